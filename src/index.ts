@@ -21,11 +21,6 @@ export {
 } from './core/lifecycle/index.ts';
 export type { Agent } from './core/rules/agent-tokens.ts';
 export {
-  type ReportedOrigin,
-  type ReportedRefusal,
-  type AccountedPause,
-  type AccountedSuspect,
-  type AccountTotals,
   type AttemptMessage,
   canFetch,
   type CheckOptions,
@@ -37,14 +32,21 @@ export {
   type PurposeOptions,
   type CheckMessage,
   type ReserveOptions,
-  type RobotsAccount,
-  crawlReport,
-  type RobotsAccountOptions,
   RobotsClient,
   type RobotsClientOptions,
   type RobotsStats,
   type SiteSignal,
 } from './core/client/index.ts';
+export {
+  type ReportedOrigin,
+  type ReportedRefusal,
+  type AccountedPause,
+  type AccountedSuspect,
+  type AccountTotals,
+  type RobotsAccount,
+  crawlReport,
+  type RobotsAccountOptions,
+} from './extras/report/crawl-report.ts';
 export {
   type Clock,
   isRobotsError,
@@ -95,8 +97,6 @@ export type {
 } from './core/decision/index.ts';
 export {
   type GuardClient,
-  guardFetch,
-  type GuardFetchOptions,
   type GuardOptions,
   type IgnoredRequest,
   type Refusal,
@@ -108,7 +108,8 @@ export {
   RobotsUndecidedError,
   RobotsUnreachableError,
   RobotsUsageError,
-} from './guards/index.ts';
+} from './guards/shared/index.ts';
+export { guardFetch, type GuardFetchOptions } from './guards/fetch/fetch.ts';
 export {
   type BackOffOptions,
   type DelayFrom,

@@ -32,7 +32,9 @@ const guides = [
   'test/bench/README.md',
 ];
 /** Those that the package carries. */
-const packed = guides.filter((guide) => /^(?:src\/\w+\/)?README\.md$/.test(guide));
+const packed = guides.filter((guide) =>
+  /^(?:README\.md|src\/(?!core\/rules\/matcher\/)[\w-]+\/(?:.+\/)?README\.md)$/.test(guide),
+);
 const redis = installed('redis-server') !== undefined;
 
 const textOf = (guide: string): string => readFileSync(join(root, guide), 'utf8');

@@ -7,8 +7,8 @@ import type { ClientMemory } from './memory-process.ts';
 /** What the design grants an origin in memory: bytes for each of its body, and beside that. */
 const BODY_SHARE = 1.3;
 const ORIGIN_BYTES = 1_024;
-/** Of `RobotsClientOptions.cache`. */
-const DEFAULT_ORIGINS = 20_000;
+/** What the default of `cache.maxBytes` should hold of origins with real files. */
+const MIN_ORIGINS = 20_000;
 /** How far `stats().bytes` may be from the truth. */
 const ERROR = 0.1;
 
@@ -38,10 +38,10 @@ export async function clientMemory(): Promise<Row[]> {
     {
       what: 'origins in the cache by default, of files that sites have',
       ours: held.toLocaleString('en'),
-      peer: `${DEFAULT_ORIGINS.toLocaleString('en')}, as documented`,
-      ratio: `${((held / DEFAULT_ORIGINS) * 100).toFixed(0)} %`,
-      bar: '± 10 %',
-      held: Math.abs(held / DEFAULT_ORIGINS - 1) <= 0.1,
+      peer: MIN_ORIGINS.toLocaleString('en'),
+      ratio: `${((held / MIN_ORIGINS) * 100).toFixed(0)} %`,
+      bar: '≥ 100 %',
+      held: held >= MIN_ORIGINS,
     },
     await questionRow(),
   ];

@@ -4,7 +4,7 @@ import { Stryker } from '@stryker-mutator/core';
 
 /**
  * `npm run mutants [-- place …]`: changes one token of the source at a time and runs the tests that reach it. A mutant
- * that survives is code that no test holds to anything. A place is a room or a file of one: `lifecycle/state.ts`. A file
+ * that survives is code that no test holds to anything. A place is a module or a file of one: `core/lifecycle/state.ts`. A file
  * that has a file of tests of the same name is judged by that alone, in a minute or two.
  *
  * A mutant that no caller can tell from the original is named in the source, with the reason:
@@ -12,13 +12,13 @@ import { Stryker } from '@stryker-mutator/core';
  */
 const LEAST_SCORE = 85;
 
-/** The rooms that are mutated, and the tests that judge them. */
-const ROOMS: Readonly<Record<string, readonly string[]>> = {
-  lifecycle: ['test/core/lifecycle/**'],
-  rules: ['test/core/rules/**', 'test/conformance/**'],
-  cache: ['test/core/cache/**', 'test/core/client/**'],
-  fetch: ['test/core/fetch/**', 'test/core/client/**'],
-  guard: ['test/guards/**'],
+/** The modules that are mutated, and the tests that judge them. */
+const MODULES: Readonly<Record<string, readonly string[]>> = {
+  'core/lifecycle': ['test/core/lifecycle/**'],
+  'core/rules': ['test/core/rules/**', 'test/conformance/**'],
+  'core/cache': ['test/core/cache/**', 'test/core/client/**'],
+  'core/fetch': ['test/core/fetch/**', 'test/core/client/**'],
+  guards: ['test/guards/**'],
 };
 
 /** The file of tests that has the name of a file. */
@@ -27,10 +27,11 @@ function ownTests(place: string): string | undefined {
   return existsSync(own) ? own : undefined;
 }
 
-function roomTests(place: string): readonly string[] {
-  const room = place.split('/', 1)[0] ?? '';
-  const folders = ROOMS[room];
-  if (folders === undefined) throw new Error(`Expected one of ${Object.keys(ROOMS).join(', ')}, got ${room}`);
+function moduleTests(place: string): readonly string[] {
+  const name = Object.keys(MODULES).find((each) => place === each || place.startsWith(`${each}/`)) ?? '';
+  const folders = MODULES[name];
+  if (folders === undefined)
+    throw new Error(`Expected one of ${Object.keys(MODULES).join(', ')}, got ${place}`);
   return folders.map((folder) => `${folder}/*.test.ts`);
 }
 
@@ -87,8 +88,8 @@ function score(tallies: Iterable<Tally>): { readonly percent: number; readonly t
 
 const places = process.argv.slice(2);
 const runs: (readonly [places: readonly string[], tests: readonly string[]])[] = [];
-for (const place of places.length > 0 ? places : Object.keys(ROOMS)) {
-  if (ownTests(place) === undefined) runs.push([[place], roomTests(place)]);
+for (const place of places.length > 0 ? places : Object.keys(MODULES)) {
+  if (ownTests(place) === undefined) runs.push([[place], moduleTests(place)]);
 }
 // Starting Stryker takes longer than such a file: they share a run.
 const alone = places.filter((place) => ownTests(place) !== undefined);

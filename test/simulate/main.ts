@@ -2,7 +2,7 @@ import { Lazy } from '../../src/core/base/index.ts';
 import { setImmediate } from 'node:timers/promises';
 import { benchFiles, random } from '../bench/files.ts';
 import { markdown } from '../bench/measure.ts';
-import { type CacheEntry, OriginMemory, Renewals } from '../../src/core/cache/index.ts';
+import { type CacheEntry, OriginMemory, OriginRefresher } from '../../src/core/cache/index.ts';
 import { attemptDue, type Outcome, profiles, stateOf } from '../../src/core/lifecycle/index.ts';
 import type { StoreEvent } from '../../src/core/store/index.ts';
 import { StoredOrigins } from '../../src/core/store/stored-origins.ts';
@@ -103,7 +103,7 @@ async function simulate(members: number): Promise<string[]> {
       profileOf,
       stored: new Lazy(async () => stored),
     };
-    return { memory, renewals: new Renewals(options) };
+    return { memory, refreshers: new OriginRefresher(options) };
   });
 
   const sessions = ORIGINS * SESSIONS_PER_ORIGIN_AND_DAY * DAYS;
@@ -111,17 +111,17 @@ async function simulate(members: number): Promise<string[]> {
     clock.time = START + Math.floor((session / sessions) * DAYS * DAY_MS);
     // A tenth of the origins gets two thirds of the sessions.
     const { origin } = hosts[Math.floor(next() ** 6 * ORIGINS)]!;
-    const { memory, renewals } = caches[Math.floor(next() * members)]!;
-    const known = memory.lookUp(origin);
+    const { memory, refreshers } = caches[Math.floor(next() * members)]!;
+    const known = memory.get(origin);
     const due = attemptDue(known?.record, profile, clock.time);
     let entry: CacheEntry | undefined = known;
     if (due === 'now') {
-      const renewal = await renewals.renew(origin);
-      ({ entry } = renewal);
-      if (renewal.source === 'store') tally.fromStore++;
+      const refreshed = await refreshers.refresh(origin);
+      ({ entry } = refreshed);
+      if (refreshed.source === 'store') tally.fromStore++;
       else tally.fromNetwork++;
     }
-    if (due === 'ahead') renewals.renewAhead(origin);
+    if (due === 'ahead') refreshers.refreshInBackground(origin);
     // What is fetched is written behind: let it end, as it would before the next session.
     if (due !== 'none') await setImmediate();
     tally.sessions++;
@@ -131,7 +131,7 @@ async function simulate(members: number): Promise<string[]> {
   }
   const memoryBytes = caches.reduce((sum, { memory }) => sum + memory.stats().bytes, 0);
   const storedBytes = store.bytes;
-  await Promise.all(caches.map(({ renewals }) => renewals.close(new Error('the simulation has ended'))));
+  await Promise.all(caches.map(({ refreshers }) => refreshers.close(new Error('the simulation has ended'))));
 
   if (troubles.length > 0)
     throw new Error(`Expected no trouble with the store, got ${JSON.stringify(troubles[0])}`);

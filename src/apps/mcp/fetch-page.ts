@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { codeOf, isRobotsError, causesOf } from '../../core/base/index.ts';
-import { refusalIn } from '../../guards/index.ts';
+import { refusalIn } from '../../guards/shared/index.ts';
 import { printable } from '../answers/text/index.ts';
 import { urlField, ToolError } from './fields.ts';
 import { assertText, mediaType, readText, type TextPart } from './page-text.ts';

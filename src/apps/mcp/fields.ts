@@ -4,7 +4,7 @@ import type { Decision } from '../../core/decision/index.ts';
 import { printable, whySentence, withoutUserinfo } from '../answers/text/index.ts';
 import * as schema from '../answers/schema.ts';
 import { causesOf, isRobotsError } from '../../core/base/index.ts';
-import { refusalIn } from '../../guards/index.ts';
+import { refusalIn } from '../../guards/shared/index.ts';
 import type { MatchedRule } from '../../core/rules/index.ts';
 
 /** Longer than any URL that servers accept. */

@@ -1,5 +1,6 @@
 import type { PurposeOptions } from '../../core/client/index.ts';
-import { type Decision, type Purpose, QUESTIONS } from '../../core/decision/index.ts';
+import { engineOf } from '../../core/client/engine.ts';
+import type { Decision, Purpose } from '../../core/decision/index.ts';
 import { renderRecord } from '../answers/text/index.ts';
 import type { Agent } from '../../core/rules/agent-tokens.ts';
 import type { Exchange, Service } from './exchange.ts';
@@ -24,10 +25,12 @@ export function recall(
   agent: Agent | undefined,
   purpose: Purpose | undefined,
 ): Decision | undefined {
-  const known = client[QUESTIONS].recall(url, agent);
-  return known === undefined || purpose === undefined
-    ? known
-    : { ...known, usage: client.usageOf(known, purpose) };
+  const engine = engineOf(client);
+  const known = engine.decideFromMemory(url, agent, true);
+  if (known === undefined || purpose === undefined) return known && engine.publishDecision(known);
+  const usage = client.usageOf(known, purpose);
+  engine.publishDecision(known, { usage });
+  return { ...known, usage };
 }
 
 /** `GET /v1/check?url=…&agent=…&purpose=…`. Answers synchronously when the origin is cached in memory. */

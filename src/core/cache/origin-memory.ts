@@ -71,7 +71,7 @@ export class OriginMemory {
    * The entry of an origin that is asked about, whatever its age. It may make room for the entry that was asked about
    * before: whoever calls this publishes the {@link events} once the question is answered.
    */
-  lookUp(origin: string): CacheEntry | undefined {
+  get(origin: string): CacheEntry | undefined {
     const last = this.#lastEntry;
     if (last !== undefined) {
       if (origin === this.#lastOrigin) return last;
@@ -82,9 +82,9 @@ export class OriginMemory {
     return this.#lastEntry;
   }
 
-  /** {@link lookUp} for a question at `now`. After the clock was set back, a failure pauses anew from then on. */
-  lookUpAt(origin: string, now: number): CacheEntry | undefined {
-    const entry = this.lookUp(origin);
+  /** {@link get} for a question at `now`. After the clock was set back, a failure pauses anew from then on. */
+  getAt(origin: string, now: number): CacheEntry | undefined {
+    const entry = this.get(origin);
     if (entry?.record.failure === undefined) return entry;
     const { record } = entry;
     const paused = restartBackoff(record, entry.profile, now);
@@ -157,7 +157,7 @@ export class OriginMemory {
   }
 
   #note(origin: string, reachable: boolean): void {
-    const known = origin === this.#lastOrigin ? this.lookUp(origin) : this.peek(origin);
+    const known = origin === this.#lastOrigin ? this.get(origin) : this.peek(origin);
     if (known?.record.site?.reachable === reachable) return;
     const now = this.#clock.now();
     const entry = this.peek(origin);

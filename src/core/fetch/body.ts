@@ -1,5 +1,5 @@
 import { contentCodings } from './content-coding.ts';
-import { FetchFailure, CONTENT_CODING, FETCH_FAILED } from './failure.ts';
+import { FetchFailure, CONTENT_CODING, FETCH_FAILED, NOT_TEXT } from './failure.ts';
 import { isSaidToBeEmpty } from './framing.ts';
 import type { TransportResponse } from './transport.ts';
 import type { Readable } from 'node:stream';
@@ -107,6 +107,7 @@ function isLineEnd(byte: number | undefined): boolean {
 export async function readBody(response: TransportResponse, maxBodyBytes: number): Promise<ReadBody> {
   const bytes = new GrowingBytes(maxBodyBytes);
   await fill(bytes, response, maxBodyBytes);
+  if (!mayBeText(bytes.bytes)) throw new FetchFailure(NOT_TEXT);
   return bytes.result();
 }
 
@@ -137,7 +138,6 @@ async function fill(bytes: GrowingBytes, response: TransportResponse, limit: num
   }
   if (decode === undefined || codings.length === 0) {
     await fillPlain(bytes, response.body);
-    if (response.hidesFields === true && isGzip(bytes.bytes)) throw new FetchFailure(CONTENT_CODING);
   } else {
     const mayBeEmpty = isSaidToBeEmpty(response);
     const maxBytesIn = 2 * limit + 65_536;
@@ -145,9 +145,32 @@ async function fill(bytes: GrowingBytes, response: TransportResponse, limit: num
   }
 }
 
-/** RFC 1952 §2.3.1: the magic bytes. No text begins with them. */
-function isGzip([first, second]: Uint8Array): boolean {
-  return first === 0x1f && second === 0x8b;
+/** How files of other formats begin. */
+const MAGIC_NUMBERS: readonly (readonly number[])[] = [
+  // gzip, which also comes without a Content-Encoding.
+  [0x1f, 0x8b],
+  // Zstandard
+  [0x28, 0xb5, 0x2f, 0xfd],
+  // PNG
+  [0x89, 0x50, 0x4e, 0x47],
+  // PDF: `%PDF-`
+  [0x25, 0x50, 0x44, 0x46, 0x2d],
+  // ZIP: a file, an empty archive
+  [0x50, 0x4b, 0x03, 0x04],
+  [0x50, 0x4b, 0x05, 0x06],
+  // UTF-32, whose mark begins with that of UTF-16.
+  [0xff, 0xfe, 0x00, 0x00],
+];
+
+/**
+ * Whether a file can be text. Rules that cannot be read would count as none, and allow everything. UTF-16 and UTF-32
+ * without a mark have a NUL in the first line.
+ */
+function mayBeText(file: Uint8Array): boolean {
+  if (MAGIC_NUMBERS.some((magic) => magic.every((byte, at) => file[at] === byte))) return false;
+  const isUtf16 = (file[0] === 0xff && file[1] === 0xfe) || (file[0] === 0xfe && file[1] === 0xff);
+  const nul = isUtf16 ? -1 : file.indexOf(0);
+  return nul < 0 || file.subarray(0, nul).some(isLineEnd);
 }
 
 async function fillPlain(bytes: GrowingBytes, body: AsyncIterable<Uint8Array>): Promise<void> {

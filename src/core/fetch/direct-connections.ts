@@ -2,7 +2,7 @@ import { codeOf, LightAbortController } from '../base/index.ts';
 import type { Connector } from '../net/index.ts';
 import { NO_APPLICATION_PROTOCOL, requestOverHttp2 } from './http2-request.ts';
 import { MAX_INTERIM, StaleSocketRetry } from './stale-socket-retry.ts';
-import { checkingStatusLines } from './status-line.ts';
+import { correctingResponseHeads } from './response-heads.ts';
 import type { TransportRequest } from './transport.ts';
 import type { ResponseData } from './undici-response.ts';
 import { Agent, errors } from 'undici';
@@ -42,7 +42,7 @@ export class DirectConnections {
 
   /** @param connectHttp2 Offers `h2` in the TLS handshake, which `connect` does not. */
   constructor(connect: Connector, connectHttp2: Connector) {
-    this.#connect = checkingStatusLines(connect);
+    this.#connect = correctingResponseHeads(connect);
     this.#connectHttp2 = connectHttp2;
   }
 

@@ -57,6 +57,9 @@ export const TRANSFER_CODING = 'ERR_ROBOTS_TRANSFER_CODING';
 /** A 206 with a part of the file, although no range was requested. */
 export const PARTIAL_CONTENT = 'ERR_ROBOTS_PARTIAL_CONTENT';
 
+/** A success whose body cannot be text: an archive, an image, UTF-16 without its mark. */
+export const NOT_TEXT = 'ERR_ROBOTS_NOT_TEXT';
+
 /** An FTP server closed the control connection before the transfer was confirmed. */
 export const FTP_CLOSED = 'ERR_ROBOTS_FTP_CLOSED';
 
@@ -81,6 +84,7 @@ export type FetchCode =
   | typeof TRAILING_BYTES
   | typeof TRANSFER_CODING
   | typeof PARTIAL_CONTENT
+  | typeof NOT_TEXT
   | typeof FTP_CLOSED
   | typeof FTP_REPLY_LIMIT
   | typeof FETCH_FAILED;

@@ -31,10 +31,10 @@ function isSeenWhole(response: Framed): boolean {
 
 /**
  * Whether the transfer coding is `chunked`, spelled as parsers know it, or none. Transports undo `chunked` and no other;
- * of `chunked,`, or with a tab behind it, they leave the chunks in the body.
+ * they leave the chunks of `chunked,` in the body, and those of `chunked` with a tab after it.
  */
 function isChunkedAtMost(transferEncoding: string | undefined): boolean {
-  return transferEncoding === undefined || transferEncoding.toLowerCase() === 'chunked';
+  return transferEncoding === undefined || /^chunked *$/i.test(transferEncoding);
 }
 
 /**

@@ -73,13 +73,15 @@ export async function requestOverHttp2({
   const options = {
     createConnection: () => socket,
     settings: { enablePush: false, maxHeaderListSize: limits.maxHeaderBytes },
+    // Only the size is limited. A field takes two bytes at least, and Node's own limit is 128 fields.
+    maxHeaderListPairs: limits.maxHeaderBytes,
     // Otherwise a field with white space around its value vanishes, and a coded body looks like text.
     strictFieldWhitespaceValidation: false,
   };
   const session = connect(url.origin, options);
   // Its streams report its errors.
   session.on('error', ignore);
-  const stop = (): void => session.destroy();
+  const stop = (): void => void setImmediate(destroy, session);
   signal.addEventListener('abort', stop, { once: true });
   session.once('close', () => {
     signal.removeEventListener('abort', stop);
@@ -88,13 +90,21 @@ export async function requestOverHttp2({
   try {
     const stream = session.request(requestHeaders(url, headers), { endStream: true });
     keepHandle(session, stream);
-    const body = readStream(stream, () => session.destroy());
+    const body = readStream(stream, stop);
     const fields = await responseOf(stream, limits);
     return { status: Number(fields[':status']?.[0]), headers: fields, body };
   } catch (error) {
-    session.destroy();
+    stop();
     throw signal.aborted ? signal.reason : error;
   }
+}
+
+/**
+ * Call it in a turn of its own. Destroying a session while nghttp2 still has bytes to read ends the process, if these begin
+ * a frame of a wrong size: `Assertion iframe->state == NGHTTP2_IB_IGN_ALL failed` (Node 20, CVE-2026-27135).
+ */
+function destroy(session: ClientHttp2Session): void {
+  session.destroy();
 }
 
 /** @see {@link keptHandles}. Other runtimes have no such handle, and no such assertion. */

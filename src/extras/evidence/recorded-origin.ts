@@ -1,6 +1,5 @@
 import { omitUndefined } from '../../core/base/index.ts';
-import { CacheEntry } from '../../core/cache/index.ts';
-import type { OverriddenOrigin } from '../../core/decision/index.ts';
+import { KnownOrigin, type OverriddenOrigin } from '../../core/decision/index.ts';
 import {
   JITTER_SHARE,
   nextRecord,
@@ -26,9 +25,9 @@ export class RecordedOrigin {
   readonly origin: string;
   readonly profile: Profile;
   override: OverriddenOrigin | undefined;
-  #latest: CacheEntry | undefined;
+  #latest: KnownOrigin | undefined;
   /** The latest versions, by the numbers of the entries that brought them; also those that were not kept. */
-  readonly #versions = new Map<number, CacheEntry>();
+  readonly #versions = new Map<number, KnownOrigin>();
 
   constructor(origin: string, profile: Profile) {
     this.origin = origin;
@@ -40,7 +39,7 @@ export class RecordedOrigin {
    *
    * @returns `undefined` when there is none: nothing was known, or the evidence lacks it.
    */
-  versionOf(number: number | undefined): CacheEntry | undefined {
+  versionOf(number: number | undefined): KnownOrigin | undefined {
     return number === undefined ? this.#latest : this.#versions.get(number);
   }
 
@@ -101,7 +100,7 @@ export class RecordedOrigin {
   }
 
   #remember(record: OriginRecord, number: number, detached?: true): void {
-    const entry = new CacheEntry(record, this.profile, this.#latest);
+    const entry = new KnownOrigin(record, this.profile, this.#latest);
     if (detached === undefined) this.#latest = entry;
     this.#versions.set(number, entry);
     const [oldest] = this.#versions.keys();

@@ -15,7 +15,7 @@ import type { DecisionMessage } from '../../core/decision/index.ts';
 import type { HopMessage } from '../../core/fetch/index.ts';
 import { targetOf } from '../../core/url/index.ts';
 import type { AttemptMessage } from '../../core/client/attempts.ts';
-import type { CheckMessage } from '../../core/client/questions.ts';
+import type { CheckMessage } from '../../core/client/client-engine.ts';
 import {
   attemptEnd,
   attemptStart,

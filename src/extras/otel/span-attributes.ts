@@ -4,7 +4,7 @@ import { codeOf, omitUndefined, FETCH_FAILED } from '../../core/base/index.ts';
 import type { HopMessage } from '../../core/fetch/index.ts';
 import type { Outcome } from '../../core/lifecycle/index.ts';
 import type { AttemptMessage } from '../../core/client/attempts.ts';
-import type { CheckMessage } from '../../core/client/questions.ts';
+import type { CheckMessage } from '../../core/client/client-engine.ts';
 
 /** The values that OpenTelemetry tells to redact in `url.full`: signatures and keys of storage services. */
 const SECRET_PARAMETER = /([?&](?:AWSAccessKeyId|Signature|sig|X-Goog-Signature)=)[^&#]*/g;

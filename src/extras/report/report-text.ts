@@ -1,4 +1,4 @@
-import { jsonLine } from '../../apps/answers/text/json.ts';
+import { jsonLine } from '../../core/base/json-line.ts';
 import { printable } from '../../core/base/printable.ts';
 import type { Decision } from '../../core/decision/index.ts';
 

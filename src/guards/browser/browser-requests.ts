@@ -93,8 +93,8 @@ const NAVIGATIONS = STAGES.map((requestStage) => ({
 /** Matches `<link rel="prefetch">`, which loads a page for the next navigation. Chromium gives it the type of `fetch()`. */
 const PREFETCHES = { urlPattern: '*', resourceType: 'Fetch', requestStage: 'Request' };
 const EVERYTHING = STAGES.map((requestStage) => ({ urlPattern: '*', requestStage }));
-/** Matches the files of the `Speculation-Rules` field of a page that a route answered. Chromium gives them this type. */
-const RULES = { urlPattern: '*', resourceType: 'Other', requestStage: 'Response' };
+/** Matches scripts of service workers, and the files of the `Speculation-Rules` field of a page that a route fulfilled. */
+const OTHERS = STAGES.map((requestStage) => ({ urlPattern: '*', resourceType: 'Other', requestStage }));
 const MAX_FRAMES = 10_000;
 
 /**
@@ -153,7 +153,7 @@ export class BrowserRequests<Driver extends BrowserDriver = BrowserDriver> {
       return;
     }
     const requests = watchers.some(({ subresources }) => subresources) ? EVERYTHING : NAVIGATIONS;
-    await this.#session.send('Fetch.enable', { patterns: [...requests, PREFETCHES, RULES] });
+    await this.#session.send('Fetch.enable', { patterns: [...requests, PREFETCHES, ...OTHERS] });
   }
 
   async #answer(paused: PausedRequest): Promise<void> {
@@ -165,6 +165,7 @@ export class BrowserRequests<Driver extends BrowserDriver = BrowserDriver> {
 
   async #answerTo(paused: PausedRequest): Promise<Answer> {
     const watchers = await this.#watchersOf(paused.frameId);
+    if (watchers.length > 0 && isServiceWorker(paused)) return BLOCK;
     const isPage = paused.resourceType === 'Document' || isPrefetch(paused);
     const concerned = watchers.filter(({ subresources }) => subresources || isPage);
     if (!isResponse(paused)) return (await this.#isBlocked(paused, concerned)) ? BLOCK : CONTINUE;
@@ -227,7 +228,16 @@ function isResponse({ responseStatusCode, responseErrorReason }: PausedRequest):
 
 /** Whether the browser loads ahead: no page can set this field of a request itself. */
 function isPrefetch({ request }: PausedRequest): boolean {
-  return Object.keys(request.headers).some((name) => name.toLowerCase() === 'sec-purpose');
+  return fieldOf(request, 'sec-purpose') !== undefined;
+}
+
+/** Whether it is for the script of a service worker, which could answer navigations unseen. */
+function isServiceWorker({ request }: PausedRequest): boolean {
+  return fieldOf(request, 'service-worker') === 'script';
+}
+
+function fieldOf({ headers }: PausedRequest['request'], name: string): string | undefined {
+  return Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1];
 }
 
 /** A response without the rules that it has, or has in its `Speculation-Rules` field, `data:` URLs included. */
@@ -251,6 +261,15 @@ export async function hasFrame(session: Session, frameId: string): Promise<boole
 
 function includes({ frame, childFrames = [] }: FrameTree, frameId: string): boolean {
   return frame.id === frameId || childFrames.some((child) => includes(child, frameId));
+}
+
+/** The navigations of a page go past the service workers that its profile already has, for as long as the session lives. */
+export async function bypassServiceWorkers(session: Session): Promise<void> {
+  await Promise.all([
+    // No bodies are kept: they are not read here.
+    session.send('Network.enable', { maxTotalBufferSize: 0, maxResourceBufferSize: 0 }),
+    session.send('Network.setBypassServiceWorker', { bypass: true }),
+  ]);
 }
 
 /** The target of a page, whose id is that of its main frame. */

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
-import { invalid, RobotsInvalidOptionsError } from '../../core/base/index.ts';
+import { invalid } from '../../core/base/index.ts';
 import type { GuardClient } from '../shared/client.ts';
 import { ignoredBecause } from '../shared/ignore.ts';
 import { assertThrowing, type ThrowingGuardOptions } from '../shared/options.ts';
@@ -39,13 +39,15 @@ export interface BrowserContextGuard<Page> extends AsyncDisposable {
 /** The part of the library that controls a context which the guard uses. */
 export interface ContextLibrary<Page> {
   readonly context: object;
-  readonly hasServiceWorkers: boolean;
-  /** For the error message: the way to make a context in which none can be registered. */
-  readonly withoutServiceWorkers: string;
   /** @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`): the browser is not Chromium. */
   requests(): Promise<BrowserRequests>;
-  /** Makes a script run in each document of the context, before the scripts of the document. */
-  addInitScript(source: string): Promise<void>;
+  /**
+   * Makes a script run in each document of the context, before the scripts of the document, and lets no service worker of
+   * its profile answer navigations.
+   *
+   * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`): that is not possible, and there are some.
+   */
+  prepare(script: string): Promise<void>;
   onceClosed(listener: () => void): void;
   /**
    * Calls `listener` when the browser has given up a request for a document: it failed, its page or frame is gone, or
@@ -85,14 +87,8 @@ export async function guardWith<Page>(
   assertThrowing(rest);
   const guard = new Guard(client, rest, { seesHeaders: true });
   if (typeof subresources !== 'boolean') throw invalid('`subresources`', 'true or false', subresources);
-  if (library.hasServiceWorkers) {
-    throw new RobotsInvalidOptionsError(
-      'Expected a context without service workers, because their requests cannot be checked; ' +
-        library.withoutServiceWorkers,
-    );
-  }
   const requests = await library.requests();
-  await Promise.all([library.addInitScript(INIT_SCRIPT), turnPreloadingOff(requests.driver.session)]);
+  await Promise.all([library.prepare(INIT_SCRIPT), turnPreloadingOff(requests.driver.session)]);
   const watcher = new ContextWatcher(library, guard, subresources, requests, client);
   await requests.add(watcher);
   library.onceClosed(() => void watcher.dispose());

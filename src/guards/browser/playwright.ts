@@ -1,4 +1,4 @@
-import { invalid } from '../../core/base/index.ts';
+import { invalid, RobotsInvalidOptionsError } from '../../core/base/index.ts';
 import {
   askOnce,
   type BrowserDriver,
@@ -25,7 +25,7 @@ export interface PageLike {
 export interface BrowserContextLike {
   browser(): BrowserLike | null;
   pages(): readonly PageLike[];
-  serviceWorkers(): readonly unknown[];
+  serviceWorkers(): readonly { url(): string }[];
   addInitScript(script: { readonly content: string }): Promise<unknown>;
   newCDPSession(pageOrFrame: never): Promise<unknown>;
   once(event: 'close', listener: () => void): unknown;
@@ -94,10 +94,11 @@ export async function guardContext(
   return guardWith(
     {
       context,
-      hasServiceWorkers: context.serviceWorkers().length > 0,
-      withoutServiceWorkers: "create it with `serviceWorkers: 'block'`, or guard it before it loads pages",
       requests: () => BrowserRequests.of(opened, browser, PlaywrightDriver.open),
-      addInitScript: async (content) => void (await context.addInitScript({ content })),
+      async prepare(content) {
+        await assertNoServiceWorkers(context);
+        await context.addInitScript({ content });
+      },
       onceClosed: (listener) => void context.once('close', listener),
       async onNavigationFailure(listener) {
         const fail = (failed: RequestLike): void => {
@@ -177,6 +178,33 @@ function askPage<Answer>(
   ask: (session: Session) => Promise<Answer>,
 ): Promise<Answer | undefined> {
   return askOnce(page.context().newCDPSession(page as never), ask);
+}
+
+/** Playwright shows a page too late to send its navigations past service workers. */
+async function assertNoServiceWorkers(context: BrowserContextLike): Promise<void> {
+  const [page] = context.pages();
+  const stored = page === undefined ? undefined : await askPage(page, registrationsOf);
+  const workers = [...context.serviceWorkers().map((worker) => worker.url()), ...(stored ?? [])];
+  if (workers.length === 0) return;
+  throw new RobotsInvalidOptionsError(
+    'Expected a context without service workers, because pages that they answer cannot be checked, ' +
+      `got ${[...new Set(workers)].join(', ')}: create it with \`serviceWorkers: 'block'\`, guard it before it ` +
+      'loads pages, or clear the site data of the profile',
+  );
+}
+
+/** The scopes of the service workers that the profile of a page has. */
+async function registrationsOf(session: Session): Promise<readonly string[]> {
+  const listed = new Promise<ListedWorkers>(
+    (resolve) => void session.on('ServiceWorker.workerRegistrationUpdated', resolve),
+  );
+  // The first event lists all of them. It comes also when there are none.
+  await session.send('ServiceWorker.enable');
+  return (await listed).registrations.map(({ scopeURL }) => scopeURL);
+}
+
+interface ListedWorkers {
+  readonly registrations: readonly { readonly scopeURL: string }[];
 }
 
 function browserOf(context: unknown): BrowserLike {

@@ -1,4 +1,4 @@
-import { type BrowserDriver, hasFrame, type Session } from './browser-requests.ts';
+import { type BrowserDriver, bypassServiceWorkers, hasFrame, type Session } from './browser-requests.ts';
 
 /** The part of Puppeteer's `Page` that the guard uses. */
 export interface PageLike {
@@ -63,7 +63,6 @@ export class PuppeteerDriver implements BrowserDriver {
   readonly #browser: BrowserLike;
   readonly #targets = new Map<string, AttachedTarget>();
   readonly #scripts = new WeakMap<BrowserContextLike, string>();
-  #watchesFailures = false;
   readonly #failureListeners = new Map<(networkId: string) => void, BrowserContextLike>();
 
   static readonly open = async (browser: BrowserLike): Promise<PuppeteerDriver> => {
@@ -97,36 +96,24 @@ export class PuppeteerDriver implements BrowserDriver {
     return Promise.any(searches).catch(() => undefined);
   }
 
-  /** Runs a script in the documents of a context from now on. */
-  async addInitScript(context: BrowserContextLike, source: string): Promise<void> {
-    this.#scripts.set(context, source);
+  /** Runs a script in the documents of a context from now on, and lets no service worker answer its navigations. */
+  async guard(context: BrowserContextLike, script: string): Promise<void> {
+    this.#scripts.set(context, script);
     const ofContext = [...this.#targets.values()].filter(
       ({ contextId }) => contextId !== undefined && this.#contextWithId(contextId) === context,
     );
-    await Promise.all(ofContext.map(({ session }) => addScript(session, source)));
+    await Promise.all(ofContext.map(({ session }) => guardTarget(session, script)));
   }
 
   /**
-   * Calls `listener` with the id of each request for a document of the browser that fails, or is given up, until `context`
-   * is closed. Returns what removes the listener.
+   * Calls `listener` with the id of each request for a document of a guarded context that fails, or is given up, until
+   * `context` is closed. Returns what removes the listener.
    */
   onNavigationFailure(context: BrowserContextLike, listener: (networkId: string) => void): () => void {
     for (const [each, itsContext] of this.#failureListeners)
       if (this.hasClosed(itsContext)) this.#failureListeners.delete(each);
     this.#failureListeners.set(listener, context);
-    if (!this.#watchesFailures) {
-      this.#watchesFailures = true;
-      for (const { session } of this.#targets.values()) this.#watchFailures(session).catch(() => undefined);
-    }
     return () => void this.#failureListeners.delete(listener);
-  }
-
-  async #watchFailures(session: Session): Promise<void> {
-    session.on('Network.loadingFailed', ({ requestId, type }: LoadingFailed) => {
-      if (type === 'Document') for (const listener of this.#failureListeners.keys()) listener(requestId);
-    });
-    // Nobody reads bodies here.
-    await session.send('Network.enable', { maxTotalBufferSize: 0, maxResourceBufferSize: 0 });
   }
 
   /** Puppeteer does not know the id of the default context. */
@@ -148,12 +135,14 @@ export class PuppeteerDriver implements BrowserDriver {
     if (session === undefined || session === null) return;
     const { browserContextId: contextId } = targetInfo;
     this.#targets.set(sessionId, { session, contextId });
+    session.on('Network.loadingFailed', ({ requestId, type }: LoadingFailed) => {
+      if (type === 'Document') for (const listener of this.#failureListeners.keys()) listener(requestId);
+    });
     const script = contextId === undefined ? undefined : this.#scripts.get(this.#contextWithId(contextId));
     // Commands take effect in this order. They are not awaited: a page that is navigating answers only afterwards, and
     // one that has been closed never.
     const sent = [
-      ...(script === undefined ? [] : [addScript(session, script)]),
-      ...(this.#watchesFailures ? [this.#watchFailures(session)] : []),
+      ...(script === undefined ? [] : [guardTarget(session, script)]),
       this.#attach(session),
       session.send('Runtime.runIfWaitingForDebugger'),
     ];
@@ -161,9 +150,10 @@ export class PuppeteerDriver implements BrowserDriver {
   }
 }
 
-async function addScript(session: Session, source: string): Promise<void> {
+async function guardTarget(session: Session, script: string): Promise<void> {
   await Promise.all([
     session.send('Page.enable'),
-    session.send('Page.addScriptToEvaluateOnNewDocument', { source, runImmediately: false }),
+    session.send('Page.addScriptToEvaluateOnNewDocument', { source: script, runImmediately: false }),
+    bypassServiceWorkers(session),
   ]);
 }

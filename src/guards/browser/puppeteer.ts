@@ -65,10 +65,8 @@ export async function guardContext(
   return guardWith(
     {
       context,
-      hasServiceWorkers: context.targets().some((target) => target.type() === 'service_worker'),
-      withoutServiceWorkers: 'guard it before it loads pages',
       requests,
-      addInitScript: async (source) => (await requests()).driver.addInitScript(context, source),
+      prepare: async (source) => (await requests()).driver.guard(context, source),
       // Puppeteer has no event for a context that closes: the driver notices when another one is guarded.
       onceClosed: (listener) => void browser.once('disconnected', listener),
       onNavigationFailure: async (listener) =>

@@ -5,46 +5,23 @@ import {
   type DecisionContext,
   type DecisionUsage,
   type Purpose,
-  QUESTIONS,
 } from '../../core/decision/index.ts';
 import { refreshAheadAt } from '../../core/lifecycle/index.ts';
 import { type AddressPolicy, isStricter } from '../../core/net/address-policy.ts';
 import type { Pace, TakenSlot } from '../../core/pacing/index.ts';
 import type { Agent } from '../../core/rules/agent-tokens.ts';
 import type { UsageOptions } from '../../core/rules/index.ts';
+import { type DecisionEngine, engineOf } from '../../core/client/engine.ts';
+import { LocatedUrl } from '../../core/url/index.ts';
 import type { GuardSettings } from './options.ts';
 
-/** The questions that only a client of this package answers. Guards ask them instead of `peek`, `check` and `report`. */
-interface GuardQuestions {
-  /**
-   * `check`, but nobody is told of the decision, and it is a promise only when robots.txt has to be fetched first.
-   * Starts a refresh that is due.
-   */
-  askUntold(
-    url: string | URL,
-    agent?: Agent,
-    options?: { readonly signal?: AbortSignal; readonly purpose?: Purpose },
-  ): Decision | Promise<Decision>;
-  /** `peek`, but nobody is told of the decision. */
-  recallUntold(url: string | URL, agent: Agent | undefined, mayRefresh: boolean): Decision | undefined;
-  /** Tells those who listen of a decision that one of the two gave. Once for each request. */
-  tell(decision: Decision, context?: DecisionContext): unknown;
-  /** The origin of `url` when memory allows it without a reason to be asked for; `undefined` when {@link askUntold} has to be called. */
-  allowedOrigin(url: string, agent?: Agent): string | undefined;
-  /** `report` for an origin that {@link allowedOrigin} returned. */
-  reportOrigin(origin: string, reachable: boolean): void;
-  /** `takeSlot`, but a promise only when the request has to wait. */
-  takeSlot(decision: Decision, pace: Pace, signal: AbortSignal | undefined): TakenSlot | Promise<TakenSlot>;
-  /** Tells those who listen of a request that is sent without a question. */
-  tellIgnored(url: string, because: string): void;
-}
+/** Reused: the next request overwrites it. */
+const requested = new LocatedUrl();
 
 /** The part of a `RobotsClient` that guards use. */
 export interface GuardClient {
   peek(url: string | URL, agent?: Agent): Decision | undefined;
   check(url: string | URL, agent?: Agent, options?: { readonly signal?: AbortSignal }): Promise<Decision>;
-  /** @internal */
-  readonly [QUESTIONS]?: GuardQuestions;
   /** The policy for addresses of robots.txt requests. A guard with a stricter policy is refused. */
   readonly addressPolicy?: AddressPolicy;
   /** The client's agent. Needed for `identify` and `onIdentity` alone. */
@@ -71,6 +48,8 @@ interface SlotOptions {
 /** The client of a guard, asked with the agent and the purpose of the guard. */
 export class AskedClient {
   readonly #client: GuardClient;
+  /** Absent for a client of another class, or of another version: its public methods are called. */
+  readonly #engine: DecisionEngine | undefined;
   readonly #agent: Agent | undefined;
   readonly #purpose: Purpose | undefined;
   readonly #clock: Clock;
@@ -88,6 +67,7 @@ export class AskedClient {
     }
     assertAsStrict(client, settings.addressPolicy);
     this.#client = client;
+    this.#engine = engineOf(client);
     this.#agent = settings.agent;
     this.#purpose = settings.purpose;
     this.#clock = settings.clock;
@@ -103,12 +83,12 @@ export class AskedClient {
     const client = this.#client;
     const agent = this.#agent;
     const purpose = this.#purpose;
-    const questions = client[QUESTIONS];
-    if (questions !== undefined) {
+    const engine = this.#engine;
+    if (engine !== undefined) {
       if (purpose !== undefined) {
-        return questions.askUntold(url, agent, signal === undefined ? { purpose } : { signal, purpose });
+        return engine.decide(url, agent, signal === undefined ? { purpose } : { signal, purpose });
       }
-      return questions.askUntold(url, agent, signal === undefined ? undefined : { signal });
+      return engine.decide(url, agent, signal === undefined ? undefined : { signal });
     }
     const known = client.peek(url, agent);
     if (known !== undefined) {
@@ -123,34 +103,37 @@ export class AskedClient {
 
   /** The decision about `url` from memory alone. */
   decideFromMemory(url: string): Decision | undefined {
-    const questions = this.#client[QUESTIONS];
-    return questions === undefined
+    const engine = this.#engine;
+    return engine === undefined
       ? this.#client.peek(url, this.#agent)
-      : questions.recallUntold(url, this.#agent, false);
+      : engine.decideFromMemory(url, this.#agent);
   }
 
   /** Tells those who listen of the decision about a request. A client of another class does so when it is asked. */
   tell(decision: Decision, context?: DecisionContext): void {
-    this.#client[QUESTIONS]?.tell(decision, context);
+    this.#engine?.publishDecision(decision, context);
   }
 
   /** Tells those who listen of a request without a question. */
   tellIgnored(url: string, because: string): void {
-    const client = this.#client;
-    const questions = client[QUESTIONS];
-    if (questions !== undefined) return questions.tellIgnored(url, because);
+    if (this.#engine !== undefined) return this.#engine.publishIgnored(url, because);
     const { ignored } = decisionChannels;
-    if (ignored.hasSubscribers) ignored.publish({ url, because, client });
+    if (ignored.hasSubscribers) ignored.publish({ url, because, client: this.#client });
   }
 
   /** The origin of `url` when memory alone allows a request; `undefined` when {@link decide} has to be asked. */
   allowedOrigin(url: string): string | undefined {
+    const engine = this.#engine;
+    // Evidence needs the decision.
+    if (engine === undefined || engine.isRecording) return undefined;
     try {
-      return this.#client[QUESTIONS]?.allowedOrigin(url, this.#agent);
+      if (engine.allows(url, this.#agent, requested) !== true) return undefined;
     } catch {
       // `decide` throws the same error.
       return undefined;
     }
+    engine.countHit();
+    return requested.origin;
   }
 
   /** Whether the robots.txt of `url` is in memory, so that it will not be fetched. */
@@ -166,8 +149,7 @@ export class AskedClient {
    */
   takeSlot(decision: Decision, pace: Pace, signal: AbortSignal | undefined): TakenSlot | Promise<TakenSlot> {
     const client = this.#client;
-    const questions = client[QUESTIONS];
-    if (questions !== undefined) return questions.takeSlot(decision, pace, signal);
+    if (this.#engine !== undefined) return this.#engine.takeSlot(decision, pace, signal);
     const options = signal === undefined ? pace : { ...pace, signal };
     // A client of another class may return anything, so the result is always awaited.
     return client.takeSlot === undefined

@@ -1,5 +1,5 @@
 import { causesOf } from '../../core/base/index.ts';
-import { QUESTIONS } from '../../core/decision/index.ts';
+import { type DecisionEngine, engineOf } from '../../core/client/engine.ts';
 import type { GuardClient } from './client.ts';
 import { type AnswerFields, fieldOf } from './answer.ts';
 
@@ -9,9 +9,11 @@ const UNREACHABLE = Object.freeze({ reachable: false });
 /** Reports to the client what the requests of a guard show of sites: whether they answer, and ask for a pause. */
 export class SiteReports {
   readonly #client: GuardClient;
+  readonly #engine: DecisionEngine | undefined;
 
   constructor(client: GuardClient) {
     this.#client = client;
+    this.#engine = engineOf(client);
   }
 
   /**
@@ -25,9 +27,8 @@ export class SiteReports {
       this.#report(url, isReachable, fieldOf(headers, 'retry-after'));
       return;
     }
-    const questions = origin === undefined ? undefined : this.#client[QUESTIONS];
-    if (questions === undefined || origin === undefined) this.#report(url, isReachable);
-    else questions.reportOrigin(origin, isReachable);
+    if (origin === undefined || this.#engine === undefined) this.#report(url, isReachable);
+    else this.#engine.reportOrigin(origin, isReachable);
   }
 
   /** A request failed. Not reported when the failure says nothing about the site. */

@@ -25,8 +25,6 @@ export class BrokenTransaction extends Error {
 interface Waiting {
   readonly work: () => void;
   readonly isSmall: boolean;
-  /** Whether it gets a transaction of its own. */
-  readonly isAlone: boolean;
   /** Whether its caller goes on before the commit. */
   readonly isAhead: boolean;
   settle(): void;
@@ -47,6 +45,8 @@ export class WriteBatches {
   readonly #transact: (work: () => void) => Promise<void>;
   readonly #afterWrites: () => void;
   #waiting: Waiting[] = [];
+  /** Small writes whose shared transaction failed. Each gets a transaction of its own. */
+  readonly #retries: Waiting[] = [];
   /** Whether a caller waits for one of the waiting writes. */
   #isUrgent = false;
   /** The transaction that is requested. Only one is requested at a time: until it begins, further writes join it. */
@@ -76,7 +76,6 @@ export class WriteBatches {
           settle = () => resolve(result);
         },
         isSmall,
-        isAlone: false,
         isAhead: urgency === 'ahead',
         settle: () => settle(),
         reject,
@@ -99,7 +98,9 @@ export class WriteBatches {
   }
 
   #schedule(): void {
-    if (this.#writing !== undefined || this.#waiting.length === 0) return;
+    if (this.#writing !== undefined) return;
+    if (this.#retries.length > 0) return this.#begin();
+    if (this.#waiting.length === 0) return;
     if (this.#isUrgent || this.#gatherMs === 0 || this.#waiting.length >= MAX_WRITES) this.#begin();
     else this.#timer ??= setTimeout(() => this.#begin(), this.#gatherMs);
   }
@@ -129,20 +130,19 @@ export class WriteBatches {
   }
 
   #take(): Waiting[] {
-    const taken = this.#waiting.splice(0, this.#waiting[0]?.isAlone === true ? 1 : MAX_WRITES);
+    const retry = this.#retries.shift();
+    if (retry !== undefined) return [retry];
+    const taken = this.#waiting.splice(0, MAX_WRITES);
     this.#isUrgent &&= this.#waiting.length > 0;
     return taken;
   }
 
   #failed(taken: readonly Waiting[], reason: unknown): void {
-    const again: Waiting[] = [];
     for (const each of taken) {
       // A write that was alone in its transaction would fail again.
-      if (each.isSmall && taken.length > 1) again.push({ ...each, isAlone: true });
+      if (each.isSmall && taken.length > 1) this.#retries.push(each);
       else each.reject(reason);
     }
-    this.#waiting.unshift(...again);
-    this.#isUrgent ||= again.length > 0;
   }
 }
 

@@ -48,7 +48,7 @@ describe('the command', () => {
   it.each(['lint', 'test', 'diff', 'profiles', 'completion'])(
     '%s loads no library while it asks nobody',
     async (name) => {
-      const modules = await loadedBy(new URL(`../../src/cli/${name}/run.ts`, import.meta.url));
+      const modules = await loadedBy(new URL(`../../../src/apps/cli/${name}/run.ts`, import.meta.url));
       expect(libraries(modules)).toEqual([]);
     },
   );
@@ -60,12 +60,12 @@ describe('the command', () => {
 
   it('checks options without a library', async () => {
     for (const file of [
-      'client/settings.ts',
-      'guard/options.ts',
-      'pacing/options.ts',
-      'client/prefetch.ts',
+      'core/client/settings.ts',
+      'guards/shared/options.ts',
+      'core/pacing/options.ts',
+      'core/client/prefetch.ts',
     ]) {
-      const modules = await loadedBy(new URL(`../../src/${file}`, import.meta.url));
+      const modules = await loadedBy(new URL(`../../../src/${file}`, import.meta.url));
       expect(libraries(modules)).not.toContain('zod');
       expect(libraries(modules)).not.toContain('undici');
     }

@@ -43,7 +43,7 @@ describe('the rules of an entry', () => {
 describe('an entry is quiet', () => {
   it('from receipt of its answer until the last tenth of the lifetime', () => {
     const entry = new CacheEntry(made(outcomes.success()), rfc9309);
-    const quiet = [-1, 0, 0.9 * DAY - 1, 0.9 * DAY].map((ms) => entry.isQuietAt(START + ms));
+    const quiet = [-1, 0, 0.9 * DAY - 1, 0.9 * DAY].map((ms) => entry.isFreshAndNotDue(START + ms));
     expect(quiet).toEqual([false, true, true, false]);
   });
 
@@ -54,7 +54,7 @@ describe('an entry is quiet', () => {
     ['a refresh failed', made(outcomes.success(), outcomes.unreachable())],
   ])('never when %s', (_, record) => {
     const entry = new CacheEntry(record, rfc9309);
-    for (const at of [-1, 0, START, START + HOUR]) expect(entry.isQuietAt(at)).toBe(false);
+    for (const at of [-1, 0, START, START + HOUR]) expect(entry.isFreshAndNotDue(at)).toBe(false);
   });
 });
 
@@ -114,21 +114,21 @@ describe('the memory that an entry takes', () => {
   it('counts the fields of the answer, and those of the copy only where they differ', () => {
     const plain = sizeOf(answering({ age: '' }));
     expect(sizeOf(answering({ age: LONG })) - plain).toBe(1_000);
-    expect(sizeOf(answering({ age: '', expires: LONG })) - plain).toBe(1_020);
+    expect(sizeOf(answering({ age: '', expires: LONG })) - plain).toBe(1_030);
     expect(sizeOf(answering({}))).toBeLessThan(plain);
     // One string, in the answer and in the copy.
     for (const name of ['etag', 'lastModified', 'contentType'] as const) {
-      expect(sizeOf(answering({ age: '', [name]: LONG })) - plain).toBe(1_020);
+      expect(sizeOf(answering({ age: '', [name]: LONG })) - plain).toBe(1_030);
       const record = made(answering({ age: '', [name]: LONG }));
       const copy = { ...record.copy!, [name]: `${LONG}y` };
-      expect(new CacheEntry({ ...record, copy }, rfc9309).sizeBytes - plain).toBe(1_020 + 1_021);
+      expect(new CacheEntry({ ...record, copy }, rfc9309).sizeBytes - plain).toBe(1_030 + 1_021);
     }
   });
 
   it('counts a failure, and its redirects', () => {
     const success = sizeOf(answering({}));
     const failed = sizeOf(answering({}), outcomes.unreachable()) - success;
-    expect(failed).toBe(130 + 20 + 'https://example.com/robots.txt'.length);
+    expect(failed).toBe(125 + 20 + 'https://example.com/robots.txt'.length);
     const redirect = { url: 'https://example.com/robots.txt', status: 301, location: LONG };
     expect(sizeOf({ ...answering({}), redirects: [redirect] }) - success).toBe(
       60 + redirect.url.length + 1_000,
@@ -140,6 +140,6 @@ describe('the memory that an entry takes', () => {
 
   it('of an unknown origin is that of its name', () => {
     const entry = new CacheEntry({ origin: 'https://example.com' }, rfc9309);
-    expect(entry.sizeBytes).toBe(420 + 'https://example.com'.length);
+    expect(entry.sizeBytes).toBe(300 + 'https://example.com'.length);
   });
 });

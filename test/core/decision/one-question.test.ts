@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { QUESTIONS } from '../../../src/core/decision/index.ts';
+import { engineOf } from '../../../src/core/client/engine.ts';
 import { guardFetch, RobotsClient } from '../../../src/index.ts';
 import { LocatedUrl } from '../../../src/core/url/index.ts';
 
@@ -65,10 +65,10 @@ describe('a question', () => {
 });
 
 describe('a guard', () => {
-  it('asks for a decision once, and only when `permits` does not allow the request', async () => {
+  it('asks for a decision once, and only when memory does not allow the request', async () => {
     const { robots, fetched } = client();
-    const decide = vi.spyOn(robots[QUESTIONS], 'askUntold');
-    const allowed = vi.spyOn(robots[QUESTIONS], 'allowedOrigin');
+    const decide = vi.spyOn(engineOf(robots), 'decide');
+    const allowed = vi.spyOn(engineOf(robots), 'allows');
     const others = (['check', 'peek', 'permits', 'canFetch'] as const).map((name) => vi.spyOn(robots, name));
     const guarded = guardFetch(
       (url: string | URL | Request) =>

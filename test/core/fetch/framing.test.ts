@@ -5,7 +5,7 @@ const faultOf = (status: number, fields: Readonly<Record<string, string>> = {}):
   framingFault({ status, headers: { get: (name) => fields[name] } });
 
 describe('RFC 9112 §6.1: a transfer coding', () => {
-  it.each(['chunked', 'Chunked'])('that the transport undoes: %j', (field) => {
+  it.each(['chunked', 'Chunked', 'chunked ', 'chunked  '])('that the transport undoes: %j', (field) => {
     expect(faultOf(200, { 'transfer-encoding': field })).toBeUndefined();
   });
 

@@ -242,20 +242,6 @@ describeWithChromium('guardContext', () => {
     expect(pagesOf(server).filter((line) => /private|sw\.js|spec\.rules/.test(line))).toEqual([]);
   });
 
-  it('does not take a context that has service workers already', async () => {
-    const server = await site({
-      '/page': '<script>navigator.serviceWorker.register("/sw.js")</script>',
-      '/sw.js': '// nothing',
-    });
-    const made = await context();
-    const registered = made.waitForEvent('serviceworker');
-    await (await made.newPage()).goto(server.url('/page').replace('127.0.0.1', 'localhost'));
-    await registered;
-    await expect(guardContext(made, new ScriptedClient())).rejects.toThrow(
-      /Expected a context without service workers/,
-    );
-  });
-
   it('in a dry run tells of each hop once, and blocks nothing', async () => {
     const server = await site();
     const told: string[] = [];

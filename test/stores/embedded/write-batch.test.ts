@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type Urgency, WriteBatches } from '../../../src/stores/embedded/write-batch.ts';
+import { BrokenTransaction, type Urgency, WriteBatches } from '../../../src/stores/embedded/write-batch.ts';
 
 /** A database of which only the transactions count: each is what was done in it. */
 class Transactions {
@@ -136,17 +136,30 @@ describe('writes in transactions', () => {
     expect(transactions.committed).toEqual([['b'], ['c']]);
   });
 
-  it('that throw fail alone', async () => {
-    const failing = batches.add({
+  const failing = (error: Error): Promise<never> =>
+    batches.add({
       urgency: 'now',
       isSmall: true,
       work: () => {
-        throw new Error('of its own');
+        throw error;
       },
     });
-    const other = write('b', 'now');
-    await expect(failing).rejects.toThrow('of its own');
-    expect(await other).toBe('b');
-    expect(transactions.committed).toEqual([['b']]);
+
+  it('that throw fail alone', async () => {
+    const before = write('a', 'now');
+    const failed = failing(new Error('of its own'));
+    const after = write('b', 'now');
+    await expect(failed).rejects.toThrow('of its own');
+    expect(await Promise.all([before, after])).toEqual(['a', 'b']);
+    expect(transactions.committed).toEqual([['a', 'b']]);
+  });
+
+  it('that break their transaction fail, and the others are tried once more', async () => {
+    const before = write('a', 'now');
+    const failed = failing(new BrokenTransaction(new Error('the map is full')));
+    const after = write('b', 'now');
+    await expect(failed).rejects.toMatchObject({ cause: { message: 'the map is full' } });
+    expect(await Promise.all([before, after])).toEqual(['a', 'b']);
+    expect(transactions.committed).toEqual([['a'], ['b']]);
   });
 });

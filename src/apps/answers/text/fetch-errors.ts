@@ -23,6 +23,7 @@ export const fetchErrors: Readonly<Record<string, string>> = {
   ERR_ROBOTS_TRAILING_BYTES: 'extra bytes follow its coded body',
   ERR_ROBOTS_TRANSFER_CODING: 'its body has a transfer coding other than chunked',
   ERR_ROBOTS_PARTIAL_CONTENT: 'only a part of the file arrived',
+  ERR_ROBOTS_NOT_TEXT: 'its body is not text',
   ERR_ROBOTS_MALFORMED: 'what it sent is not valid HTTP or FTP',
   ERR_ROBOTS_FETCH_FAILED: 'the connection failed',
   ERR_ROBOTS_FTP_CLOSED: 'the FTP server closed the connection',

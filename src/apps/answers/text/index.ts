@@ -14,7 +14,8 @@ export {
 } from './layout.ts';
 export { ago, ahead, count, duration, instant } from './durations.ts';
 export { cause } from './fetch-errors.ts';
-export { escapeForTerminal, jsonLine, policyRecord, renderRecord, type Unversioned } from './json.ts';
+export { escapeForTerminal, jsonLine, type Unversioned } from '../../../core/base/json-line.ts';
+export { policyRecord, renderRecord } from './json.ts';
 export {
   lifetimeReason,
   nextAttemptReason,

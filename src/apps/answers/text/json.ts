@@ -1,4 +1,5 @@
 import { omitUndefined } from '../../../core/base/index.ts';
+import { escapeForTerminal, SCHEMA_VERSION } from '../../../core/base/json-line.ts';
 import type { OriginPolicy } from '../../../core/decision/index.ts';
 import type { PolicyData } from '../schema.ts';
 import type { TargetResult } from '../target-result.ts';
@@ -25,49 +26,12 @@ function fieldsJson<Fields extends object>(record: Fields, known: string, knownJ
   return json;
 }
 
-/**
- * Version of the JSON output. It is raised when a field changes its meaning or is removed, not when a field is added.
- */
-const SCHEMA_VERSION = 1;
-
-/** Characters that JSON allows but terminals may interpret: DEL, C1 controls, format characters, line ends. */
-const UNPRINTABLE = /[\u007F-\u009F\p{Cf}\p{Zl}\p{Zp}]/gu;
-
-interface Versioned {
-  readonly schemaVersion: 1;
-}
-
-/** What {@link jsonLine} makes an answer of. JSON leaves out fields that are undefined. */
-export type Unversioned<Answer> = Answer extends unknown
-  ? { [Name in keyof Answer as Exclude<Name, 'schemaVersion'>]: Answer[Name] | MayLack<Answer, Name> }
-  : never;
-type MayLack<Answer, Name extends keyof Answer> = object extends Pick<Answer, Name> ? undefined : never;
-
-/**
- * Renders a line of NDJSON that starts with `schemaVersion`. Its escapes are safe for terminals and keep the data. The
- * type of the answer must be given: `report/schema.ts` describes it.
- */
-export function jsonLine<Answer extends Versioned = never>(record: NoInfer<Unversioned<Answer>>): string {
-  const text = JSON.stringify({ schemaVersion: SCHEMA_VERSION, ...record });
-  return `${escapeForTerminal(text)}\n`;
-}
-
 /** Converts a policy to plain data, without the parsed file and its bytes. */
 export function policyRecord({ rules, file, ...policy }: OriginPolicy): PolicyData {
   const dialect = omitUndefined({ dialect: rules?.dialect });
   if (file === undefined) return { ...policy, ...dialect };
   const { body: _, ...described } = file;
   return { ...policy, ...dialect, file: described };
-}
-
-/** Escapes the characters of JSON that a terminal may interpret. They occur only in strings, so escapes are valid. */
-export function escapeForTerminal(json: string): string {
-  return json.replace(UNPRINTABLE, (character) =>
-    Array.from(
-      { length: character.length },
-      (_, index) => `\\u${character.charCodeAt(index).toString(16).padStart(4, '0')}`,
-    ).join(''),
-  );
 }
 
 /** Text that needs no escape in JSON or for a terminal. */

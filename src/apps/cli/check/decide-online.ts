@@ -1,5 +1,6 @@
 import { isRobotsError } from '../../../core/base/index.ts';
-import { type Purpose, QUESTIONS } from '../../../core/decision/index.ts';
+import { engineOf } from '../../../core/client/engine.ts';
+import type { Purpose } from '../../../core/decision/index.ts';
 import { type TargetResult, type Decider, type Session, tooLongError } from '../../answers/index.ts';
 import { openClient } from '../frame/open-client.ts';
 import { agentOf, type OnlineSettings } from '../frame/settings.ts';
@@ -15,16 +16,19 @@ export async function decideOnline(
   const opened = await openClient(settings, session);
   const { client } = opened;
   const options = purpose === undefined ? { signal } : { signal, purpose };
+  const engine = engineOf(client);
   const asked = agentOf(settings);
   return {
     decide(target: Target): TargetResult | Promise<TargetResult> {
       const { input, tooLong } = target;
       if (tooLong === true) return { target, error: tooLongError };
       try {
-        const decision = client[QUESTIONS].recall(input, asked);
+        const decision = engine.decideFromMemory(input, asked, true);
         if (decision !== undefined) {
-          if (purpose === undefined) return { target, decision };
-          return { target, decision: { ...decision, usage: client.usageOf(decision, purpose) } };
+          if (purpose === undefined) return { target, decision: engine.publishDecision(decision) };
+          const usage = client.usageOf(decision, purpose);
+          engine.publishDecision(decision, { usage });
+          return { target, decision: { ...decision, usage } };
         }
       } catch (error) {
         if (!isRobotsError(error) || error.code !== 'ERR_ROBOTS_INVALID_URL') throw error;

@@ -1,7 +1,7 @@
 import { causesOf } from '../../../core/base/index.ts';
 import type { Decision } from '../../../core/decision/index.ts';
-import { refusalIn } from '../../../guards/index.ts';
-import { makePageFetch } from '../../../guards/shared/page-fetch.ts';
+import { refusalIn } from '../../../guards/shared/index.ts';
+import { makePageFetch } from '../../../guards/fetch/page-fetch.ts';
 import { count, instant, printable, statementText } from '../../answers/text/index.ts';
 import { pageDirectives, type PageDirectives } from '../../../core/rules/index.ts';
 import type { PageAnswer } from '../../answers/schema.ts';

@@ -1,5 +1,5 @@
 import { VERSION } from '../../../core/base/index.ts';
-import { makePageFetch } from '../../../guards/shared/page-fetch.ts';
+import { makePageFetch } from '../../../guards/fetch/page-fetch.ts';
 import { connectStdio, loadSdk, makeTools } from '../../mcp/index.ts';
 import { type Session, UsageError } from '../../answers/index.ts';
 import { printable } from '../../answers/text/index.ts';

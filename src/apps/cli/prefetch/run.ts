@@ -29,7 +29,7 @@ export async function prefetchOrigins(given: ParsedArguments, session: Session):
     const stream = await openList(list, 'a file of URLs', session, signal);
     await using opened = await openClient(settings, session, { concurrency, cache: CACHE });
     const { client } = opened;
-    const { crawlReport } = await import('../../../core/client/index.ts');
+    const { crawlReport } = await import('../../../extras/report/crawl-report.ts');
     using account = crawlReport(client, { onFirstRefused: false });
     const origins = new ListedOrigins(stream);
     const report: ListReport<Decision> = new ListReport(

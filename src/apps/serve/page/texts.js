@@ -22,6 +22,7 @@ export const failures = {
   ERR_ROBOTS_TRAILING_BYTES: 'the file came compressed, with something behind it that does not belong to it',
   ERR_ROBOTS_TRANSFER_CODING: 'the file came in a coding that cannot be read',
   ERR_ROBOTS_PARTIAL_CONTENT: 'only a part of the file came',
+  ERR_ROBOTS_NOT_TEXT: 'the file is not text',
   ERR_ROBOTS_MALFORMED: 'what the server sent is not valid HTTP or FTP',
   ERR_ROBOTS_FETCH_FAILED: 'the connection failed',
   ERR_ROBOTS_FTP_CLOSED: 'the FTP server closed the connection',

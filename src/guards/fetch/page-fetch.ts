@@ -1,11 +1,11 @@
 /**
- * The fetch of the command for pages. It stands apart from `index.ts`, because it loads undici.
+ * The command's fetch for pages. A file of its own, because it loads undici.
  */
 import { omitUndefined } from '../../core/base/index.ts';
 import type { Dispatcher, Response } from 'undici';
 import type { Purpose } from '../../core/decision/index.ts';
-import type { GuardClient } from './client.ts';
-import { guardFetch } from '../fetch/fetch.ts';
+import type { GuardClient } from '../shared/client.ts';
+import { guardFetch } from './fetch.ts';
 
 /** A guarded fetch: it rejects with the refusal of a disallowed URL or redirect. */
 type PageFetch = (url: string, init: { headers: object; signal: AbortSignal }) => Promise<Response>;

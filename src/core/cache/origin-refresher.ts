@@ -8,6 +8,7 @@ import {
   type Outcome,
   type Profile,
   recordedAt,
+  type RobotsSource,
   withoutRedirects,
 } from '../lifecycle/index.ts';
 import type { HeldLease, StoredOrigins } from '../store/index.ts';
@@ -23,10 +24,10 @@ export interface Attempts {
   attempt(origin: string, known: OriginRecord | undefined, signal: LightAbortSignal): Promise<Outcome>;
 }
 
-export interface RenewalsOptions {
+export interface RefresherOptions {
   readonly memory: OriginMemory;
   readonly attempts: Attempts;
-  /** The most renewals at a time, those in their store phase included. */
+  /** Max concurrent refreshes, including those in their store phase. */
   readonly concurrency: number;
   readonly clock: Clock;
   readonly random: () => number;
@@ -36,15 +37,15 @@ export interface RenewalsOptions {
 }
 
 /** The new entry of an origin. */
-export interface Renewal {
+export interface Refreshed {
   readonly entry: CacheEntry;
   readonly source: 'store' | 'network';
 }
 
-/** One renewal under way, and who waits for it. */
-interface RenewalContext {
+/** One refresh in flight. */
+interface RefreshContext {
   readonly origin: string;
-  /** Aborts when nobody waits any more. */
+  /** Aborts when all callers have left. */
   readonly signal: LightAbortSignal;
   /** Whether the origin was not forgotten meanwhile. */
   readonly isCurrent: () => boolean;
@@ -55,33 +56,47 @@ interface RenewalContext {
 const DUE_LEAST_FIRST: readonly AttemptDue[] = ['none', 'ahead', 'now'];
 
 /**
- * Renews the records in memory, from the store or by an attempt: one flight per origin, however many wait for it.
+ * Refreshes the records in memory, from the store or by an attempt: one flight per origin, whatever the number of callers.
  *
  * `clock`, `random`, the store and subscribers are the user's, and may ask the client again. So memory is read and
  * changed with no call of theirs in between; what changed is published at the end of a step.
  */
-export class Renewals {
-  readonly #options: RenewalsOptions;
+export class OriginRefresher {
+  readonly #options: RefresherOptions;
   readonly #memory: OriginMemory;
-  readonly #flights = new SingleFlight<Renewal>();
+  readonly #flights = new SingleFlight<Refreshed>();
   /** The work of flights, including the part after their result is known. */
   readonly #running = new Set<Promise<unknown>>();
   readonly #limit: LimitFunction;
-  /** Loaded at the first renewal: it reads dates and cache directives, which no question needs. Memory is then open. */
-  readonly #meaning = new Lazy(async () => {
-    const [meaning] = await Promise.all([import('../lifecycle/next-record.ts'), this.#memory.open()]);
-    return meaning;
+  /** Loaded at the first refresh: decisions need neither dates nor cache directives. Opens memory, too. */
+  readonly #lifecycle = new Lazy(async () => {
+    const [lifecycle] = await Promise.all([import('../lifecycle/next-record.ts'), this.#memory.open()]);
+    return lifecycle;
   });
   #attempts = 0;
 
-  constructor(options: RenewalsOptions) {
+  constructor(options: RefresherOptions) {
     this.#options = options;
     this.#memory = options.memory;
     this.#limit = pLimit(options.concurrency);
   }
 
-  /** Gets a new answer for `origin`. Concurrent callers share it. */
-  renew(origin: string, signal?: AbortSignal): Promise<Renewal> {
+  /** The entry of `origin` in memory, or a refreshed one when an attempt is due. */
+  async getOrRefresh(
+    origin: string,
+    signal: AbortSignal | undefined,
+  ): Promise<{ readonly entry: CacheEntry; readonly source: RobotsSource['source'] }> {
+    const now = this.#options.clock.now();
+    const known = this.#memory.getAt(origin, now);
+    this.#memory.events.publish();
+    if (known !== undefined && attemptDue(known.record, known.profile, now) !== 'now') {
+      return { entry: known, source: 'memory' };
+    }
+    return this.refresh(origin, signal);
+  }
+
+  /** Refreshes `origin`. Concurrent callers share one flight. */
+  refresh(origin: string, signal?: AbortSignal): Promise<Refreshed> {
     return this.#flights.join(
       origin,
       // The store phase counts towards `concurrency`. Store calls have a deadline, which must not pass in our own
@@ -91,19 +106,19 @@ export class Renewals {
     );
   }
 
-  /** Starts a renewal in the background. Returns false when one is in flight already. */
-  renewAhead(origin: string): boolean {
-    if (this.isRenewing(origin)) return false;
-    this.renew(origin).catch(() => undefined);
+  /** Starts a refresh. Returns false when one is in flight already. */
+  refreshInBackground(origin: string): boolean {
+    if (this.isRefreshing(origin)) return false;
+    this.refresh(origin).catch(() => undefined);
     return true;
   }
 
-  /** Whether a renewal of `origin` is in flight, which the next caller shares. */
-  isRenewing(origin: string): boolean {
+  /** Whether a refresh of `origin` is in flight, which the next caller joins. */
+  isRefreshing(origin: string): boolean {
     return this.#flights.has(origin);
   }
 
-  /** A renewal already in flight still answers its waiters, but its result is not kept. */
+  /** A refresh in flight still serves its callers, but its result is not kept. */
   async forget(origin: string): Promise<void> {
     this.#flights.detach(origin);
     this.#memory.forget(origin);
@@ -126,12 +141,12 @@ export class Renewals {
   }
 
   /** Looks for a usable record in the store, if there is one; else makes an attempt. */
-  async #search(asked: string, signal: LightAbortSignal, isCurrent: () => boolean): Promise<Renewal> {
+  async #search(asked: string, signal: LightAbortSignal, isCurrent: () => boolean): Promise<Refreshed> {
     // All callers may have left while the flight was queued. It is then never sent.
     signal.throwIfAborted();
     const origin = detachedString(asked);
     const stored = this.#options.stored && (await this.#options.stored.get());
-    const { nextRecord } = this.#meaning.part ?? (await this.#meaning.get());
+    const { nextRecord } = this.#lifecycle.part ?? (await this.#lifecycle.get());
     const context = { origin, signal, isCurrent, stored, nextRecord };
     if (stored === undefined) return this.#fetchAndLearn(context, this.#memory.peek(origin));
     const found = await stored.find(origin, (record) => this.#improves(record), signal);
@@ -153,7 +168,7 @@ export class Renewals {
   }
 
   /** Makes an entry of a record from the store. */
-  #takeOver(record: OriginRecord, { isCurrent }: RenewalContext): CacheEntry {
+  #takeOver(record: OriginRecord, { isCurrent }: RefreshContext): CacheEntry {
     const now = this.#options.clock.now();
     let entry: CacheEntry;
     if (isCurrent()) {
@@ -168,10 +183,10 @@ export class Renewals {
 
   /** Makes an attempt. A lease is released when the new record can be read by others. */
   async #fetchAndLearn(
-    context: RenewalContext,
+    context: RefreshContext,
     known: CacheEntry | undefined,
     lease?: HeldLease,
-  ): Promise<Renewal> {
+  ): Promise<Refreshed> {
     const { origin, signal, stored } = context;
     let written: Promise<void> | undefined;
     try {
@@ -191,7 +206,7 @@ export class Renewals {
 
   /** Makes the new entry of an origin from the outcome of an attempt. */
   #learn(
-    { origin, isCurrent, nextRecord }: RenewalContext,
+    { origin, isCurrent, nextRecord }: RefreshContext,
     known: CacheEntry | undefined,
     outcome: Outcome,
   ): CacheEntry {
@@ -216,7 +231,7 @@ export class Renewals {
    * Shares a success that was reached by redirects with the origin that served it. Only if the final URL is that
    * origin's own `/robots.txt`. Other outcomes are not shared: a refusal may be meant for this path only.
    */
-  #shareWithServer({ origin, stored, nextRecord }: RenewalContext, outcome: Outcome): void {
+  #shareWithServer({ origin, stored, nextRecord }: RefreshContext, outcome: Outcome): void {
     if (outcome.kind !== 'success' || outcome.hops === 0) return;
     const server = new URL(outcome.finalUrl).origin;
     if (server === origin || outcome.finalUrl !== server + ROBOTS_PATH) return;
