@@ -22,16 +22,20 @@ const ARGS = [
   '--disable-sync',
 ];
 
-/** Starts Chromium. It makes no request of its own accord but for icons of pages. */
-export function launchChromium(options: LaunchOptions = {}): Promise<Browser> {
+/** Options of a Chromium that makes no requests by itself but for icons of pages. */
+export function chromiumOptions(args: readonly string[] = []): { executablePath: string; args: string[] } {
   if (chromiumPath === undefined) throw new Error('There is no Chromium; CHROMIUM_PATH says where one is');
-  return playwright.launch({ executablePath: chromiumPath, args: ARGS, ...options });
+  return { executablePath: chromiumPath, args: [...ARGS, ...args] };
+}
+
+/** Starts Chromium with Playwright. */
+export function launchChromium(options: LaunchOptions = {}): Promise<Browser> {
+  return playwright.launch({ ...chromiumOptions(), ...options });
 }
 
 /** Starts Chromium with Puppeteer. */
 export function launchPuppeteer(args: readonly string[] = []): Promise<PuppeteerBrowser> {
-  if (chromiumPath === undefined) throw new Error('There is no Chromium; CHROMIUM_PATH says where one is');
-  return launch({ executablePath: chromiumPath, args: [...ARGS, ...args] });
+  return launch(chromiumOptions(args));
 }
 
 /** `chromium` of Playwright, for examples that take it as it comes. */

@@ -60,6 +60,8 @@ function continued(rest: number): number[] {
 
 /** Frames of the first stream of a connection. */
 export const h2 = {
+  /** Any frame, of any stream, well formed or not. */
+  frame,
   headers: (
     status: number,
     fields: Readonly<Record<string, string | readonly string[]>> = {},
@@ -97,15 +99,22 @@ export interface Http2Site extends AsyncDisposable {
   open(): number;
 }
 
-/** A server that speaks HTTP/2 only, frame by frame, and can do what no library does. The last play stays. */
-export async function startHttp2Site(identity: Identity, plays: readonly Http2Play[]): Promise<Http2Site> {
+/**
+ * A server that speaks HTTP/2 only, frame by frame, and can do what no library does. The last play stays. Without
+ * `beginsWithSettings` the play has the SETTINGS frame that each connection begins with.
+ */
+export async function startHttp2Site(
+  identity: Identity,
+  plays: readonly Http2Play[],
+  beginsWithSettings = true,
+): Promise<Http2Site> {
   const sockets = new Set<TLSSocket>();
   let [requests, connections, open] = [0, 0, 0];
   const server = createServer({ ...identity, ALPNProtocols: ['h2'] }, (socket) => {
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
     socket.on('error', () => undefined);
-    socket.write(frame(TYPE.settings, 0, 0));
+    if (beginsWithSettings) socket.write(frame(TYPE.settings, 0, 0));
     let received = Buffer.alloc(0);
     let isAnswering = false;
     socket.on('data', (chunk: Buffer) => {

@@ -4,7 +4,7 @@ import type { Pacer } from '../pacing/pacer.ts';
 import type { StoredOrigins } from '../store/index.ts';
 import type { RecordCodec } from '../store/record/record-codec.ts';
 import type { OriginSettings } from './origin-settings.ts';
-import type { Questions } from './questions.ts';
+import type { ClientEngine } from './client-engine.ts';
 import type { Settings } from './settings.ts';
 
 /*
@@ -41,7 +41,7 @@ const LEAST_PACED_ORIGINS = 1_000;
 export function lazyPacer(
   { clock, random, maxOrigins }: Settings,
   stored: Lazy<StoredOrigins> | undefined,
-  fileOf: Questions['fileOf'],
+  fileOf: ClientEngine['fileOf'],
   client: object,
 ): Lazy<Pacer> {
   return new Lazy(async () => {

@@ -102,9 +102,9 @@ export interface RobotsClientOptions {
   /** Numbers in [0, 1) for jitter. @default Math.random */
   readonly random?: () => number;
   /**
-   * Bounds of the memory cache: origins, and estimated bytes. The least recently used origins are evicted. A robots.txt
-   * as sites have it takes 6 KB, so the default of 20,000 origins fits in 128 MiB: for more, raise both.
-   * @default { maxOrigins: 20_000, maxBytes: 128 MiB }
+   * Bounds of the memory cache: origins, and estimated bytes, whichever is reached first. The least recently used
+   * origins are evicted. An origin takes 0.5 KB without a file, 6 KB with an average one.
+   * @default { maxOrigins: 100_000, maxBytes: 128 MiB }
    */
   readonly cache?: { readonly maxOrigins?: number; readonly maxBytes?: number };
   /**

@@ -1,7 +1,7 @@
 import { omitUndefined, invalid, type Lazy, onAbort, RobotsClosedError } from '../base/index.ts';
 import {
   OriginMemory,
-  Renewals,
+  OriginRefresher,
   type RestoreOptions,
   type RestoreResult,
   type SnapshotContext,
@@ -14,7 +14,6 @@ import {
   type OriginPolicy,
   type Purpose,
   PURPOSES,
-  QUESTIONS,
   usageOf,
 } from '../decision/index.ts';
 import { type OriginState, stateOf } from '../lifecycle/index.ts';
@@ -32,7 +31,8 @@ import type { RobotsClientOptions } from './options.ts';
 import { addressChecksOf, readOptions, type Settings } from './settings.ts';
 import { OriginSettings } from './origin-settings.ts';
 import type { PrefetchOptions, PrefetchResult } from './prefetch.ts';
-import { Questions } from './questions.ts';
+import { ClientEngine } from './client-engine.ts';
+import { ENGINE } from './engine.ts';
 import type { UsageOptions } from '../rules/index.ts';
 import type {
   CheckOptions,
@@ -46,8 +46,6 @@ import type {
 /** `canFetch` returns one of these two, so that a warm question creates no promise. */
 const ALLOWED: Promise<boolean> = Promise.resolve(true);
 const DISALLOWED: Promise<boolean> = Promise.resolve(false);
-
-const isAllowed = ({ allowed }: Decision): boolean => allowed;
 
 /**
  * Answers, before every request of a crawler: may this agent fetch this URL, and why?
@@ -74,15 +72,15 @@ const isAllowed = ({ allowed }: Decision): boolean => allowed;
  */
 export class RobotsClient {
   /**
-   * The answers from memory and after fetches. Guards, the service and the command ask it directly.
+   * What guards, the service and the command ask: see `engineOf`.
    *
    * @internal
    */
-  readonly [QUESTIONS]: Questions;
+  readonly [ENGINE]: ClientEngine;
   readonly #settings: Settings;
   readonly #origins: OriginSettings;
   readonly #memory: OriginMemory;
-  readonly #renewals: Renewals;
+  readonly #refresher: OriginRefresher;
   readonly #attempts: ClientAttempts;
   readonly #codec: Lazy<RecordCodec>;
   readonly #stored: Lazy<StoredOrigins> | undefined;
@@ -109,14 +107,22 @@ export class RobotsClient {
       });
     const memory = new OriginMemory({ maxOrigins, maxBytes, clock, profileOf, witness: recorder });
     const attempts = new ClientAttempts(settings, origins, memory, this);
-    const renewals = new Renewals({ memory, attempts, concurrency, clock, random, profileOf, stored });
-    const pacer = lazyPacer(settings, stored, (decision) => this[QUESTIONS].fileOf(decision), this);
-    this[QUESTIONS] = new Questions({ settings, origins, memory, renewals, pacer, client: this, recorder });
+    const refresher = new OriginRefresher({
+      memory,
+      attempts,
+      concurrency,
+      clock,
+      random,
+      profileOf,
+      stored,
+    });
+    const pacer = lazyPacer(settings, stored, (decision) => this[ENGINE].fileOf(decision), this);
+    this[ENGINE] = new ClientEngine({ settings, origins, memory, refresher, pacer, client: this, recorder });
     this.#settings = settings;
     this.#origins = origins;
     this.#memory = memory;
     this.#attempts = attempts;
-    this.#renewals = renewals;
+    this.#refresher = refresher;
     this.#codec = codec;
     this.#stored = stored;
     this.#pacer = pacer;
@@ -146,12 +152,14 @@ export class RobotsClient {
   canFetch(url: string | URL, agent?: Agent, options?: CheckOptions): Promise<boolean> {
     try {
       options?.signal?.throwIfAborted();
-      const questions = this[QUESTIONS];
-      const allowed = questions.permits(url, agent);
+      const allowed = this.#permits(url, agent);
       if (allowed !== undefined) return allowed ? ALLOWED : DISALLOWED;
-      const decision = questions.ask(url, agent, options);
-      if (decision instanceof Promise) return decision.then(isAllowed);
-      return decision.allowed ? ALLOWED : DISALLOWED;
+      const engine = this[ENGINE];
+      const decision = engine.decide(url, agent, options);
+      if (decision instanceof Promise) {
+        return decision.then((decided) => engine.publishDecision(decided).allowed);
+      }
+      return engine.publishDecision(decision).allowed ? ALLOWED : DISALLOWED;
     } catch (error) {
       return Promise.reject(error);
     }
@@ -161,11 +169,12 @@ export class RobotsClient {
   async check(url: string | URL, agent?: Agent, options?: PurposeOptions): Promise<Decision> {
     const purpose = options?.purpose;
     if (purpose !== undefined) assertPurpose(purpose);
-    const questions = this[QUESTIONS];
-    if (purpose === undefined) return questions.ask(url, agent, options);
-    const decision = await questions.askUntold(url, agent, options);
+    const engine = this[ENGINE];
+    const decided = engine.decide(url, agent, options);
+    const decision = decided instanceof Promise ? await decided : decided;
+    if (purpose === undefined) return engine.publishDecision(decision);
     const usage = this.usageOf(decision, purpose);
-    questions.tell(decision, { usage });
+    engine.publishDecision(decision, { usage });
     return { ...decision, usage };
   }
 
@@ -178,7 +187,7 @@ export class RobotsClient {
    */
   usageOf(decision: Decision, purpose: Purpose, headers?: UsageOptions): DecisionUsage {
     assertPurpose(purpose);
-    return usageOf(decision, this[QUESTIONS].fileOf(decision), purpose, headers);
+    return usageOf(decision, this[ENGINE].fileOf(decision), purpose, headers);
   }
 
   /**
@@ -188,7 +197,13 @@ export class RobotsClient {
    * @throws the same errors as {@link canFetch}, synchronously.
    */
   peek(url: string | URL, agent?: Agent): Decision | undefined {
-    return this[QUESTIONS].recall(url, agent, false);
+    return this.#peek(url, agent);
+  }
+
+  #peek(url: string | URL, agent: Agent | undefined): Decision | undefined {
+    const engine = this[ENGINE];
+    const known = engine.decideFromMemory(url, agent);
+    return known && engine.publishDecision(known);
   }
 
   /**
@@ -199,7 +214,17 @@ export class RobotsClient {
    * @throws the same errors as {@link canFetch}, synchronously.
    */
   permits(url: string | URL, agent?: Agent): boolean | undefined {
-    return this[QUESTIONS].permits(url, agent);
+    return this.#permits(url, agent);
+  }
+
+  #permits(url: string | URL, agent: Agent | undefined): boolean | undefined {
+    const engine = this[ENGINE];
+    const allowed = engine.allows(url, agent);
+    if (allowed === undefined) return undefined;
+    // Evidence needs the reasons.
+    if (engine.isRecording) return this.#peek(url, agent)?.allowed;
+    engine.countHit();
+    return allowed;
   }
 
   /**
@@ -209,7 +234,7 @@ export class RobotsClient {
    */
   async policy(url: string | URL, options?: PolicyOptions): Promise<OriginPolicy> {
     options?.signal?.throwIfAborted();
-    this[QUESTIONS].assertOpen();
+    this[ENGINE].assertOpen();
     const origin = originOf(url);
     const policy = await this.#policyOf(origin, options);
     // Others of the fleet may have paused the origin.
@@ -221,19 +246,19 @@ export class RobotsClient {
   async #policyOf(origin: string, options: PolicyOptions | undefined): Promise<OriginPolicy> {
     const settings = this.#settings;
     const context = {
-      tokens: this[QUESTIONS].agents.of(options?.agent),
+      tokens: this[ENGINE].agents.of(options?.agent),
       addressChecks: addressChecksOf(settings),
       maxBodyBytes: settings.maxBodyBytes,
     };
-    const { describeEntry, describeOverride, describeUnaskable } =
+    const { describeOrigin, describeOverride, describeUnaskable } =
       await import('../decision/describe-policy.ts');
     const override = this.#origins.overrides.get(origin);
     if (override !== undefined) return describeOverride(override, context);
     if (!this.#origins.canAsk(origin)) {
       return describeUnaskable(this.#origins.profileOf(origin), origin, context);
     }
-    const { entry, source } = await this[QUESTIONS].recallOrRenew(origin, options?.signal);
-    const policy = describeEntry(entry, context, settings.clock.now(), source);
+    const { entry, source } = await this.#refresher.getOrRefresh(origin, options?.signal);
+    const policy = describeOrigin(entry, context, settings.clock.now(), source);
     this.#memory.updateSize(entry);
     return policy;
   }
@@ -250,7 +275,7 @@ export class RobotsClient {
     options: PrefetchOptions = {},
   ): Promise<PrefetchResult> {
     const { assertPrefetch, prefetch } = await import('./prefetch.ts');
-    this[QUESTIONS].assertOpen();
+    this[ENGINE].assertOpen();
     assertPrefetch(urls, options);
     return this.#whileOpen(options.signal, (ending) =>
       prefetch(urls, options, {
@@ -310,7 +335,7 @@ export class RobotsClient {
    * @throws the same errors as {@link waitForSlot}.
    */
   async takeSlot(decision: Decision, options: ReserveOptions = {}): Promise<TakenSlot> {
-    return this[QUESTIONS].takeSlot(decision, readReserveOptions(options), options.signal);
+    return this[ENGINE].takeSlot(decision, readReserveOptions(options), options.signal);
   }
 
   /**
@@ -322,7 +347,7 @@ export class RobotsClient {
    * @throws RobotsInvalidUrlError (`ERR_ROBOTS_INVALID_URL`)
    */
   report(url: string | URL, signal: SiteSignal): void {
-    this[QUESTIONS].assertOpen();
+    this[ENGINE].assertOpen();
     if (typeof signal?.reachable !== 'boolean') {
       throw invalid(
         '`reachable`',
@@ -347,8 +372,8 @@ export class RobotsClient {
    * While the store cannot be reached, only this client forgets it.
    */
   async invalidate(url: string | URL): Promise<void> {
-    this[QUESTIONS].assertOpen();
-    await this.#renewals.forget(originOf(url));
+    this[ENGINE].assertOpen();
+    await this.#refresher.forget(originOf(url));
   }
 
   /**
@@ -387,14 +412,14 @@ export class RobotsClient {
   ): Promise<RestoreResult> {
     const { assertRestorable, readSnapshot } = await import('../cache/snapshot.ts');
     const context = await this.#snapshotContext();
-    this[QUESTIONS].assertOpen();
+    this[ENGINE].assertOpen();
     assertRestorable(lines, options);
     return this.#whileOpen(options.signal, (ending) => readSnapshot(lines, context, options, ending));
   }
 
   stats(): RobotsStats {
-    const { hits, misses } = this[QUESTIONS];
-    return { ...this.#memory.stats(), ...this.#renewals.stats(), hits, misses };
+    const { hits, misses } = this[ENGINE];
+    return { ...this.#memory.stats(), ...this.#refresher.stats(), hits, misses };
   }
 
   /**
@@ -413,8 +438,8 @@ export class RobotsClient {
 
   async #shutDown(): Promise<void> {
     const closed = new RobotsClosedError();
-    this[QUESTIONS].close();
-    const written = this.#renewals.close(closed);
+    this[ENGINE].close();
+    const written = this.#refresher.close(closed);
     void this.#pacer.needed?.then((pacer) => pacer.close(closed), ignore);
     for (const work of this.#working) work.abort(closed);
     await Promise.all([written, this.#attempts.close()]);
@@ -438,7 +463,7 @@ export class RobotsClient {
 
   async #snapshotContext(): Promise<SnapshotContext> {
     const { clock } = this.#settings;
-    const assertOpen = (): void => this[QUESTIONS].assertOpen();
+    const assertOpen = (): void => this[ENGINE].assertOpen();
     const [codec] = await Promise.all([this.#codec.get(), this.#memory.open()]);
     return {
       memory: this.#memory,
@@ -451,11 +476,11 @@ export class RobotsClient {
 
   /** The state of an origin that has been asked now, if it had to be. Nothing is described for it. */
   async #warm(origin: string, signal: AbortSignal): Promise<OriginState> {
-    this[QUESTIONS].assertOpen();
+    this[ENGINE].assertOpen();
     const override = this.#origins.overrides.get(origin);
     if (override !== undefined) return override.state;
     if (!this.#origins.canAsk(origin)) return 'disallow-all';
-    const { entry } = await this[QUESTIONS].recallOrRenew(origin, signal);
+    const { entry } = await this.#refresher.getOrRefresh(origin, signal);
     return stateOf(entry.record, entry.profile, this.#settings.clock.now()).state;
   }
 }

@@ -99,7 +99,7 @@ export function readOptions(options: RobotsClientOptions): Settings {
     ftp: options.ftp,
     clock: options.clock ?? systemClock,
     random: options.random ?? Math.random,
-    maxOrigins: options.cache?.maxOrigins ?? 20_000,
+    maxOrigins: options.cache?.maxOrigins ?? 100_000,
     maxBytes,
     store: options.store,
     storeDeadlineMs: options.storeDeadlineMs ?? 150,

@@ -2,20 +2,12 @@
  * Makes every decision, from one of three sources: the record of an origin, the caller's override, or neither, when
  * the origin cannot be asked or has not been asked yet.
  */
-import { VERSION } from '../base/index.ts';
-import type { CacheEntry } from '../cache/index.ts';
 import { type Profile, type RobotsSource, type KnownState, stateOf } from '../lifecycle/index.ts';
 import type { Tokens } from '../rules/agent-tokens.ts';
 import type { RobotsFile } from '../rules/index.ts';
 import { isRobotsTarget, type LocatedUrl, ROBOTS_PATH } from '../url/index.ts';
 import type { Decision } from './decision.ts';
-
-/**
- * The property of a client that guards, the service and the command ask. A symbol, because a subclass of the client may
- * have a property of any name. All copies of one version in a process share it: the client may come from `import`, and
- * the guard from `require`. To a guard of another version it is a client of another class.
- */
-export const QUESTIONS: unique symbol = Symbol.for(`canfetch.questions@${VERSION}`);
+import type { KnownOrigin } from './known-origin.ts';
 
 /** An origin for which the caller gave a robots.txt or a verdict. Nothing is fetched for it. */
 export type OverriddenOrigin = {
@@ -40,16 +32,16 @@ export type OverriddenOrigin = {
 /**
  * Whether rules that are fresh at `now` allow the URL: {@link decide} without the reasons, and without an allocation.
  *
- * @returns `undefined` when there are no such rules, a refresh of them is due, or the target is `/robots.txt`.
+ * @returns `undefined` when there are no such rules, or a refresh of them is due.
  */
 export function permits(
-  entry: CacheEntry,
+  from: KnownOrigin,
   tokens: Tokens,
   located: LocatedUrl,
   now: number,
 ): boolean | undefined {
-  if (!entry.isQuietAt(now)) return undefined;
-  const { file } = entry;
+  if (!from.isFreshAndNotDue(now)) return undefined;
+  const { file } = from;
   if (file === undefined) return undefined;
   const ruleset = file.rulesetFor(tokens.length === 1 ? tokens[0] : file.chooseAgent(tokens));
   const rule = file.decideUrl(ruleset, located);
@@ -66,18 +58,18 @@ export function permits(
  * @param source Where the record came from for this question.
  */
 export function decide(
-  entry: CacheEntry,
+  from: KnownOrigin,
   tokens: Tokens,
   located: LocatedUrl,
   now: number,
   source: RobotsSource['source'],
 ): Decision {
-  const { file, profile } = entry;
-  if (isRobotsTarget(located)) return robotsTxtDecision(entry, profile, tokens, located, now);
-  const isFresh = entry.isQuietAt(now);
-  const known = isFresh ? RULES_IN_FORCE : stateOf(entry.record, profile, now);
+  const { file, profile } = from;
+  if (isRobotsTarget(located)) return robotsTxtDecision(from, profile, tokens, located, now);
+  const isFresh = from.isFreshAndNotDue(now);
+  const known = isFresh ? RULES_IN_FORCE : stateOf(from.record, profile, now);
   const agent = tokens.length === 1 || file === undefined ? tokens[0] : file.chooseAgent(tokens);
-  const robots = entry.source(source, isFresh || answerHolds(entry, now), isByCopy(known.state));
+  const robots = from.source(source, isFresh || from.isAnswerInForce(now), isByCopy(known.state));
   if ((known.state !== 'rules' && known.state !== 'last-good') || file === undefined) {
     return decideWithoutRules(known, agent, profile.name, located, now, robots);
   }
@@ -181,20 +173,21 @@ export function decideUnknown(
 
 /** `/robots.txt` itself may always be fetched, so the decision needs no record. */
 function robotsTxtDecision(
-  entry: CacheEntry | undefined,
+  from: KnownOrigin | undefined,
   profile: Profile,
   tokens: Tokens,
   located: LocatedUrl,
   now: number,
 ): Decision {
-  const { state } = stateOf(entry?.record, profile, now);
+  const { state } = stateOf(from?.record, profile, now);
   return {
     url: located.href,
     origin: located.origin,
     agent: tokens[0],
     profile: profile.name,
     state,
-    robots: entry?.source('memory', answerHolds(entry, now), isByCopy(state)) ?? neverFetched(located.origin),
+    robots:
+      from?.source('memory', from.isAnswerInForce(now), isByCopy(state)) ?? neverFetched(located.origin),
     reason: 'robots-txt',
     allowed: true,
   };
@@ -228,11 +221,6 @@ function decideWithoutRules(
   return known.reason === 'restricted'
     ? { ...disallowed, reason: 'restricted' }
     : { ...disallowed, reason: 'unreachable', retryAt: known.retryAt };
-}
-
-/** Whether the answer is in force at `now`, regardless of later failures. */
-export function answerHolds({ record: { answer } }: CacheEntry, now: number): boolean {
-  return answer !== undefined && now >= answer.fetchedAt && now < answer.staleAt;
 }
 
 /** The source of a decision about an origin that was not fetched. */

@@ -18,7 +18,6 @@ import {
   summarizeState,
 } from '../lifecycle/index.ts';
 import type { Tokens } from '../rules/agent-tokens.ts';
-import type { CacheEntry } from '../cache/index.ts';
 import type {
   OriginPolicy,
   PolicyAttempt,
@@ -30,7 +29,8 @@ import type {
 } from './policy.ts';
 import { requestRate, type RobotsFile, type Sitemap } from '../rules/index.ts';
 import { ROBOTS_PATH } from '../url/index.ts';
-import { answerHolds, isByCopy, noFtpTransport, type OverriddenOrigin } from './decide.ts';
+import { isByCopy, noFtpTransport, type OverriddenOrigin } from './decide.ts';
+import type { KnownOrigin } from './known-origin.ts';
 
 /** The agent of a policy, and what is the same for every origin. */
 export interface PolicyContext {
@@ -41,17 +41,17 @@ export interface PolicyContext {
 }
 
 /** The policy of an origin from its record. */
-export function describeEntry(
-  entry: CacheEntry,
+export function describeOrigin(
+  from: KnownOrigin,
   { tokens, addressChecks, maxBodyBytes }: PolicyContext,
   now: number,
   source: RobotsSource['source'],
 ): OriginPolicy {
-  const { record, profile, file } = entry;
+  const { record, profile, file } = from;
   const { failure, site, answer } = record;
   const holds = summarizeState(stateOf(record, profile, now));
   const agent = file?.chooseAgent(tokens) ?? tokens[0];
-  const robots = entry.source(source, answerHolds(entry, now), isByCopy(holds.state));
+  const robots = from.source(source, from.isAnswerInForce(now), isByCopy(holds.state));
   return {
     origin: record.origin,
     profile: profile.name,
@@ -71,7 +71,7 @@ export function describeEntry(
       file: fileOf(record, maxBodyBytes),
     }),
     ...describeFile(file, agent, record.copy?.finalUrl ?? record.origin + ROBOTS_PATH),
-    underProfiles: profileNames.map((name) => ({ profile: name, ...stateUnder(name, entry, now) })),
+    underProfiles: profileNames.map((name) => ({ profile: name, ...stateUnder(name, from, now) })),
   };
 }
 
@@ -221,7 +221,7 @@ function fileOf({ copy }: OriginRecord, maxBodyBytes: number): PolicyFile | unde
 }
 
 /** The state under a profile: exactly what is in force for the profile of the record, reconstructed for any other. */
-function stateUnder(name: ProfileName, { record, profile }: CacheEntry, now: number): StateUnderProfile {
+function stateUnder(name: ProfileName, { record, profile }: KnownOrigin, now: number): StateUnderProfile {
   return profile === profiles[name]
     ? summarizeState(stateOf(record, profile, now))
     : stateUnderProfile(record, profiles[name], now);

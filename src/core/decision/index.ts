@@ -1,15 +1,8 @@
 /**
- * `Decision` and `OriginPolicy`: their types, and the only code that makes them. It imports `rules/`, `lifecycle/`
- * and the entries of `cache/`. It must not import `fetch/`, `store/` or any room above, and starts no I/O.
+ * `Decision` and `OriginPolicy`: their types, and the only code that makes them. It imports `rules/` and
+ * `lifecycle/`, nothing above, and starts no I/O.
  */
-export {
-  decide,
-  decideByOverride,
-  decideUnknown,
-  type OverriddenOrigin,
-  permits,
-  QUESTIONS,
-} from './decide.ts';
+export { decide, decideByOverride, decideUnknown, type OverriddenOrigin, permits } from './decide.ts';
 export {
   decisionChannels,
   type DecisionContext,
@@ -20,6 +13,7 @@ export {
   type PaymentMessage,
   type UsageRefusalMessage,
 } from './channels.ts';
+export { KnownOrigin } from './known-origin.ts';
 export { type Decision, REASONS } from './decision.ts';
 export { profileOrName, wholeProfile } from './profile-check.ts';
 export { leadText, RefusedRequestError, type RedirectChain } from './refused-request.ts';

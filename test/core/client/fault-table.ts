@@ -250,7 +250,7 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'gzip that calls itself plain text',
     plays: [answer(200, '', gzipSync(RULES))],
-    expected: empty(),
+    expected: broken('ERR_ROBOTS_NOT_TEXT', 200),
     whole: true,
   },
   ...CODINGS.flatMap(([coding, encode]): readonly Fault[] => [
@@ -335,8 +335,24 @@ export const FAULTS: readonly Fault[] = [
     expected: broken(TRANSFER, 200),
     whole: true,
   })),
+  // RFC 9110 §5.5: "A field value does not include leading or trailing whitespace."
+  ...[' ', '  ', '\t', ' \t '].flatMap((space): Fault[] => [
+    {
+      name: `chunks, and ${JSON.stringify(space)} behind the transfer coding`,
+      plays: [[`${OK}transfer-encoding: chunked${space}\r\n\r\n`, chunk(Buffer.from(RULES)), '0\r\n\r\n']],
+      expected: rules(),
+      // Its parser leaves the chunks in the body.
+      ...(space.includes('\t') ? { overFetch: broken(TRANSFER, 200) } : {}),
+    },
+    {
+      name: `a Content-Length, and ${JSON.stringify(space)} behind it`,
+      plays: [[`${OK}content-length: ${RULES.length}${space}\r\n\r\n${RULES}`]],
+      expected: rules(),
+      ...(space.includes('\t') ? { overFetch: broken(LENGTH_OR_MALFORMED) } : {}),
+    },
+  ]),
   // The parser honours none of these, and leaves the chunks in the body.
-  ...['chunked\t', 'chunked,', 'chunked ,', ',chunked', ''].map((field): Fault => ({
+  ...['chunked,', 'chunked ,', ',chunked', ''].map((field): Fault => ({
     name: `chunks in the transfer coding ${JSON.stringify(field)}`,
     plays: [[`${OK}transfer-encoding: ${field}\r\n\r\n9\r\nUser-agen\r\n`, '0\r\n\r\n', 'end']],
     expected: broken(TRANSFER, 200),
@@ -382,6 +398,24 @@ export const FAULTS: readonly Fault[] = [
     plays: [['HTTP/1.1 103 Early Hints\r\nlink: </style.css>\r\n\r\n', ...answer(200, '', RULES)]],
     expected: rules(),
     whole: true,
+  },
+  {
+    name: 'an unsolicited 100 before the answer',
+    plays: [['HTTP/1.1 100 Continue\r\n\r\n', ...answer(200, '', RULES)]],
+    expected: rules(),
+    overFetch: broken('UND_ERR_SOCKET'),
+  },
+  ...['HTTP/0.9', 'HTTP/2.0'].map((version): Fault => ({
+    name: `a 404 of ${version} behind early hints`,
+    plays: [['HTTP/1.1 103 Early Hints\r\n\r\n', `${version} 404 Not Found\r\ncontent-length: 0\r\n\r\n`]],
+    expected: broken(MALFORMED),
+    overFetch: unavailable(404, 0),
+  })),
+  {
+    name: 'a 404 behind a lone CR',
+    plays: [['\r', ...answer(404, '')]],
+    expected: broken(MALFORMED),
+    overFetch: unavailable(404, 0),
   },
   {
     name: 'early hints and no answer',

@@ -72,6 +72,7 @@ const FAULTS: readonly (readonly [name: string, play: Http2Play, expected: Expec
   ],
   ['an empty file', [h2.headers(200, {}, true)], empty],
   ['trailers', [h2.headers(200), h2.data(RULES), 20, h2.trailers({ 'x-sum': '1' })], rules],
+  ['an unsolicited 100', [h2.headers(100), ...whole], rules],
   ['interim responses', [h2.headers(103, { link: '</a>' }), h2.headers(103), ...whole], rules],
   [
     'a graceful GOAWAY within the body',
@@ -142,6 +143,11 @@ const FAULTS: readonly (readonly [name: string, play: Http2Play, expected: Expec
     broken(/./),
   ],
   [
+    '3,000 fields',
+    [h2.headers(200, { 'x-a': Array.from({ length: 3_000 }, (_, at) => String(at)) }), h2.data(RULES, true)],
+    rules,
+  ],
+  [
     'a header section of 65,536 bytes',
     [h2.headers(200, { 'x-long0': long, 'x-last': 'a'.repeat(FITTING) }), h2.data(RULES, true)],
     rules,
@@ -184,7 +190,7 @@ const FAULTS: readonly (readonly [name: string, play: Http2Play, expected: Expec
     `gzip in ${JSON.stringify(field)}`,
     [h2.headers(200, { 'content-encoding': field }), h2.data(gzip, true)],
     // Below Node 22 such a field vanishes.
-    Number.parseInt(process.versions.node) < 22 ? broken('ERR_ROBOTS_CONTENT_CODING', 200) : rules,
+    Number.parseInt(process.versions.node) < 22 ? broken('ERR_ROBOTS_NOT_TEXT', 200) : rules,
   ]),
   [
     'an unknown coding in a second line',
@@ -194,7 +200,7 @@ const FAULTS: readonly (readonly [name: string, play: Http2Play, expected: Expec
   [
     'gzip whose field vanishes',
     [h2.headers(200, { 'content-encoding': `gzip${vanishing}` }), h2.data(gzip, true)],
-    broken('ERR_ROBOTS_CONTENT_CODING', 200),
+    broken('ERR_ROBOTS_NOT_TEXT', 200),
   ],
   [
     'a 206 with the whole file',

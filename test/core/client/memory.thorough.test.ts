@@ -51,6 +51,30 @@ describe('what memory is reckoned to take', () => {
     expect(await error()).toBeLessThan(0.3);
   });
 
+  it.each([
+    ['a 404', null, { status: 404 }],
+    ['a file of 50 bytes', 'User-agent: *\nDisallow: /private\nAllow: /x/y/z/abc', {}],
+  ] as const)('is right within a tenth for origins that have %s', async (_, body, init) => {
+    let responses = 0;
+    // As servers send them: each response has strings of its own.
+    const own = (text: string): string => Buffer.from(text).toString('latin1');
+    const fetch = async (): Promise<Response> =>
+      new Response(body, {
+        ...init,
+        headers: {
+          'content-type': own('text/plain'),
+          date: own(new Date(++responses * 1_000).toUTCString()),
+        },
+      });
+    await clientFor('', { transport: { fetch } }).prefetch(origins(300));
+    const client = clientFor('', { transport: { fetch } });
+    const before = await usedBytes();
+    await client.prefetch(origins(20_000));
+    const ratio = client.stats().bytes / ((await usedBytes()) - before);
+    expect(ratio).toBeGreaterThan(0.9);
+    expect(ratio).toBeLessThan(1.1);
+  });
+
   it('counts a body in UTF-16 beside what it is transcoded to', async () => {
     const body = Buffer.from(`\ufeff${BODY}`, 'utf16le');
     const client = clientFor(body);

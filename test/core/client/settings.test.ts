@@ -20,7 +20,7 @@ describe('the defaults of a client', () => {
       fetch: undefined,
       ftp: undefined,
       random: Math.random,
-      maxOrigins: 20_000,
+      maxOrigins: 100_000,
       maxBytes: 134_217_728,
       store: undefined,
       storeDeadlineMs: 150,
@@ -34,7 +34,7 @@ describe('the defaults of a client', () => {
   it('hold for each bound of the memory by itself', () => {
     expect(readOptions({ cache: { maxOrigins: 5 } })).toMatchObject({ maxOrigins: 5, maxBytes: 134_217_728 });
     expect(readOptions({ cache: { maxBytes: 2 ** 21 } })).toMatchObject({
-      maxOrigins: 20_000,
+      maxOrigins: 100_000,
       maxBytes: 2_097_152,
     });
   });

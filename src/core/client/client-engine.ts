@@ -1,0 +1,245 @@
+import { type Lazy, RobotsClosedError, type TracedWork, tracedWork, VERSION } from '../base/index.ts';
+import { type CacheEntry, cacheChannels, type OriginMemory, type OriginRefresher } from '../cache/index.ts';
+import {
+  decide,
+  decideByOverride,
+  type Decision,
+  type DecisionContext,
+  decideUnknown,
+  decisionChannels,
+  permits,
+} from '../decision/index.ts';
+import type { Recorder } from './evidence/recorder.ts';
+import { attemptDue, type RobotsSource } from '../lifecycle/index.ts';
+import type { Pace, TakenSlot } from '../pacing/index.ts';
+import type { Pacer } from '../pacing/pacer.ts';
+import { type Agent, AgentTokens, type Tokens } from '../rules/agent-tokens.ts';
+import type { RobotsFile } from '../rules/index.ts';
+import { isRobotsTarget, locate, LocatedUrl, targetOf } from '../url/index.ts';
+import type { DecideOptions, DecisionEngine } from './engine.ts';
+import type { OriginSettings } from './origin-settings.ts';
+import type { Settings } from './settings.ts';
+
+/** The parts of a client that decisions are made with. */
+export interface EngineContext {
+  readonly settings: Settings;
+  readonly origins: OriginSettings;
+  readonly memory: OriginMemory;
+  readonly refresher: OriginRefresher;
+  readonly pacer: Lazy<Pacer>;
+  /** The client, for messages about its decisions. */
+  readonly client: object;
+  /** Writes down what is decided. */
+  readonly recorder?: Recorder | undefined;
+}
+
+/** `tracing:canfetch:question:*`: a question that waits for the store, or for an attempt. */
+export interface CheckMessage {
+  /** Without userinfo and fragment. */
+  readonly url: string;
+  readonly origin: string;
+  /** Whether it waits for what another question, or a refresh, has started. */
+  readonly shared: boolean;
+  /** The client that was asked. */
+  readonly client: object;
+  /** At its end: the decision. */
+  readonly result?: Decision;
+  /** At its end: why there is none, such as the reason of an aborted signal. */
+  readonly error?: unknown;
+}
+
+const waiting: TracedWork<CheckMessage> = tracedWork('canfetch:question');
+
+/** The URL of {@link ClientEngine.allows}. Overwritten by the next call, so it must not be kept. */
+const scratch = new LocatedUrl();
+
+/** The engine of one client. It decides from memory when that has fresh rules, else after a refresh. */
+export class ClientEngine implements DecisionEngine {
+  readonly version: string = VERSION;
+  readonly agents: AgentTokens;
+  readonly #settings: Settings;
+  readonly #origins: OriginSettings;
+  /** The overrides of the origins, stored here because every decision reads them. */
+  readonly #overrides: OriginSettings['overrides'];
+  readonly #memory: OriginMemory;
+  readonly #refresher: OriginRefresher;
+  readonly #pacer: Lazy<Pacer>;
+  readonly #client: object;
+  readonly #recorder: Recorder | undefined;
+  /**
+   * The files of decisions that were made for a purpose after a fetch. Memory may make room for others before the
+   * purpose is looked up; without the file nothing would be disallowed for it.
+   */
+  readonly #keptFiles = new WeakMap<RobotsSource, RobotsFile>();
+  #closed = false;
+  /** Questions answered from memory. */
+  hits = 0;
+  /** Questions that had to wait. */
+  misses = 0;
+
+  constructor({ settings, origins, memory, refresher, pacer, client, recorder }: EngineContext) {
+    this.#settings = settings;
+    this.#origins = origins;
+    this.#overrides = origins.overrides;
+    this.agents = new AgentTokens(settings.tokens);
+    this.#memory = memory;
+    this.#refresher = refresher;
+    this.#pacer = pacer;
+    this.#client = client;
+    this.#recorder = recorder;
+  }
+
+  get isRecording(): boolean {
+    return this.#recorder !== undefined;
+  }
+
+  allows(url: string | URL, agent?: Agent, located: LocatedUrl = scratch): boolean | undefined {
+    const tokens = this.#tokensOf(agent);
+    // The user's clock may ask the client, which overwrites `scratch`: from here on no function of theirs is called.
+    const now = this.#settings.clock.now();
+    locate(url, located);
+    if (decisionChannels.decision.hasSubscribers || cacheChannels.cache.hasSubscribers) return undefined;
+    // RFC 9309 §2.2.2: "The /robots.txt URI is implicitly allowed."
+    if (isRobotsTarget(located)) return true;
+    const { origin } = located;
+    if (this.#overrides.size > 0 && this.#overrides.has(origin)) return undefined;
+    const entry = this.#memory.get(origin);
+    return entry === undefined ? undefined : permits(entry, tokens, located, now);
+  }
+
+  countHit(): void {
+    this.hits++;
+  }
+
+  decideFromMemory(url: string | URL, agent?: Agent, mayRefresh = false): Decision | undefined {
+    const tokens = this.#tokensOf(agent);
+    const known = this.#decideKnown(locate(url), tokens, mayRefresh);
+    this.#memory.events.publish();
+    return known;
+  }
+
+  decide(url: string | URL, agent?: Agent, options?: DecideOptions): Decision | Promise<Decision> {
+    options?.signal?.throwIfAborted();
+    const tokens = this.#tokensOf(agent);
+    const located = locate(url);
+    const known = this.#decideKnown(located, tokens, true);
+    if (known === undefined) return this.#decideTraced(located, tokens, options);
+    this.#memory.events.publish();
+    return known;
+  }
+
+  publishDecision(decision: Decision, context?: DecisionContext): Decision {
+    this.#recorder?.decided(decision, context);
+    if (decisionChannels.decision.hasSubscribers) {
+      decisionChannels.decision.publish({ ...context, decision, client: this.#client });
+    }
+    return decision;
+  }
+
+  publishIgnored(url: string, because: string): void {
+    this.#recorder?.ignored(url, because);
+    const { ignored } = decisionChannels;
+    if (ignored.hasSubscribers) ignored.publish({ url, because, client: this.#client });
+  }
+
+  reportOrigin(origin: string, reachable: boolean): void {
+    if (!this.#closed && this.#origins.canAsk(origin)) this.#memory.noteSite(origin, reachable);
+  }
+
+  takeSlot(decision: Decision, pace: Pace, signal: AbortSignal | undefined): TakenSlot | Promise<TakenSlot> {
+    this.assertOpen();
+    const { part } = this.#pacer;
+    if (part !== undefined) return part.take(decision, pace, signal);
+    return this.#pacer.get().then((pacer) => pacer.take(decision, pace, signal));
+  }
+
+  /** The file that a decision rests on, while memory has it, or it was made for a purpose. */
+  fileOf({ origin, state, robots }: Decision): RobotsFile | undefined {
+    if (state !== 'rules' && state !== 'last-good') return undefined;
+    const kept = this.#keptFiles.get(robots);
+    if (kept !== undefined) return kept;
+    return (this.#overrides.get(origin) ?? this.#memory.peek(origin))?.file;
+  }
+
+  /** @throws RobotsClosedError after {@link close}. */
+  assertOpen(): void {
+    if (this.#closed) throw new RobotsClosedError();
+  }
+
+  /** From now on every question is refused. */
+  close(): void {
+    this.#closed = true;
+  }
+
+  /** @throws RobotsInvalidOptionsError for an agent without product token, RobotsClosedError. */
+  #tokensOf(agent: Agent | undefined): Tokens {
+    this.assertOpen();
+    return agent === undefined ? this.#settings.tokens : this.agents.of(agent);
+  }
+
+  /** The decision without I/O; `undefined` when robots.txt must be fetched first. */
+  #decideKnown(located: LocatedUrl, tokens: Tokens, mayRefresh: boolean): Decision | undefined {
+    const { origin } = located;
+    const override = this.#overrides.size === 0 ? undefined : this.#overrides.get(origin);
+    const now = this.#settings.clock.now();
+    if (override !== undefined)
+      return this.#recordDecisionTime(decideByOverride(override, tokens, located), now);
+    const entry = this.#memory.getAt(origin, now);
+    if (entry === undefined) {
+      const { profileOf } = this.#origins;
+      const canAsk = this.#origins.canAsk(origin);
+      return this.#recordDecisionTime(decideUnknown(profileOf(origin), canAsk, tokens, located, now), now);
+    }
+    if (!isRobotsTarget(located)) {
+      if (!entry.isFreshAndNotDue(now)) {
+        const due = attemptDue(entry.record, entry.profile, now);
+        if (due === 'now') return undefined;
+        if (due === 'ahead' && mayRefresh && this.#refresher.refreshInBackground(origin)) {
+          this.#memory.events.add(origin, 'refresh');
+        }
+      }
+      this.hits++;
+      this.#memory.events.add(origin, 'hit');
+    }
+    return this.#recordDecisionTime(decide(entry, tokens, located, now, 'memory'), now, entry);
+  }
+
+  /** For evidence: a guard may publish the decision much later. */
+  #recordDecisionTime<Made extends Decision | undefined>(
+    decision: Made,
+    now: number,
+    entry?: CacheEntry,
+  ): Made {
+    if (this.#recorder !== undefined && decision !== undefined) {
+      this.#recorder.made(decision, now, entry?.record);
+    }
+    return decision;
+  }
+
+  #decideTraced(located: LocatedUrl, tokens: Tokens, options: DecideOptions | undefined): Promise<Decision> {
+    if (!waiting.hasSubscribers) return this.#decideAfterRefresh(located, tokens, options);
+    const { origin, href } = located;
+    const url = origin + targetOf(href);
+    const message = { url, origin, shared: this.#refresher.isRefreshing(origin), client: this.#client };
+    return waiting.tracePromise(() => this.#decideAfterRefresh(located, tokens, options), message);
+  }
+
+  async #decideAfterRefresh(
+    located: LocatedUrl,
+    tokens: Tokens,
+    options: DecideOptions | undefined,
+  ): Promise<Decision> {
+    const { events } = this.#memory;
+    this.misses++;
+    events.add(located.origin, 'miss');
+    events.publish();
+    const { entry, source } = await this.#refresher.refresh(located.origin, options?.signal);
+    const now = this.#settings.clock.now();
+    const decision = this.#recordDecisionTime(decide(entry, tokens, located, now, source), now, entry);
+    this.#memory.updateSize(entry);
+    if (options?.purpose !== undefined && entry.file !== undefined)
+      this.#keptFiles.set(decision.robots, entry.file);
+    events.publish();
+    return decision;
+  }
+}
