@@ -64,7 +64,15 @@ export interface BrowserDriver {
 
 interface Target {
   readonly targetId: string;
+  readonly type: string;
   readonly browserContextId?: string;
+}
+
+/** What is known of a frame, or of a worker. It does not change. */
+interface Owner {
+  readonly contextId: string;
+  /** Whether it is the main frame of a page. */
+  readonly isTopLevel: boolean;
 }
 
 interface FrameTree {
@@ -85,16 +93,14 @@ const CONTINUE: Answer = { method: 'Fetch.continueRequest' };
 
 /** The stages at which requests are paused: before they are sent, and when the response arrives. */
 const STAGES = ['Request', 'Response'];
-const NAVIGATIONS = STAGES.map((requestStage) => ({
-  urlPattern: '*',
-  resourceType: 'Document',
-  requestStage,
-}));
-/** Matches `<link rel="prefetch">`, which loads a page for the next navigation. Chromium gives it the type of `fetch()`. */
-const PREFETCHES = { urlPattern: '*', resourceType: 'Fetch', requestStage: 'Request' };
+const NAVIGATIONS = [
+  ...STAGES.map((requestStage) => ({ urlPattern: '*', resourceType: 'Document', requestStage })),
+  // `<link rel="prefetch">`, which loads a page for the next navigation. Chromium gives it the type of `fetch()`.
+  { urlPattern: '*', resourceType: 'Fetch', requestStage: 'Request' },
+  // Scripts of service workers, and the files of the `Speculation-Rules` field of a page that a route fulfilled.
+  ...STAGES.map((requestStage) => ({ urlPattern: '*', resourceType: 'Other', requestStage })),
+];
 const EVERYTHING = STAGES.map((requestStage) => ({ urlPattern: '*', requestStage }));
-/** Matches scripts of service workers, and the files of the `Speculation-Rules` field of a page that a route fulfilled. */
-const OTHERS = STAGES.map((requestStage) => ({ urlPattern: '*', resourceType: 'Other', requestStage }));
 const MAX_FRAMES = 10_000;
 
 /**
@@ -104,8 +110,8 @@ const MAX_FRAMES = 10_000;
 export class BrowserRequests<Driver extends BrowserDriver = BrowserDriver> {
   readonly driver: Driver;
   readonly #watchers = new Set<RequestWatcher>();
-  /** Ids of contexts, by frame. A frame stays in its context. */
-  readonly #owners = new LRUCache<string, string>({ max: MAX_FRAMES });
+  /** By frame. */
+  readonly #owners = new LRUCache<string, Owner>({ max: MAX_FRAMES });
 
   /**
    * The requests of `browser`, opened once.
@@ -152,8 +158,8 @@ export class BrowserRequests<Driver extends BrowserDriver = BrowserDriver> {
       await this.#session.send('Fetch.disable');
       return;
     }
-    const requests = watchers.some(({ subresources }) => subresources) ? EVERYTHING : NAVIGATIONS;
-    await this.#session.send('Fetch.enable', { patterns: [...requests, PREFETCHES, ...OTHERS] });
+    const patterns = watchers.some(({ subresources }) => subresources) ? EVERYTHING : NAVIGATIONS;
+    await this.#session.send('Fetch.enable', { patterns });
   }
 
   async #answer(paused: PausedRequest): Promise<void> {
@@ -164,11 +170,16 @@ export class BrowserRequests<Driver extends BrowserDriver = BrowserDriver> {
   }
 
   async #answerTo(paused: PausedRequest): Promise<Answer> {
-    const watchers = await this.#watchersOf(paused.frameId);
+    const owner = await this.#ownerOf(paused.frameId);
+    const watchers = await this.#watchersIn(owner?.contextId);
     if (watchers.length > 0 && isServiceWorker(paused)) return BLOCK;
     const isPage = paused.resourceType === 'Document' || isPrefetch(paused);
     const concerned = watchers.filter(({ subresources }) => subresources || isPage);
-    if (!isResponse(paused)) return (await this.#isBlocked(paused, concerned)) ? BLOCK : CONTINUE;
+    if (!isResponse(paused)) {
+      // A page takes one permit: its frames, like all that it loads, take none.
+      const waits = owner?.isTopLevel === true && paused.resourceType === 'Document';
+      return (await this.#isBlocked(paused, concerned, waits)) ? BLOCK : CONTINUE;
+    }
     const blocking = concerned.filter((watcher) => watcher.blocksResponse(paused));
     // Watchers that were asked only because the context of the frame was unknown then.
     for (const watcher of this.#watchers) if (!concerned.includes(watcher)) watcher.forget(paused);
@@ -180,37 +191,42 @@ export class BrowserRequests<Driver extends BrowserDriver = BrowserDriver> {
    * Asks the watchers one after the other, always in the same order: two requests could wait for each other's places
    * otherwise. A request takes one place of a client, and none when it is blocked already.
    */
-  async #isBlocked(paused: PausedRequest, watchers: readonly RequestWatcher[]): Promise<boolean> {
+  async #isBlocked(
+    paused: PausedRequest,
+    watchers: readonly RequestWatcher[],
+    waits: boolean,
+  ): Promise<boolean> {
     const clients = new Set<object>();
     let isBlocked = false;
     for (const watcher of watchers) {
-      const waits = !isBlocked && !clients.has(watcher.client);
-      if (await watcher.blocks(paused, waits)) isBlocked = true;
+      const takes = waits && !isBlocked && !clients.has(watcher.client);
+      if (await watcher.blocks(paused, takes)) isBlocked = true;
       else if (watcher.holdsPlace(paused)) clients.add(watcher.client);
     }
     if (isBlocked) for (const watcher of watchers) watcher.forget(paused);
     return isBlocked;
   }
 
-  /** The watchers of a frame. When its context is unknown, all watchers are asked, which can only block more. */
-  async #watchersOf(frameId: string): Promise<readonly RequestWatcher[]> {
-    const owner = await this.#ownerOf(frameId);
+  /** The watchers of a context. When it is unknown, all watchers are asked, which can only block more. */
+  async #watchersIn(contextId: string | undefined): Promise<readonly RequestWatcher[]> {
     const watchers = [...this.#watchers];
-    if (owner === undefined) return watchers;
-    const contexts = new Set(await this.driver.contextsWithId(owner));
+    if (contextId === undefined) return watchers;
+    const contexts = new Set(await this.driver.contextsWithId(contextId));
     return watchers.filter(({ context }) => contexts.has(context));
   }
 
-  async #ownerOf(frameId: string): Promise<string | undefined> {
+  async #ownerOf(frameId: string): Promise<Owner | undefined> {
     const known = this.#owners.get(frameId);
     if (known !== undefined) return known;
     const { targetInfos } = (await this.#session.send('Target.getTargets', { filter: [{}] })) as {
       readonly targetInfos: readonly Target[];
     };
     const target = targetInfos.find(({ targetId }) => targetId === frameId);
-    const owner =
+    const contextId =
       target === undefined ? await this.driver.contextIdOfFrame(frameId) : target.browserContextId;
-    if (owner !== undefined) this.#owners.set(frameId, owner);
+    if (contextId === undefined) return undefined;
+    const owner = { contextId, isTopLevel: target?.type === 'page' };
+    this.#owners.set(frameId, owner);
     return owner;
   }
 }

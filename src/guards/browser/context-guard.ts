@@ -4,7 +4,7 @@ import { invalid } from '../../core/base/index.ts';
 import type { GuardClient } from '../shared/client.ts';
 import { ignoredBecause } from '../shared/ignore.ts';
 import { assertThrowing, type ThrowingGuardOptions } from '../shared/options.ts';
-import type { NodeHeaders } from '../shared/answer.ts';
+import { type NodeHeaders, redirects } from '../shared/answer.ts';
 import { Guard } from '../shared/guard.ts';
 import { Hop } from '../shared/hop.ts';
 import type { BrowserRequests, PausedRequest, RequestWatcher } from './browser-requests.ts';
@@ -36,6 +36,12 @@ export interface BrowserContextGuard<Page> extends AsyncDisposable {
   dispose(): Promise<void>;
 }
 
+/** `isIt` tells which request has ended. */
+export type NavigationEndListener = (
+  end: 'finished' | 'failed',
+  isIt: (request: PausedRequest) => boolean,
+) => void;
+
 /** The part of the library that controls a context which the guard uses. */
 export interface ContextLibrary<Page> {
   readonly context: object;
@@ -50,10 +56,10 @@ export interface ContextLibrary<Page> {
   prepare(script: string): Promise<void>;
   onceClosed(listener: () => void): void;
   /**
-   * Calls `listener` when the browser has given up a request for a document: it failed, its page or frame is gone, or
-   * another navigation began. `isFailed` tells which one it was. Returns what removes the listener.
+   * Calls `listener` when a request has ended: its body has arrived, or it failed, because its page or frame is gone or
+   * another navigation began, too. Returns a function that removes the listener.
    */
-  onNavigationFailure(listener: (isFailed: (request: PausedRequest) => boolean) => void): Promise<() => void>;
+  onNavigationEnd(listener: NavigationEndListener): Promise<() => void>;
   /** The id of the main frame of a page; `undefined` when the page is closed. */
   mainFrameOf(page: Page): Promise<string | undefined>;
   oncePageCloses(page: Page, listener: () => void): void;
@@ -67,6 +73,11 @@ const LOCAL_REASONS: ReadonlySet<string> = new Set([
   'BlockedByResponse',
   'InternetDisconnected',
 ]);
+/**
+ * How long a document that does not come holds its permit: the default timeout of navigations in Playwright and
+ * Puppeteer. Neither library shows when a navigation has timed out; the browser goes on waiting.
+ */
+const NO_RESPONSE_MS = 30_000;
 /** The number of requests that are remembered until they are answered. A browser has far fewer in flight. */
 const MAX_PENDING = 10_000;
 /** The number of frames for which errors, and navigations under way, are kept. */
@@ -92,16 +103,18 @@ export async function guardWith<Page>(
   const watcher = new ContextWatcher(library, guard, subresources, requests, client);
   await requests.add(watcher);
   library.onceClosed(() => void watcher.dispose());
-  if (guard.paces) await watcher.endFailedNavigations();
+  if (guard.paces) await watcher.watchNavigationEnds();
   return watcher;
 }
 
-/** A request for a document, until its answer. */
+/** A request for a document, until the document has loaded. */
 interface Navigation {
   readonly request: PausedRequest;
   readonly hop: Hop;
-  /** Ends its wait, for a decision or a place. */
+  /** Ends its wait for a decision or a permit. */
   readonly leaving: AbortController;
+  /** Frees its permit when the site does not respond. */
+  timer?: NodeJS.Timeout;
 }
 
 class ContextWatcher<Page> implements BrowserContextGuard<Page>, RequestWatcher {
@@ -141,17 +154,19 @@ class ContextWatcher<Page> implements BrowserContextGuard<Page>, RequestWatcher 
 
   async blocks(paused: PausedRequest, waits: boolean): Promise<boolean> {
     const { requestId, frameId, resourceType, redirectedRequestId } = paused;
-    // A page is one request: what it loads besides is not paced.
     const navigates = resourceType === 'Document';
     const leaving = navigates ? this.#navigationEnd() : this.#disposal;
-    const hop = this.#hopOf(paused, leaving.signal, navigates && waits);
+    const hop = this.#hopOf(paused, leaving.signal, waits);
+    const navigation: Navigation = { request: paused, hop, leaving };
     this.#hops.set(requestId, hop);
     if (navigates) {
       if (redirectedRequestId === undefined) this.#errors.delete(frameId);
-      this.#navigations.set(frameId, { request: paused, hop, leaving });
+      this.#navigations.set(frameId, navigation);
     }
     try {
       await this.#guard.pass(hop);
+      if (hop.slot !== undefined)
+        navigation.timer = setTimeout(() => this.forget(paused), NO_RESPONSE_MS).unref();
       return false;
     } catch (error) {
       this.#guard.record(hop);
@@ -169,26 +184,28 @@ class ContextWatcher<Page> implements BrowserContextGuard<Page>, RequestWatcher 
   }
 
   blocksResponse(response: PausedRequest): boolean {
-    const isBlocked = this.#isUnwanted(response);
-    this.forget(response);
-    return isBlocked;
-  }
-
-  #isUnwanted(response: PausedRequest): boolean {
     const { requestId, frameId, resourceType, request } = response;
-    const { responseStatusCode: status, responseErrorReason, responseHeaders } = response;
+    const { responseStatusCode: status, responseErrorReason } = response;
     const hop = this.#hops.get(requestId) ?? new Hop(request.url);
     if (status === undefined) {
       if (responseErrorReason !== undefined && !LOCAL_REASONS.has(responseErrorReason)) {
         this.#guard.reports.unanswered(request.url);
       }
       this.#guard.record(hop);
+      this.forget(response);
       return false;
     }
-    const error = this.#guard.conclude(hop, status, headersOf(responseHeaders));
-    if (error === undefined) return false;
-    if (resourceType === 'Document') this.#errors.set(frameId, { error });
-    return true;
+    const headers = headersOf(response.responseHeaders);
+    const navigation = this.#navigations.peek(frameId);
+    // A document holds its permit until its body has arrived.
+    const hasBody = hop.slot !== undefined && navigation?.hop === hop && !redirects(status, headers);
+    const error = hasBody
+      ? this.#guard.look(hop, status, headers)
+      : this.#guard.conclude(hop, status, headers);
+    if (hasBody && error === undefined) clearTimeout(navigation.timer);
+    else this.forget(response);
+    if (error !== undefined && resourceType === 'Document') this.#errors.set(frameId, { error });
+    return error !== undefined;
   }
 
   forget({ requestId, frameId }: PausedRequest): void {
@@ -199,23 +216,25 @@ class ContextWatcher<Page> implements BrowserContextGuard<Page>, RequestWatcher 
     return this.#hops.peek(requestId)?.slot !== undefined;
   }
 
-  /** Ends the navigations that the browser gives up, until the guard is disposed of. */
-  async endFailedNavigations(): Promise<void> {
-    const unsubscribe = await this.#library.onNavigationFailure((isFailed) => this.#endNavigation(isFailed));
+  /** Ends navigations when their requests end, until the guard is disposed of. */
+  async watchNavigationEnds(): Promise<void> {
+    const unsubscribe = await this.#library.onNavigationEnd((end, isIt) => this.#endNavigation(end, isIt));
     const { signal } = this.#disposal;
     if (signal.aborted) unsubscribe();
     else signal.addEventListener('abort', unsubscribe, { once: true });
   }
 
-  #endNavigation(isFailed: (request: PausedRequest) => boolean): void {
-    for (const [frameId, { request }] of this.#navigations.entries()) {
-      if (!isFailed(request)) continue;
+  #endNavigation(...[end, isIt]: Parameters<NavigationEndListener>): void {
+    for (const [frameId, { request, hop }] of this.#navigations.entries()) {
+      // A redirect to its own URL ends one request as another one for that URL begins.
+      if (!isIt(request) || (end === 'finished' && hop.status === undefined)) continue;
       this.#navigations.delete(frameId);
       return;
     }
   }
 
-  #end({ hop, leaving }: Navigation): void {
+  #end({ hop, leaving, timer }: Navigation): void {
+    clearTimeout(timer);
     leaving.abort(new DOMException('The navigation has ended', 'AbortError'));
     this.#guard.record(hop);
   }

@@ -29,8 +29,8 @@ export interface BrowserContextLike {
   addInitScript(script: { readonly content: string }): Promise<unknown>;
   newCDPSession(pageOrFrame: never): Promise<unknown>;
   once(event: 'close', listener: () => void): unknown;
-  on(event: 'requestfailed', listener: (request: RequestLike) => void): unknown;
-  off(event: 'requestfailed', listener: (request: RequestLike) => void): unknown;
+  on(event: 'requestfinished' | 'requestfailed', listener: (request: RequestLike) => void): unknown;
+  off(event: 'requestfinished' | 'requestfailed', listener: (request: RequestLike) => void): unknown;
 }
 
 /** The part of Playwright's `Request` that the guard uses. */
@@ -100,16 +100,23 @@ export async function guardContext(
         await context.addInitScript({ content });
       },
       onceClosed: (listener) => void context.once('close', listener),
-      async onNavigationFailure(listener) {
-        const fail = (failed: RequestLike): void => {
-          // A request that a guard has blocked has ended already. Another page may ask for the same URL.
-          if (!failed.isNavigationRequest() || failed.failure()?.errorText === BLOCKED) return;
-          // Playwright does not tell the id of a request. Of two for the same URL the older one counts as failed.
-          const url = failed.url().split('#', 1)[0];
-          listener(({ request }) => request.url === url);
+      async onNavigationEnd(listener) {
+        // Playwright does not show the id of a request. Of two for the same URL the older one counts as ended.
+        const end = (how: 'finished' | 'failed', request: RequestLike): void => {
+          const url = request.url().split('#', 1)[0];
+          if (request.isNavigationRequest()) listener(how, ({ request: paused }) => paused.url === url);
         };
+        const finish = (request: RequestLike): void => end('finished', request);
+        const fail = (request: RequestLike): void => {
+          // A request that a guard has blocked has ended already. Another page may ask for the same URL.
+          if (request.failure()?.errorText !== BLOCKED) end('failed', request);
+        };
+        context.on('requestfinished', finish);
         context.on('requestfailed', fail);
-        return () => void context.off('requestfailed', fail);
+        return () => {
+          context.off('requestfinished', finish);
+          context.off('requestfailed', fail);
+        };
       },
       mainFrameOf: async (page) => (await askPage(page, targetOf))?.targetId,
       oncePageCloses: (page, listener) => void page.once('close', listener),

@@ -34,11 +34,8 @@ interface Attached {
   readonly targetInfo: { readonly type: string; readonly browserContextId?: string };
 }
 
-/** The event that a request has failed, or was given up. */
-interface LoadingFailed {
-  readonly requestId: string;
-  readonly type: string;
-}
+/** Called when a request has ended, with its id in events of the network. */
+type EndListener = (end: 'finished' | 'failed', networkId: string) => void;
 
 /** The page, or the frame in a process of its own, of a session. */
 interface AttachedTarget {
@@ -63,7 +60,7 @@ export class PuppeteerDriver implements BrowserDriver {
   readonly #browser: BrowserLike;
   readonly #targets = new Map<string, AttachedTarget>();
   readonly #scripts = new WeakMap<BrowserContextLike, string>();
-  readonly #failureListeners = new Map<(networkId: string) => void, BrowserContextLike>();
+  readonly #endListeners = new Map<EndListener, BrowserContextLike>();
 
   static readonly open = async (browser: BrowserLike): Promise<PuppeteerDriver> => {
     const driver = new PuppeteerDriver(
@@ -106,14 +103,14 @@ export class PuppeteerDriver implements BrowserDriver {
   }
 
   /**
-   * Calls `listener` with the id of each request for a document of a guarded context that fails, or is given up, until
-   * `context` is closed. Returns what removes the listener.
+   * Calls `listener` when requests of guarded contexts end, until `context` is closed. Returns a function that removes
+   * the listener.
    */
-  onNavigationFailure(context: BrowserContextLike, listener: (networkId: string) => void): () => void {
-    for (const [each, itsContext] of this.#failureListeners)
-      if (this.hasClosed(itsContext)) this.#failureListeners.delete(each);
-    this.#failureListeners.set(listener, context);
-    return () => void this.#failureListeners.delete(listener);
+  onRequestEnd(context: BrowserContextLike, listener: EndListener): () => void {
+    for (const [each, itsContext] of this.#endListeners)
+      if (this.hasClosed(itsContext)) this.#endListeners.delete(each);
+    this.#endListeners.set(listener, context);
+    return () => void this.#endListeners.delete(listener);
   }
 
   /** Puppeteer does not know the id of the default context. */
@@ -135,9 +132,13 @@ export class PuppeteerDriver implements BrowserDriver {
     if (session === undefined || session === null) return;
     const { browserContextId: contextId } = targetInfo;
     this.#targets.set(sessionId, { session, contextId });
-    session.on('Network.loadingFailed', ({ requestId, type }: LoadingFailed) => {
-      if (type === 'Document') for (const listener of this.#failureListeners.keys()) listener(requestId);
-    });
+    for (const [event, end] of [
+      ['Network.loadingFinished', 'finished'],
+      ['Network.loadingFailed', 'failed'],
+    ] as const)
+      session.on(event, ({ requestId }: { readonly requestId: string }) => {
+        for (const listener of this.#endListeners.keys()) listener(end, requestId);
+      });
     const script = contextId === undefined ? undefined : this.#scripts.get(this.#contextWithId(contextId));
     // Commands take effect in this order. They are not awaited: a page that is navigating answers only afterwards, and
     // one that has been closed never.

@@ -69,9 +69,9 @@ export async function guardContext(
       prepare: async (source) => (await requests()).driver.guard(context, source),
       // Puppeteer has no event for a context that closes: the driver notices when another one is guarded.
       onceClosed: (listener) => void browser.once('disconnected', listener),
-      onNavigationFailure: async (listener) =>
-        (await requests()).driver.onNavigationFailure(context, (failedId) =>
-          listener(({ networkId }) => networkId === failedId),
+      onNavigationEnd: async (listener) =>
+        (await requests()).driver.onRequestEnd(context, (end, endedId) =>
+          listener(end, ({ networkId }) => networkId === endedId),
         ),
       mainFrameOf: async (page) => (await askOnce(page.createCDPSession(), targetOf))?.targetId,
       oncePageCloses: (page, listener) => void page.once('close', listener),

@@ -31,19 +31,26 @@ const waiting: GuardContextOptions = { pacing: { defaultDelayMs: 0 } };
 const notWaiting: GuardContextOptions = { pacing: { defaultDelayMs: 0, maxDelayMs: 0 } };
 const DEFERRED = { code: 'ERR_ROBOTS_DEFERRED', delayFrom: 'concurrency' };
 
-/** A site that answers everything but `/never`. */
-async function site(): Promise<Site> {
+/** A site that answers everything but `/never`, and ends `/slow` when it is told to. */
+async function site(): Promise<Site & { end(): void }> {
+  let end = (): void => undefined;
   let cameNever = (): void => undefined;
   const neverCame = new Promise<void>((resolve) => (cameNever = resolve));
-  return opened(
+  const server = opened(
     await startSite((request, response) => {
       if (request.url === '/never') return cameNever();
+      if (request.url === '/slow') {
+        response.writeHead(200, { 'content-type': 'text/html' }).write('<p>'.padEnd(2_000));
+        end = () => void response.end();
+        return;
+      }
       const isRobots = request.url === '/robots.txt';
       const page = { headers: { 'content-type': 'text/html' }, body: '<p>a page</p>' };
       if (request.url === '/when-never-came') void neverCame.then(() => answer(response, page));
       else answer(response, isRobots ? { body: '' } : page);
     }),
   );
+  return Object.assign(server, { end: () => end() });
 }
 
 function placesOf(open: OpenContext): void {
@@ -81,19 +88,31 @@ function placesOf(open: OpenContext): void {
     await left;
   });
 
-  it('when its frame is removed', async () => {
-    const { server, newPage, arrived } = await started();
+  it('when its document has arrived, and not before', async () => {
+    const { server, newPage, guards, arrived } = await started([notWaiting]);
+    const [first, second] = [await newPage(), await newPage()];
+    const loaded = first.goto(server.url('/slow'));
+    await arrived('/slow');
+    await expect(second.goto(server.url('/page'))).rejects.toThrow();
+    expect(await guards[0]?.errorOf(second)).toMatchObject(DEFERRED);
+    server.end();
+    await loaded;
+    await eventually(async () => void (await second.goto(server.url('/page'))));
+  });
+
+  it('frames take none, and wait for none', async () => {
+    const { server, newPage, arrived } = await started([notWaiting]);
     const [framing, other] = [await newPage(), await newPage()];
     await framing.goto(server.url('/page'));
     await framing.evaluate(`
-      const frame = document.createElement('iframe');
-      frame.src = '/never';
-      document.body.append(frame);
+      for (let id = 0; id < 3; id++) {
+        const frame = document.createElement('iframe');
+        frame.src = '/never';
+        document.body.append(frame);
+      }
     `);
-    await arrived('/never');
-    const next = other.goto(server.url('/next'));
-    await framing.evaluate(`document.querySelector('iframe').remove()`);
-    await next;
+    await arrived('/never', 3);
+    await other.goto(server.url('/next'));
   });
 
   it('a page that is closed while it waits takes no place', async () => {
@@ -159,14 +178,14 @@ describeWithChromium('places of navigations in Playwright', () => {
     return { newPage: async () => (await context.newPage()) as unknown as Page, guards };
   });
 
-  it('are no longer watched for failures when the guard is disposed of', async () => {
+  it('are no longer watched when the guard is disposed of', async () => {
     const context = await browser.newContext();
     const [on, off] = [vi.spyOn(context, 'on'), vi.spyOn(context, 'off')];
     const robots = opened(new RobotsClient({ agent: 'ExampleBot' }));
     await (await guardContext(context, robots, waiting)).dispose();
-    const ofFailures = on.mock.calls.filter(([event]) => String(event) === 'requestfailed');
-    expect(ofFailures).toHaveLength(1);
-    expect(off.mock.calls).toEqual(ofFailures);
+    const ofEnds = on.mock.calls.filter(([event]) => String(event).startsWith('request'));
+    expect(ofEnds.map(([event]) => event)).toEqual(['requestfinished', 'requestfailed']);
+    expect(off.mock.calls).toEqual(ofEnds);
   });
 });
 

@@ -16,7 +16,7 @@ class FakeSession extends EventEmitter {
   connection = () => ({ session: (): FakeSession | null => this.page ?? null });
 }
 
-it('tells of failed navigations until the listener is removed', async () => {
+it('tells when requests end, until the listener is removed', async () => {
   const page = new FakeSession();
   const session = new FakeSession(page);
   const context = { browser: () => browser, targets: () => [] };
@@ -29,10 +29,10 @@ it('tells of failed navigations until the listener is removed', async () => {
   const driver = await PuppeteerDriver.open(browser);
   session.emit('Target.attachedToTarget', { sessionId: '1', targetInfo: { type: 'page' } });
   const [removed, kept]: [string[], string[]] = [[], []];
-  const remove = driver.onNavigationFailure(context, (id) => void removed.push(id));
-  driver.onNavigationFailure(context, (id) => void kept.push(id));
-  page.emit('Network.loadingFailed', { requestId: 'a', type: 'Document' });
+  const remove = driver.onRequestEnd(context, (end, id) => void removed.push(`${end} ${id}`));
+  driver.onRequestEnd(context, (end, id) => void kept.push(`${end} ${id}`));
+  page.emit('Network.loadingFailed', { requestId: 'a' });
   remove();
-  page.emit('Network.loadingFailed', { requestId: 'b', type: 'Document' });
-  expect([removed, kept]).toEqual([['a'], ['a', 'b']]);
+  page.emit('Network.loadingFinished', { requestId: 'b' });
+  expect([removed, kept]).toEqual([['failed a'], ['failed a', 'finished b']]);
 });
