@@ -75,7 +75,7 @@ export const wholeProfile: Check = fields(
       expecting('bounds with `minMs` at most `maxMs`', hasOrderedBounds),
     ),
     conditionalRequests: expecting('true or false', (value) => typeof value === 'boolean'),
-    backoff: fields({ initialMs: pauseMs, maxMs: pauseMs }),
+    robotsRetry: fields({ initialMs: pauseMs, maxMs: pauseMs }),
     retryAfter: fields({ minMs: milliseconds, maxMs: milliseconds }),
     keepCopyOnUnavailableMs: milliseconds,
   },

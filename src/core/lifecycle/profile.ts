@@ -48,8 +48,8 @@ export interface Profile {
   };
   /** Whether to revalidate with `If-None-Match` and `If-Modified-Since`. */
   readonly conditionalRequests: boolean;
-  /** Pause after a failure: `initialMs`, doubled after each further failure, at most `maxMs`. */
-  readonly backoff: { readonly initialMs: number; readonly maxMs: number };
+  /** Pause before robots.txt is requested again after a failure: `initialMs`, doubled for each further one, up to `maxMs`. */
+  readonly robotsRetry: { readonly initialMs: number; readonly maxMs: number };
   /** Bounds of the pause from `Retry-After`. */
   readonly retryAfter: { readonly minMs: number; readonly maxMs: number };
   /** The time for which a good copy serves after the file became unavailable. 0: not at all. */
@@ -105,7 +105,7 @@ const rfc9309: Profile = {
   // NOTE(rfc9309): the lower bound overrides `no-store`, so that robots.txt is not fetched before every page.
   lifetime: { defaultMs: DAY_MS, minMs: 10 * MINUTE_MS, maxMs: DAY_MS },
   conditionalRequests: true,
-  backoff: { initialMs: 30 * SECOND_MS, maxMs: HOUR_MS },
+  robotsRetry: { initialMs: 30 * SECOND_MS, maxMs: HOUR_MS },
   retryAfter: { minMs: SECOND_MS, maxMs: DAY_MS },
   keepCopyOnUnavailableMs: 0,
 };
@@ -137,13 +137,16 @@ const google: Profile = {
 
 /** An older edition of Google's page: 429 counts as any other 4xx, and a copy serves only after 30 days. */
 const googleLegacy: Profile = {
-  ...google,
+  ...rfc9309,
   name: 'google-legacy',
+  dialect: 'google',
   status: { '2xx': 'rules', '4xx': 'unavailable', '5xx': 'unreachable' },
+  disallowedRedirect: 'unavailable',
   whileUnreachable: [
     { untilMs: 30 * DAY_MS, withCopy: 'disallow-all', withoutCopy: 'disallow-all' },
     { untilMs: null, withCopy: 'last-good', withoutCopy: 'allow-all' },
   ],
+  conditionalRequests: false,
 };
 
 /** The Internet draft of 1996: 401 and 403 disallow the site, and an outage disallows it without end. */
@@ -152,7 +155,10 @@ const koster1996: Profile = {
   name: 'koster-1996',
   dialect: 'koster-1996',
   status: {
-    ...rfc9309.status,
+    '2xx': 'rules',
+    '4xx': 'unavailable',
+    '429': 'unreachable',
+    '5xx': 'unreachable',
     // Draft of 1996 §3.1: "On server response indicating access restrictions (HTTP Status Code 401 or 403) a robot
     // should regard access to the site completely restricted."
     // NOTE(rfc9309): §2.3.1.3 opens the site on these two.

@@ -96,8 +96,8 @@ function failureEarlier(failure: Failure, byMs: number): Failure {
 }
 
 /** The pause after so many failures in a row. */
-export function backoffMs(attempts: number, { backoff }: Profile): number {
-  return Math.min(backoff.initialMs * 2 ** (attempts - 1), backoff.maxMs);
+export function backoffMs(attempts: number, { robotsRetry }: Profile): number {
+  return Math.min(robotsRetry.initialMs * 2 ** (attempts - 1), robotsRetry.maxMs);
 }
 
 /**

@@ -59,8 +59,8 @@ export function refreshAheadAt({
  * Whether `retryAt` is still ahead. A pause longer than the profile allows was written before the clock was set back;
  * it could last for ever, so it does not count.
  */
-function isPausing({ retryAt }: Failure, { backoff, retryAfter }: Profile, now: number): boolean {
-  return now < retryAt && retryAt - now <= Math.max(backoff.maxMs, retryAfter.maxMs);
+function isPausing({ retryAt }: Failure, { robotsRetry, retryAfter }: Profile, now: number): boolean {
+  return now < retryAt && retryAt - now <= Math.max(robotsRetry.maxMs, retryAfter.maxMs);
 }
 
 /**

@@ -64,7 +64,7 @@ function faultInCopy(
 function faultInFailure(failure: Failure, profile: Profile): RecordFault | undefined {
   const { since, at, retryAt, status, error } = failure;
   if (since > at) return 'inconsistent';
-  if (retryAt - at > Math.max(profile.backoff.maxMs, profile.retryAfter.maxMs)) return 'lifetime';
+  if (retryAt - at > Math.max(profile.robotsRetry.maxMs, profile.retryAfter.maxMs)) return 'lifetime';
   if (error === 'ERR_ROBOTS_CHALLENGE' && profile.challenge === 'as-status') return 'profile';
   // All other errors are failures under every profile.
   const isStatus = error === 'ERR_ROBOTS_STATUS' && status !== undefined;

@@ -42,8 +42,8 @@ const wrong: readonly [name: string, options: unknown, message: RegExp][] = [
   ],
   [
     'a profile without a field',
-    { profile: { ...profiles.rfc9309, backoff: undefined } },
-    /`profile\.backoff` to be an object, got undefined/,
+    { profile: { ...profiles.rfc9309, robotsRetry: undefined } },
+    /`profile\.robotsRetry` to be an object, got undefined/,
   ],
   ['an unknown nested option', { cache: { max: 5 } }, /^Expected only known options, got `cache\.max`$/],
   [

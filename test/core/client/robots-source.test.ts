@@ -101,7 +101,7 @@ describe('decision.robots while an origin fails', () => {
       clock,
       site,
     } = await setUp([LONG, { status: 500 }], {
-      profile: { ...profiles.google, backoff: { initialMs: 2 * DAY, maxMs: 2 * DAY } },
+      profile: { ...profiles.google, robotsRetry: { initialMs: 2 * DAY, maxMs: 2 * DAY } },
     });
     await robots.check(site.url('/y'));
     clock.advance(DAY);

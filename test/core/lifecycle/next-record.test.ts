@@ -257,7 +257,7 @@ describe('a failure', () => {
   it('has no member for what the response does not say', () => {
     expect(new Story().meets(outcomes.unreachable()).failure).toStrictEqual({
       ...failure,
-      retryAt: START + profiles.rfc9309.backoff.initialMs,
+      retryAt: START + profiles.rfc9309.robotsRetry.initialMs,
     });
   });
 

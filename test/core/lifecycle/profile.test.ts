@@ -1,9 +1,13 @@
+import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { classifyStatus, profiles, withSiteSignal } from '../../../src/core/lifecycle/index.ts';
-import type { ProfileName } from '../../../src/core/lifecycle/index.ts';
+import type { Profile, ProfileName } from '../../../src/core/lifecycle/index.ts';
 import { DAY, HOUR, MINUTE, outcomes, SECOND, START, Story } from './support.ts';
 
 const NAMES: readonly ProfileName[] = ['rfc9309', 'google', 'google-legacy', 'koster-1996', 'robotstxt-1994'];
+
+/** No source document says how to try again after a failure. */
+const AFTER_FAILURES = ['robotsRetry', 'retryAfter', 'keepCopyOnUnavailableMs'] as const;
 
 describe('profiles', () => {
   it('are the five, each under its own name', () => {
@@ -22,6 +26,19 @@ describe('profiles', () => {
         if (typeof part === 'object') expect(Object.isFrozen(part)).toBe(true);
       for (const phase of profile.whileUnreachable) expect(Object.isFrozen(phase)).toBe(true);
     }
+  });
+
+  it.each<[ProfileName, (keyof Profile)[]]>([
+    ['google', ['maxRedirects', 'tooManyRedirects', 'challenge', 'lifetime', 'status', ...AFTER_FAILURES]],
+    ['google-legacy', ['maxRedirects', 'tooManyRedirects', 'challenge', 'lifetime', ...AFTER_FAILURES]],
+    ['koster-1996', ['disallowedRedirect', 'challenge', 'conditionalRequests', ...AFTER_FAILURES]],
+    ['robotstxt-1994', ['disallowedRedirect', 'challenge', 'conditionalRequests', ...AFTER_FAILURES]],
+  ])('%s has what it shares with rfc9309 on purpose: %j', (name, shared) => {
+    const { rfc9309, [name]: profile } = profiles;
+    const fields = (Object.keys(rfc9309) as (keyof Profile)[]).filter((field) =>
+      isDeepStrictEqual(profile[field], rfc9309[field]),
+    );
+    expect(fields.sort()).toEqual(shared.sort());
   });
 
   it('end with a phase that has no end', () => {
@@ -63,7 +80,7 @@ describe('profiles', () => {
     '%s pauses 30 s to 1 h, heeds Retry-After within [1 s, 24 h], keeps no copy after a 4xx',
     (name) => {
       expect(profiles[name]).toMatchObject({
-        backoff: { initialMs: 30 * SECOND, maxMs: HOUR },
+        robotsRetry: { initialMs: 30 * SECOND, maxMs: HOUR },
         retryAfter: { minMs: SECOND, maxMs: DAY },
         keepCopyOnUnavailableMs: 0,
       });

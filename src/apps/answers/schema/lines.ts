@@ -114,7 +114,7 @@ export const profileLine: Schema<ProfileLine> = object<ProfileLine>({
   whileUnreachable: z.array(some('object')),
   lifetime: some('object'),
   conditionalRequests: z.boolean(),
-  backoff: some('object'),
+  robotsRetry: some('object'),
   retryAfter: some('object'),
   keepCopyOnUnavailableMs: count,
   dialectTraits: some('object'),

@@ -113,7 +113,7 @@ export type Facts = readonly (readonly [label: string, text: string])[];
 
 /** The meaning of each response for robots.txt under a profile, and its duration. */
 export function profileFacts(profile: Profile): Facts {
-  const { lifetime, backoff, retryAfter } = profile;
+  const { lifetime, robotsRetry, retryAfter } = profile;
   return [
     ['200', meaning(200, profile)],
     ['401, 403', both(401, 403, profile)],
@@ -132,7 +132,7 @@ export function profileFacts(profile: Profile): Facts {
       'copy used after a 4xx',
       profile.keepCopyOnUnavailableMs === 0 ? 'no' : duration(profile.keepCopyOnUnavailableMs),
     ],
-    ['pause after a failure', `${duration(backoff.initialMs)} to ${duration(backoff.maxMs)}`],
+    ['pause after a failure', `${duration(robotsRetry.initialMs)} to ${duration(robotsRetry.maxMs)}`],
     ['Retry-After', `${duration(retryAfter.minMs)} to ${duration(retryAfter.maxMs)}`],
   ];
 }
