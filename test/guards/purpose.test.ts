@@ -215,5 +215,8 @@ describe('a purpose', () => {
   it('needs a client that supports it, and is one of four', () => {
     expect(() => guardFetch(fetch, new ScriptedClient(), { purpose: 'search' })).toThrow(/`usageOf`/);
     expect(() => guardFetch(fetch, client(), { purpose: 'fun' as never })).toThrow(/`purpose`.*train-ai/);
+    expect(() => guardFetch(fetch, client(), { purpose: 'ai-train' as never })).toThrow(
+      "did you mean 'train-ai'?",
+    );
   });
 });

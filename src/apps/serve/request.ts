@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { agentTokens } from '../../core/rules/agent-tokens.ts';
-import { quote } from '../../core/base/index.ts';
+import { closestChoice, quote } from '../../core/base/index.ts';
 import { isPurpose, type Purpose, PURPOSES } from '../../core/decision/index.ts';
 import { Problem } from './problem.ts';
 
@@ -54,10 +54,12 @@ export function readPurpose(query: URLSearchParams): Purpose | undefined {
 /** @throws Problem when `value` is no purpose. */
 export function asPurpose(value: unknown): Purpose {
   if (isPurpose(value)) return value;
+  const meant = closestChoice(value, PURPOSES);
+  const proposal = meant === undefined ? '' : `; did you mean ${meant}?`;
   throw new Problem(
     400,
     'ERR_ROBOTS_INVALID_REQUEST',
-    `Expected \`purpose\` to be one of ${PURPOSES.join(', ')}, got ${quote(value)}`,
+    `Expected \`purpose\` to be one of ${PURPOSES.join(', ')}, got ${quote(value)}${proposal}`,
   );
 }
 

@@ -40,7 +40,13 @@ export {
   RobotsInvalidOptionsError,
   RobotsInvalidUrlError,
 } from './errors.ts';
-export { alternatives, assertKnownOptions, invalid, isWithinEditDistance } from './invalid-options.ts';
+export {
+  alternatives,
+  assertKnownOptions,
+  closestChoice,
+  invalid,
+  isWithinEditDistance,
+} from './invalid-options.ts';
 export { invokeListener, emitWarning, warnOnce } from './warning.ts';
 export {
   aFunction,

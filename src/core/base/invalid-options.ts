@@ -1,8 +1,30 @@
 import { quote, RobotsInvalidOptionsError } from './errors.ts';
 
-/** The error for an invalid argument or option. */
-export function invalid(name: string, expected: string, got: unknown): RobotsInvalidOptionsError {
-  return new RobotsInvalidOptionsError(`Expected ${name} to be ${expected}, got ${show(got)}`);
+/**
+ * The error for an invalid argument or option.
+ *
+ * @param choices The valid values. If one of them was probably meant, the message proposes it.
+ */
+export function invalid(
+  name: string,
+  expected: string,
+  got: unknown,
+  choices: readonly string[] = [],
+): RobotsInvalidOptionsError {
+  const meant = closestChoice(got, choices);
+  const proposal = meant === undefined ? '' : `; did you mean '${meant}'?`;
+  return new RobotsInvalidOptionsError(`Expected ${name} to be ${expected}, got ${show(got)}${proposal}`);
+}
+
+/** The choice that `got` misspells by one or two letters, or by the order of its words, as `ai-train` for `train-ai`. */
+export function closestChoice(got: unknown, choices: readonly string[]): string | undefined {
+  if (typeof got !== 'string') return undefined;
+  const word = got.toLowerCase();
+  const sorted = (text: string): string => text.split('-').sort().join();
+  return choices.find(
+    (choice) =>
+      isWithinEditDistance(word, choice, choice.length > 5 ? 2 : 1) || sorted(word) === sorted(choice),
+  );
 }
 
 /**

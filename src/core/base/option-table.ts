@@ -72,7 +72,9 @@ export const milliseconds: Check = wholeNumber(0, Number.MAX_SAFE_INTEGER, 'a wh
 export const anAbortSignal: Check = anObjectWith('throwIfAborted', 'an AbortSignal');
 
 export function oneOf(names: readonly string[], expected: string = alternatives(names)): Check {
-  return expecting(expected, (value) => names.some((name) => name === value));
+  return (value, path) => {
+    if (!names.some((name) => name === value)) throw invalid(nameOf(path), expected, value, names);
+  };
 }
 
 /** Allows `undefined`. */

@@ -1,4 +1,11 @@
-import { omitUndefined, invalid, type Lazy, onAbort, RobotsClosedError } from '../base/index.ts';
+import {
+  alternatives,
+  omitUndefined,
+  invalid,
+  type Lazy,
+  onAbort,
+  RobotsClosedError,
+} from '../base/index.ts';
 import {
   OriginMemory,
   OriginRefresher,
@@ -486,7 +493,7 @@ export class RobotsClient {
 }
 
 function assertPurpose(purpose: Purpose): void {
-  if (!isPurpose(purpose)) throw invalid('`purpose`', `one of ${PURPOSES.join(', ')}`, purpose);
+  if (!isPurpose(purpose)) throw invalid('`purpose`', alternatives(PURPOSES), purpose, PURPOSES);
 }
 
 function ignore(): void {}

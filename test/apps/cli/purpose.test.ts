@@ -96,5 +96,9 @@ describe('check --purpose', () => {
       code: 2,
       stderr: expect.stringContaining('one of train-ai, ai-use, ai-input, search, got "fun"'),
     });
+    expect(await cli(['check', '--purpose', 'ai-train', '/a'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/got "ai-train".*train-ai/s),
+    });
   });
 });

@@ -3,7 +3,7 @@ import type { Command, CommandOption, ParsedArguments } from './command.ts';
 import { commonOptions } from './options.ts';
 import { quoted } from '../../answers/text/index.ts';
 import { UsageError } from '../../answers/session.ts';
-import { omitUndefined, isWithinEditDistance } from '../../../core/base/index.ts';
+import { closestChoice, omitUndefined, isWithinEditDistance } from '../../../core/base/index.ts';
 
 /**
  * Parses the arguments of `command` with the option table of the command.
@@ -108,7 +108,7 @@ export function nearest(word: string, names: readonly string[]): string | undefi
     names.find((name) => name === lower) ??
     names.find((name) => isWithinEditDistance(lower, name, 1)) ??
     names.find(overlaps) ??
-    names.find((name) => name.length > 5 && isWithinEditDistance(lower, name, 2))
+    closestChoice(lower, names)
   );
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isWithinEditDistance } from '../../../src/core/base/index.ts';
+import { closestChoice, isWithinEditDistance } from '../../../src/core/base/index.ts';
 import fc from '../../support/fast-check.ts';
 
 /** Letters few enough that slips meet. */
@@ -19,6 +19,23 @@ function slipsOf(from: string): Set<string> {
   }
   return made;
 }
+
+describe('the choice that was probably meant', () => {
+  const purposes = ['train-ai', 'ai-use', 'ai-input', 'search'];
+
+  it.each([
+    // Cloudflare's spelling.
+    ['ai-train', 'train-ai'],
+    ['AI-Train', 'train-ai'],
+    ['serch', 'search'],
+    ['ai-usee', 'ai-use'],
+    ['fun', undefined],
+    ['', undefined],
+    [1, undefined],
+  ])('for %j is %j', (got, meant) => {
+    expect(closestChoice(got, purposes)).toBe(meant);
+  });
+});
 
 describe('isWithinEditDistance', () => {
   it.each([
