@@ -65,10 +65,10 @@ export interface RecordObserver {
    */
   takenOver(record: OriginRecord, profile: Profile, isKept: boolean): void;
   /** The record has a signal about its site. */
-  signalled(record: OriginRecord, reachable: boolean, at: number): void;
+  signalled(before: OriginRecord | undefined, record: OriginRecord, reachable: boolean, at: number): void;
   /** The clock was set back: the pause after a failure counts anew, and nothing else has changed. */
   pausedAnew(before: OriginRecord, after: OriginRecord): void;
-  forgotten(origin: string, because: 'invalidated' | 'evicted'): void;
+  forgotten(origin: string, reason: 'invalidated' | 'evicted'): void;
 }
 
 /**

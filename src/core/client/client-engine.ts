@@ -124,6 +124,7 @@ export class ClientEngine implements DecisionEngine {
     const located = locate(url);
     const known = this.#decideKnown(located, tokens, true);
     if (known === undefined) return this.#decideTraced(located, tokens, options);
+    if (options?.purpose !== undefined) this.#keepFile(known);
     this.#memory.events.publish();
     return known;
   }
@@ -136,6 +137,7 @@ export class ClientEngine implements DecisionEngine {
     return decision;
   }
 
+  /** A guard sends a request without a question. */
   publishIgnored(url: string, because: string): void {
     this.#recorder?.ignored(url, because);
     const { ignored } = decisionChannels;
@@ -159,6 +161,12 @@ export class ClientEngine implements DecisionEngine {
     const kept = this.#keptFiles.get(robots);
     if (kept !== undefined) return kept;
     return (this.#overrides.get(origin) ?? this.#memory.peek(origin))?.file;
+  }
+
+  /** Another attempt may end before the purpose is looked up. */
+  #keepFile(decision: Decision): void {
+    const file = this.fileOf(decision);
+    if (file !== undefined) this.#keptFiles.set(decision.robots, file);
   }
 
   /** @throws RobotsClosedError after {@link close}. */

@@ -1,5 +1,5 @@
 import { VERSION } from '../base/index.ts';
-import type { Decision, DecisionContext, Purpose } from '../decision/index.ts';
+import type { Decision, DecisionContext, Purpose, SentRequest } from '../decision/index.ts';
 import type { Pace, TakenSlot } from '../pacing/index.ts';
 import type { Agent } from '../rules/agent-tokens.ts';
 import type { LocatedUrl } from '../url/index.ts';
@@ -58,6 +58,10 @@ export interface DecisionEngine {
   publishDecision(decision: Decision, context?: DecisionContext): Decision;
   /** Publishes that a request is sent without a check. */
   publishIgnored(url: string, because: string): void;
+  /** When a request of a guard starts, in epoch ms; `undefined` when {@link publishRequest} would reach nobody. */
+  readonly requestStart: number | undefined;
+  /** Publishes the response to a request of a guard, or its failure, and writes it down as evidence. */
+  publishRequest(request: SentRequest): void;
   /** `RobotsClient.report` for an origin that {@link allows} has read. */
   reportOrigin(origin: string, reachable: boolean): void;
   /** `RobotsClient.takeSlot`, but a promise only when the request has to wait. */

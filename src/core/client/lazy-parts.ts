@@ -1,5 +1,6 @@
 import { omitUndefined, Lazy } from '../base/index.ts';
 import { decisionChannels } from '../decision/index.ts';
+import type { Recorder } from './evidence/recorder.ts';
 import type { Pacer } from '../pacing/pacer.ts';
 import type { StoredOrigins } from '../store/index.ts';
 import type { RecordCodec } from '../store/record/record-codec.ts';
@@ -43,6 +44,7 @@ export function lazyPacer(
   stored: Lazy<StoredOrigins> | undefined,
   fileOf: ClientEngine['fileOf'],
   client: object,
+  recorder: Recorder | undefined,
 ): Lazy<Pacer> {
   return new Lazy(async () => {
     const { Pacer } = await import('../pacing/pacer.ts');
@@ -59,9 +61,11 @@ export function lazyPacer(
         return file && rates.delayMsOf(file, decision.agent, clock.now());
       },
       onDeferral: (decision, deferral) => {
+        recorder?.deferred(decision, deferral.retryAt, deferral.delayFrom);
         if (deferred.hasSubscribers) deferred.publish({ decision, ...deferral, client });
       },
       onPause: (origin, { status, from, until, incident }) => {
+        recorder?.paused(origin, from, until, status);
         if (!pause.hasSubscribers) return;
         const about = omitUndefined({ status });
         pause.publish({ origin, ...about, from, until, incident, client });

@@ -123,7 +123,7 @@ export class RobotsClient {
       profileOf,
       stored,
     });
-    const pacer = lazyPacer(settings, stored, (decision) => this[ENGINE].fileOf(decision), this);
+    const pacer = lazyPacer(settings, stored, (decision) => this[ENGINE].fileOf(decision), this, recorder);
     this[ENGINE] = new ClientEngine({ settings, origins, memory, refresher, pacer, client: this, recorder });
     this.#settings = settings;
     this.#origins = origins;

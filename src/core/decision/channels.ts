@@ -60,6 +60,31 @@ export interface IgnoredMessage extends ClientMessage {
   readonly because: string;
 }
 
+/** What a guard knows of a request that it sent. */
+export interface SentRequest {
+  readonly url: string;
+  readonly origin: string;
+  /** Epoch ms. */
+  readonly startedAt: number;
+  readonly status?: number;
+  /** Code of the error, if there was no response. */
+  readonly error?: string;
+  /** The response's header fields forbid the purpose of the guard: the caller got this error instead. */
+  readonly refused?: 'ERR_ROBOTS_USAGE';
+  /** The field `Retry-After` of a 429 or 503. */
+  readonly retryAfter?: string;
+  /** The field `cf-mitigated`: the site's CDN answered, with a challenge or a block. */
+  readonly challenge?: string;
+  /** The price that a 402 names, as in its field `crawler-price`. */
+  readonly price?: string;
+}
+
+/**
+ * `canfetch:request`: the header of a response to a guard's request has come, or the request failed. One for each request
+ * that was sent; redirects are requests of their own.
+ */
+export interface RequestMessage extends ClientMessage, SentRequest {}
+
 /** `canfetch:payment`: a site answered the request of a guard with 402 (Payment Required). */
 export interface PaymentMessage extends ClientMessage {
   readonly url: string;
@@ -72,6 +97,7 @@ export const decisionChannels: {
   readonly pause: Publisher<PauseMessage>;
   readonly ignored: Publisher<IgnoredMessage>;
   readonly payment: Publisher<PaymentMessage>;
+  readonly request: Publisher<RequestMessage>;
 } = {
   decision: channel('canfetch:decision'),
   usage: channel('canfetch:usage'),
@@ -79,4 +105,5 @@ export const decisionChannels: {
   pause: channel('canfetch:pause'),
   ignored: channel('canfetch:ignored'),
   payment: channel('canfetch:payment'),
+  request: channel('canfetch:request'),
 };

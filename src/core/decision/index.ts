@@ -11,6 +11,8 @@ export {
   type PauseMessage,
   type IgnoredMessage,
   type PaymentMessage,
+  type RequestMessage,
+  type SentRequest,
   type UsageRefusalMessage,
 } from './channels.ts';
 export { KnownOrigin } from './known-origin.ts';

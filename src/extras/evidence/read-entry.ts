@@ -1,24 +1,34 @@
-import * as z from 'zod/mini';
-import { type Check, faultOf, passes, quote, RobotsEvidenceError } from '../../core/base/index.ts';
-import { wholeProfile } from '../../core/decision/index.ts';
-import type { AnswerHeaders, Profile, Suspect, UnavailableReason } from '../../core/lifecycle/index.ts';
-import * as record from '../../core/store/record/record-schema.ts';
-import type { RecordWithoutBody } from '../../core/store/record/stored-body.ts';
-import type { DecisionEntry, EvidenceEntry } from '../../core/client/evidence/entry.ts';
+import {
+  type Check,
+  expecting,
+  faultOf,
+  isText,
+  listOf,
+  oneOf,
+  optional,
+  quote,
+  record,
+  RobotsEvidenceError,
+  wholeNumber,
+} from '../../core/base/index.ts';
+import { isPurpose, REASONS, wholeProfile } from '../../core/decision/index.ts';
+import * as stored from '../../core/store/record/record-schema.ts';
+import type { DecisionEntry, EvidenceLine } from '../../core/client/evidence/entry.ts';
 
-/** A line of an evidence file. */
-export interface ReadEntry {
-  readonly entry: EvidenceEntry;
-  /** Its number within the run; `undefined` when it was not written by `evidenceFile`. */
-  readonly number: number | undefined;
+/** A line of a type that this version does not know. A later version has written it. */
+export interface SkippedLine {
+  readonly type: undefined;
+  readonly at: number | undefined;
+  readonly run: string | undefined;
+  readonly n: number | undefined;
 }
 
 /**
  * Reads a line.
  *
- * @throws RobotsEvidenceError (`ERR_ROBOTS_EVIDENCE`)
+ * @throws RobotsEvidenceError (`ERR_ROBOTS_EVIDENCE`) for what is no line of evidence.
  */
-export function readEntry(text: string, line: number): ReadEntry {
+export function readEntry(text: string, line: number): EvidenceLine | SkippedLine {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -28,24 +38,39 @@ export function readEntry(text: string, line: number): ReadEntry {
       { cause },
     );
   }
-  const number = numberOf(value);
-  // Nearly all lines are decisions, so these are read without the schema.
-  if (isDecision(value)) return { entry: value, number };
-  const read = (SCHEMAS.get(Reflect.get(Object(value), 'type')) ?? z.never()).safeParse(value);
-  if (!read.success) {
-    const [issue] = read.error.issues;
-    throw new RobotsEvidenceError(
-      `Expected line ${line} to be an entry of evidence, got ${quote(text)}: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}`,
-      { cause: read.error },
-    );
-  }
-  return { entry: read.data, number };
+  // Nearly all lines are decisions, so these take a short way.
+  if (isDecision(value)) return value;
+  const type: unknown = Reflect.get(Object(value), 'type');
+  const check = CHECKS.get(type);
+  if (check === undefined && isText(type)) return skipped(value);
+  const fault = faultOf(check ?? notAnEntry, value, '');
+  if (isLine(value, fault)) return withBody(value);
+  throw new RobotsEvidenceError(
+    `Expected line ${line} to be an entry of evidence, got ${quote(text)}: ${fault?.message}`,
+    { cause: fault },
+  );
 }
 
-function numberOf(value: unknown): number | undefined {
-  if (typeof value !== 'object' || value === null) return undefined;
-  const number: unknown = Reflect.get(value, 'n');
-  return typeof number === 'number' ? number : undefined;
+function isLine(_value: unknown, fault: Error | undefined): _value is EvidenceLine {
+  return fault === undefined;
+}
+
+function skipped(value: unknown): SkippedLine {
+  const [at, run, n] = ['at', 'run', 'n'].map((name): unknown => Reflect.get(Object(value), name));
+  return {
+    type: undefined,
+    at: typeof at === 'number' ? at : undefined,
+    run: isText(run) ? run : undefined,
+    n: typeof n === 'number' ? n : undefined,
+  };
+}
+
+/** The line with its body as bytes. */
+function withBody(line: EvidenceLine): EvidenceLine {
+  if (!('body' in line) || line.body === undefined) return line;
+  // The check of the line allowed it.
+  const written = line.body as unknown as stored.WrittenBody;
+  return { ...line, body: stored.bytesOf(written) };
 }
 
 /** What {@link isDecision} looks at. */
@@ -53,105 +78,128 @@ type Unread = Readonly<Partial<Record<keyof DecisionEntry, unknown>>>;
 
 function isDecision(value: unknown): value is DecisionEntry {
   if (typeof value !== 'object' || value === null) return false;
-  const { type, at, origin, url, agent, profile, allowed, state, reason }: Unread = value;
+  const { type, at, run, n, origin, url, agent, profile, allowed, state, reason, by, usage }: Unread = value;
   return (
     type === 'decision' &&
+    usage === undefined &&
     typeof at === 'number' &&
+    typeof run === 'string' &&
+    typeof n === 'number' &&
     typeof origin === 'string' &&
     typeof url === 'string' &&
     typeof agent === 'string' &&
     typeof profile === 'string' &&
     typeof allowed === 'boolean' &&
     typeof state === 'string' &&
-    typeof reason === 'string'
+    typeof reason === 'string' &&
+    (by === undefined || typeof by === 'number')
   );
 }
 
-type OtherEntry = Exclude<EvidenceEntry, DecisionEntry>;
+/** An object with at least these members: a later version may add others. */
+function having(members: Readonly<Record<string, Check>>): Check {
+  return (value, path) => {
+    anEntry(value, path);
+    for (const [name, check] of Object.entries(members)) {
+      check(Reflect.get(Object(value), name), path === '' ? name : `${path}.${name}`);
+    }
+  };
+}
 
-/** What `check` passes; else its message. The parts of records have their only description in `store/record/`. */
-const checked = <Value>(check: Check): z.ZodMiniType<Value> =>
-  z.custom<Value>((value) => passes(check, value), {
-    error: ({ input, path = [] }) => faultOf(check, input, path.join('.'))?.message,
-  });
+const anEntry = expecting('an object', (value) => typeof value === 'object' && value !== null);
+const notAnEntry = expecting('an object with a `type`', () => false);
+const text = expecting('a text', isText);
+const flag = expecting('true or false', (value) => typeof value === 'boolean');
+const onlyTrue = optional(expecting('true', (value) => value === true));
+const number = wholeNumber(0, Number.MAX_SAFE_INTEGER, 'a whole number');
+const { time, status } = stored;
 
-/** A profile that decides must be whole. */
-const profile = checked<Profile>(wholeProfile);
-const time = checked<number>(record.time);
-const status = checked<number>(record.status);
-const headers = checked<AnswerHeaders>(record.headers);
-const suspect = checked<Suspect>(record.suspect);
-const unavailableReason = checked<UnavailableReason>(record.unavailableReason);
-const errorCode = checked<string>(record.errorCode);
-const sha256 = checked<string>(record.sha256);
-const recordWithoutBody = checked<RecordWithoutBody>(record.recordWithoutBody);
-const body = z.pipe(checked<record.WrittenBody>(record.body), z.transform(record.bytesOf));
-
-const text = z.string();
-const optional = z.exactOptional;
-const ofOrigin = { at: time, origin: text, profile: text };
-const bytes = { sha256: optional(sha256), body: optional(body) };
-const flag = optional(z.literal(true));
-const run = z.object({
-  type: z.literal('run'),
-  at: time,
-  id: text,
-  version: text,
-  profile: text,
-  profiles: optional(z.record(text, profile)),
-  agent: z.union([text, z.array(text)]),
-});
-const attempt = z.object({
-  type: z.literal('robots'),
+const ofRun = { at: time, run: text, n: number };
+const ofOrigin = { ...ofRun, origin: text };
+const ofFile = {
   ...ofOrigin,
-  ...bytes,
-  id: z.int(),
-  outcome: z.enum(['success', 'not-modified', 'unavailable', 'restricted', 'unreachable']),
-  hops: z.array(z.object({ url: text, status: optional(status), location: optional(text) })),
+  profile: text,
+  sha256: optional(stored.sha256),
+  body: optional(stored.body),
+};
+
+const attempt = having({
+  ...ofFile,
+  outcome: oneOf(['success', 'not-modified', 'unavailable', 'restricted', 'unreachable']),
+  requests: listOf(
+    having({ url: text, status: optional(status), location: optional(text) }),
+    'a list of requests',
+  ),
   status: optional(status),
-  error: optional(errorCode),
-  because: optional(unavailableReason),
-  headers: optional(headers),
+  error: optional(stored.errorCode),
+  reason: optional(stored.unavailableReason),
+  headers: optional(stored.headers),
   retryAfterMs: optional(time),
-  truncated: flag,
-  suspect: optional(suspect),
+  truncated: onlyTrue,
+  suspect: optional(stored.suspect),
   staleAt: optional(time),
   retryAt: optional(time),
-  detached: flag,
-  previous: optional(z.int()),
+  detached: onlyTrue,
+  previous: optional(number),
 });
-const override = z.object({
-  type: z.literal('robots'),
-  ...ofOrigin,
-  ...bytes,
-  override: z.enum(['text', 'allow', 'disallow']),
+const override = having({
+  ...ofFile,
+  override: oneOf(['text', 'allow', 'disallow']),
   because: optional(text),
+  restated: onlyTrue,
 });
-const stored = z.object({
-  type: z.literal('stored'),
-  ...ofOrigin,
-  ...bytes,
-  record: recordWithoutBody,
-  detached: flag,
-});
-const signal = z.object({ type: z.literal('signal'), at: time, origin: text, reachable: z.boolean() });
-const forgotten = z.object({
-  type: z.literal('forgotten'),
-  at: time,
-  origin: text,
-  because: z.enum(['invalidated', 'evicted']),
-});
-const ignored = z.object({ type: z.literal('ignored'), at: time, origin: text, url: text, because: text });
 
-/** The lines that are no decisions, by their type. What a later version adds to them is passed over. */
-const SCHEMAS: ReadonlyMap<unknown, z.ZodMiniType<OtherEntry>> = new Map<
-  OtherEntry['type'],
-  z.ZodMiniType<OtherEntry>
->([
-  ['run', run],
-  ['robots', z.union([attempt, override])],
-  ['stored', stored],
-  ['signal', signal],
-  ['forgotten', forgotten],
-  ['ignored', ignored],
+const usage = having({
+  purpose: expecting('a purpose', (value) => isPurpose(value)),
+  preference: oneOf(['allow', 'disallow', 'unknown']),
+});
+
+/** The checks of lines, by their type. */
+const CHECKS: ReadonlyMap<unknown, Check> = new Map<EvidenceLine['type'], Check>([
+  [
+    'run',
+    having({
+      ...ofRun,
+      version: text,
+      profile: text,
+      // A profile that decides must be whole.
+      profiles: optional(record(text, wholeProfile)),
+      agent: expecting('an agent, or a list of agents', (value) => [value].flat().every(isText)),
+      from: optional(number),
+    }),
+  ],
+  ['robots', (value, path) => (Reflect.has(Object(value), 'override') ? override : attempt)(value, path)],
+  ['stored', having({ ...ofFile, record: stored.recordWithoutBody, detached: onlyTrue, restated: onlyTrue })],
+  ['signal', having({ ...ofOrigin, reachable: flag, previous: optional(number) })],
+  ['forgotten', having({ ...ofOrigin, reason: oneOf(['invalidated', 'evicted']) })],
+  ['ignored', having({ ...ofOrigin, url: text, because: text })],
+  [
+    'decision',
+    having({
+      ...ofOrigin,
+      url: text,
+      agent: text,
+      profile: text,
+      allowed: flag,
+      state: text,
+      reason: oneOf(REASONS),
+      usage: optional(usage),
+      by: optional(number),
+    }),
+  ],
+  [
+    'request',
+    having({
+      ...ofOrigin,
+      url: text,
+      startedAt: time,
+      status: optional(status),
+      error: optional(text),
+      refused: optional(oneOf(['ERR_ROBOTS_USAGE'])),
+      retryAfter: optional(text),
+    }),
+  ],
+  ['deferred', having({ ...ofOrigin, url: text, retryAt: time, delayFrom: text })],
+  ['pause', having({ ...ofOrigin, from: time, until: time, status: optional(status) })],
+  ['end', having({ ...ofRun, entries: number, sha256: stored.sha256 })],
 ]);

@@ -194,6 +194,7 @@ class AxiosRequests {
       admitted.catch(() => undefined);
       if (this.#guard.enforces) throw new RobotsUndecidedError(String(hop.url), hop.way);
     } else if (admitted !== undefined) throw admitted;
+    void this.#guard.leave(hop);
   }
 }
 

@@ -215,7 +215,7 @@ export class SteppedRequest implements RequestSteps {
     const { because, maxDelayMs, admitted, onHop } = this.#options;
     if (this.#hop === undefined && admitted !== undefined) {
       this.#hop = admitted;
-      await admitted.slot?.leave(signal);
+      await this.#guard.leave(admitted);
       return;
     }
     const options = { signal, because, maxDelayMs };
@@ -224,7 +224,7 @@ export class SteppedRequest implements RequestSteps {
     onHop?.(hop);
     const refusal = await this.#guard.admit(hop);
     if (refusal !== undefined) throw this.#refused(refusal);
-    await hop.slot?.leave(signal);
+    await this.#guard.leave(hop);
   }
 
   look({ statusCode, headers }: Pick<HttpResponse, 'statusCode' | 'headers'>): Refusal | undefined {

@@ -30,6 +30,24 @@ export function usageHeaders(headers: AnswerFields): UsageOptions {
   return { contentUsage: get('content-usage'), contentSignal: get('content-signal') };
 }
 
+/** The price that a 402 names: Cloudflare's `crawler-price`, or the first that x402 accepts. */
+export function priceIn(headers: AnswerFields): string | undefined {
+  const price = fieldOf(headers, 'crawler-price');
+  if (price !== null) return price;
+  const required = fieldOf(headers, 'payment-required');
+  if (required === null) return undefined;
+  try {
+    const { accepts }: { accepts?: unknown } = JSON.parse(atob(required));
+    const first: unknown = Array.isArray(accepts) ? accepts[0] : undefined;
+    const [amount, asset, network] = ['amount', 'asset', 'network'].map((name) =>
+      String(Reflect.get(Object(first), name) ?? ''),
+    );
+    return [amount, asset, network].filter((part) => part !== '').join(' ');
+  } catch {
+    return undefined;
+  }
+}
+
 /** Whether an answer leads on. Fetch standard, step 4: "If locationURL is null, then return response." */
 export function redirects(status: number, headers: AnswerFields): boolean {
   return isRedirect(status) && fieldOf(headers, 'location') !== null;

@@ -5,6 +5,7 @@ import {
   type DecisionContext,
   type DecisionUsage,
   type Purpose,
+  type SentRequest,
 } from '../../core/decision/index.ts';
 import { refreshAheadAt } from '../../core/lifecycle/index.ts';
 import { type AddressPolicy, isStricter } from '../../core/net/address-policy.ts';
@@ -115,17 +116,31 @@ export class AskedClient {
   }
 
   /** Tells those who listen of a request without a question. */
-  tellIgnored(url: string, because: string): void {
+  publishIgnored(url: string, because: string): void {
     if (this.#engine !== undefined) return this.#engine.publishIgnored(url, because);
     const { ignored } = decisionChannels;
     if (ignored.hasSubscribers) ignored.publish({ url, because, client: this.#client });
+  }
+
+  /** When a request starts; `undefined` when nobody listens to {@link publishRequest}. */
+  get requestStart(): number | undefined {
+    const engine = this.#engine;
+    if (engine !== undefined) return engine.requestStart;
+    return decisionChannels.request.hasSubscribers ? this.#clock.now() : undefined;
+  }
+
+  /** Publishes the response to a request, or its failure. */
+  publishRequest(request: SentRequest): void {
+    if (this.#engine !== undefined) return this.#engine.publishRequest(request);
+    const { request: requests } = decisionChannels;
+    if (requests.hasSubscribers) requests.publish({ ...request, client: this.#client });
   }
 
   /** The origin of `url` when memory alone allows a request; `undefined` when {@link decide} has to be asked. */
   allowedOrigin(url: string): string | undefined {
     const engine = this.#engine;
     // Evidence needs the decision.
-    if (engine === undefined || engine.isRecording) return undefined;
+    if (engine === undefined || engine.requestStart !== undefined) return undefined;
     try {
       if (engine.allows(url, this.#agent, requested) !== true) return undefined;
     } catch {

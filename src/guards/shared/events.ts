@@ -1,7 +1,15 @@
-import { invokeListener } from '../../core/base/index.ts';
-import { type Decision, decisionChannels, type RedirectChain } from '../../core/decision/index.ts';
+import { invokeListener, codeOf, omitUndefined } from '../../core/base/index.ts';
+import {
+  type Decision,
+  decisionChannels,
+  type RedirectChain,
+  type SentRequest,
+} from '../../core/decision/index.ts';
 import type { AskedClient, GuardClient } from './client.ts';
 import type { GuardSettings } from './options.ts';
+import type { Refusal } from './refusal.ts';
+import { locate } from '../../core/url/index.ts';
+import { type AnswerFields, fieldOf, priceIn } from './answer.ts';
 import type { Hop } from './hop.ts';
 
 type Listeners = Pick<GuardSettings<unknown>, 'onRefusal' | 'onIgnored'>;
@@ -49,7 +57,37 @@ export class GuardEvents {
     const ignored = { url: new URL(url).href, because };
     const { onIgnored } = this.#listeners;
     if (onIgnored !== undefined) invokeListener('onIgnored', onIgnored, ignored);
-    this.#asked.tellIgnored(ignored.url, because);
+    this.#asked.publishIgnored(ignored.url, because);
+  }
+
+  /** The header of a response has come. Called with the refusal that its fields are. */
+  responded(hop: Hop, status: number, headers: AnswerFields, refusal: Refusal | undefined): void {
+    if (hop.startedAt === undefined) return;
+    this.#requested(hop, {
+      status,
+      refused: refusal?.code === 'ERR_ROBOTS_USAGE' ? refusal.code : undefined,
+      retryAfter: (status === 429 || status === 503 ? fieldOf(headers, 'retry-after') : null) ?? undefined,
+      challenge: fieldOf(headers, 'cf-mitigated') ?? undefined,
+      price: status === 402 ? priceIn(headers) : undefined,
+    });
+  }
+
+  /** The request has ended without a response. No effect after {@link responded}. */
+  failed(hop: Hop, error?: unknown): void {
+    if (hop.startedAt !== undefined)
+      this.#requested(hop, error === undefined ? {} : { error: codeOf(error) });
+  }
+
+  #requested(hop: Hop, response: Partial<Record<keyof SentRequest, string | number | undefined>>): void {
+    const { startedAt, decision } = hop;
+    hop.startedAt = undefined;
+    const { href, origin } = locate(hop.url);
+    this.#asked.publishRequest({
+      url: decision?.url ?? href,
+      origin: decision?.origin ?? origin,
+      startedAt,
+      ...omitUndefined(response),
+    } as SentRequest);
   }
 
   /** The site wants to be paid. */

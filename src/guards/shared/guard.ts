@@ -134,8 +134,15 @@ export class Guard<Result = unknown> {
    * An admitted request leaves in its slot. `undefined` when it may be sent at once; a promise when another request left
    * meanwhile. Whatever prevents the departure, or the answer, is told to {@link fail}.
    */
-  leave({ slot, options }: Hop): Promise<void> | undefined {
-    return slot?.leaveNow() === false ? slot.leave(options.signal) : undefined;
+  leave(hop: Hop): Promise<void> | undefined {
+    const { slot, options } = hop;
+    if (slot?.leaveNow() === false) return slot.leave(options.signal).then(() => this.#started(hop));
+    this.#started(hop);
+    return undefined;
+  }
+
+  #started(hop: Hop): void {
+    if (reachesSite(hop.url)) hop.startedAt ??= this.#asked.requestStart;
   }
 
   /**
@@ -145,7 +152,9 @@ export class Guard<Result = unknown> {
    */
   look(hop: Hop, status: number, headers: AnswerFields): Refusal | undefined {
     hop.slot?.answered({ status, headers });
-    return this.#look(hop, status, headers);
+    const refusal = this.#look(hop, status, headers);
+    this.#events.responded(hop, status, headers, refusal);
+    return refusal;
   }
 
   /**
@@ -155,7 +164,9 @@ export class Guard<Result = unknown> {
   conclude(hop: Hop, status: number, headers: AnswerFields): Refusal | undefined {
     this.#answers?.forget(hop);
     hop.slot?.done({ status, headers });
-    return this.#look(hop, status, headers);
+    const refusal = this.#look(hop, status, headers);
+    this.#events.responded(hop, status, headers, refusal);
+    return refusal;
   }
 
   #look(hop: Hop, status: number, headers: AnswerFields): Refusal | undefined {
@@ -174,6 +185,7 @@ export class Guard<Result = unknown> {
   fail(hop: Hop, error: unknown): void {
     // A site whose body breaks off has answered, so it is reachable.
     if (hop.status === undefined) this.reports.failed(hop.url, error, hop.options.signal);
+    this.#events.failed(hop, error);
     this.record(hop);
   }
 
@@ -181,6 +193,7 @@ export class Guard<Result = unknown> {
   record(hop: Hop): void {
     this.#answers?.forget(hop);
     hop.slot?.done();
+    this.#events.failed(hop);
   }
 
   /**

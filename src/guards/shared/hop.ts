@@ -34,6 +34,8 @@ export class Hop {
   refusalReported = false;
   /** The status of the answer, written by the step `look`. */
   status: number | undefined;
+  /** When it was sent, in epoch ms, if requests are published; `undefined` once this one was. */
+  startedAt: number | undefined;
   readonly #from: Hop | undefined;
 
   constructor(url: string | URL, options: HopOptions = {}, from?: Hop) {

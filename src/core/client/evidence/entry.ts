@@ -10,18 +10,21 @@ import type { Decision, DecisionUsage } from '../../decision/index.ts';
 import type { RecordWithoutBody } from '../../store/record/stored-body.ts';
 
 interface EntryBase {
-  /** When it happened, in epoch ms by the clock of the client. */
+  /** When it happened, in epoch ms by the client's clock. */
   readonly at: number;
+  /** Id of the run: one client, from its construction on. */
+  readonly run: string;
+  /** Number of the entry within its run, from 0. */
+  readonly n: number;
 }
 
 interface OriginEntryBase extends EntryBase {
   readonly origin: string;
 }
 
-/** The first entry of each client. What follows it, up to the next one, is of this client. */
+/** The first entry of a client. */
 export interface RunEntry extends EntryBase {
   readonly type: 'run';
-  readonly id: string;
   /** Version of canfetch. */
   readonly version: string;
   /** Name of the client's profile. */
@@ -29,51 +32,53 @@ export interface RunEntry extends EntryBase {
   /** Profiles that are not built in, or that single origins have: by name, or by origin. */
   readonly profiles?: Readonly<Record<string, Profile>>;
   readonly agent: string | readonly string[];
+  /** In a file that continues a run: the number of the run's next entry. The entries before it are in other files. */
+  readonly from?: number;
 }
 
-/** A request of an attempt, and its answer. Absent: no answer arrived. */
-export interface EvidenceHop {
+/** A request of an attempt, and its response. Absent: no response arrived. */
+export interface RobotsRequest {
   readonly url: string;
   readonly status?: number;
   /** The `Location` of a redirect that was followed. */
   readonly location?: string;
 }
 
-/** The end of an attempt to get a robots.txt. */
+/** An attempt to fetch a robots.txt has ended. */
 export interface AttemptEntry extends OriginEntryBase {
   readonly type: 'robots';
-  /** Number of the attempt within the run. */
-  readonly id: number;
   readonly outcome: Outcome['kind'];
-  readonly hops: readonly EvidenceHop[];
-  /** Status of the last hop. */
+  /** The request, and those of its redirects. */
+  readonly requests: readonly RobotsRequest[];
+  /** Status of the last response. */
   readonly status?: number;
-  /** Why robots.txt is unreachable: a literal code. */
+  /** Why robots.txt is unreachable: an error code. */
   readonly error?: string;
-  /** Why an answer counts as unavailable whose status does not. */
-  readonly because?: UnavailableReason;
-  /** The fields of the last answer that mattered. */
+  /** Why robots.txt is unavailable, if the status does not say so. */
+  readonly reason?: UnavailableReason;
+  /** The relevant header fields of the last response. */
   readonly headers?: AnswerHeaders;
   /** The pause that `Retry-After` asked for, within the bounds of the profile. */
   readonly retryAfterMs?: number;
-  /** Digest of the decoded bytes in force after this answer, in hex. */
+  /** SHA-256, in hex, of the decoded bytes in force after this attempt. */
   readonly sha256?: string;
-  /** Those bytes, when this answer brought them. */
+  /** Those bytes, if this attempt fetched them. A file has them once for each digest. */
   readonly body?: Uint8Array;
+  /** The file was longer than `maxBodyBytes`, and was cut there. */
   readonly truncated?: true;
   readonly suspect?: Suspect;
   readonly profile: string;
-  /** The end of the lifetime, jitter included. */
+  /** End of the lifetime, jitter included. */
   readonly staleAt?: number;
-  /** The end of the pause after a failure, jitter included. */
+  /** When the next attempt is due after a failure, jitter included. */
   readonly retryAt?: number;
-  /** The result was used for those who waited for it, and not kept: the origin was forgotten meanwhile. */
+  /** The origin was forgotten meanwhile: only the callers that waited used the result. */
   readonly detached?: true;
-  /** Number, within the run, of the entry that brought the record before this attempt. Absent: the latest of the origin. */
+  /** Number of the entry with the record before this attempt. Absent: nothing was known. */
   readonly previous?: number;
 }
 
-/** What the caller said of an origin by the option `overrides`. */
+/** What the option `overrides` says of an origin. */
 export interface OverrideEntry extends OriginEntryBase {
   readonly type: 'robots';
   readonly override: 'text' | 'allow' | 'disallow';
@@ -81,9 +86,11 @@ export interface OverrideEntry extends OriginEntryBase {
   readonly sha256?: string;
   readonly body?: Uint8Array;
   readonly profile: string;
+  /** A new file repeats it. */
+  readonly restated?: true;
 }
 
-/** A record that came from a store or a snapshot and is in force now. The body of its copy is by digest. */
+/** A record that came from a store or a snapshot and is in force now. Its body is found by digest. */
 export interface StoredEntry extends OriginEntryBase {
   readonly type: 'stored';
   readonly record: RecordWithoutBody;
@@ -92,21 +99,25 @@ export interface StoredEntry extends OriginEntryBase {
   readonly profile: string;
   /** It was used once, and not kept: the origin was forgotten meanwhile. */
   readonly detached?: true;
+  /** A new file repeats what was known after entry `n`, which is in an earlier file. */
+  readonly restated?: true;
 }
 
-/** What the caller or a guard said of the site beside its robots.txt. */
+/** The caller, or a guard, reported whether the site is reachable. */
 export interface SignalEntry extends OriginEntryBase {
   readonly type: 'signal';
   readonly reachable: boolean;
+  /** Number of the entry with the record before it. Absent: nothing was known. */
+  readonly previous?: number;
 }
 
 /** The origin is no longer in memory. */
 export interface ForgottenEntry extends OriginEntryBase {
   readonly type: 'forgotten';
-  readonly because: 'invalidated' | 'evicted';
+  readonly reason: 'invalidated' | 'evicted';
 }
 
-/** An answered question. Of a request, however often it waited, there is one. */
+/** A decision. A request has one, however often it waited. */
 export interface DecisionEntry extends OriginEntryBase {
   readonly type: 'decision';
   readonly url: string;
@@ -121,24 +132,56 @@ export interface DecisionEntry extends OriginEntryBase {
     readonly line: number;
   };
   readonly sha256?: string;
-  /** The URL that the caller asked for, when redirects led to `url`. */
+  /** The URL that the caller asked for, if redirects led to `url`. */
   readonly requested?: string;
   readonly usage?: DecisionUsage;
   readonly because?: string;
-  /** A crawler has looked up a link, before it queued it. */
+  /** A crawler looked up a link before it queued the link. No request follows from this decision. */
   readonly lookup?: true;
-  /** Number, within the run, of the entry that brought the record that decides. Absent: the latest of the origin. */
+  /** Number of the entry with the record that decided. Absent: no record did. */
   readonly by?: number;
 }
 
-/** A request that was sent without a question, by the caller's wish. */
+/** A guard sent a request without a check, because its caller said so. */
 export interface IgnoredEntry extends OriginEntryBase {
   readonly type: 'ignored';
   readonly url: string;
   readonly because: string;
 }
 
-/** An entry of the evidence of a client: what was in force when, and what was decided by it. */
+/** A guard sent a request: the header of its response has come, or it failed. Redirects are requests of their own. */
+export interface RequestEntry extends OriginEntryBase {
+  readonly type: 'request';
+  readonly url: string;
+  /** When it was sent, in epoch ms. */
+  readonly startedAt: number;
+  readonly status?: number;
+  /** Code of the error, if there was no response. */
+  readonly error?: string;
+  /** The response's header fields forbid the purpose of the guard, so the caller got this error instead. */
+  readonly refused?: 'ERR_ROBOTS_USAGE';
+  /** The field `Retry-After` of a 429 or 503. */
+  readonly retryAfter?: string;
+}
+
+/** A request was allowed, and not sent: it would have waited longer than `maxDelayMs`. */
+export interface DeferredEntry extends OriginEntryBase {
+  readonly type: 'deferred';
+  readonly url: string;
+  readonly retryAt: number;
+  readonly delayFrom: string;
+}
+
+/** An origin pauses, or pauses longer. Times in epoch ms. */
+export interface PauseEntry extends OriginEntryBase {
+  readonly type: 'pause';
+  readonly from: number;
+  readonly until: number;
+  /** Absent: `report` named a `Retry-After`. */
+  readonly status?: number;
+}
+
+/** What a client gives to the function that it has as `evidence`. */
 export type EvidenceEntry =
   | RunEntry
   | AttemptEntry
@@ -147,4 +190,23 @@ export type EvidenceEntry =
   | SignalEntry
   | ForgottenEntry
   | DecisionEntry
-  | IgnoredEntry;
+  | IgnoredEntry
+  | RequestEntry
+  | DeferredEntry
+  | PauseEntry;
+
+/** The last line of a run in a file. `evidenceFile` writes it when it is closed, and before it starts a new file. */
+export interface EndEntry {
+  readonly type: 'end';
+  readonly at: number;
+  readonly run: string;
+  /** The number that the next entry of the run has, or would have had. */
+  readonly n: number;
+  /** How many lines of the run are in the file before this one. */
+  readonly entries: number;
+  /** SHA-256, in hex, of these lines, their ends included. */
+  readonly sha256: string;
+}
+
+/** A line of a file. */
+export type EvidenceLine = EvidenceEntry | EndEntry;

@@ -11,9 +11,16 @@ import {
 } from '../../lifecycle/index.ts';
 import type { Agent } from '../../rules/agent-tokens.ts';
 import { locate } from '../../url/index.ts';
-import type { AttemptEntry, DecisionEntry, EvidenceEntry, EvidenceHop } from './entry.ts';
+import type {
+  AttemptEntry,
+  DecisionEntry,
+  EvidenceEntry,
+  RequestEntry,
+  RobotsRequest,
+  StoredEntry,
+} from './entry.ts';
 
-/** The client that evidence is of. */
+/** What a client's evidence begins with. */
 export interface RecordedClient {
   readonly agent: Agent;
   readonly profile: Profile;
@@ -28,27 +35,36 @@ interface Made {
   readonly record: OriginRecord | undefined;
 }
 
-/** Makes the entries of one client's evidence, and gives them to the function that the caller has set, in order. */
+/** A guard's request whose response header has come, or that failed. */
+export type RecordedRequest = Omit<RequestEntry, 'type' | 'at' | 'run' | 'n'>;
+
+/** Makes the entries of one client's evidence, and passes them on in order. */
 export class Recorder implements RecordObserver {
+  /** Random, so that runs of different processes can share a file. */
+  readonly #run: string = newRunId();
   readonly #listener: (entry: EvidenceEntry) => void;
   readonly #clock: Clock;
-  #attempts = 0;
   #entries = 0;
-  /** When a decision was made, and from which record. A guard tells of it when its request leaves. */
+  /** The latest decision that was made. Nearly always it is the next to be published. */
+  #latest: Decision | undefined;
+  #latestMade: Made = { at: 0, record: undefined };
+  /** Decisions that others were made after: a guard publishes when its request starts. */
   readonly #made = new WeakMap<Decision, Made>();
-  /** The numbers of the entries that brought the records. */
-  readonly #brought = new WeakMap<OriginRecord, number>();
+  /** Numbers of the entries with these records. */
+  readonly #numbers = new WeakMap<OriginRecord, number>();
+  /** The same, the other way round. */
+  readonly #records = new NumberedRecords();
 
   constructor(listener: (entry: EvidenceEntry) => void, client: RecordedClient) {
     this.#listener = listener;
     this.#clock = client.clock;
+    runs.add(this.#run, this.#records);
     const at = client.clock.now();
     const own = Object.fromEntries(client.profiles);
     if (!isBuiltIn(client.profile)) own[client.profile.name] = client.profile;
     this.#write({
       type: 'run',
-      at,
-      id: crypto.randomUUID(),
+      ...this.#stamp(at),
       version: VERSION,
       profile: client.profile.name,
       ...(Object.keys(own).length === 0 ? {} : { profiles: own }),
@@ -58,21 +74,18 @@ export class Recorder implements RecordObserver {
   }
 
   attempted({ origin, outcome, previous, record, profile, at, isKept }: ObservedAttempt): void {
-    const { headers, suspect } = outcome;
+    const { headers, suspect, kind } = outcome;
     const { answer, copy, failure } = record;
-    const digest = outcome.kind === 'success' || outcome.kind === 'not-modified' ? copy?.sha256 : undefined;
-    const before = previous && this.#brought.get(previous);
-    const { kind } = outcome;
+    const digest = kind === 'success' || kind === 'not-modified' ? copy?.sha256 : undefined;
     const entry: AttemptEntry = omitUndefined({
       type: 'robots',
-      at,
+      ...this.#stamp(at),
       origin,
-      id: ++this.#attempts,
       outcome: kind,
-      hops: hopsOf(outcome),
+      requests: requestsOf(outcome),
       status: outcome.status,
       error: kind === 'unreachable' ? outcome.error : undefined,
-      because: kind === 'unavailable' ? outcome.reason : undefined,
+      reason: kind === 'unavailable' ? outcome.reason : undefined,
       headers: headers && plainHeaders(headers),
       retryAfterMs: kind === 'unreachable' ? outcome.retryAfterMs : undefined,
       sha256: digest,
@@ -83,58 +96,53 @@ export class Recorder implements RecordObserver {
       staleAt: failure === undefined ? answer?.staleAt : undefined,
       retryAt: failure?.retryAt,
       detached: isTrue(!isKept),
-      previous: before,
+      previous: previous && this.#numbers.get(previous),
     });
-    this.#write(entry, record);
+    this.#write(entry, { record, profile: profile.name });
   }
 
   takenOver(record: OriginRecord, profile: Profile, isKept: boolean): void {
-    const { copy, answer, failure, ...rest } = record;
-    const others = omitUndefined({
-      ...rest,
-      answer: answer && plainLast(answer),
-      failure: failure && plainLast(failure),
-    });
-    const base = omitUndefined({
-      type: 'stored',
-      at: this.#clock.now(),
-      origin: record.origin,
-      profile: profile.name,
-      detached: isTrue(!isKept),
-    });
-    if (copy === undefined) return this.#write({ ...base, record: others }, record);
-    const { body, ...described } = copy;
-    const bytes = omitUndefined({ sha256: copy.sha256, body });
-    this.#write({ ...base, record: { ...others, copy: described }, ...bytes }, record);
+    const known = { record, profile: profile.name };
+    const entry = { ...storedEntry(known, this.#stamp()), ...omitUndefined({ detached: isTrue(!isKept) }) };
+    this.#write(entry, known);
   }
 
-  signalled(record: OriginRecord, reachable: boolean, at: number): void {
-    this.#write({ type: 'signal', at, origin: record.origin, reachable }, record);
+  signalled(before: OriginRecord | undefined, record: OriginRecord, reachable: boolean, at: number): void {
+    const previous = before && this.#numbers.get(before);
+    const profile = (previous === undefined ? undefined : this.#records.get(previous)?.profile) ?? '';
+    const { origin } = record;
+    this.#write(
+      { type: 'signal', ...this.#stamp(at), origin, reachable, ...omitUndefined({ previous }) },
+      { record, profile },
+    );
   }
 
   pausedAnew(before: OriginRecord, after: OriginRecord): void {
-    const number = this.#brought.get(before);
-    if (number !== undefined) this.#brought.set(after, number);
+    const number = this.#numbers.get(before);
+    if (number !== undefined) this.#numbers.set(after, number);
   }
 
-  forgotten(origin: string, because: 'invalidated' | 'evicted'): void {
-    this.#write({ type: 'forgotten', at: this.#clock.now(), origin, because });
+  forgotten(origin: string, reason: 'invalidated' | 'evicted'): void {
+    this.#write({ type: 'forgotten', ...this.#stamp(), origin, reason });
   }
 
-  /** Notes when a decision is made from which record, in case somebody is told of it. */
+  /** Remembers when, and from which record, a decision was made, in case it is published. */
   made(decision: Decision, at: number, record?: OriginRecord): void {
-    this.#made.set(decision, { at, record });
+    if (this.#latest !== undefined) this.#made.set(this.#latest, this.#latestMade);
+    this.#latest = decision;
+    this.#latestMade = { at, record };
   }
 
-  /** Somebody is told of a decision. */
+  /** A decision is published. */
   decided(decision: Decision, context: DecisionContext = {}): void {
     const { url, origin, agent, profile, allowed, state, reason, rule, robots, because } = decision;
-    const { usage = decision.usage } = context;
-    const { at = this.#clock.now(), record } = this.#made.get(decision) ?? {};
-    const by = record && this.#brought.get(record);
-    const entry: DecisionEntry = {
+    const { requested, lookup } = context;
+    const { at = this.#clock.now(), record } = this.#takeMade(decision) ?? {};
+    const entry: Mutable<DecisionEntry> = {
       type: 'decision',
       at,
+      run: this.#run,
+      n: this.#entries,
       origin,
       url: withoutUserinfo(url),
       agent,
@@ -142,29 +150,48 @@ export class Recorder implements RecordObserver {
       allowed,
       state,
       reason,
-      ...(rule === undefined ? {} : { rule }),
-      ...(robots.sha256 === undefined ? {} : { sha256: robots.sha256 }),
-      ...(context.requested === undefined || context.requested === url
-        ? {}
-        : { requested: withoutUserinfo(context.requested) }),
-      ...(usage === undefined ? {} : { usage }),
-      ...(because === undefined ? {} : { because }),
-      ...(context.lookup === true ? { lookup: true } : {}),
-      ...(by === undefined ? {} : { by }),
     };
+    if (rule !== undefined) entry.rule = rule;
+    if (robots.sha256 !== undefined) entry.sha256 = robots.sha256;
+    if (requested !== undefined && requested !== url) entry.requested = withoutUserinfo(requested);
+    const usage = context.usage ?? decision.usage;
+    if (usage !== undefined) entry.usage = usage;
+    if (because !== undefined) entry.because = because;
+    if (lookup === true) entry.lookup = true;
+    const by = record && this.#numbers.get(record);
+    if (by !== undefined) entry.by = by;
     this.#write(entry);
   }
 
-  /** A guard sends a request without a question. */
+  /** A guard sends a request without a check. */
   ignored(url: string, because: string): void {
     const { origin } = locate(url);
-    this.#write({ type: 'ignored', at: this.#clock.now(), origin, url: withoutUserinfo(url), because });
+    this.#write({ type: 'ignored', ...this.#stamp(), origin, url: withoutUserinfo(url), because });
+  }
+
+  requested({ url, ...request }: RecordedRequest): void {
+    this.#write({ type: 'request', ...this.#stamp(), url: withoutUserinfo(url), ...request });
+  }
+
+  deferred({ origin, url }: Decision, retryAt: number, delayFrom: string): void {
+    this.#write({
+      type: 'deferred',
+      ...this.#stamp(),
+      origin,
+      url: withoutUserinfo(url),
+      retryAt,
+      delayFrom,
+    });
+  }
+
+  paused(origin: string, from: number, until: number, status: number | undefined): void {
+    this.#write({ type: 'pause', ...this.#stamp(), origin, from, until, ...omitUndefined({ status }) });
   }
 
   #overridden({ origin, state, robots, because, profile, file }: OverriddenOrigin, at: number): void {
     this.#write({
       type: 'robots',
-      at,
+      ...this.#stamp(at),
       origin,
       override: state === 'rules' ? 'text' : state === 'allow-all' ? 'allow' : 'disallow',
       ...omitUndefined({ because, sha256: robots.sha256, body: file?.bytes }),
@@ -172,12 +199,94 @@ export class Recorder implements RecordObserver {
     });
   }
 
-  /** @param record The record that the entry brings. */
-  #write(entry: EvidenceEntry, record?: OriginRecord): void {
-    if (record !== undefined) this.#brought.set(record, this.#entries);
+  #takeMade(decision: Decision): Made | undefined {
+    if (decision !== this.#latest) return this.#made.get(decision);
+    this.#latest = undefined;
+    return this.#latestMade;
+  }
+
+  #stamp(at: number = this.#clock.now()): Stamp {
+    return { at, run: this.#run, n: this.#entries };
+  }
+
+  /** @param known What is known of the origin after the entry. */
+  #write(entry: EvidenceEntry, known?: KnownOrigin): void {
+    if (known !== undefined) {
+      this.#numbers.set(known.record, this.#entries);
+      this.#records.set(this.#entries, known);
+    }
     this.#entries++;
     invokeListener('evidence', this.#listener, entry);
   }
+}
+
+type Mutable<Entry> = { -readonly [Name in keyof Entry]: Entry[Name] };
+type Stamp = Pick<EvidenceEntry, 'at' | 'run' | 'n'>;
+
+interface KnownOrigin {
+  readonly record: OriginRecord;
+  /** Name of its profile. */
+  readonly profile: string;
+}
+
+/** Records by the numbers of their entries, as long as the client has them in use. */
+class NumberedRecords {
+  readonly #records = new Map<number, { readonly record: WeakRef<OriginRecord>; readonly profile: string }>();
+  readonly #dropped = new FinalizationRegistry<number>((number) => this.#records.delete(number));
+
+  set(number: number, { record, profile }: KnownOrigin): void {
+    this.#records.set(number, { record: new WeakRef(record), profile });
+    this.#dropped.register(record, number);
+  }
+
+  get(number: number): KnownOrigin | undefined {
+    const { record, profile = '' } = this.#records.get(number) ?? {};
+    const held = record?.deref();
+    return held && { record: held, profile };
+  }
+}
+
+/** The records of the clients that write evidence, by run. */
+class Runs {
+  readonly #runs = new Map<string, WeakRef<NumberedRecords>>();
+  readonly #dropped = new FinalizationRegistry<string>((run) => this.#runs.delete(run));
+
+  add(run: string, records: NumberedRecords): void {
+    this.#runs.set(run, new WeakRef(records));
+    this.#dropped.register(records, run);
+  }
+
+  get(run: string, number: number): KnownOrigin | undefined {
+    return this.#runs.get(run)?.deref()?.get(number);
+  }
+}
+
+const runs = new Runs();
+
+/**
+ * What was known of an origin after entry `number` of a run, for a file that begins after that entry. `undefined` when the
+ * client no longer has that record.
+ */
+export function restated(run: string, number: number, at: number): StoredEntry | undefined {
+  const known = runs.get(run, number);
+  return known && { ...storedEntry(known, { at, run, n: number }), restated: true };
+}
+
+function storedEntry({ record, profile }: KnownOrigin, stamp: Stamp): StoredEntry {
+  const { copy, answer, failure, ...rest } = record;
+  const others = omitUndefined({
+    ...rest,
+    answer: answer && plainLast(answer),
+    failure: failure && plainLast(failure),
+  });
+  const base = { type: 'stored' as const, ...stamp, origin: record.origin, profile };
+  if (copy === undefined) return { ...base, record: others };
+  const { body, ...described } = copy;
+  return { ...base, record: { ...others, copy: described }, ...omitUndefined({ sha256: copy.sha256, body }) };
+}
+
+function newRunId(): string {
+  return crypto.randomUUID().replaceAll('-', '').slice(0, 16);
 }
 
 function isTrue(fact: boolean): true | undefined {
@@ -188,8 +297,8 @@ function isBuiltIn(profile: Profile): boolean {
   return Object.values(profiles).includes(profile);
 }
 
-function hopsOf({ finalUrl, redirects = [], status }: Outcome): EvidenceHop[] {
-  const last: EvidenceHop = status === undefined ? { url: finalUrl } : { url: finalUrl, status };
+function requestsOf({ finalUrl, redirects = [], status }: Outcome): RobotsRequest[] {
+  const last: RobotsRequest = status === undefined ? { url: finalUrl } : { url: finalUrl, status };
   return [...redirects.map(plainRedirect), { ...last, url: withoutUserinfo(last.url) }];
 }
 
@@ -213,9 +322,14 @@ function plainHeaders(headers: AnswerHeaders): AnswerHeaders {
   return location === undefined ? headers : { ...headers, location: withoutUserinfo(location) };
 }
 
-/** A user name and a password are nobody's business but the site's. `Location` fields are as the site wrote them. */
+/**
+ * A URL without user name and password. `Location` fields are as the site wrote them: URL parsers skip white space within
+ * `//`, and take `///user@host` for `//user@host`.
+ */
 function withoutUserinfo(url: string): string {
-  return url.replace(USERINFO, '$1');
+  return url.includes('@') ? url.replace(USERINFO, '$1') : url;
 }
 
-const USERINFO = /^((?:[a-z][a-z\d+.-]*:)?[\\/]{2})[^\\/?#]*@/i;
+/** URL Standard: "special authority ignore slashes state", tabs and newlines are removed, and "\\" counts as "/". */
+const USERINFO =
+  /^([\s\u0000-\u0020]*(?:[a-z][a-z\d+.\-\t\r\n]*:[\\/\t\r\n]*|[\\/][\t\r\n]*[\\/][\\/\t\r\n]*))[^\\/?#]*@/i;
