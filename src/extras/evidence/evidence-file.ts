@@ -1,273 +1,394 @@
-import { constants } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
+import { createHash, type Hash } from 'node:crypto';
+import { existsSync, realpathSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
 import {
   channel,
   codeOf,
   emitWarning,
+  isRobotsError,
   type Publisher,
   quote,
   RobotsEvidenceError,
   RobotsInvalidOptionsError,
 } from '../../core/base/index.ts';
+import type {
+  EndEntry,
+  EvidenceEntry,
+  EvidenceLine,
+  OverrideEntry,
+  RunEntry,
+} from '../../core/client/evidence/entry.ts';
+import { restated } from '../../core/client/evidence/recorder.ts';
 import { storedBody } from '../../core/store/record/stored-body.ts';
-import type { EvidenceEntry } from '../../core/client/evidence/entry.ts';
+import { FileLock } from './file-lock.ts';
+import { WrittenFile } from './written-file.ts';
 
 /** `canfetch:evidence`: entries were lost. Published once per file and kind of trouble. */
 export interface EvidenceMessage {
   readonly path: string;
-  /**
-   * `ENOSPC` and the like; `ERR_ROBOTS_EVIDENCE_SLOW`: the disk did not keep up; `ERR_ROBOTS_EVIDENCE`: the file has
-   * something else, and is left as it is.
-   */
+  /** `ENOSPC` and other codes of the system; `ERR_ROBOTS_CLOSED`: entries came after `close`. */
   readonly error: string;
 }
 
 const trouble: Publisher<EvidenceMessage> = channel('canfetch:evidence');
 
-/** What {@link evidenceFile} returns: the option `evidence` of a client. */
+/** What {@link evidenceFile} resolves with: the option `evidence` of one client, or of several. */
 export interface EvidenceFile extends AsyncDisposable {
   (entry: EvidenceEntry): void;
   /** Entries that could not be written. */
   readonly lost: number;
-  /** Writes what is left, and closes the file. Call it after the client's `close`. */
+  /** Starts a new file under the same path, after the old one was renamed. A rename is also noticed, within 10 s. */
+  reopen(): void;
+  /** Writes what is left, and the end of each run, and closes the file. Call it after the clients' `close`. */
   close(): Promise<void>;
 }
 
-/** Entries that wait for the disk take at most this much memory. What comes then is lost. */
-const MAX_WAITING_BYTES = 64 * 1_024 * 1_024;
-/** The memory of an entry without its URL and its body. */
-const ENTRY_BYTES = 512;
-/** A write holds whole lines, up to about this much. */
+/** Entries wait at most this long, and this many characters, for the next write. */
+const WRITE_EVERY_MS = 20;
 const WRITE_CHARACTERS = 256 * 1_024;
-const CHUNK_BYTES = 1_024 * 1_024;
-
-const SLOW = 'ERR_ROBOTS_EVIDENCE_SLOW';
-const LF = 0x0a;
-/** How every file begins. */
-const START = '{"type":"run"';
-const BODY = Buffer.from(',"body":');
-/** What stands before a body: see `#lineOf`. */
-const DIGEST = /"sha256":"([0-9a-f]{64})"$/;
+/** How often an idle file is looked at. Others learn as often that its lock is alive. */
+const CHECK_EVERY_MS = 5_000;
+/** Characters of an entry without its URL and its body, more or less. */
+const ENTRY_CHARACTERS = 300;
 
 /**
- * Writes the evidence of one client to a file, a line of JSON an entry, behind what the file has. A body is written once
- * per digest. After a crash the file ends with a whole line, or with the beginning of one, which is cut off when the file
- * is opened again. Trouble loses entries and never a decision: it is told once, on the channel `canfetch:evidence` and as
- * a warning of the process, and the gap shows in the replay.
+ * Opens a file for the evidence of one client, or of several. Entries are appended as NDJSON, a body once per digest. The
+ * file is locked (by `<path>.lock` beside it) until it is closed, or its process ends.
  *
- * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) for a path that is no text.
+ * Entries are written synchronously, at most 20 ms after they came, and at the end of the process. After a crash the file
+ * ends with a whole line, or with the beginning of one, which is cut off when the file is opened again. What the disk
+ * refuses is lost, never a decision: `lost` counts it, the process is warned once (`CANFETCH_EVIDENCE_LOST`), and the replay
+ * shows the gap. When the file is renamed, removed or truncated, the next entries begin a new one that replays by itself.
+ *
+ * @throws RobotsEvidenceError (`ERR_ROBOTS_EVIDENCE`) when the file cannot be opened, has something else, or has
+ *   another writer; RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) for a path that is no text.
  *
  * @example
  * ```ts
  * import { RobotsClient } from 'canfetch';
  * import { evidenceFile } from 'canfetch/evidence';
  *
- * const evidence = evidenceFile('evidence.ndjson');
+ * const evidence = await evidenceFile('evidence.ndjson');
  * const robots = new RobotsClient({ agent: 'ExampleBot/1.0', evidence });
  * // …
  * await robots.close();
  * await evidence.close();
  * ```
  */
-export function evidenceFile(path: string): EvidenceFile {
+export async function evidenceFile(path: string): Promise<EvidenceFile> {
   if (typeof path !== 'string' || path === '') {
     throw new RobotsInvalidOptionsError(`Expected \`path\` to be the path of a file, got ${quote(path)}`);
   }
-  const writer = new EvidenceWriter(path);
-  const close = (): Promise<void> => writer.close();
-  return Object.defineProperties(
-    Object.assign((entry: EvidenceEntry): void => writer.add(entry), {
-      close,
-      [Symbol.asyncDispose]: close,
-      lost: 0,
-    }),
-    { lost: { get: () => writer.lost } },
-  );
+  const writer = open(path);
+  const close = async (): Promise<void> => writer.close();
+  const file = Object.assign((entry: EvidenceEntry): void => writer.add(entry), {
+    close,
+    reopen: (): void => writer.reopen(),
+    [Symbol.asyncDispose]: close,
+    lost: 0,
+  });
+  return Object.defineProperty(file, 'lost', { get: () => writer.lost });
 }
 
-/** Appends entries to one file, in order, a few lines at a time. */
+/** @throws RobotsEvidenceError (`ERR_ROBOTS_EVIDENCE`) */
+function open(path: string): EvidenceWriter {
+  let lock: FileLock | undefined;
+  try {
+    // The directory of the process may change.
+    const file = resolve(path);
+    lock = FileLock.acquire(
+      existsSync(file) ? realpathSync(file) : join(realpathSync(dirname(file)), basename(file)),
+    );
+    return new EvidenceWriter(file, lock);
+  } catch (cause) {
+    lock?.release();
+    if (isRobotsError(cause)) throw cause;
+    throw new RobotsEvidenceError(
+      `Expected a path that evidence can be written to, got ${quote(path)}: ${codeOf(cause)}`,
+      { cause },
+    );
+  }
+}
+
+/** A run that entries came from. */
+interface KnownRun {
+  readonly entry: RunEntry;
+  readonly overrides: OverrideEntry[];
+  /** The number after that of the latest written entry. */
+  next: number;
+  /** The time of the latest entry. */
+  at: number;
+}
+
+/** A run in the current file. */
+interface RunInFile {
+  readonly hash: Hash;
+  lines: number;
+  /** The number of its first entry here. */
+  readonly from: number;
+  /** Numbers of earlier entries whose records were restated here, and of later ones that were lost. */
+  readonly restated: Set<number>;
+  readonly lost: Set<number>;
+}
+
+/** A line that is about to be written. */
+interface Line {
+  readonly entry: EvidenceLine;
+  readonly text: string;
+  /** The digest of the body in it. */
+  readonly digest: string | undefined;
+}
+
+/** The writers of this process. What still waits is written when it ends. */
+const openWriters = new Set<EvidenceWriter>();
+
+function closeAll(): void {
+  for (const writer of openWriters) writer.close();
+}
+
 class EvidenceWriter {
   readonly #path: string;
-  readonly #opened: Promise<FileHandle | undefined>;
-  /** The digests whose bodies the file has. */
-  #written = new Set<string>();
-  readonly #told = new Set<string>();
-  #waiting: Waiting[] = [];
-  /** Of the entries that are not written yet. */
-  #waitingBytes = 0;
-  #working: Promise<void> | undefined;
-  /** Bytes of the whole lines in the file. */
-  #length = 0;
-  #number = 0;
+  readonly #lock: FileLock;
+  readonly #checks: NodeJS.Timeout;
+  #file: WrittenFile;
+  readonly #known = new Map<string, KnownRun>();
+  /** The runs in the current file. */
+  #runs = new Map<string, RunInFile>();
+  readonly #warned = new Set<string>();
+  #waiting: EvidenceEntry[] = [];
+  #waitingCharacters = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #isFlushing = false;
   #isClosed = false;
   lost = 0;
 
-  constructor(path: string) {
+  constructor(path: string, lock: FileLock) {
     this.#path = path;
-    this.#opened = this.#open();
+    this.#lock = lock;
+    this.#file = new WrittenFile(path);
+    this.#checks = setInterval(() => this.#look(), CHECK_EVERY_MS).unref();
+    if (openWriters.size === 0) process.on('exit', closeAll);
+    openWriters.add(this);
   }
 
   add(entry: EvidenceEntry): void {
-    if (entry.type === 'run') this.#number = 0;
-    const number = this.#number++;
+    if (this.#isClosed) return this.#lose(1, 'ERR_ROBOTS_CLOSED');
+    this.#waiting.push(entry);
+    this.#waitingCharacters += charactersOf(entry);
+    if (this.#waitingCharacters > WRITE_CHARACTERS && !this.#isFlushing) this.#flush();
+    else this.#timer ??= setTimeout(() => this.#flush(), WRITE_EVERY_MS);
+  }
+
+  reopen(): void {
     if (this.#isClosed) return;
-    const bytes = bytesOf(entry);
-    if (this.#waitingBytes + bytes > MAX_WAITING_BYTES) return this.#lose(SLOW);
-    this.#waiting.push({ entry, number, bytes });
-    this.#waitingBytes += bytes;
-    this.#working ??= this.#writeAll();
+    this.#flush();
+    if (this.#file.change() !== 'none') this.#startNewFile();
   }
 
-  async close(): Promise<void> {
+  close(): void {
+    if (this.#isClosed) return;
+    this.#flush();
     this.#isClosed = true;
-    await this.#working;
-    await (await this.#opened)?.close().catch((error: unknown) => this.#tell(error));
+    this.#end();
+    clearInterval(this.#checks);
+    openWriters.delete(this);
+    if (openWriters.size === 0) process.off('exit', closeAll);
+    this.#file.close();
+    this.#lock.release();
   }
 
-  /** Opens the file behind its last whole line. */
-  async #open(): Promise<FileHandle | undefined> {
-    try {
-      const file = await open(this.#path, constants.O_RDWR | constants.O_CREAT, 0o600);
-      try {
-        const { length, digests } = await readWritten(file);
-        this.#length = length;
-        this.#written = digests;
-        await file.truncate(length);
-        return file;
-      } catch (error) {
-        await file.close();
-        throw error;
-      }
-    } catch (error) {
-      this.#tell(error);
-      return undefined;
-    }
+  #look(): void {
+    this.#lock.touch();
+    this.#startNewFileIfNeeded();
   }
 
-  async #writeAll(): Promise<void> {
-    const file = await this.#opened;
-    while (this.#waiting.length > 0) {
-      const waiting = this.#waiting;
-      this.#waiting = [];
-      for (let at = 0; at < waiting.length;) at = await this.#writeSome(file, waiting, at);
-    }
-    this.#working = undefined;
+  #flush(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    // A subscriber to `canfetch:evidence` may ask the client, whose entries then wait for the next flush.
+    this.#isFlushing = true;
+    this.#startNewFileIfNeeded();
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    this.#waitingCharacters = 0;
+    for (let at = 0; at < waiting.length;) at = this.#writeSome(waiting, at);
+    this.#isFlushing = false;
   }
 
-  /** Writes the lines of some entries, from `from` on. Returns where the others begin. */
-  async #writeSome(file: FileHandle | undefined, waiting: readonly Waiting[], from: number): Promise<number> {
-    const digests: string[] = [];
-    let lines = '';
-    let bytes = 0;
+  /** Writes the lines of some entries. Returns where the others begin. */
+  #writeSome(entries: readonly EvidenceEntry[], from: number): number {
+    const lines: Line[] = [];
+    let characters = 0;
     let to = from;
-    for (let next; lines.length < WRITE_CHARACTERS && (next = waiting[to]) !== undefined; to++) {
-      lines += this.#lineOf(next, digests);
-      bytes += next.bytes;
+    for (let entry; characters < WRITE_CHARACTERS && (entry = entries[to]) !== undefined; to++) {
+      for (const line of this.#linesOf(entry)) {
+        lines.push(line);
+        characters += line.text.length;
+      }
     }
-    if (file === undefined || !(await this.#write(file, lines))) {
-      this.lost += to - from;
-      for (const digest of digests) this.#written.delete(digest);
-    }
-    this.#waitingBytes -= bytes;
+    this.#write(lines);
     return to;
   }
 
-  /** Whether `text` was written whole. */
-  async #write(file: FileHandle, text: string): Promise<boolean> {
-    const bytes = Buffer.from(text);
+  #startNewFileIfNeeded(): void {
     try {
-      for (let at = 0; at < bytes.length;) {
-        at += (await file.write(bytes, at, bytes.length - at, this.#length + at)).bytesWritten;
-      }
-      this.#length += bytes.length;
-      return true;
+      if (this.#file.change() !== 'none') this.#startNewFile();
     } catch (error) {
-      this.#tell(error);
-      // What was written of the lines goes.
-      await file.truncate(this.#length).catch(() => undefined);
-      return false;
+      this.#warn(error);
     }
   }
 
-  /** The line of an entry. Its body is left out when the file has it; else its digest is added to `digests`. */
-  #lineOf({ entry, number }: Waiting, digests: string[]): string {
-    if (!('body' in entry) || entry.body === undefined) return `${JSON.stringify({ ...entry, n: number })}\n`;
+  /** The entries so far are in a file that was renamed, removed or truncated. */
+  #startNewFile(): void {
+    try {
+      const isMoved = this.#file.change() === 'moved';
+      const file = new WrittenFile(this.#path);
+      if (isMoved) this.#end();
+      this.#file.close();
+      this.#file = file;
+      this.#runs = new Map();
+    } catch (error) {
+      // The entries go on in the old file.
+      this.#warn(error);
+    }
+  }
+
+  /** Writes the end of each run in the file. */
+  #end(): void {
+    const ends: Line[] = [];
+    for (const [run, { hash, lines }] of this.#runs) {
+      const { at = 0, next = 0 } = this.#known.get(run) ?? {};
+      const entry: EndEntry = {
+        type: 'end',
+        at,
+        run,
+        n: next,
+        entries: lines,
+        sha256: hash.copy().digest('hex'),
+      };
+      ends.push({ entry, text: `${JSON.stringify(entry)}\n`, digest: undefined });
+    }
+    if (ends.length > 0) this.#file.append(ends.map(({ text }) => text).join(''));
+  }
+
+  /** The lines for an entry: before its own, what the file lacks so that it can be replayed. */
+  *#linesOf(entry: EvidenceEntry): Iterable<Line> {
+    const { run } = entry;
+    let known = this.#known.get(run);
+    if (known === undefined && entry.type === 'run') {
+      known = { entry, overrides: [], next: 0, at: entry.at };
+      this.#known.set(run, known);
+    }
+    if (known !== undefined) {
+      known.at = entry.at;
+      const here = this.#runs.get(run);
+      if (here === undefined) yield* this.#beginRun(known, entry);
+      else yield* this.#restate(entry, here);
+      if ('override' in entry) known.overrides.push(entry);
+    }
+    yield this.#lineOf(entry);
+  }
+
+  /** The first lines of a run in a file. */
+  *#beginRun({ entry, overrides, next }: KnownRun, first: EvidenceEntry): Iterable<Line> {
+    const from = first.type === 'run' ? 0 : Math.max(next, 1);
+    const here: RunInFile = {
+      hash: createHash('sha256'),
+      lines: 0,
+      from,
+      restated: new Set(),
+      lost: new Set(),
+    };
+    this.#runs.set(entry.run, here);
+    if (first.type === 'run') return;
+    yield this.#lineOf({ ...entry, from });
+    for (const override of overrides) yield this.#lineOf({ ...override, restated: true });
+    yield* this.#restate(first, here);
+  }
+
+  /** The record that an entry rests on, if only an earlier file has it. */
+  *#restate(entry: EvidenceEntry, { from, restated: done, lost }: RunInFile): Iterable<Line> {
+    const number = entry.type === 'decision' ? entry.by : 'previous' in entry ? entry.previous : undefined;
+    if (number === undefined || (number >= from && !lost.has(number)) || done.has(number)) return;
+    const stored = restated(entry.run, number, entry.at);
+    if (stored === undefined) return;
+    done.add(number);
+    yield this.#lineOf(stored);
+  }
+
+  /** An entry's line. Its body is left out when the file has it. */
+  #lineOf(entry: EvidenceLine): Line {
+    if (!('body' in entry) || entry.body === undefined) {
+      return { entry, text: `${JSON.stringify(entry)}\n`, digest: undefined };
+    }
     const { body, sha256, ...others } = entry;
-    if (sha256 === undefined || this.#written.has(sha256))
-      return `${JSON.stringify({ ...others, sha256, n: number })}\n`;
-    this.#written.add(sha256);
-    digests.push(sha256);
-    return `${JSON.stringify({ ...others, sha256, body: storedBody(body), n: number })}\n`;
+    const { digests } = this.#file;
+    if (sha256 === undefined || digests.has(sha256)) {
+      return { entry, text: `${JSON.stringify({ ...others, sha256 })}\n`, digest: undefined };
+    }
+    digests.add(sha256);
+    const text = `${JSON.stringify({ ...others, sha256, body: storedBody(body) })}\n`;
+    return { entry, text, digest: sha256 };
   }
 
-  #lose(error: string): void {
-    this.lost++;
-    this.#tell(error);
+  #write(lines: readonly Line[]): void {
+    if (lines.length === 0) return;
+    const { lines: written, error } = this.#file.append(lines.map(({ text }) => text).join(''));
+    this.#hash(lines.slice(0, written));
+    const rest = lines.slice(written);
+    for (const line of rest) this.#forget(line);
+    if (error !== undefined) this.#lose(rest.filter(isCounted).length, error);
   }
 
-  #tell(cause: unknown): void {
+  /** Adds written lines to the digests of their runs. */
+  #hash(lines: readonly Line[]): void {
+    for (let at = 0; at < lines.length;) {
+      const run = lines[at]?.entry.run ?? '';
+      const here = this.#runs.get(run);
+      const known = this.#known.get(run);
+      let text = '';
+      for (let line; (line = lines[at]) !== undefined && line.entry.run === run; at++) {
+        text += line.text;
+        if (here !== undefined) here.lines++;
+        if (known !== undefined && isCounted(line)) known.next = line.entry.n + 1;
+      }
+      here?.hash.update(text);
+    }
+  }
+
+  /** A line was not written: the file does not have what it would have brought. */
+  #forget({ entry, digest }: Line): void {
+    const { run, n } = entry;
+    if (digest !== undefined) this.#file.digests.delete(digest);
+    const here = this.#runs.get(run);
+    if (entry.type === 'run') this.#runs.delete(run);
+    else if ('restated' in entry && entry.restated === true) here?.restated.delete(n);
+    else if (entry.type === 'robots' || entry.type === 'stored' || entry.type === 'signal') here?.lost.add(n);
+  }
+
+  #lose(entries: number, error: unknown): void {
+    this.lost += entries;
+    this.#warn(error);
+  }
+
+  #warn(cause: unknown): void {
     const error = typeof cause === 'string' ? cause : (codeOf(cause) ?? 'ERR_ROBOTS_EVIDENCE');
-    if (this.#told.has(error)) return;
-    this.#told.add(error);
+    if (this.#warned.has(error)) return;
+    this.#warned.add(error);
     if (trouble.hasSubscribers) trouble.publish({ path: this.#path, error });
     emitWarning(
-      `Evidence in ${quote(this.#path)} has gaps from now on: ${error}. No decision depends on it; this is told once`,
+      `Evidence in ${quote(this.#path)} has gaps from now on: ${error}. No decision depends on it; this is said once`,
       'CANFETCH_EVIDENCE_LOST',
     );
   }
 }
 
-interface Waiting {
-  readonly entry: EvidenceEntry;
-  /** Its number within the run. */
-  readonly number: number;
-  readonly bytes: number;
+/** Whether a line counts as lost when it is not written: a run, and what is restated, is written again. */
+function isCounted({ entry }: Line): boolean {
+  return entry.type !== 'run' && !('restated' in entry && entry.restated === true);
 }
 
-function bytesOf(entry: EvidenceEntry): number {
-  const bytes = ENTRY_BYTES + ('body' in entry ? (entry.body?.length ?? 0) : 0);
-  return 'url' in entry ? bytes + entry.url.length : bytes;
-}
-
-/**
- * Reads what the file has: the length of its whole lines, and the digests of the bodies in them.
- *
- * @throws RobotsEvidenceError (`ERR_ROBOTS_EVIDENCE`) when it has something else, which must not be written to.
- */
-async function readWritten(
-  file: FileHandle,
-): Promise<{ readonly length: number; readonly digests: Set<string> }> {
-  const digests = new Set<string>();
-  let length = 0;
-  let read = 0;
-  let rest = Buffer.alloc(0);
-  const chunk = Buffer.alloc(CHUNK_BYTES);
-  for (;;) {
-    const { bytesRead } = await file.read(chunk, 0, chunk.length, read);
-    if (bytesRead === 0) return { length, digests };
-    if (read === 0) assertEvidence(chunk.toString('latin1', 0, Math.min(bytesRead, START.length)));
-    read += bytesRead;
-    const bytes =
-      rest.length === 0 ? chunk.subarray(0, bytesRead) : Buffer.concat([rest, chunk.subarray(0, bytesRead)]);
-    const end = bytes.lastIndexOf(LF) + 1;
-    collectDigests(bytes.subarray(0, end), digests);
-    length += end;
-    rest = Buffer.from(bytes.subarray(end));
-  }
-}
-
-function assertEvidence(start: string): void {
-  if (START.startsWith(start)) return;
-  throw new RobotsEvidenceError(
-    `Expected a file of evidence, or none yet, got one that begins with ${quote(start)}`,
-  );
-}
-
-/** A digest stands before its body in a line, and nearly all lines have no body. */
-function collectDigests(lines: Buffer, digests: Set<string>): void {
-  for (let at = lines.indexOf(BODY); at >= 0; at = lines.indexOf(BODY, at + 1)) {
-    const start = lines.lastIndexOf(LF, at) + 1;
-    const [, digest] = DIGEST.exec(lines.toString('latin1', start, at)) ?? [];
-    if (digest !== undefined) digests.add(digest);
-  }
+function charactersOf(entry: EvidenceEntry): number {
+  const characters = ENTRY_CHARACTERS + ('body' in entry ? (entry.body?.length ?? 0) : 0);
+  return 'url' in entry ? characters + entry.url.length : characters;
 }

@@ -1,21 +1,28 @@
 /**
- * What was in force when, written down by a client and decided again by its own rules: `canfetch/evidence`. Inside, the
- * command imports it. The client needs `recorder.ts` alone, which must not import Node. No file here imports the client.
+ * `canfetch/evidence`: a file for what a client records, and the replay of it. The client itself has only
+ * `core/client/evidence/`, which does not import Node.
  */
 export type {
   AttemptEntry,
   DecisionEntry,
+  DeferredEntry,
+  EndEntry,
   EvidenceEntry,
+  EvidenceLine,
   ForgottenEntry,
   IgnoredEntry,
   OverrideEntry,
+  PauseEntry,
+  RequestEntry,
+  RobotsRequest,
   RunEntry,
   SignalEntry,
   StoredEntry,
 } from '../../core/client/evidence/entry.ts';
-export type { EvidenceFault } from './fold.ts';
 export { type EvidenceFile, evidenceFile, type EvidenceMessage } from './evidence-file.ts';
 export {
+  type EvidenceFault,
+  type Instant,
   replay,
   type ReplayDifference,
   type ReplayedDecision,

@@ -1,5 +1,6 @@
 import { omitUndefined } from '../../core/base/index.ts';
-import { KnownOrigin, type OverriddenOrigin } from '../../core/decision/index.ts';
+import { CacheEntry } from '../../core/cache/index.ts';
+import type { OverriddenOrigin } from '../../core/decision/index.ts';
 import {
   JITTER_SHARE,
   nextRecord,
@@ -20,62 +21,54 @@ import type {
 /** The bytes of a digest; `undefined` when the evidence does not have them. */
 export type BodyOf = (sha256: string | undefined) => Uint8Array | undefined;
 
-/** One origin of the evidence, under one profile: what is known of it after the entries so far. */
+/** One origin of a run, under one profile: what is known of it after the entries so far. */
 export class RecordedOrigin {
   readonly origin: string;
   readonly profile: Profile;
   override: OverriddenOrigin | undefined;
-  #latest: KnownOrigin | undefined;
-  /** The latest versions, by the numbers of the entries that brought them; also those that were not kept. */
-  readonly #versions = new Map<number, KnownOrigin>();
+  /** The latest versions, by the numbers of their entries; also those that were not kept. */
+  readonly #versions = new Map<number, CacheEntry>();
 
   constructor(origin: string, profile: Profile) {
     this.origin = origin;
     this.profile = profile;
   }
 
-  /**
-   * What is known after the entry of that number within the run; by default after the latest.
-   *
-   * @returns `undefined` when there is none: nothing was known, or the evidence lacks it.
-   */
-  versionOf(number: number | undefined): KnownOrigin | undefined {
-    return number === undefined ? this.#latest : this.#versions.get(number);
+  /** What is known after the entry of that number; `undefined` when the evidence lacks it. */
+  versionOf(number: number | undefined): CacheEntry | undefined {
+    return number === undefined ? undefined : this.#versions.get(number);
   }
 
   /**
-   * Takes in the end of an attempt.
+   * Takes the end of an attempt.
    *
-   * @param number The number of the entry within its run.
-   * @param random The number that the jitter is made of; by default the one that the recorded times tell.
-   * @returns the record after it, and that number: `undefined` when no number makes the recorded times.
+   * @param random The jitter; by default the one that makes the recorded times.
+   * @returns the record, and its jitter: `undefined` when no number makes the recorded times.
    */
   attempted(
     recorded: AttemptEntry,
     outcome: Outcome,
-    number: number,
     random?: number,
   ): { readonly record: OriginRecord; readonly random: number | undefined } {
     const { origin, profile } = this;
-    const { at: now, detached } = recorded;
     const previous = this.versionOf(recorded.previous)?.record;
-    const plain = nextRecord({ previous, origin, outcome, profile, now, random: random ?? 0 });
+    const plain = nextRecord({ previous, origin, outcome, profile, now: recorded.at, random: random ?? 0 });
     const found = random ?? jitterOf(recorded, plain);
     const record = random === undefined ? withTimes(plain, recorded) : plain;
-    this.#remember(record, number, detached);
+    this.#remember(record, recorded.n, recorded.previous);
     return { record, random: found };
   }
 
-  /** Takes over a record from a store or a snapshot. */
-  restored({ record, sha256, detached }: StoredEntry, bodyOf: BodyOf, number: number): void {
+  /** Takes a record from a store, from a snapshot, or from an earlier file. */
+  restored({ record, n }: StoredEntry, body: Uint8Array | undefined): void {
     const { copy, ...others } = record;
-    const body = copy === undefined ? undefined : bodyOf(sha256);
     const isWhole = copy !== undefined && body !== undefined;
-    this.#remember(isWhole ? { ...others, copy: { ...copy, body } } : others, number, detached);
+    this.#remember(isWhole ? { ...others, copy: { ...copy, body } } : others, n);
   }
 
-  signalled({ reachable, at }: SignalEntry, number: number): void {
-    this.#remember(withSiteSignal(this.#latest?.record, this.origin, reachable, at), number);
+  signalled({ reachable, at, n, previous }: SignalEntry): void {
+    const before = this.versionOf(previous)?.record;
+    this.#remember(withSiteSignal(before, this.origin, reachable, at), n, previous);
   }
 
   overridden({ override, because, sha256, profile }: OverrideEntry, text: Uint8Array | undefined): void {
@@ -95,23 +88,17 @@ export class RecordedOrigin {
           };
   }
 
-  forgotten(): void {
-    this.#latest = undefined;
-  }
-
-  #remember(record: OriginRecord, number: number, detached?: true): void {
-    const entry = new KnownOrigin(record, this.profile, this.#latest);
-    if (detached === undefined) this.#latest = entry;
-    this.#versions.set(number, entry);
+  #remember(record: OriginRecord, number: number, previous?: number): void {
+    this.#versions.set(number, new CacheEntry(record, this.profile, this.versionOf(previous)));
     const [oldest] = this.#versions.keys();
     if (this.#versions.size > MAX_VERSIONS && oldest !== undefined) this.#versions.delete(oldest);
   }
 }
 
-/** More changes of one origin do not come between a decision and the request that it is for. */
+/** Versions of an origin that are kept, so that a late decision still finds the record that it was made from. */
 const MAX_VERSIONS = 8;
 
-/** The record with the times that were recorded: rounding may have made one a millisecond other. */
+/** The record with the recorded times, which may differ by 1 ms (rounding). */
 function withTimes(record: OriginRecord, { staleAt, retryAt }: AttemptEntry): OriginRecord {
   const { answer, failure } = record;
   if (failure !== undefined) {
@@ -141,12 +128,12 @@ export function jitterOf(
 
 /** The outcome that was recorded. `undefined` when the evidence lacks the bytes of a success. */
 export function outcomeOf(recorded: AttemptEntry, bodyOf: BodyOf): Outcome | undefined {
-  const { outcome: kind, hops, status, headers, because, error, suspect, retryAfterMs, sha256 } = recorded;
-  const redirects = hops
+  const { outcome: kind, requests, status, headers, reason, error, suspect, retryAfterMs, sha256 } = recorded;
+  const redirects = requests
     .slice(0, -1)
     .map(({ url, status: answered = 0, location = '' }) => ({ url, status: answered, location }));
   const route = omitUndefined({
-    finalUrl: hops.at(-1)?.url ?? recorded.origin + ROBOTS_PATH,
+    finalUrl: requests.at(-1)?.url ?? recorded.origin + ROBOTS_PATH,
     hops: redirects.length,
     redirects: redirects.length === 0 ? undefined : redirects,
     suspect,
@@ -166,7 +153,7 @@ export function outcomeOf(recorded: AttemptEntry, bodyOf: BodyOf): Outcome | und
     case 'not-modified':
       return { ...answered, kind, status: 304 };
     case 'unavailable':
-      return { ...answered, kind, ...(because === undefined ? {} : { reason: because }) };
+      return { ...answered, kind, ...omitUndefined({ reason }) };
     case 'restricted':
       return { ...answered, kind };
   }

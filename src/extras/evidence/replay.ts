@@ -1,19 +1,24 @@
 import { createHash } from 'node:crypto';
 import {
   aFunction,
-  omitUndefined,
+  expecting,
   isText,
+  omitUndefined,
   optionTable,
   quote,
   RobotsEvidenceError,
-  expecting,
 } from '../../core/base/index.ts';
-import { type Decision, profileOrName } from '../../core/decision/index.ts';
+import { type Decision, type DecisionUsage, profileOrName } from '../../core/decision/index.ts';
 import { type Profile, type ProfileName, profiles } from '../../core/lifecycle/index.ts';
 import { agentTokens } from '../../core/rules/agent-tokens.ts';
-import type { DecisionEntry, EvidenceEntry } from '../../core/client/evidence/entry.ts';
-import { type EvidenceFault, Fold } from './fold.ts';
-import { type ReadEntry, readEntry } from './read-entry.ts';
+import { originOf } from '../../core/url/index.ts';
+import type { DecisionEntry, EndEntry, EvidenceLine, RunEntry } from '../../core/client/evidence/entry.ts';
+import { readEntry, type SkippedLine } from './read-entry.ts';
+import type { BodyOf } from './recorded-origin.ts';
+import { type EntryFault, type ReplayedAgain, ReplayState } from './replay-state.ts';
+
+/** A time: epoch ms, a `Date`, or a date and time of ISO 8601. */
+export type Instant = number | Date | string;
 
 /** Options of {@link replay}. */
 export interface ReplayOptions {
@@ -21,17 +26,36 @@ export interface ReplayOptions {
   readonly profile?: ProfileName | Profile;
   /** Decides for this agent what was asked for another: a product token or a User-Agent string. */
   readonly agent?: string;
-  /** Called for each decision that comes out otherwise, and for each entry that does not fit, in order. */
+  /** Decides again only what was decided about this origin, given as any URL of it. @default all origins */
+  readonly origin?: string;
+  /** Decides again only what was decided from this time on. @default the beginning */
+  readonly since?: Instant;
+  /** Decides again only what was decided before this time. @default the end */
+  readonly until?: Instant;
+  /** Called for each decision that differs, and for each entry that does not fit, in order. */
   readonly onDifference?: (difference: ReplayDifference) => void;
 }
 
 /** The parts of a decision that are compared. */
 export type ReplayedDecision = Pick<
   DecisionEntry,
-  'agent' | 'profile' | 'allowed' | 'state' | 'reason' | 'rule' | 'sha256'
+  'agent' | 'profile' | 'allowed' | 'state' | 'reason' | 'rule' | 'sha256' | 'usage'
 >;
 
-/** A decision that comes out otherwise than it was recorded, or an entry that cannot be what happened. */
+/**
+ * What is wrong with an entry, or with the lines up to it.
+ *
+ * - `missing-lines`: a number is missing before the entry.
+ * - `missing-run`: the entry is of a run that the file does not have.
+ * - `changed-lines`: the lines of the run do not have the digest that its end states.
+ * - `missing-body`: the bytes of the entry's digest are not in the file.
+ * - `unexpected-body`: the entry has bytes that its outcome cannot have.
+ * - `impossible-times`: no jitter makes the recorded times.
+ * - `unknown-profile`: the entry names a profile that is not described.
+ */
+export type EvidenceFault = EntryFault | 'missing-lines' | 'missing-run' | 'changed-lines';
+
+/** A decision that differs from what was recorded, or an entry that does not fit. */
 export type ReplayDifference =
   | {
       readonly kind: 'decision';
@@ -40,7 +64,7 @@ export type ReplayDifference =
       readonly at: number;
       readonly url: string;
       readonly recorded: ReplayedDecision;
-      /** Absent when the evidence lacks what the decision rests on. */
+      /** Absent when the evidence lacks the record, or the file, that decided. */
       readonly replayed?: ReplayedDecision;
     }
   | {
@@ -48,30 +72,34 @@ export type ReplayDifference =
       readonly line: number;
       readonly at: number;
       readonly origin?: string;
-      readonly fault: EvidenceFault | 'missing-lines';
+      readonly fault: EvidenceFault;
     };
 
 /** What a replay found. */
 export interface ReplayReport {
   readonly entries: number;
   readonly runs: number;
+  /** Runs without an end: they still write, or have crashed. */
+  readonly unfinished: number;
+  /** Lines of types that this version does not know. */
+  readonly skipped: number;
+  /** Decisions that were made again. */
   readonly decisions: number;
-  /** Decisions whose `allowed` comes out otherwise. */
+  /** Decisions whose `allowed`, or whose preference for the purpose, differs. */
   readonly flipped: number;
-  /** Decisions whose reason, rule, state or digest comes out otherwise, those flipped included. */
+  /** Decisions whose reason, rule, state, usage or digest differs, those flipped included. */
   readonly changed: number;
-  /** Entries that cannot be what happened, or that are missing. */
+  /** Entries that do not fit. */
   readonly faults: number;
 }
 
 /**
- * Decides again what was decided, from the evidence that a client wrote: every recorded attempt goes through the rules
- * for answers over time, and every question is answered at its own time. Under the recorded profile and agent what was
- * decided must come out; a difference shows that lines were changed or lost, or that another version of canfetch
- * decides otherwise. Memory depends on the number of origins and files, not on that of decisions.
+ * Makes recorded decisions again. Each recorded attempt passes through the profile, and each decision is made at its own
+ * time. A difference shows that lines were changed or lost, or that another version of canfetch decides otherwise. Memory
+ * grows with origins and files, not with decisions.
  *
- * @param lines The lines of one file, without their ends. Several files are replayed one by one: each has its own runs.
- * @throws RobotsEvidenceError (`ERR_ROBOTS_EVIDENCE`) for a line that is no evidence, or bytes that do not fit their
+ * @param lines The lines of one file, without their ends. Replay several files one by one.
+ * @throws RobotsEvidenceError (`ERR_ROBOTS_EVIDENCE`) for a line that is no evidence, or bytes that do not have their
  *   digest; RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`).
  *
  * @example
@@ -94,167 +122,297 @@ export async function replay(
   return running.report();
 }
 
+const instant = expecting('epoch milliseconds, a Date, or an ISO 8601 date', (value) =>
+  Number.isFinite(epochMs(value)),
+);
+
 const checkOptions = optionTable({
   profile: profileOrName,
   agent: expecting('a product token or User-Agent string', isText),
+  origin: expecting('a URL of the origin', (value) => isText(value) && URL.canParse(value)),
+  since: instant,
+  until: instant,
   onDifference: aFunction(),
 });
 
-/** A line that was replayed. */
-export interface ReplayedLine extends ReadEntry {
+function epochMs(value: unknown): number {
+  if (typeof value === 'number') return value;
+  if (value instanceof Date) return value.getTime();
+  return isText(value) && ISO_DATE.test(value) ? Date.parse(value) : Number.NaN;
+}
+
+/** `Date.parse` reads many other texts, by rules of the engine. */
+const ISO_DATE = /^\d{4}-\d\d(?:-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?)?$/;
+
+/** A line that was read. */
+export interface ReadLine {
+  readonly entry: EvidenceLine | SkippedLine;
+  readonly text: string;
   /** Counted from 1. */
   readonly line: number;
-  /** The number of the entry within its run. */
-  readonly number: number;
+}
+
+/** A line that was replayed. */
+export interface ReplayedLine {
+  readonly entry: EvidenceLine;
+  readonly line: number;
+  /** The decision, if the entry is one that was made again. */
+  readonly again?: ReplayedAgain | undefined;
+  /** Whether the options select the entry. */
+  readonly isSelected: boolean;
 }
 
 /** The bytes of each digest. Many origins have the same file. Several replays may share them. */
 export type Bodies = Map<string, Uint8Array>;
 
+/** A run, as far as the file has it. */
+interface ReplayedRun {
+  readonly state: ReplayState;
+  /** The number that the next entry should have. */
+  next: number;
+  readonly lines: LinesDigest;
+  hasEnded: boolean;
+}
+
 /** A replay that is given its lines one by one. */
 export class Replay {
   readonly #options: ReplayOptions;
   readonly #agent: string | undefined;
-  readonly #isOtherwise: boolean;
-  readonly #fold: Fold;
+  readonly #other: Profile | undefined;
+  readonly #isUnderOverride: boolean;
+  readonly #origin: string | undefined;
+  readonly #since: number;
+  readonly #until: number;
   readonly #bodies: Bodies;
+  readonly #runs = new Map<string, ReplayedRun>();
   #line = 0;
-  /** The number of the entry within its run. */
-  #number = 0;
-  #runs = 0;
-  #decisions = 0;
-  #flipped = 0;
-  #changed = 0;
-  #faults = 0;
+  readonly #counts = { runs: 0, skipped: 0, decisions: 0, flipped: 0, changed: 0, faults: 0 };
 
   /** @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) */
   constructor(options: ReplayOptions, bodies: Bodies = new Map()) {
     checkOptions(options, '');
     this.#options = options;
-    const { profile, agent } = options;
+    const { profile, agent, origin, since = -Infinity, until = Infinity } = options;
     this.#agent = agent === undefined ? undefined : agentTokens(agent)[0];
-    this.#isOtherwise = profile !== undefined || agent !== undefined;
-    const other = typeof profile === 'string' ? profiles[profile] : profile;
+    this.#isUnderOverride = profile !== undefined || agent !== undefined;
+    this.#other = typeof profile === 'string' ? profiles[profile] : profile;
+    this.#origin = origin === undefined ? undefined : originOf(origin);
+    this.#since = epochMs(since);
+    this.#until = epochMs(until);
     this.#bodies = bodies;
-    this.#fold = new Fold((sha256) => (sha256 === undefined ? undefined : bodies.get(sha256)), other);
   }
 
   /**
-   * Reads the next line, which {@link take} is given before the one after it is read.
+   * Reads the next line.
    *
    * @throws RobotsEvidenceError (`ERR_ROBOTS_EVIDENCE`)
    */
-  read(text: string): ReadEntry {
+  read(text: string): ReadLine {
     this.#line++;
-    return readEntry(text, this.#line);
+    return { entry: readEntry(text, this.#line), text, line: this.#line };
   }
 
   /**
-   * Decides again what a line has.
+   * Replays a line that {@link read} gave. `undefined` for a line that is skipped.
    *
    * @throws RobotsEvidenceError (`ERR_ROBOTS_EVIDENCE`)
    */
-  take(read: ReadEntry): ReplayedLine {
-    this.#number++;
-    const { entry } = read;
-    if (entry.type === 'run') {
-      this.#runs++;
-      this.#number = 0;
-    } else if (this.#runs === 0) {
+  take({ entry, text, line }: ReadLine): ReplayedLine | undefined {
+    if (entry.type === 'run') this.#begin(entry);
+    const run = entry.run === undefined ? undefined : this.#runs.get(entry.run);
+    if (run === undefined && this.#counts.runs === 0) {
       throw new RobotsEvidenceError(
-        `Expected line ${this.#line} to begin a run, got an entry of type ${quote(entry.type)}`,
+        `Expected line ${line} to begin a run, got an entry of type ${quote(entry.type)}`,
       );
     }
-    if (read.number !== undefined && read.number !== this.#number) {
-      this.#fault(entry.at, 'missing-lines');
-      this.#number = read.number;
+    if (run !== undefined) this.#count(run, entry, text, line);
+    if (entry.type === undefined) {
+      this.#counts.skipped++;
+      return undefined;
     }
-    if (entry.type === 'decision') this.#decision(entry);
-    else this.#takeIn(entry);
-    return { entry, number: this.#number, line: this.#line };
+    if (run === undefined) this.#fault({ line, at: entry.at, fault: 'missing-run' });
+    const isSelected = this.#selects(entry);
+    const again = run && this.#replay(run, entry, line, isSelected);
+    return { entry, line, again, isSelected };
   }
 
   report(): ReplayReport {
+    const runs = [...this.#runs.values()];
     return {
       entries: this.#line,
-      runs: this.#runs,
-      decisions: this.#decisions,
-      flipped: this.#flipped,
-      changed: this.#changed,
-      faults: this.#faults,
+      unfinished: runs.filter(({ hasEnded }) => !hasEnded).length,
+      ...this.#counts,
     };
   }
 
-  #takeIn(entry: Exclude<EvidenceEntry, DecisionEntry>): void {
-    if ('body' in entry && entry.body !== undefined) this.#keep(entry.sha256, entry.body);
-    const fault = this.#fold.add(entry, this.#number);
-    if (fault !== undefined) this.#fault(entry.at, fault, 'origin' in entry ? entry.origin : undefined);
+  #begin(entry: RunEntry): void {
+    const known = this.#runs.get(entry.run);
+    // Files may have been joined: the next one continues the run.
+    if (known !== undefined) {
+      known.lines.reset();
+      known.hasEnded = false;
+      return;
+    }
+    this.#counts.runs++;
+    const bodyOf: BodyOf = (sha256) => (sha256 === undefined ? undefined : this.#bodies.get(sha256));
+    const state = new ReplayState(entry, bodyOf, this.#other);
+    this.#runs.set(entry.run, { state, next: entry.from ?? 0, lines: new LinesDigest(), hasEnded: false });
   }
 
-  #decision(recorded: DecisionEntry): void {
-    this.#decisions++;
-    const replayed = this.#decide(recorded);
-    if (replayed !== undefined && isSame(recorded, replayed, this.#isOtherwise)) return;
-    this.#changed++;
-    if (replayed?.allowed !== recorded.allowed) this.#flipped++;
+  /** Checks the number of an entry, and at the end of a run the digest of its lines. */
+  #count(run: ReplayedRun, entry: ReadLine['entry'], text: string, line: number): void {
+    const { type, n = run.next, at = 0 } = entry;
+    const isRestated =
+      (type === 'run' && entry.from !== undefined) || ('restated' in entry && entry.restated);
+    const number = type === 'run' ? (entry.from ?? n) : n;
+    if (!(isRestated === true && type !== 'run') && number !== run.next) {
+      this.#fault({ line, at, fault: 'missing-lines' });
+    }
+    if (isRestated !== true) run.next = type === 'end' ? n : n + 1;
+    else if (type === 'run') run.next = number;
+    if (type !== 'end') return run.lines.add(text);
+    run.hasEnded = true;
+    if (!run.lines.fits(entry)) this.#fault({ line, at, fault: 'changed-lines' });
+  }
+
+  #selects(entry: EvidenceLine): boolean {
+    if (this.#origin !== undefined && (!('origin' in entry) || entry.origin !== this.#origin)) return false;
+    return entry.at >= this.#since && entry.at < this.#until;
+  }
+
+  #replay(
+    run: ReplayedRun,
+    entry: EvidenceLine,
+    line: number,
+    isSelected: boolean,
+  ): ReplayedAgain | undefined {
+    if (entry.type === 'decision') return isSelected ? this.#decision(run, entry, line) : undefined;
+    if (entry.type === 'end') return undefined;
+    if (entry.type === 'run') {
+      if (!run.state.isKnown) this.#fault({ line, at: entry.at, fault: 'unknown-profile' });
+      return undefined;
+    }
+    if ('body' in entry && entry.body !== undefined) this.#keep(entry.sha256, entry.body, line);
+    if (this.#origin !== undefined && entry.origin !== this.#origin) return undefined;
+    const fault = run.state.add(entry);
+    if (fault !== undefined) this.#fault({ line, at: entry.at, fault, origin: entry.origin });
+    return undefined;
+  }
+
+  #decision({ state }: ReplayedRun, recorded: DecisionEntry, line: number): ReplayedAgain | undefined {
+    this.#counts.decisions++;
+    const again = this.#decide(state, recorded, line);
+    if (again !== undefined && isSame(recorded, again, this.#isUnderOverride)) return again;
+    this.#counts.changed++;
+    const replayed = again && compared(again.decision, again.decision.robots.sha256, again.usage);
+    if (flips(recorded, replayed)) this.#counts.flipped++;
     this.#options.onDifference?.({
       kind: 'decision',
-      line: this.#line,
+      line,
       at: recorded.at,
       url: recorded.url,
-      recorded: compared(recorded, recorded.sha256),
-      ...(replayed === undefined ? {} : { replayed: compared(replayed, replayed.robots.sha256) }),
+      recorded: compared(recorded, recorded.sha256, recorded.usage),
+      ...omitUndefined({ replayed }),
     });
+    return again;
   }
 
-  #decide(recorded: DecisionEntry): Decision | undefined {
+  #decide(state: ReplayState, recorded: DecisionEntry, line: number): ReplayedAgain | undefined {
     try {
-      return this.#isOtherwise
-        ? this.#fold.decideOtherwise(recorded, this.#agent)
-        : this.#fold.decide(recorded);
+      return this.#isUnderOverride
+        ? state.decideUnderOverride(recorded, this.#agent)
+        : state.decide(recorded);
     } catch (cause) {
       throw new RobotsEvidenceError(
-        `Expected line ${this.#line} to have an absolute URL, got ${quote(recorded.url)}`,
+        `Expected line ${line} to have an absolute URL, got ${quote(recorded.url)}`,
         { cause },
       );
     }
   }
 
-  #keep(sha256: string | undefined, body: Uint8Array): void {
+  #keep(sha256: string | undefined, body: Uint8Array, line: number): void {
     const actual = createHash('sha256').update(body).digest('hex');
     if (sha256 !== actual) {
       throw new RobotsEvidenceError(
-        `Expected the body in line ${this.#line} to have the digest ${quote(sha256)}, got ${actual}: it was changed`,
+        `Expected the body in line ${line} to have the digest ${quote(sha256)}, got ${actual}: it was changed`,
       );
     }
-    this.#bodies.set(actual, body);
+    if (!this.#bodies.has(actual)) this.#bodies.set(actual, body);
   }
 
-  #fault(at: number, fault: EvidenceFault | 'missing-lines', origin?: string): void {
-    this.#faults++;
-    const line = this.#line;
-    this.#options.onDifference?.(omitUndefined({ kind: 'entry', line, at, fault, origin }));
+  #fault(found: Omit<Extract<ReplayDifference, { kind: 'entry' }>, 'kind'>): void {
+    this.#counts.faults++;
+    this.#options.onDifference?.({ kind: 'entry', ...found });
   }
 }
 
-/** Whether a decision came out as recorded. Another profile has another name, which is no change. */
-function isSame(recorded: DecisionEntry, replayed: Decision, isOtherwise: boolean): boolean {
-  const { rule } = replayed;
+/** Whether a decision would have been the other way round. */
+export function flips(recorded: ReplayedDecision, replayed: ReplayedDecision | undefined): boolean {
+  return recorded.allowed !== replayed?.allowed || recorded.usage?.preference !== replayed.usage?.preference;
+}
+
+/** Whether a decision is as recorded. Another profile has another name, which is no change. */
+function isSame(recorded: DecisionEntry, again: ReplayedAgain, isUnderOverride: boolean): boolean {
+  const { decision, usage } = again;
+  const { rule } = decision;
   return (
-    recorded.allowed === replayed.allowed &&
-    recorded.reason === replayed.reason &&
-    recorded.state === replayed.state &&
+    recorded.allowed === decision.allowed &&
+    recorded.reason === decision.reason &&
+    recorded.state === decision.state &&
     recorded.rule?.line === rule?.line &&
     recorded.rule?.pattern === rule?.pattern &&
     recorded.rule?.directive === rule?.directive &&
-    recorded.sha256 === replayed.robots.sha256 &&
-    (isOtherwise || (recorded.agent === replayed.agent && recorded.profile === replayed.profile))
+    recorded.sha256 === decision.robots.sha256 &&
+    (recorded.usage === undefined || isSameUsage(recorded.usage, usage)) &&
+    (isUnderOverride || (recorded.agent === decision.agent && recorded.profile === decision.profile))
+  );
+}
+
+function isSameUsage(recorded: DecisionUsage, usage: DecisionUsage | undefined): boolean {
+  return (
+    recorded.preference === usage?.preference &&
+    recorded.source?.directive === usage.source?.directive &&
+    recorded.source?.value === usage.source?.value &&
+    recorded.source?.line === usage.source?.line
   );
 }
 
 function compared(
   { agent, profile, allowed, state, reason, rule }: DecisionEntry | Decision,
   sha256: string | undefined,
+  usage: DecisionUsage | undefined,
 ): ReplayedDecision {
-  return omitUndefined({ agent, profile, allowed, state, reason, rule, sha256 });
+  return omitUndefined({ agent, profile, allowed, state, reason, rule, sha256, usage });
 }
+
+/** The digest of a run's lines in a file. */
+class LinesDigest {
+  #hash = createHash('sha256');
+  #entries = 0;
+  #waiting = '';
+
+  add(line: string): void {
+    this.#entries++;
+    this.#waiting += `${line}\n`;
+    // Few updates, because each costs a microsecond.
+    if (this.#waiting.length > DIGESTED_AT_ONCE) this.#update();
+  }
+
+  fits({ entries, sha256 }: EndEntry): boolean {
+    this.#update();
+    return entries === this.#entries && sha256 === this.#hash.copy().digest('hex');
+  }
+
+  reset(): void {
+    this.#hash = createHash('sha256');
+    this.#entries = 0;
+    this.#waiting = '';
+  }
+
+  #update(): void {
+    this.#hash.update(this.#waiting);
+    this.#waiting = '';
+  }
+}
+
+const DIGESTED_AT_ONCE = 65_536;

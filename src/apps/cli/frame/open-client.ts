@@ -1,4 +1,4 @@
-import { DEFAULT_AGENT, omitUndefined } from '../../../core/base/index.ts';
+import { DEFAULT_AGENT, isRobotsError, omitUndefined } from '../../../core/base/index.ts';
 import { platform } from '#platform';
 import type { StoreEvent } from '../../../core/store/index.ts';
 import type { RobotsStore } from '../../../core/store/index.ts';
@@ -84,11 +84,11 @@ export async function openClient(
   if (platform.transport !== 'undici') assertFetchSuffices(proxies !== undefined, more.addressPolicy);
   const dispatcher = proxies && new (await import('../../../core/net/index.ts')).ProxyDispatcher(proxies);
   const { RobotsClient } = await import('../../../core/client/index.ts');
+  // First, because nothing may be answered that cannot be recorded.
+  const evidence = path === undefined ? undefined : await openEvidence(path);
   const opened = named === undefined ? undefined : await openStore(named);
   if (opened !== undefined) warnSetAside(opened, session);
   const troubles = new StoreTroubles(session);
-  const evidence =
-    path === undefined ? undefined : (await import('../../../extras/evidence/index.ts')).evidenceFile(path);
   // "*" is not a product token, so requests cannot carry it in User-Agent.
   const names = agents.filter((agent) => agent !== '*');
   const client = new RobotsClient({
@@ -99,6 +99,17 @@ export async function openClient(
     ...more,
   });
   return new OpenedClient(client, { dispatcher, store: opened, evidence, troubles });
+}
+
+/** @throws UsageError when evidence cannot be written to the file. */
+async function openEvidence(path: string): Promise<EvidenceFile> {
+  const { evidenceFile } = await import('../../../extras/evidence/index.ts');
+  try {
+    return await evidenceFile(path);
+  } catch (cause) {
+    if (!isRobotsError(cause)) throw cause;
+    throw new UsageError(`--evidence: ${cause.message}`, { cause });
+  }
 }
 
 async function openStore(named: string): Promise<OpenedStore> {
