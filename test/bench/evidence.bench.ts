@@ -35,7 +35,7 @@ export async function replaying(rounds: number): Promise<Row[]> {
 }
 
 async function crawl(path: string): Promise<void> {
-  const evidence = evidenceFile(path);
+  const evidence = await evidenceFile(path);
   const client = new RobotsClient({
     agent: 'ExampleBot',
     evidence,

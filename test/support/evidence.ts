@@ -12,19 +12,22 @@ export class Recording {
   readonly entries: EvidenceEntry[] = [];
   readonly listener = (entry: EvidenceEntry): void => void this.entries.push(entry);
 
-  /** The lines as `evidenceFile` writes them: a body once, and the number of each entry within its run. */
+  /** The lines as `evidenceFile` writes them, but for the end of a run: a body once. */
   lines(): string[] {
     const written = new Set<string>();
-    let number = 0;
     return this.entries.map((entry) => {
-      if (entry.type === 'run') number = 0;
-      const n = number++;
-      if (!('body' in entry) || entry.body === undefined) return JSON.stringify({ ...entry, n });
+      if (!('body' in entry) || entry.body === undefined) return JSON.stringify(entry);
       const { body, ...others } = entry;
-      if (written.has(others.sha256!)) return JSON.stringify({ ...others, n });
+      if (written.has(others.sha256!)) return JSON.stringify(others);
       written.add(others.sha256!);
-      return JSON.stringify({ ...others, body: storedBody(body), n });
+      return JSON.stringify({ ...others, body: storedBody(body) });
     });
+  }
+
+  ofType<Type extends EvidenceEntry['type']>(type: Type): Extract<EvidenceEntry, { type: Type }>[] {
+    return this.entries.filter(
+      (entry): entry is Extract<EvidenceEntry, { type: Type }> => entry.type === type,
+    );
   }
 }
 

@@ -8,6 +8,7 @@ import {
   decideUnknown,
   decisionChannels,
   permits,
+  type SentRequest,
 } from '../decision/index.ts';
 import type { Recorder } from './evidence/recorder.ts';
 import { attemptDue, type RobotsSource } from '../lifecycle/index.ts';
@@ -142,6 +143,18 @@ export class ClientEngine implements DecisionEngine {
     this.#recorder?.ignored(url, because);
     const { ignored } = decisionChannels;
     if (ignored.hasSubscribers) ignored.publish({ url, because, client: this.#client });
+  }
+
+  get requestStart(): number | undefined {
+    return this.isRecording || decisionChannels.request.hasSubscribers
+      ? this.#settings.clock.now()
+      : undefined;
+  }
+
+  publishRequest(request: SentRequest): void {
+    this.#recorder?.requested(request);
+    const { request: requests } = decisionChannels;
+    if (requests.hasSubscribers) requests.publish({ ...request, client: this.#client });
   }
 
   reportOrigin(origin: string, reachable: boolean): void {

@@ -1,5 +1,5 @@
 import { retryAfterMs } from '../../core/lifecycle/index.ts';
-import { statedDelayMs } from '../../core/pacing/gap.ts';
+import { requestRate } from '../../core/rules/index.ts';
 import type { PauseEntry, RequestEntry } from '../../core/client/evidence/entry.ts';
 import type { ReplayedAgain } from './replay-state.ts';
 import type { ReplayedLine } from './replay.ts';
@@ -13,7 +13,7 @@ export interface EarlyStart {
   /** When it could have been sent. */
   readonly earliestAt: number;
   /** What it should have waited for. */
-  readonly because: 'pause' | 'retry-after' | 'crawl-delay' | 'request-rate';
+  readonly reason: 'pause' | 'retry-after' | 'crawl-delay' | 'request-rate';
 }
 
 /** Requests may be this share of a gap early, and this long at most: what pacing tolerates, too. */
@@ -27,7 +27,7 @@ const MAX_KEPT = 64;
 interface Pause {
   readonly from: number;
   readonly until: number;
-  readonly because: 'pause' | 'retry-after';
+  readonly reason: 'pause' | 'retry-after';
 }
 
 interface Start {
@@ -37,7 +37,11 @@ interface Start {
   isEarly: boolean;
 }
 
-type Gap = NonNullable<ReturnType<typeof statedDelayMs>>;
+/** The delay that a site states. */
+interface Gap {
+  readonly delayMs: number;
+  readonly delayFrom: 'crawl-delay' | 'request-rate';
+}
 
 /** What counts for the requests of one origin. */
 class OriginConduct {
@@ -87,10 +91,11 @@ export class Conduct {
     const origin = this.#at(request.origin);
     const start: Start = { request, line, gap: origin.gap, isEarly: false };
     const { starts } = origin;
-    const after = starts.findLastIndex((other) => other.request.startedAt <= request.startedAt) + 1;
-    starts.splice(after, 0, start);
+    let at = starts.length;
+    while ((starts[at - 1]?.request.startedAt ?? -Infinity) > request.startedAt) at--;
+    starts.splice(at, 0, start);
     if (starts.length > MAX_KEPT) starts.shift();
-    const paused = origin.pauses.findLast(
+    const paused = origin.pauses.find(
       ({ from, until }) => request.startedAt > from && request.startedAt < until,
     );
     const found = [paused === undefined ? early(starts, start) : earlyIn(start, paused)];
@@ -104,7 +109,7 @@ export class Conduct {
     if (status !== 429 && status !== 503) return;
     const askedMs = retryAfterMs(retryAfter, at, { minMs: 0, maxMs: MAX_PAUSE_MS }) ?? 0;
     if (askedMs === 0) return;
-    keep(this.#at(origin).pauses, { from: at, until: at + askedMs, because: 'retry-after' });
+    keep(this.#at(origin).pauses, { from: at, until: at + askedMs, reason: 'retry-after' });
   }
 
   #at(origin: string): OriginConduct {
@@ -120,16 +125,20 @@ function keep<Item>(list: Item[], item: Item): void {
 }
 
 function pauseOf({ from, until }: PauseEntry): Pause {
-  return { from, until, because: 'pause' };
+  return { from, until, reason: 'pause' };
 }
 
 function gapOf({ decision, file }: ReplayedAgain, at: number): Gap | undefined {
-  return statedDelayMs(decision, file, at);
+  const { agent, crawlDelayMs } = decision;
+  const requestRateMs = file && requestRate(file, agent, { atMs: at });
+  if (requestRateMs !== undefined && requestRateMs > (crawlDelayMs ?? 0))
+    return { delayMs: requestRateMs, delayFrom: 'request-rate' };
+  return crawlDelayMs === undefined ? undefined : { delayMs: crawlDelayMs, delayFrom: 'crawl-delay' };
 }
 
 /** Whether a request was sent within a pause. */
-function earlyIn(start: Start, { until, because }: Pause): EarlyStart {
-  return earlyStart(start, until, because);
+function earlyIn(start: Start, { until, reason }: Pause): EarlyStart {
+  return earlyStart(start, until, reason);
 }
 
 /** Whether a request was sent too soon after the one before it. */
@@ -144,8 +153,8 @@ function early(starts: readonly Start[], start: Start): EarlyStart | undefined {
     : undefined;
 }
 
-function earlyStart(start: Start, earliestAt: number, because: EarlyStart['because']): EarlyStart {
+function earlyStart(start: Start, earliestAt: number, reason: EarlyStart['reason']): EarlyStart {
   start.isEarly = true;
   const { url, startedAt } = start.request;
-  return { line: start.line, url, startedAt, earliestAt, because };
+  return { line: start.line, url, startedAt, earliestAt, reason };
 }

@@ -125,7 +125,7 @@ interface RunInFile {
   readonly hash: Hash;
   lines: number;
   /** The number of its first entry here. */
-  readonly from: number;
+  readonly first: number;
   /** Numbers of earlier entries whose records were restated here, and of later ones that were lost. */
   readonly restated: Set<number>;
   readonly lost: Set<number>;
@@ -291,25 +291,24 @@ class EvidenceWriter {
 
   /** The first lines of a run in a file. */
   *#beginRun({ entry, overrides, next }: KnownRun, first: EvidenceEntry): Iterable<Line> {
-    const from = first.type === 'run' ? 0 : Math.max(next, 1);
     const here: RunInFile = {
       hash: createHash('sha256'),
       lines: 0,
-      from,
+      first: first.n,
       restated: new Set(),
       lost: new Set(),
     };
     this.#runs.set(entry.run, here);
     if (first.type === 'run') return;
-    yield this.#lineOf({ ...entry, from });
+    yield this.#lineOf({ ...entry, from: Math.max(next, 1) });
     for (const override of overrides) yield this.#lineOf({ ...override, restated: true });
     yield* this.#restate(first, here);
   }
 
   /** The record that an entry rests on, if only an earlier file has it. */
-  *#restate(entry: EvidenceEntry, { from, restated: done, lost }: RunInFile): Iterable<Line> {
+  *#restate(entry: EvidenceEntry, { first, restated: done, lost }: RunInFile): Iterable<Line> {
     const number = entry.type === 'decision' ? entry.by : 'previous' in entry ? entry.previous : undefined;
-    if (number === undefined || (number >= from && !lost.has(number)) || done.has(number)) return;
+    if (number === undefined || (number >= first && !lost.has(number)) || done.has(number)) return;
     const stored = restated(entry.run, number, entry.at);
     if (stored === undefined) return;
     done.add(number);
@@ -350,7 +349,7 @@ class EvidenceWriter {
       for (let line; (line = lines[at]) !== undefined && line.entry.run === run; at++) {
         text += line.text;
         if (here !== undefined) here.lines++;
-        if (known !== undefined && isCounted(line)) known.next = line.entry.n + 1;
+        if (known !== undefined && !isRepeated(line.entry)) known.next = line.entry.n + 1;
       }
       here?.hash.update(text);
     }
@@ -362,7 +361,7 @@ class EvidenceWriter {
     if (digest !== undefined) this.#file.digests.delete(digest);
     const here = this.#runs.get(run);
     if (entry.type === 'run') this.#runs.delete(run);
-    else if ('restated' in entry && entry.restated === true) here?.restated.delete(n);
+    else if (isRepeated(entry)) here?.restated.delete(n);
     else if (entry.type === 'robots' || entry.type === 'stored' || entry.type === 'signal') here?.lost.add(n);
   }
 
@@ -383,9 +382,14 @@ class EvidenceWriter {
   }
 }
 
-/** Whether a line counts as lost when it is not written: a run, and what is restated, is written again. */
+/** Whether a line counts as lost when it is not written. Others are written again. */
 function isCounted({ entry }: Line): boolean {
-  return entry.type !== 'run' && !('restated' in entry && entry.restated === true);
+  return entry.type !== 'run' && !isRepeated(entry);
+}
+
+/** Whether an entry was in an earlier file. */
+function isRepeated(entry: EvidenceLine): boolean {
+  return ('restated' in entry && entry.restated === true) || ('from' in entry && entry.type === 'run');
 }
 
 function charactersOf(entry: EvidenceEntry): number {

@@ -182,7 +182,7 @@ describe('every field that the command prints in JSON stands in its schema', () 
     await cli(['check', '--evidence', file, '-a', 'ExampleBot', site.url('/private'), site.url('/p')]);
     const described = schema.replayLine.or(schema.replayReportLine);
     await expectLines(described, ['replay', '--json', '-a', 'OtherBot', file]);
-    await expectLines(schema.askedLine, ['replay', '--json', '--url', site.url('/private'), file]);
+    await expectLines(schema.urlHistoryLine, ['replay', '--json', '--url', site.url('/private'), file]);
     // Without the answer for robots.txt.
     const lines = readFileSync(file, 'utf8').split('\n');
     const cut = lines.filter((line) => !line.includes('"type":"robots"')).join('\n');

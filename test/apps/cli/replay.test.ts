@@ -17,7 +17,7 @@ let later: string;
 
 /** A crawl in virtual time that starts at `from`, and its evidence. */
 async function crawl(path: string, from: number): Promise<void> {
-  const evidence = evidenceFile(path);
+  const evidence = await evidenceFile(path);
   let now = from;
   let status = 200;
   const client = new RobotsClient({
@@ -59,9 +59,9 @@ function doctored(from: string, to: string): string {
 }
 
 describe('replay', () => {
-  it('says that all comes out as recorded', async () => {
+  it('says that all is as recorded', async () => {
     const { code, stdout, stderr } = await cli(['replay', file]);
-    expect([code, stderr, stdout]).toEqual([0, '', '4 decisions of 1 run: all come out as recorded\n']);
+    expect([code, stderr, stdout]).toEqual([0, '', '4 decisions of 1 run: all as recorded\n']);
   });
 
   it('reads standard input, and says so in JSON', async () => {
@@ -71,8 +71,10 @@ describe('replay', () => {
       {
         schemaVersion: 1,
         kind: 'report',
-        entries: 8,
+        entries: 9,
         runs: 1,
+        unfinished: 0,
+        skipped: 0,
         decisions: 4,
         flipped: 0,
         changed: 0,
@@ -103,12 +105,12 @@ describe('replay', () => {
     );
     const { code, stdout } = await cli(['replay', path]);
     expect(code).toBe(1);
-    expect(stdout).toMatch(/^OTHERWISE {2}https:\/\/a\.example\/page {2}.*line 4, 2026-01-15 12:00:00Z$/m);
+    expect(stdout).toMatch(/^DIFFERENT {2}https:\/\/a\.example\/page {2}.*line 4, 2026-01-15 12:00:00Z$/m);
     expect(stdout).toMatch(
       /^ {2}recorded {2}DISALLOWED for ExampleBot under rfc9309: no rule matches, sha256/m,
     );
     expect(stdout).toMatch(/^ {2}replayed {2}ALLOWED for ExampleBot under rfc9309: no rule matches, sha256/m);
-    expect(stdout).toMatch(/^4 decisions of 1 run: 1 come out otherwise, 0 for another reason$/m);
+    expect(stdout).toMatch(/^4 decisions of 1 run: 1 different, 0 for another reason; 1 entry does not fit$/m);
   });
 
   it('says that lines are missing', async () => {
@@ -116,9 +118,9 @@ describe('replay', () => {
     const { code, stdout } = await cli(['replay', path]);
     expect([code, stdout]).toEqual([
       1,
-      expect.stringMatching(/^DOES NOT FIT .*line 3.*\n {2}lines before it are missing$/m),
+      expect.stringMatching(/^DOES NOT FIT .*line 3.*\n {2}lines are missing before it$/m),
     ]);
-    expect(stdout).toContain('; 1 entry cannot be what happened');
+    expect(stdout).toContain('; 2 entries do not fit');
   });
 
   it.each([
@@ -127,7 +129,7 @@ describe('replay', () => {
       () => doctored('Disallow: /private', 'Disallow: /privatf'),
       /line 2.*digest/,
     ],
-    ['a file that was cut', () => doctored(readFileSync(file, 'utf8').slice(-60), ''), /line 8/],
+    ['a file that was cut', () => doctored(readFileSync(file, 'utf8').slice(-60), ''), /line 9/],
     ['another file', () => new URL('./session.ts', import.meta.url).pathname, /line 1/],
     ['an empty file', () => doctored(readFileSync(file, 'utf8'), ''), /empty/],
     ['no file', () => join(folder, 'none'), /evidence/],
@@ -170,20 +172,20 @@ describe('replay --url', () => {
     const { code, stdout } = await cli(['replay', '--url', 'https://a.example/private', file]);
     expect(code).toBe(0);
     const [head, , ...told] = stdout.split('\n');
-    expect(head).toBe('https://a.example/private: asked 2 times');
+    expect(head).toBe('https://a.example/private: 2 decisions');
     expect(told.join('\n')).toMatch(
       /^2026-01-15 12:00:00Z {2}DISALLOWED for ExampleBot under rfc9309: line 2 {2}Disallow: \/private/,
     );
     expect(stdout).toContain(
-      'by the answer https://a.example/robots.txt → 200 (success, good until 2026-01-16 12:00:00Z)',
+      'by the response https://a.example/robots.txt → 200 (success, valid until 2026-01-16 12:00:00Z)',
     );
     expect(stdout).toContain('robots.txt had 67 bytes, sha256');
     expect(stdout).toMatch(DIGEST);
     expect(stdout).toMatch(/^2026-01-16 13:00:00Z {2}DISALLOWED .*\(last good copy\)/m);
     expect(stdout).toMatch(
-      /by the answer https:\/\/a\.example\/robots\.txt → 503 \(unreachable, asked again from/,
+      /by the response https:\/\/a\.example\/robots\.txt → 503 \(unreachable, next attempt from/,
     );
-    expect(stdout).toMatch(/sha256 [0-9a-f]{64}, from the answer .* → 200/);
+    expect(stdout).toMatch(/sha256 [0-9a-f]{64}, from the response .* → 200/);
     expect(stdout).toContain(`written in ${file}, line 3`);
   });
 
@@ -191,15 +193,15 @@ describe('replay --url', () => {
     const { stdout } = await cli(['replay', '--json', '--url', 'https://a.example/private', file]);
     expect(records(stdout)).toEqual([
       expect.objectContaining({
-        kind: 'asked',
+        kind: 'decision',
         line: 3,
-        decision: expect.objectContaining({ allowed: false }),
-        answer: expect.objectContaining({ line: 2, outcome: 'success' }),
+        entry: expect.objectContaining({ allowed: false }),
+        source: expect.objectContaining({ line: 2, outcome: 'success' }),
       }),
       expect.objectContaining({
-        decision: expect.objectContaining({ state: 'last-good' }),
-        answer: expect.objectContaining({ outcome: 'unreachable' }),
-        bytes: expect.objectContaining({ line: 2, outcome: 'success' }),
+        entry: expect.objectContaining({ state: 'last-good' }),
+        source: expect.objectContaining({ outcome: 'unreachable' }),
+        body: expect.objectContaining({ line: 2, outcome: 'success' }),
       }),
     ]);
     expect(stdout).not.toContain('Disallow: /private\\n');
@@ -207,7 +209,7 @@ describe('replay --url', () => {
 
   it('says that a page was never asked for', async () => {
     const { code, stdout } = await cli(['replay', '--url', 'https://c.example/', file]);
-    expect([code, stdout]).toEqual([0, 'https://c.example/: never asked\n']);
+    expect([code, stdout]).toEqual([0, 'https://c.example/: no decision\n']);
   });
 });
 
@@ -225,7 +227,7 @@ describe('--evidence', () => {
     const path = join(folder, `${name}.ndjson`);
     expect((await cli(argv(path), { stdin: `${site.origin}\n` })).code).toBe(code);
     const replayed = await cli(['replay', path]);
-    expect(replayed).toMatchObject({ code: 0, stdout: '1 decision of 1 run: all come out as recorded\n' });
+    expect(replayed).toMatchObject({ code: 0, stdout: '1 decision of 1 run: all as recorded\n' });
   });
 
   it('is not for decisions by a file', async () => {

@@ -8,7 +8,7 @@ const path = process.argv[2]!;
 const client = new RobotsClient({
   agent: 'ExampleBot',
   transport: { fetch: async (url) => new Response(`User-agent: *\nDisallow: /private\n# ${url}\n`) },
-  evidence: evidenceFile(path),
+  evidence: await evidenceFile(path),
 });
 const before = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 let told = false;
@@ -17,5 +17,7 @@ for (let site = 0; ; site++) {
   await setImmediate();
   if (told || statSync(path).size < before + 50_000) continue;
   told = true;
+  // With another argument it ends by itself, with entries that wait.
+  if (process.argv[3] !== undefined) process.exit();
   console.log('"written"');
 }

@@ -252,7 +252,7 @@ describe('a random crawl', () => {
           if (entry.type === 'decision') seen.decisions++;
           if (entry.type === 'decision' && entry.by === undefined) seen.byNothing++;
           if (entry.type === 'stored') seen.stored++;
-          if (entry.type === 'forgotten' && entry.because === 'evicted') seen.evicted++;
+          if (entry.type === 'forgotten' && entry.reason === 'evicted') seen.evicted++;
           if (entry.type === 'robots' && 'outcome' in entry && entry.detached === true) seen.detached++;
           if (entry.type === 'robots' && 'outcome' in entry && entry.outcome === 'not-modified')
             seen.notModified++;

@@ -172,7 +172,7 @@ export const importLine: Schema<ImportLine> = object<ImportLine>({
   missing: count,
 });
 
-/** `canfetch replay --json`: a decision that comes out otherwise, or an entry that cannot be what happened. */
+/** `canfetch replay --json`: a decision that differs, or an entry that does not fit. */
 export type ReplayLine = Line & { readonly file: string; readonly line: number; readonly at: number } & (
     | {
         readonly kind: 'decision';
@@ -183,7 +183,7 @@ export type ReplayLine = Line & { readonly file: string; readonly line: number; 
     | { readonly kind: 'entry'; readonly origin?: string; readonly fault: string }
   );
 type ReplayedRecord = Pick<Decision, 'agent' | 'profile' | 'allowed' | 'state' | 'reason' | 'rule'> &
-  Pick<RobotsSource, 'sha256'>;
+  Pick<RobotsSource, 'sha256'> & { readonly usage?: object };
 const replayed = object<ReplayedRecord>({
   agent,
   profile: text,
@@ -192,6 +192,7 @@ const replayed = object<ReplayedRecord>({
   reason: z.enum(REASONS),
   rule: decisionFields.rule,
   sha256: robots.shape.sha256,
+  usage: some('object').optional(),
 });
 const differs = { schemaVersion, file: text, line, at: epochMs };
 export const replayLine: z.ZodType = z.union([
@@ -215,6 +216,8 @@ export interface ReplayReportLine extends Line {
   readonly kind: 'report';
   readonly entries: number;
   readonly runs: number;
+  readonly unfinished: number;
+  readonly skipped: number;
   readonly decisions: number;
   readonly flipped: number;
   readonly changed: number;
@@ -225,30 +228,85 @@ export const replayReportLine: Schema<ReplayReportLine> = object<ReplayReportLin
   kind: z.literal('report'),
   entries: count,
   runs: count,
+  unfinished: count,
+  skipped: count,
   decisions: count,
   flipped: count,
   changed: count,
   faults: count,
 });
 
-/** `canfetch replay --url URL --json`: one question about the page, and the entries that its answer rests on. */
-export interface AskedLine extends Line {
-  readonly kind: 'asked';
+/** `canfetch replay --url URL --json`: an entry about the page, and those that its decision rests on. */
+export interface UrlHistoryLine extends Line {
+  readonly kind: 'decision' | 'request' | 'deferred' | 'ignored';
   readonly file: string;
   readonly line: number;
-  readonly decision: object;
-  /** What brought the answer for robots.txt, and what brought its bytes. */
-  readonly answer?: object;
-  readonly bytes?: object;
+  readonly entry: object;
+  /** The entry with the record that decided, and the one with the bytes of the file. */
+  readonly source?: object;
+  readonly body?: object;
 }
-export const askedLine: Schema<AskedLine> = object<AskedLine>({
+export const urlHistoryLine: Schema<UrlHistoryLine> = object<UrlHistoryLine>({
   schemaVersion,
-  kind: z.literal('asked'),
+  kind: z.enum(['decision', 'request', 'deferred', 'ignored']),
   file: text,
   line,
-  decision: some('object'),
-  answer: some('object').optional(),
-  bytes: some('object').optional(),
+  entry: some('object'),
+  source: some('object').optional(),
+  body: some('object').optional(),
+});
+
+/** `canfetch replay --versions --json`: a version of an origin's robots.txt. */
+export interface FileVersionLine extends Line {
+  readonly kind: 'version';
+  readonly origin: string;
+  readonly from: number;
+  readonly until: number;
+  readonly sha256?: string;
+  readonly status?: number;
+}
+export const fileVersionLine: Schema<FileVersionLine> = object<FileVersionLine>({
+  schemaVersion,
+  kind: z.literal('version'),
+  origin: text,
+  from: epochMs,
+  until: epochMs,
+  sha256: text.optional(),
+  status: count.optional(),
+});
+
+/** `canfetch replay --conduct --json`: a request that was sent too early. */
+export interface EarlyStartLine extends Line {
+  readonly kind: 'early';
+  readonly file: string;
+  readonly line: number;
+  readonly url: string;
+  readonly startedAt: number;
+  readonly earliestAt: number;
+  readonly reason: string;
+}
+export const earlyStartLine: Schema<EarlyStartLine> = object<EarlyStartLine>({
+  schemaVersion,
+  kind: z.literal('early'),
+  file: text,
+  line,
+  url: text,
+  startedAt: epochMs,
+  earliestAt: epochMs,
+  reason: text,
+});
+
+/** The last line of `canfetch replay --conduct --json`. */
+export interface ConductReportLine extends Line {
+  readonly kind: 'conduct';
+  readonly requests: number;
+  readonly early: number;
+}
+export const conductReportLine: Schema<ConductReportLine> = object<ConductReportLine>({
+  schemaVersion,
+  kind: z.literal('conduct'),
+  requests: count,
+  early: count,
 });
 
 /** A line of `--log` of `canfetch serve`. */

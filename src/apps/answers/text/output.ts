@@ -26,7 +26,7 @@ export class Output {
   }
 
   /** @throws BrokenPipeError when the reader is gone, or the error of the stream, such as a full disk. */
-  async write(text: string): Promise<void> {
+  async write(text: string | Uint8Array): Promise<void> {
     if (this.#failure !== undefined) throw this.#failure;
     if (this.#sink.destroyed) throw new BrokenPipeError();
     if (this.#sink.write(text)) return;

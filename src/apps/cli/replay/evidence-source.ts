@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { isRobotsError } from '../../../core/base/index.ts';
-import type { Replay, ReplayedLine } from '../../../extras/evidence/replay.ts';
+import type { ReadLine, Replay, ReplayedLine } from '../../../extras/evidence/replay.ts';
 import { ListPosition } from '../../answers/input/index.ts';
 import { UsageError } from '../../answers/session.ts';
 import { printable } from '../../answers/text/index.ts';
@@ -20,7 +20,7 @@ export class EvidenceSource {
   #rest = '';
   #bytes = 0;
   #hasEnded = false;
-  #head: ReturnType<Replay['read']> | undefined;
+  #head: ReadLine | undefined;
 
   constructor(name: string, stream: Readable, replay: Replay) {
     this.name = name;
@@ -48,30 +48,39 @@ export class EvidenceSource {
     }
   }
 
+  /** Whether there is a next line. */
+  get hasNext(): boolean {
+    return this.#peek() !== undefined;
+  }
+
   /**
-   * The time of the next line; `undefined` when there is none.
+   * The time of the next line; `undefined` when there is none. A line without a time counts as of the beginning.
    *
    * @throws UsageError when it is no evidence.
    */
   get nextAt(): number | undefined {
+    const next = this.#peek();
+    return next && (next.entry.at ?? 0);
+  }
+
+  /**
+   * Replays the next line; `undefined` when it is skipped, or there is none.
+   *
+   * @throws UsageError when it is no evidence.
+   */
+  take(): ReplayedLine | undefined {
+    const next = this.#peek();
+    this.#head = undefined;
+    return next && this.#named(() => this.replay.take(next));
+  }
+
+  #peek(): ReadLine | undefined {
     const text = this.#lines[this.#next];
     if (this.#head === undefined && text !== undefined) {
       this.#next++;
       this.#head = this.#named(() => this.replay.read(text));
     }
-    return this.#head?.entry.at;
-  }
-
-  /**
-   * Decides the next line again.
-   *
-   * @throws UsageError when it is no evidence.
-   */
-  take(): ReplayedLine | undefined {
-    if (this.nextAt === undefined || this.#head === undefined) return undefined;
-    const head = this.#head;
-    this.#head = undefined;
-    return this.#named(() => this.replay.take(head));
+    return this.#head;
   }
 
   #add(chunk: string | Uint8Array): void {

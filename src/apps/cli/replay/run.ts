@@ -4,68 +4,101 @@ import {
   type ReplayDifference,
   type ReplayReport,
 } from '../../../extras/evidence/replay.ts';
-import { omitUndefined, isRobotsError } from '../../../core/base/index.ts';
+import { isRobotsError, omitUndefined } from '../../../core/base/index.ts';
+import { locate, type LocatedUrl, originOf } from '../../../core/url/index.ts';
 import { type Session, UsageError } from '../../answers/index.ts';
-import type { ReplayLine, ReplayReportLine } from '../../answers/schema.ts';
-import {
-  count,
-  jsonLine,
-  Output,
-  paletteFor,
-  type Progress,
-  progressOn,
-  quoted,
-} from '../../answers/text/index.ts';
-import { locate } from '../../../core/url/index.ts';
+import { openList, readsStdin } from '../../answers/input/index.ts';
+import { count, Output, paletteFor, type Progress, progressOn, quoted } from '../../answers/text/index.ts';
 import { type ParsedArguments, type ExitCode, exitCode } from '../frame/command.ts';
 import { interruptible } from '../frame/interruptible.ts';
-import { openList, readsStdin } from '../../answers/input/index.ts';
-import type { Format } from '../frame/options.ts';
 import { colourChoice, readAgents, readFormat, readProfile } from '../frame/settings.ts';
 import { EvidenceSource } from './evidence-source.ts';
-import { renderDifference, renderReport, PageStory } from './render.ts';
+import { BodyView, ConductView, DifferencesView, UrlHistoryView, VersionsView, type View } from './views.ts';
 
 /** Lines between two looks at the progress. */
 const LINES_AT_ONCE = 4_096;
+/** Shorter beginnings of a digest may be ambiguous. */
+const DIGEST = /^[0-9a-f]{8,64}$/;
 
-/** Replays files of evidence, and prints what comes out otherwise, or the story of a page. */
+/** Replays files of evidence, and prints what a view makes of them. */
 export async function replayFiles(given: ParsedArguments, session: Session): Promise<ExitCode> {
   const { operands, values } = given;
   if (operands.length === 0) throw new UsageError('Expected a file of evidence, got nothing');
+  const view = readView(given, session);
   const [agent] = readAgents(given);
-  const what = {
+  const options = {
     ...(values.has('profile') ? { profile: readProfile(given) } : {}),
-    ...omitUndefined({ agent }),
+    ...omitUndefined({
+      agent,
+      origin: readOrigin(given),
+      since: values.get('since')?.[0],
+      until: values.get('until')?.[0],
+    }),
   };
-  const story = readStory(values.get('url')?.[0]);
   return interruptible(session, { readsStdin: readsStdin(operands) }, async (signal) => {
-    const isOtherwise = Object.keys(what).length > 0;
-    const listing = new Listing(session, given, { isOtherwise, story });
+    const listing = new Listing(session, view);
     const bodies: Bodies = new Map();
     const sources: EvidenceSource[] = [];
     for (const name of operands) {
       const stream = await openList(name, 'a file of evidence', session, signal);
       const onDifference = (difference: ReplayDifference): void => listing.differs(name, difference);
-      sources.push(new EvidenceSource(name, stream, new Replay({ ...what, onDifference }, bodies)));
+      sources.push(new EvidenceSource(name, stream, new Replay({ ...options, onDifference }, bodies)));
     }
     listing.sources = sources;
     try {
       await replayAll(sources, listing, signal);
       return await listing.finish(bodies);
     } finally {
-      listing.leave();
+      listing.clearProgress();
     }
   });
 }
 
+/** @throws UsageError for more than one view, or what is no URL or digest. */
+function readView(given: ParsedArguments, session: Session): View {
+  const { values, switches } = given;
+  const style = {
+    isJson: readFormat(given) === 'json',
+    colours: paletteFor(session, colourChoice(given)),
+  };
+  const views = ['url', 'body', 'versions', 'conduct'].filter(
+    (name) => values.has(name) || switches.has(name),
+  );
+  if (views.length > 1) {
+    throw new UsageError(
+      `Expected one of ${views.map((name) => `--${name}`).join(', ')}, got ${views.length}`,
+    );
+  }
+  const [url, digest] = [values.get('url')?.[0], values.get('body')?.[0]?.toLowerCase()];
+  if (url !== undefined) return new UrlHistoryView(style, readUrl(url, '--url takes the URL of a page'));
+  if (digest !== undefined) {
+    if (!DIGEST.test(digest)) {
+      throw new UsageError(
+        `Expected --body to be a SHA-256 in hex, or 8 digits of it at least, got ${quoted(digest)}`,
+      );
+    }
+    return new BodyView(digest);
+  }
+  if (switches.has('versions')) return new VersionsView(style, readOrigin(given));
+  if (switches.has('conduct')) return new ConductView(style);
+  const isUnderOverride = values.has('profile') || values.has('agent');
+  return new DifferencesView(style, isUnderOverride, !isUnderOverride || switches.has('all'));
+}
+
+function readOrigin({ values }: ParsedArguments): string | undefined {
+  const given = values.get('origin')?.[0];
+  return given === undefined
+    ? undefined
+    : originOf(readUrl(given, '--origin takes a URL of the origin').href);
+}
+
 /** @throws UsageError for what is no URL. */
-function readStory(url: string | undefined): PageStory | undefined {
-  if (url === undefined) return undefined;
+function readUrl(url: string, hint: string): LocatedUrl {
   try {
-    return new PageStory(locate(url));
+    return locate(url);
   } catch (cause) {
     if (!isRobotsError(cause)) throw cause;
-    throw new UsageError(`${cause.message}; --url takes the URL of a page`, { cause });
+    throw new UsageError(`${cause.message}; ${hint}`, { cause });
   }
 }
 
@@ -79,9 +112,9 @@ async function replayAll(
     for (let lines = 0; lines < LINES_AT_ONCE; lines++) {
       for (const source of sources) if (!source.isReady) await source.fill();
       const next = earliest(sources);
-      const taken = next?.take();
-      if (next === undefined || taken === undefined) return;
-      listing.took(next, taken);
+      if (next === undefined || !next.hasNext) return;
+      const taken = next.take();
+      if (taken !== undefined) listing.took(next.name, taken);
     }
     signal.throwIfAborted();
     await listing.flush();
@@ -99,52 +132,28 @@ function earliest(sources: readonly EvidenceSource[]): EvidenceSource | undefine
   return found;
 }
 
-/** Writes the differences as they are found, and counts. */
+/** Writes what a view returns, as lines are replayed. */
 class Listing {
   sources: readonly EvidenceSource[] = [];
   readonly #session: Session;
+  readonly #view: View;
   readonly #output: Output;
-  readonly #format: Format;
-  readonly #colours: ReturnType<typeof paletteFor>;
   readonly #progress: Progress;
-  readonly #isOtherwise: boolean;
-  /** Whether decisions are listed that come to the same by another reason. */
-  readonly #listsAll: boolean;
-  readonly #story: PageStory | undefined;
   #waiting = '';
-  #listed = 0;
 
-  constructor(
-    session: Session,
-    given: ParsedArguments,
-    { isOtherwise, story }: { readonly isOtherwise: boolean; readonly story: PageStory | undefined },
-  ) {
+  constructor(session: Session, view: View) {
     this.#session = session;
+    this.#view = view;
     this.#output = new Output(session.stdout);
-    this.#format = readFormat(given);
-    this.#colours = paletteFor(session, colourChoice(given));
     this.#progress = progressOn(session.stderr, () => this.#share());
-    this.#isOtherwise = isOtherwise;
-    this.#listsAll = !isOtherwise || given.switches.has('all');
-    this.#story = story;
   }
 
-  took({ name }: EvidenceSource, taken: Parameters<PageStory['add']>[1]): void {
-    this.#story?.add(name, taken);
+  took(...taken: Parameters<NonNullable<View['took']>>): void {
+    this.#waiting += this.#view.took?.(...taken) ?? '';
   }
 
-  differs(file: string, difference: ReplayDifference): void {
-    const { kind } = difference;
-    if (kind === 'decision') {
-      const flips = difference.recorded.allowed !== difference.replayed?.allowed;
-      if (!flips && !this.#listsAll) return;
-    }
-    this.#listed++;
-    if (this.#story !== undefined) return;
-    this.#waiting +=
-      this.#format === 'json'
-        ? jsonLine<ReplayLine>({ file, ...difference })
-        : renderDifference(file, difference, this.#colours);
+  differs(...difference: Parameters<NonNullable<View['differs']>>): void {
+    this.#waiting += this.#view.differs?.(...difference) ?? '';
   }
 
   /** Writes what waits. Resolves when the output has room for more. */
@@ -162,28 +171,21 @@ class Listing {
     const empty = this.sources.find(({ replay }) => replay.report().entries === 0);
     if (empty !== undefined)
       throw new UsageError(`Expected evidence, got an empty file: ${quoted(empty.name)}`);
-    const report = this.#total();
-    if (this.#story !== undefined) {
-      this.#waiting += this.#format === 'json' ? this.#story.json() : this.#story.text(bodies, this.#colours);
-    } else if (this.#format === 'json') {
-      this.#waiting += jsonLine<ReplayReportLine>({ kind: 'report', ...report });
-    } else {
-      this.#waiting += renderReport(report, this.#isOtherwise);
-    }
     await this.flush();
+    const last = this.#view.finish(this.#total(), bodies);
+    if (last.length > 0) await this.#output.write(last);
     await this.#output.release();
-    return this.#listed > 0 ? exitCode.negative : exitCode.success;
+    return this.#view.isNegative ? exitCode.negative : exitCode.success;
   }
 
-  leave(): void {
+  clearProgress(): void {
     this.#progress.clear();
   }
 
   #total(): ReplayReport {
-    const total = { entries: 0, runs: 0, decisions: 0, flipped: 0, changed: 0, faults: 0 };
+    const total = { ...NOTHING };
     for (const { replay } of this.sources) {
-      const report = replay.report();
-      for (const name of COUNTED) total[name] += report[name];
+      for (const [name, value] of Object.entries(replay.report())) total[name as keyof ReplayReport] += value;
     }
     return total;
   }
@@ -195,4 +197,13 @@ class Listing {
   }
 }
 
-const COUNTED = ['entries', 'runs', 'decisions', 'flipped', 'changed', 'faults'] as const;
+const NOTHING = {
+  entries: 0,
+  runs: 0,
+  unfinished: 0,
+  skipped: 0,
+  decisions: 0,
+  flipped: 0,
+  changed: 0,
+  faults: 0,
+};

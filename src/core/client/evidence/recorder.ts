@@ -1,6 +1,6 @@
 import { invokeListener, type Clock, omitUndefined, VERSION } from '../../base/index.ts';
 import type { RecordObserver, ObservedAttempt } from '../../cache/index.ts';
-import type { Decision, DecisionContext, OverriddenOrigin } from '../../decision/index.ts';
+import type { Decision, DecisionContext, OverriddenOrigin, SentRequest } from '../../decision/index.ts';
 import {
   type AnswerHeaders,
   type OriginRecord,
@@ -34,9 +34,6 @@ interface Made {
   readonly at: number;
   readonly record: OriginRecord | undefined;
 }
-
-/** A guard's request whose response header has come, or that failed. */
-export type RecordedRequest = Omit<RequestEntry, 'type' | 'at' | 'run' | 'n'>;
 
 /** Makes the entries of one client's evidence, and passes them on in order. */
 export class Recorder implements RecordObserver {
@@ -169,8 +166,21 @@ export class Recorder implements RecordObserver {
     this.#write({ type: 'ignored', ...this.#stamp(), origin, url: withoutUserinfo(url), because });
   }
 
-  requested({ url, ...request }: RecordedRequest): void {
-    this.#write({ type: 'request', ...this.#stamp(), url: withoutUserinfo(url), ...request });
+  requested({ origin, url, startedAt, status, error, refused, retryAfter }: SentRequest): void {
+    const entry: Mutable<RequestEntry> = {
+      type: 'request',
+      at: this.#clock.now(),
+      run: this.#run,
+      n: this.#entries,
+      origin,
+      url: withoutUserinfo(url),
+      startedAt,
+    };
+    if (status !== undefined) entry.status = status;
+    if (error !== undefined) entry.error = error;
+    if (refused !== undefined) entry.refused = refused;
+    if (retryAfter !== undefined) entry.retryAfter = retryAfter;
+    this.#write(entry);
   }
 
   deferred({ origin, url }: Decision, retryAt: number, delayFrom: string): void {

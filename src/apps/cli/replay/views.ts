@@ -1,0 +1,192 @@
+import { Conduct, type EarlyStart } from '../../../extras/evidence/conduct.ts';
+import { FileVersions } from '../../../extras/evidence/file-versions.ts';
+import {
+  type Bodies,
+  flips,
+  type ReplayDifference,
+  type ReplayedLine,
+  type ReplayReport,
+} from '../../../extras/evidence/replay.ts';
+import type {
+  ConductReportLine,
+  EarlyStartLine,
+  FileVersionLine,
+  ReplayLine,
+  ReplayReportLine,
+} from '../../answers/schema.ts';
+import { UsageError } from '../../answers/session.ts';
+import { count, jsonLine, type Palette } from '../../answers/text/index.ts';
+import type { LocatedUrl } from '../../../core/url/index.ts';
+import { differenceText, earlyText, reportText, versionText } from './text.ts';
+import { UrlHistory } from './url-history.ts';
+
+/** What a replay prints. Methods return what is to be written. */
+export interface View {
+  /** Whether something is wrong: exit code 1. */
+  readonly isNegative: boolean;
+  differs?(file: string, difference: ReplayDifference): string;
+  took?(file: string, line: ReplayedLine): string;
+  finish(report: ReplayReport, bodies: Bodies): string | Uint8Array;
+}
+
+/** How a view writes. */
+export interface Style {
+  readonly isJson: boolean;
+  readonly colours: Palette;
+}
+
+/** Decisions that differ, and entries that do not fit. */
+export class DifferencesView implements View {
+  readonly #style: Style;
+  readonly #isUnderOverride: boolean;
+  /** Whether decisions that only have another reason are listed, too. */
+  readonly #listsAll: boolean;
+  isNegative = false;
+
+  constructor(style: Style, isUnderOverride: boolean, listsAll: boolean) {
+    this.#style = style;
+    this.#isUnderOverride = isUnderOverride;
+    this.#listsAll = listsAll;
+  }
+
+  differs(file: string, difference: ReplayDifference): string {
+    const { kind } = difference;
+    if (kind === 'decision' && !this.#listsAll && !flips(difference.recorded, difference.replayed)) return '';
+    this.isNegative = true;
+    return this.#style.isJson
+      ? jsonLine<ReplayLine>({ file, ...difference })
+      : differenceText(file, difference, this.#style.colours);
+  }
+
+  finish(report: ReplayReport): string {
+    return this.#style.isJson
+      ? jsonLine<ReplayReportLine>({ kind: 'report', ...report })
+      : reportText(report, this.#isUnderOverride);
+  }
+}
+
+/** What was decided about a page, and what became of it. */
+export class UrlHistoryView implements View {
+  readonly #style: Style;
+  readonly #history: UrlHistory;
+  isNegative = false;
+
+  constructor(style: Style, url: LocatedUrl) {
+    this.#style = style;
+    this.#history = new UrlHistory(url);
+  }
+
+  differs(): string {
+    this.isNegative = true;
+    return '';
+  }
+
+  took(file: string, line: ReplayedLine): string {
+    this.#history.add(file, line);
+    return '';
+  }
+
+  finish(_report: ReplayReport, bodies: Bodies): string {
+    const { isJson, colours } = this.#style;
+    return isJson ? this.#history.json() : this.#history.text(bodies, colours);
+  }
+}
+
+/** The versions of the files. */
+export class VersionsView implements View {
+  readonly #style: Style;
+  readonly #versions = new FileVersions();
+  readonly #origin: string | undefined;
+  readonly isNegative: boolean = false;
+
+  constructor(style: Style, origin: string | undefined) {
+    this.#style = style;
+    this.#origin = origin;
+  }
+
+  took(_file: string, { entry }: ReplayedLine): string {
+    if (this.#origin === undefined || ('origin' in entry && entry.origin === this.#origin))
+      this.#versions.add(entry);
+    return '';
+  }
+
+  finish(_report: ReplayReport, bodies: Bodies): string {
+    return this.#versions.all
+      .map((version) =>
+        this.#style.isJson
+          ? jsonLine<FileVersionLine>({ kind: 'version', ...version })
+          : versionText(version, bodies),
+      )
+      .join('');
+  }
+}
+
+/** The bytes of one version. */
+export class BodyView implements View {
+  readonly #digest: string;
+  readonly isNegative: boolean = false;
+
+  /** @param digest SHA-256 in hex, or its beginning. */
+  constructor(digest: string) {
+    this.#digest = digest;
+  }
+
+  /** @throws UsageError when there is no such version, or more than one. */
+  finish(_report: ReplayReport, bodies: Bodies): Uint8Array {
+    const found = [...bodies].filter(([sha256]) => sha256.startsWith(this.#digest));
+    const [only] = found;
+    if (only !== undefined && found.length === 1) return only[1];
+    throw new UsageError(
+      `Expected --body to name one version, got ${this.#digest}, which ${found.length === 0 ? 'no version has' : `begins the digests of ${found.length}`}; --versions lists them`,
+    );
+  }
+}
+
+/** Requests that were sent too early. */
+export class ConductView implements View {
+  readonly #style: Style;
+  readonly #conducts = new Map<string, Conduct>();
+  #early = 0;
+  #hasFaults = false;
+
+  constructor(style: Style) {
+    this.#style = style;
+  }
+
+  get isNegative(): boolean {
+    return this.#early > 0 || this.#hasFaults;
+  }
+
+  /** Requests may be among what is missing. */
+  differs(file: string, difference: ReplayDifference): string {
+    if (difference.kind === 'decision') return '';
+    this.#hasFaults = true;
+    return this.#style.isJson
+      ? jsonLine<ReplayLine>({ file, ...difference })
+      : differenceText(file, difference, this.#style.colours);
+  }
+
+  took(file: string, line: ReplayedLine): string {
+    let conduct = this.#conducts.get(file);
+    if (conduct === undefined) this.#conducts.set(file, (conduct = new Conduct()));
+    return conduct
+      .add(line)
+      .map((early) => this.#line(file, early))
+      .join('');
+  }
+
+  finish(): string {
+    let requests = 0;
+    for (const conduct of this.#conducts.values()) requests += conduct.requests;
+    const early = this.#early;
+    if (this.#style.isJson) return jsonLine<ConductReportLine>({ kind: 'conduct', requests, early });
+    return `${count(requests, 'request')}: ${early === 0 ? 'none too early' : `${early.toLocaleString('en')} too early`}\n`;
+  }
+
+  #line(file: string, early: EarlyStart): string {
+    this.#early++;
+    return this.#style.isJson
+      ? jsonLine<EarlyStartLine>({ kind: 'early', file, ...early })
+      : earlyText(file, early, this.#style.colours);
+  }
+}
