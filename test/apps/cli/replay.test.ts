@@ -110,7 +110,9 @@ describe('replay', () => {
       /^ {2}recorded {2}DISALLOWED for ExampleBot under rfc9309: no rule matches, sha256/m,
     );
     expect(stdout).toMatch(/^ {2}replayed {2}ALLOWED for ExampleBot under rfc9309: no rule matches, sha256/m);
-    expect(stdout).toMatch(/^4 decisions of 1 run: 1 different, 0 for another reason; 1 entry does not fit$/m);
+    expect(stdout).toMatch(
+      /^4 decisions of 1 run: 1 different, 0 for another reason; 1 entry does not fit$/m,
+    );
   });
 
   it('says that lines are missing', async () => {
