@@ -1,4 +1,5 @@
 import { abortSignalOf } from '../base/index.ts';
+import { surviveManyCodings } from './content-coding.ts';
 import { FetchFailure, REDIRECT_OPAQUE, TRANSFER_CODING } from './failure.ts';
 import { isRetryable } from './stale-socket-retry.ts';
 import type { ResponseHeaders, Transport, TransportRequest, TransportResponse } from './transport.ts';
@@ -32,6 +33,7 @@ export type FetchFunction = (
  * answered recently.
  */
 export function fetchTransport(fetch: FetchFunction): Transport {
+  surviveManyCodings();
   return new FetchTransport(fetch);
 }
 

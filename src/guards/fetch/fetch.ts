@@ -1,4 +1,5 @@
 import { RobotsInvalidOptionsError } from '../../core/base/index.ts';
+import { surviveManyCodings } from '../../core/fetch/content-coding.ts';
 import { isRedirect } from '../../core/fetch/redirect.ts';
 import type { GuardClient } from '../shared/client.ts';
 import { ignoredBecause } from '../shared/ignore.ts';
@@ -69,6 +70,7 @@ export function guardFetch(
     );
   }
   const guard = new Guard(client, options, { seesHeaders: true });
+  surviveManyCodings();
   const guarded = new GuardedFetch(fetch, guard, options);
   return (input, init) => {
     const origin = typeof input === 'string' && init === undefined ? guard.allowedOrigin(input) : undefined;

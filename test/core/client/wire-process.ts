@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { RobotsClient, type RobotsClientOptions } from '../../../src/index.ts';
+import { guardFetch, RobotsClient, type RobotsClientOptions } from '../../../src/index.ts';
 import { omitUndefined } from '../../../src/core/base/index.ts';
 import { makeAuthority } from '../../support/certificates.ts';
 import { startHttp2Site } from '../../support/http2-site.ts';
@@ -11,7 +11,7 @@ import { startRawSite } from '../../support/site.ts';
 /** A server that sends these bytes, and how it is asked. */
 export interface WireCase {
   readonly protocol: 'http1' | 'http2';
-  readonly transport: 'undici' | 'fetch';
+  readonly transport: 'undici' | 'fetch' | 'guardFetch';
   /** Base64 of what is sent in one piece. After the last piece the server closes the connection. */
   readonly pieces: readonly string[];
   /** The caller aborts after so many milliseconds. */
@@ -32,7 +32,7 @@ export interface WireResult {
  */
 process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0';
 const identity = makeAuthority().issue({ host: 'localhost' });
-const transports: Readonly<Record<WireCase['transport'], RobotsClientOptions>> = {
+const transports: Readonly<Record<'undici' | 'fetch', RobotsClientOptions>> = {
   undici: { lookup: lookupIn({ localhost: ['127.0.0.1'] }) },
   fetch: { transport: { fetch } },
 };
@@ -43,7 +43,19 @@ async function serve({ protocol, pieces }: WireCase): Promise<AsyncDisposable & 
   return startRawSite((socket) => void play(socket, [...bytes, 'end']));
 }
 
+async function askForPage(wireCase: WireCase): Promise<WireResult> {
+  const site = await serve(wireCase);
+  const verdict = { verdict: 'allow', because: 'test' } as const;
+  const robots = new RobotsClient({ agent: 'ExampleBot/1.0', overrides: { [site.origin]: verdict } });
+  const { status, body } = await guardFetch(fetch, robots)(`${site.origin}/x/page`);
+  await body?.cancel();
+  await robots.close();
+  await site[Symbol.asyncDispose]();
+  return { state: 'page', allowed: true, status };
+}
+
 async function ask(wireCase: WireCase): Promise<WireResult> {
+  if (wireCase.transport === 'guardFetch') return askForPage(wireCase);
   const site = await serve(wireCase);
   const robots = new RobotsClient({ agent: 'ExampleBot/1.0', ...transports[wireCase.transport] });
   const controller = new AbortController();
