@@ -77,29 +77,35 @@ export class OpenPage implements AsyncDisposable {
     await this.page.getByLabel('Compare two files').check();
     await this.page.getByLabel('Old robots.txt').fill(before);
     await this.page.getByLabel('New robots.txt').fill(after);
-    await this.check();
+    await this.check('Compare');
   }
 
   /** Asks about many URLs by the form. */
   async askMany(urls: string, agents: string): Promise<void> {
     await this.visit();
     await this.page.getByLabel('Ask about many URLs').check();
-    await this.page.getByLabel('URLs or paths').fill(urls);
+    await this.page.getByLabel('URLs', { exact: true }).fill(urls);
     await this.page.getByLabel('Agents', { exact: true }).fill(agents);
     await this.check();
   }
 
-  /** Submits the form, and waits for the answer. */
-  async check(): Promise<void> {
-    await this.page.getByRole('button', { name: 'Check', exact: true }).click();
+  /** Submits the form, and waits for the result. */
+  async check(name: 'Check' | 'Compare' = 'Check'): Promise<void> {
+    await this.page.getByRole('button', { name, exact: true }).click();
     await this.banner();
   }
 
-  /** Waits for the banner of an answer, and tells its text. */
+  /** Waits for the banner of a result. Returns its text. */
   async banner(kind = ''): Promise<string> {
     const banner = this.page.locator(`[data-part=result] [data-part=banner]${kind === '' ? '' : `.${kind}`}`);
     await banner.waitFor();
     return banner.innerText();
+  }
+
+  async box(selector: string): Promise<{ x: number; y: number; width: number; height: number }> {
+    const box = await this.page.locator(selector).first().boundingBox();
+    if (box === null) throw new Error(`Expected ${selector} to be visible`);
+    return box;
   }
 
   text(selector: string): Promise<string> {

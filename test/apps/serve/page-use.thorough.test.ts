@@ -115,11 +115,11 @@ describeWithChromium('the page in use', () => {
     await open.visit();
     const { page } = open;
     await page.getByLabel('Ask about many URLs').check();
-    await page.getByLabel('URLs or paths').fill(`${site.url('/')}\n`.repeat(501));
+    await page.getByLabel('URLs', { exact: true }).fill(`${site.url('/')}\n`.repeat(501));
     await page.getByLabel('Agents', { exact: true }).fill('a, b');
     await page.getByRole('button', { name: 'Check', exact: true }).click();
     await page.locator('#status.error').waitFor();
-    expect(await open.text('#status')).toContain('at most 1,000 answers, got 1,002');
+    expect(await open.text('#status')).toContain('at most 1,000 verdicts, got 1,002');
     await page.getByLabel('Compare two files').check();
     await page.evaluate(`{
       const data = new DataTransfer();
@@ -160,7 +160,7 @@ describeWithChromium('the page in use', () => {
   ])('does not read a short link that unpacks to many %s', async (_, unpacked) => {
     await open.visit(`#try=${deflateRawSync(unpacked).toString('base64url')}`);
     await open.page.locator('#status.error').waitFor();
-    expect(await open.text('#status')).toContain('The link holds a longer file');
+    expect(await open.text('#status')).toContain('The link holds more than the page reads');
     expect(await open.page.locator('[data-part=banner]').count()).toBe(0);
   });
 
@@ -171,13 +171,13 @@ describeWithChromium('the page in use', () => {
     await using foreign = await startSite({ '/': { headers: { 'content-type': 'text/html' }, body } });
     await open.page.goto(foreign.url('/'));
     await open.page.waitForURL(target);
-    await open.page.getByText('A link has filled in this question.').waitFor();
+    await open.page.getByText('This question came from a link.').waitFor();
     expect(await open.page.getByLabel('URL', { exact: true }).inputValue()).toBe(site.url('/private'));
     // Another fragment, which a page that holds this window could give it, changes nothing.
     await open.page.evaluate(
       `new Promise((done) => { addEventListener('popstate', () => setTimeout(done)); location.hash = 'again'; })`,
     );
-    await open.page.getByText('A link has filled in this question.').waitFor();
+    await open.page.getByText('This question came from a link.').waitFor();
     expect(site.requests.length).toBe(asked);
     await open.check();
     expect(await open.banner('disallowed')).toContain('LinkBot');

@@ -66,10 +66,10 @@ describeWithChromium('the answer of the page', () => {
     expect(await page.evaluate('document.activeElement.id')).toBe('note-0');
     expect(page.url()).not.toContain('#');
     expect(await page.locator('.timeline .what').allInnerTexts()).toEqual([
-      expect.stringContaining('robots.txt answered'),
+      expect.stringContaining('robots.txt fetched'),
       'Now',
-      expect.stringContaining('Fetched again from here on'),
-      'Fresh until here',
+      'The next question from here on fetches it again',
+      'Expires',
     ]);
   });
 
@@ -113,25 +113,25 @@ describeWithChromium('the answer of the page', () => {
     const banner = await open.banner('undecided');
     expect(banner).toMatch(/\?\s*Undecided/);
     expect(banner).toMatch(
-      /could not be read: the server answered with an error, status 503\.\s+Crawlers wait; the next try is in 2 min, at \d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ\./,
+      /could not be read: the server responded with an error, status 503\.\s+Crawlers must wait\. The next try is in 2 min, at \d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ\./,
     );
     expect(await open.page.title()).toMatch(/^Undecided: /);
     expect(await open.text('[data-part=result]')).not.toMatch(/may not|nothing may/);
     expect(await open.text('.timeline')).toMatch(
-      /First failure the server answered with an error, status 503[\s\S]*Now[\s\S]*Next try[\s\S]*everything is allowed/,
+      /First failure the server responded with an error, status 503[\s\S]*Now[\s\S]*tries again[\s\S]*everything is allowed/,
     );
     expect(await open.page.locator('[data-part=listing], [data-part=excerpt]').count()).toBe(0);
   });
 
   it('says in the banner that rules may lie beyond the limit, and that the file is a page', async () => {
     await open.ask(site.url('/a'));
-    expect(await open.banner()).not.toMatch(/rather than a robots\.txt|past the limit/);
+    expect(await open.banner()).not.toMatch(/not like a robots\.txt|past it/);
     await open.ask(home.url('/a'));
-    expect(await open.banner()).toMatch(/Allowed[^]*looks like a page rather than a robots.txt/);
+    expect(await open.banner()).toMatch(/Allowed[^]*looks like a web page, not like a robots.txt/);
     await open.ask(long.url('/a'));
-    expect(await open.banner()).toMatch(/Allowed[^]*goes on past the limit/);
+    expect(await open.banner()).toMatch(/Allowed[^]*longer than the limit/);
     await open.paste('<html><title>Home</title>', '/', '*');
-    expect(await open.banner()).toContain('looks like a page');
+    expect(await open.banner()).toContain('looks like a web page');
   });
 
   it('tells what is no URL, and a file that holds none', async () => {
@@ -193,11 +193,60 @@ describeWithChromium('the answer of the page', () => {
     ]);
     expect(await open.text('.facts')).toContain(createHash('sha256').update(ROBOTS).digest('hex'));
     await page.locator('.matrix button').last().click();
-    expect(await open.banner('undecided')).toMatch(/status 503\.\s+Crawlers wait; the next try is in/);
+    expect(await open.banner('undecided')).toMatch(/status 503\.\s+Crawlers must wait\. The next try is in/);
     await page.locator('.matrix button').nth(1).click();
     await page.getByRole('link', { name: 'Everything about this URL' }).click();
     await page.locator('[data-part=listing]').waitFor();
     expect(await open.banner('disallowed')).toContain('GPTBot');
+  });
+
+  it('heads many verdicts with their counts, and one verdict with itself', async () => {
+    await open.paste(ROBOTS, '/private/a\n/b\nfoo', '*, GPTBot');
+    expect(await open.text('[data-part=counts]')).toMatch(/^1 allowed, 3 disallowed\s+3 URLs$/);
+    expect(await open.page.title()).toBe('1 allowed, 3 disallowed: pasted robots.txt · canfetch');
+    const [counts, picked] = [await open.box('[data-part=counts] .big'), await open.box('.picked .big')];
+    expect(counts.height).toBeGreaterThan(picked.height);
+    expect(counts.y).toBeLessThan(picked.y);
+    await open.paste(ROBOTS, '/b', '*');
+    expect(await open.page.locator('[data-part=counts]').count()).toBe(0);
+    expect(await open.banner('allowed')).toMatch(/^✓\s*Allowed/);
+  });
+
+  it('asks for paths only where it takes them, and names its button by what it does', async () => {
+    await open.visit();
+    const { page } = open;
+    const labels: string[] = [];
+    for (const mode of ['Ask about many URLs', 'Try a robots.txt', 'Compare two files']) {
+      await page.getByLabel(mode).check();
+      labels.push(`${await open.text('#urls-label')}, ${await open.text('[type=submit]')}`);
+    }
+    expect(labels).toEqual(['URLs, Check', 'URLs or paths, Check', 'URLs, Compare']);
+  });
+
+  it('shows code in notes as code', async () => {
+    await open.paste('User-agent: *\nCrawl-delay: two\n', '/', '*');
+    expect(await open.text('.notes')).not.toContain('`');
+    expect(await open.page.locator('.notes code').allInnerTexts()).toContain('Crawl-delay: 10');
+  });
+
+  it('names the agent beside each verdict on a phone, whole paths, and verdicts of a row on one line', async () => {
+    await open.open({ viewport: { width: 390, height: 844 } });
+    await open.paste(ROBOTS, '/private/press/release\n/b', '*, Googlebot, GPTBot');
+    const { page } = open;
+    const labels = `Array.from(document.querySelectorAll('.matrix tr:first-child td'),
+      (cell) => getComputedStyle(cell, '::before').content)`;
+    expect(await page.evaluate(labels)).toEqual(['"*"', '"Googlebot"', '"GPTBot"']);
+    for (const cell of await page.locator('.matrix td').all()) {
+      const box = await cell.boundingBox();
+      expect(box!.x + box!.width).toBeLessThanOrEqual(390);
+    }
+    expect((await open.box('.matrix tbody bdi')).height).toBeLessThan(30);
+    await page.setViewportSize({ width: 700, height: 844 });
+    const [first, second, third] = await page.locator('.matrix tr:first-child .verdict').all();
+    const tops = await Promise.all(
+      [first, second, third].map(async (each) => (await each!.boundingBox())!.y),
+    );
+    expect(Math.max(...tops) - Math.min(...tops)).toBeLessThan(1);
   });
 
   it('compares what a site serves with a new file: lines and URLs, by agent', async () => {
@@ -213,7 +262,7 @@ describeWithChromium('the answer of the page', () => {
     await open.compare(ROBOTS, ROBOTS);
     expect(await open.banner()).toContain('No difference for any agent');
     await open.page.getByLabel('Old robots.txt').fill(down.origin);
-    await page.getByRole('button', { name: 'Check', exact: true }).click();
+    await page.getByRole('button', { name: 'Compare', exact: true }).click();
     await page.locator('#status.error').waitFor();
     expect(await open.text('#status')).toMatch(/could not be read/);
   });

@@ -101,7 +101,7 @@ function table(label, columns, items, row, count = items.length) {
       label,
       element(
         'table',
-        { class: 'changes' },
+        { class: columns.length === 0 ? 'changes' : 'flips' },
         ...(columns.length === 0 ? [] : [tableHead(...columns)]),
         element('tbody', {}, ...items.slice(0, MAX_ROWS).map(row)),
       ),
@@ -134,13 +134,13 @@ function flipRow({ target, before, after }) {
     'tr',
     {},
     element('th', { scope: 'row' }, foreign(target)),
-    sideCell(before),
-    sideCell(after),
+    sideCell(before, texts.before),
+    sideCell(after, texts.after),
   );
 }
 
-function sideCell({ allowed, rule }) {
+function sideCell({ allowed, rule }, label) {
   const kind = allowed ? 'allowed' : 'disallowed';
   const where = rule ? element('span', { class: 'at' }, ' ' + texts.line(rule.line)) : '';
-  return element('td', {}, mark(kind, texts.words[kind]), where);
+  return element('td', { 'data-label': label }, element('span', {}, mark(kind, texts.words[kind]), where));
 }

@@ -54,6 +54,17 @@ export function originalText(copied) {
   return copied.textContent;
 }
 
+/** Splits a sentence into nodes as `visible` does, with code for what stands between backticks. */
+export function prose(text) {
+  return text
+    .split('`')
+    .flatMap((part, index, { length }) =>
+      index % 2 === 0 || index === length - 1
+        ? visible(index % 2 === 0 ? part : '`' + part)
+        : [element('code', {}, ...visible(part))],
+    );
+}
+
 /** Does the same as `visible`, but returns a string, for labels. */
 export function plain(text) {
   return Array.from(text, (character) => (INVISIBLE.test(character) ? numbered(character) : character)).join(

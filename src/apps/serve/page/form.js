@@ -61,6 +61,10 @@ export class Form {
       of.hidden = !(of.dataset.modes || '').split(' ').includes(this.mode);
     }
     this.fields.url.required = this.mode === 'site';
+    byId('submit').textContent = this.mode === 'diff' ? texts.compareFiles : texts.check;
+    const takesPaths = this.mode === 'text';
+    byId('urls-label').textContent = takesPaths ? texts.urlsOrPaths : texts.urls;
+    this.fields.urls.placeholder = takesPaths ? texts.pathPlaceholder : texts.urlPlaceholder;
     this.showPicked();
   }
 

@@ -1,6 +1,6 @@
 // @ts-check
 // Displays a robots.txt as text: whole, and as the few lines around the one that decides.
-import { button, element, originalText, plain, section, visible } from './elements.js';
+import { button, element, originalText, plain, prose, section, visible } from './elements.js';
 import { texts } from './texts.js';
 
 /** Lines before and after the deciding one that stand beside the banner. */
@@ -187,11 +187,16 @@ export class Listing {
             ' ',
             button(texts.line(line), () => this.show(line), { class: 'to-line' }),
             ' ',
-            ...visible(message),
+            ...prose(message),
             ' ',
-            ...visible(hint),
+            ...prose(hint),
           ),
-          element('details', {}, element('summary', {}, texts.whyItMatters), element('p', {}, explanation)),
+          element(
+            'details',
+            {},
+            element('summary', {}, texts.whyItMatters),
+            element('p', {}, ...prose(explanation)),
+          ),
         ),
       ),
     );

@@ -10,7 +10,7 @@ import { Listing } from './listing.js';
 import { agentTable, matrix, profileTable, usageTable } from './tables.js';
 import { texts } from './texts.js';
 import { timelineList } from './timeline.js';
-import { banner, originFacts, robotsFacts, verdictFacts, verdictWord } from './verdict.js';
+import { banner, countsOf, originFacts, robotsFacts, verdictFacts, verdictWord } from './verdict.js';
 
 for (const [attribute, set] of /** @type {[string, (node: any, text: string) => void][]} */ ([
   ['text', (node, text) => (node.textContent = text)],
@@ -125,22 +125,42 @@ async function askText({ robots, urls, agents, purpose }) {
   const answer = await askAbout(texts.deciding, '/v1/explain', body);
   const first = answer.results.find(({ verdicts }) => verdicts);
   const detail = new Detail(answer, () => [[texts.readAs, answer.dialect]], texts.pasted);
+  putMany(answer.results, purpose, detail);
+  if (first) return;
+  detail.listing.pick({});
+  say(texts.noUrl, 'error');
+}
+
+/** Shows many verdicts, headed by their counts, and the details of one of them. */
+function putMany(results, purpose, detail) {
+  const verdicts = results.flatMap((each) => each.verdicts || []);
+  const counts = countsOf(verdicts);
+  const table = section(
+    texts.verdictsTitle,
+    matrix(results, purpose, ({ verdict, url }) => detail.pick(verdict, url)),
+  );
+  const share = shareBar(results, purpose);
+  const heading = element(
+    'div',
+    { class: 'banner plain', 'data-part': 'counts' },
+    element('p', { class: 'big' }, counts),
+    element('p', { class: 'asked' }, texts.manyUrls(results.length)),
+  );
+  const isOne = verdicts.length < 2;
+  if (!isOne) detail.head.classList.add('picked');
   put(
+    ...(isOne ? [] : [element('div', { class: 'answer' }, heading), share, table]),
     detail.head,
     detail.facts,
-    shareBar(answer.results, purpose),
-    section(
-      texts.verdictsTitle,
-      matrix(answer.results, purpose, ({ verdict, url }) => detail.pick(verdict, url)),
-    ),
-    ...detail.listing.sections(),
+    ...(isOne ? [share, table] : []),
+    ...(detail.listing ? detail.listing.sections() : []),
     detail.usage,
   );
+  const first = results.find((each) => each.verdicts);
   if (first) detail.pick(first.verdicts[0], first.input);
-  else {
-    detail.listing.pick({});
-    say(texts.noUrl, 'error');
-  }
+  if (isOne) return;
+  document.title = texts.title(counts, detail.where);
+  say(counts, 'hidden');
 }
 
 async function askList({ urls, agents, purpose }) {
@@ -157,18 +177,7 @@ async function askList({ urls, agents, purpose }) {
   });
   const first = results.find(({ verdicts }) => verdicts);
   if (!first) throw new Error(texts.noSiteUrl);
-  const detail = new Detail({}, listFacts, texts.manyUrls(urls.length));
-  put(
-    detail.head,
-    detail.facts,
-    shareBar(results, purpose),
-    section(
-      texts.verdictsTitle,
-      matrix(results, purpose, ({ verdict, url }) => detail.pick(verdict, url)),
-    ),
-    detail.usage,
-  );
-  detail.pick(first.verdicts[0], first.input);
+  putMany(results, purpose, new Detail({}, listFacts, texts.manyUrls(urls.length)));
 }
 
 /** What is known of one of many verdicts, and the way to all about it. */

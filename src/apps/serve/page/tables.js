@@ -1,6 +1,6 @@
 // @ts-check
 // Displays many verdicts: by agent, by URL, by profile; and what the site states about use.
-import { button, element, foreign, scrolling, tableHead } from './elements.js';
+import { button, element, foreign, plain, scrolling, tableHead } from './elements.js';
 import { texts } from './texts.js';
 import { groupText, mark, verdictMark, whyText } from './verdict.js';
 
@@ -79,7 +79,7 @@ export function matrix(results, purpose, onPick) {
         : verdicts.map((verdict) =>
             element(
               'td',
-              {},
+              { 'data-label': plain(verdict.agent) },
               choice.button(cell(verdict), { verdict, url: input }),
               ...(purpose ? [element('div', { class: 'preference' }, preferenceMark(verdict))] : []),
             ),
@@ -98,8 +98,8 @@ export function matrix(results, purpose, onPick) {
 }
 
 function cell(verdict) {
-  const where = verdict.rule ? element('span', { class: 'at' }, ' ' + texts.line(verdict.rule.line)) : '';
-  return element('span', {}, verdictMark(verdict), where);
+  const where = verdict.rule ? element('span', { class: 'at' }, texts.line(verdict.rule.line)) : '';
+  return element('span', { class: 'cell' }, verdictMark(verdict), ' ', where);
 }
 
 /** Table of the usage preferences that the site states. They do not affect fetching. */

@@ -24,6 +24,19 @@ export function mark(kind, word) {
   );
 }
 
+/**
+ * The heading of several verdicts: how many there are of each kind.
+ * @returns {string}
+ */
+export function countsOf(verdicts) {
+  const kinds = verdicts.map(verdictClass);
+  return Object.keys(texts.words)
+    .map((kind) => [kind, kinds.filter((each) => each === kind).length])
+    .filter(([, count]) => count > 0)
+    .map(([kind, count]) => count.toLocaleString('en') + ' ' + texts.words[kind].toLowerCase())
+    .join(', ');
+}
+
 export function verdictMark(verdict) {
   return mark(verdictClass(verdict), verdictWord(verdict));
 }
