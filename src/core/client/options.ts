@@ -114,7 +114,10 @@ export interface RobotsClientOptions {
    * `close()` leaves the store open. @default none
    */
   readonly store?: RobotsStore;
-  /** Milliseconds for each call of the store. After that the client continues without the result. @default 150 */
+  /**
+   * Milliseconds for each store call that a question waits for. After that the client continues without the result.
+   * Writes in the background, and `close()` as a whole, may take ten times as long, up to 10 s. @default 150
+   */
   readonly storeDeadlineMs?: number;
   /**
    * Called on trouble with the store, and on its end. No reaction is needed. If it throws or rejects, the process is

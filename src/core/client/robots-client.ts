@@ -431,7 +431,7 @@ export class RobotsClient {
 
   /**
    * Rejects waiting callers with `ERR_ROBOTS_CLOSED`, closes the client's own connections, clears the memory, and
-   * finishes writes to the store within `storeDeadlineMs`. Can be called twice. A dispatcher and a store of the
+   * finishes writes to the store within 10 × `storeDeadlineMs`. Can be called twice. A dispatcher and a store of the
    * caller stay open: close the store after this has resolved.
    */
   close(): Promise<void> {

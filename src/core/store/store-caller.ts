@@ -6,7 +6,7 @@ import { type StoreCalls, storeChannels, type StoreEvent, type StoreOperation } 
 export type CallResult<Value> = { readonly ok: true; readonly value: Value } | { readonly ok: false };
 
 export interface StoreCallerOptions {
-  /** Milliseconds of real time for each call. */
+  /** Milliseconds of real time for a call that a question waits for. */
   readonly deadlineMs: number;
   readonly clock: Clock;
   readonly onEvent: (event: StoreEvent) => void;
@@ -20,7 +20,7 @@ export interface StoreCall<Value> {
   readonly late?: (value: Value) => void;
   /** Describes the expected value when this one is invalid: a store may return anything. */
   readonly expectedValue?: (value: Value) => string | undefined;
-  /** Nobody waits for the call, so it does not keep the process alive. */
+  /** No question waits for the call: it gets a longer deadline, and does not keep the process alive. */
   readonly background?: boolean;
   /** Make the call even if the breaker is open. */
   readonly regardless?: boolean;
@@ -34,6 +34,14 @@ type Timed<Value> = { readonly ended: true; readonly value: Value } | { readonly
  * not read an answer, and that is not the store's fault.
  */
 const STEPS = 10;
+
+const BACKGROUND_FACTOR = 10;
+const MAX_BACKGROUND_MS = 10_000;
+
+/** The deadline of calls that no question waits for. A busy process would report a short one as a fault of the store. */
+export function backgroundDeadlineMs(deadlineMs: number): number {
+  return Math.max(deadlineMs, Math.min(deadlineMs * BACKGROUND_FACTOR, MAX_BACKGROUND_MS));
+}
 
 const FAILED = { ok: false } as const;
 
@@ -85,8 +93,12 @@ export class StoreCaller {
     invokeListener('onStoreEvent', this.#options.onEvent, event);
   }
 
-  #inTime<Value>(made: PromiseLike<Value>, { late, background }: StoreCall<Value>): Promise<Timed<Value>> {
-    const timed = inTime(made, this.#options.deadlineMs, background !== true);
+  #inTime<Value>(
+    made: PromiseLike<Value>,
+    { late, background = false }: StoreCall<Value>,
+  ): Promise<Timed<Value>> {
+    const { deadlineMs } = this.#options;
+    const timed = inTime(made, background ? backgroundDeadlineMs(deadlineMs) : deadlineMs, !background);
     if (late === undefined) return timed;
     return timed.then((result) => {
       if (!result.ended) made.then(late, () => undefined);

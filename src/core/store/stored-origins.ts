@@ -7,7 +7,7 @@ import {
   recordedAt,
   retentionMs,
 } from '../lifecycle/index.ts';
-import { inTime, type CallResult, StoreCaller } from './store-caller.ts';
+import { backgroundDeadlineMs, inTime, type CallResult, StoreCaller } from './store-caller.ts';
 import { type SharedSchedule, fleetTimetables } from './shared-schedule.ts';
 import { type HeldLease, Leases, type TakenLease } from './leases.ts';
 import type { RecordCodec } from './record/record-codec.ts';
@@ -20,7 +20,7 @@ import { type Write, WriteBehind } from './write-behind.ts';
 /** The settings of a client that concern its store. */
 export interface StoreSettings {
   readonly store: RobotsStore;
-  /** Milliseconds of real time for each call, and for `close` as a whole. */
+  /** Milliseconds of real time for each call. See {@link backgroundDeadlineMs}. */
   readonly storeDeadlineMs: number;
   readonly onStoreEvent: (event: StoreEvent) => void;
   /** The client's own agent. Requests carry the first token. */
@@ -139,11 +139,11 @@ export class StoredOrigins {
     await this.#writes.put(origin, { kind: 'delete', at: this.#settings.clock.now() });
   }
 
-  /** After `others`, sends the queued writes. Takes one deadline at most. */
+  /** After `others`, sends the queued writes. Takes one background deadline at most. */
   async close(others: Promise<unknown>): Promise<void> {
     this.#closing = true;
     const ended = others.then(() => this.#writes.flush()).then(() => this.#leases.released());
-    await inTime(ended, this.#settings.storeDeadlineMs, true);
+    await inTime(ended, backgroundDeadlineMs(this.#settings.storeDeadlineMs), true);
     this.#writes.abandon();
   }
 

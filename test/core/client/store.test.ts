@@ -525,8 +525,12 @@ describe('a store that fails', () => {
     const { clock, store } = setUp();
     store.fail('hang', ...everything);
     const sites = await Promise.all(Array.from({ length: 40 }, () => siteWith()));
-    const { robots } = startProcess(store, clock, { storeDeadlineMs: 5 });
+    const { robots, told } = startProcess(store, clock, { storeDeadlineMs: 5 });
     for (const site of sites.slice(0, 39)) await robots.canFetch(site.url('/'));
+    // Writes that were sent in vain are sent again once they have timed out.
+    await eventually(() =>
+      expect(told.filter((event) => event === 'timeout set')).toHaveLength(store.count('set')),
+    );
     store.recover();
     await clock.advance(5 * SECOND);
     expect(store.entries.size).toBe(0);

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { inTime } from '../../../src/core/store/store-caller.ts';
+import { inTime, StoreCaller } from '../../../src/core/store/store-caller.ts';
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 const never = new Promise<never>(() => undefined);
@@ -52,5 +52,29 @@ describe('a deadline', () => {
     vi.restoreAllMocks();
     expect(timers).toHaveLength(2);
     expect(cleared.mock.calls).toEqual(timers);
+  });
+});
+
+describe('a call of a store', () => {
+  it.each([
+    ['that a question waits for has the deadline', 150, {}, 150],
+    ['in the background has ten times as long', 150, { background: true }, 1_500],
+    ['in the background has 10 s at most', 5_000, { background: true }, 10_000],
+    ['in the background never has less', 20_000, { background: true }, 20_000],
+  ])('%s', async (_, deadlineMs, options, expectedMs) => {
+    vi.useFakeTimers();
+    const events: string[] = [];
+    const caller = new StoreCaller({
+      deadlineMs,
+      clock: { now: () => 0 },
+      onEvent: ({ type }) => events.push(type),
+    });
+    const make = (): Promise<void> => never;
+    const called = caller.call({ operation: 'set', origin: 'https://example.com', make, ...options });
+    await vi.advanceTimersByTimeAsync(expectedMs - 1);
+    expect(events).toEqual([]);
+    await vi.advanceTimersByTimeAsync(2);
+    expect([await called, events]).toEqual([{ ok: false }, ['timeout']]);
+    vi.useRealTimers();
   });
 });
