@@ -254,6 +254,6 @@ describeWith('redis-server')('a crawl whose Redis fails', () => {
 
 function inShort(event: StoreEvent): string {
   if (event.type === 'rejected') return `rejected ${event.reason}`;
-  if (event.type === 'set-aside') return `set-aside ${event.reason}`;
+  if (event.type === 'quarantined') return `quarantined ${event.reason}`;
   return `${event.type} ${'operation' in event ? event.operation : event.calls}`;
 }

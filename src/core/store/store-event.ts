@@ -38,7 +38,7 @@ export type StoreEvent =
        * A damaged LMDB database was renamed and a new one created. This happens before a client has the store, so it
        * is published on the channel `canfetch:store` only, and in `quarantine` of the store.
        */
-      readonly type: 'set-aside';
+      readonly type: 'quarantined';
       readonly path: string;
       readonly movedTo: string;
       readonly reason: string;

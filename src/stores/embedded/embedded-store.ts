@@ -18,7 +18,7 @@ import {
   type StoreSetOptions,
 } from '../../core/store/store.ts';
 import { storeChannels } from '../../core/store/store-event.ts';
-import type { QuarantinedDatabase } from './set-aside.ts';
+import type { OnDamage, QuarantinedDatabase } from './quarantine.ts';
 import { type EmbeddedDatabase, Table, type Writer } from './table.ts';
 import { bookSlot, pauseSlots } from './schedule.ts';
 import { PendingChanges } from './pending-changes.ts';
@@ -27,7 +27,7 @@ import { PendingChanges } from './pending-changes.ts';
 export interface EmbeddedStore extends RobotsStore, AsyncDisposable {
   /**
    * Set when the database at `path` was damaged: it was renamed and kept, and this store started with a new one. Also
-   * published as an event `set-aside` on the channel `canfetch:store` of `node:diagnostics_channel`.
+   * published as an event `quarantined` on the channel `canfetch:store` of `node:diagnostics_channel`.
    */
   readonly quarantine?: QuarantinedDatabase;
   get(key: string): Promise<string | undefined>;
@@ -36,8 +36,12 @@ export interface EmbeddedStore extends RobotsStore, AsyncDisposable {
   lease(key: string, ttlMs: number, options?: StoreLeaseOptions): Promise<FencedLease | undefined>;
   reserve(key: string, delayMs: number): Promise<number>;
   pause(key: string, pauseMs: number): Promise<number>;
-  /** All values that have not expired. Values written or deleted during the iteration may or may not be included. */
-  entries(): AsyncIterable<StoreEntry>;
+  /**
+   * All values that have not expired. Values written or deleted during the iteration may or may not be included.
+   *
+   * @param isWanted Values of other keys are not unpacked, and left out.
+   */
+  entries(isWanted?: (key: string) => boolean): AsyncIterable<StoreEntry>;
   /**
    * Deletes everything that has expired. Each write already deletes some of it. The space is reused; the file does
    * not shrink.
@@ -66,6 +70,7 @@ export interface EmbeddedStoreSettings {
 interface PathOptions {
   readonly path: string;
   readonly clock?: Clock;
+  readonly onDamage?: OnDamage;
 }
 
 /**
@@ -76,15 +81,18 @@ interface PathOptions {
  */
 export function readPathOptions(options: PathOptions, expected: string): Required<PathOptions> {
   const given: Partial<PathOptions> = Object(options);
-  assertKnownOptions(given, ['path', 'clock']);
-  const { path, clock = systemClock } = given;
+  assertKnownOptions(given, ['path', 'clock', 'onDamage']);
+  const { path, clock = systemClock, onDamage = 'replace' } = given;
   if (typeof path !== 'string' || path === '') {
     throw new RobotsInvalidOptionsError(`Expected \`path\` to name ${expected}, got ${quote(path)}`);
   }
   if (typeof clock?.now !== 'function') {
     throw invalid('`clock`', 'an object whose `now()` returns epoch milliseconds', clock);
   }
-  return { path, clock };
+  if (onDamage !== 'replace' && onDamage !== 'throw') {
+    throw invalid('`onDamage`', '"replace" or "throw"', onDamage);
+  }
+  return { path, clock, onDamage };
 }
 
 /** The calls of a store. A closed database must not be used, so it is closed only after those that are pending. */
@@ -127,7 +135,7 @@ export function embeddedStore(
   database: EmbeddedDatabase,
   { name, clock, quarantine, close: closeDatabase }: EmbeddedStoreSettings,
 ): EmbeddedStore {
-  if (quarantine !== undefined) storeChannels.store.publish({ type: 'set-aside', ...quarantine });
+  if (quarantine !== undefined) storeChannels.store.publish({ type: 'quarantined', ...quarantine });
   const table = new Table(database, clock);
   const pendingChanges = new PendingChanges(table);
   const calls = new Calls(name, () => table.ended().then(closeDatabase));
@@ -162,12 +170,13 @@ export function embeddedStore(
       }),
     reserve: (key, delayMs) => open(() => bookSlot(table, key, delayMs)),
     pause: (key, pauseMs) => open(() => pauseSlots(table, key, pauseMs)),
-    async *entries() {
+    async *entries(isWanted = () => true) {
       const pages = table.pages('value');
       for (;;) {
         const page = await open(async () => table.read(() => pages.next()));
         if (page.done === true) return;
         for (const { key, content, expiresAt } of page.value) {
+          if (!isWanted(key)) continue;
           const value = await decompress(withoutFence(content));
           if (value !== undefined) yield { key, value, expiresAt };
         }

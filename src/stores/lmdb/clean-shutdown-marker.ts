@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import {
   closeSync,
+  existsSync,
   fstatSync,
   openSync,
   readFileSync,
@@ -47,6 +48,11 @@ export function consumeCleanShutdownMarker(data: string): boolean {
   } catch {
     return false;
   }
+}
+
+/** Whether a note lies beside the data file, right or wrong: the file was a database once. */
+export function hasCleanShutdownMarker(data: string): boolean {
+  return existsSync(markOf(data));
 }
 
 const markOf = (data: string): string => `${data}.closed`;

@@ -1,8 +1,8 @@
 import { createRequire } from 'node:module';
 import { isRobotsError, quote, RobotsInvalidOptionsError } from '../../core/base/index.ts';
-import type { QuarantinedDatabase } from '../embedded/set-aside.ts';
+import type { OnDamage, QuarantinedDatabase } from '../embedded/quarantine.ts';
 import { awaitTransaction } from './exit.ts';
-import { markLmdbClosed, setDamagedLmdbAside } from './quarantine.ts';
+import { markLmdbClosed, quarantineDamagedLmdb } from './quarantine.ts';
 
 /** The part of a database of the package `lmdb` (opened with `encoding: 'binary'`) that is used. */
 export interface LmdbDatabase {
@@ -46,14 +46,14 @@ interface Lmdb {
 }
 
 /**
- * Opens the store's own database. A damaged one is set aside first and replaced by a new one.
+ * Opens the store's own database.
  *
  * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) when it cannot be opened; see its `cause`.
  */
-export function openDatabase(path: string): OpenedDatabase {
+export function openDatabase(path: string, onDamage: OnDamage): OpenedDatabase {
   const { lmdb, file } = loadLmdb();
   try {
-    const quarantine = setDamagedLmdbAside(path, file);
+    const quarantine = quarantineDamagedLmdb(path, file, onDamage);
     const database = lmdb.open({
       path,
       encoding: 'binary',

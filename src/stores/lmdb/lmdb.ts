@@ -1,11 +1,12 @@
 import { type Clock, systemClock } from '../../core/base/index.ts';
 import { embeddedStore, type EmbeddedStore, readPathOptions } from '../embedded/embedded-store.ts';
+import type { OnDamage } from '../embedded/quarantine.ts';
 import { checkDatabase, type LmdbDatabase, openDatabase } from './database.ts';
 import { LmdbEntries } from './entries.ts';
 
 export type { FencedLease, StoreEntry } from '../../core/store/store.ts';
 export type { LmdbDatabase, LmdbEntry, LmdbRange } from './database.ts';
-export type { QuarantinedDatabase } from '../embedded/set-aside.ts';
+export type { OnDamage, QuarantinedDatabase } from '../embedded/quarantine.ts';
 export type { EmbeddedStore } from '../embedded/embedded-store.ts';
 export type { RobotsStore, StoreLease, StoreLeaseOptions, StoreSetOptions } from '../../core/store/store.ts';
 
@@ -14,6 +15,12 @@ export interface LmdbStoreOptions {
   readonly path: string;
   /** Clock for expiry, leases and slots. @default the system clock, which all processes of the machine share */
   readonly clock?: Clock;
+  /**
+   * What happens to a damaged database: `replace` renames it and begins a new one, `throw` leaves it and throws. A file
+   * that is no database is always left, and an error.
+   * @default 'replace'
+   */
+  readonly onDamage?: OnDamage;
 }
 
 /** The store that {@link lmdbStore} makes. */
@@ -55,8 +62,8 @@ export function lmdbStore(source: LmdbStoreOptions | LmdbDatabase): LmdbStore {
     const close = (): Promise<void> => Promise.resolve();
     return embeddedStore(new LmdbEntries(checkDatabase(source)), { name, clock: systemClock, close });
   }
-  const { path, clock } = readPathOptions(source, 'a folder, or a database opened with `lmdb`');
-  const { database, quarantine, close } = openDatabase(path);
+  const { path, clock, onDamage } = readPathOptions(source, 'a folder, or a database opened with `lmdb`');
+  const { database, quarantine, close } = openDatabase(path, onDamage);
   return embeddedStore(new LmdbEntries(database), { name, clock, quarantine, close });
 }
 

@@ -1,8 +1,20 @@
-import { closeSync, mkdirSync, mkdtempSync, openSync, readSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, mkdtempSync, openSync, readSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, extname, join } from 'node:path';
 import { codeOf, quote, RobotsInvalidOptionsError } from '../../core/base/index.ts';
-import { isLocked, moveError, type QuarantinedDatabase, setAsideIfDamaged } from '../embedded/set-aside.ts';
-import { writeCleanShutdownMarker, consumeCleanShutdownMarker } from './clean-shutdown-marker.ts';
+import {
+  type DatabaseFile,
+  isLocked,
+  makeFolder,
+  moveError,
+  type OnDamage,
+  type QuarantinedDatabase,
+  quarantineIfDamaged,
+} from '../embedded/quarantine.ts';
+import {
+  consumeCleanShutdownMarker,
+  hasCleanShutdownMarker,
+  writeCleanShutdownMarker,
+} from './clean-shutdown-marker.ts';
 import { type Probe, probe } from './probe.ts';
 
 /** Errors of `lmdb.h` that tell of a damaged file: MDB_INVALID, MDB_PANIC, MDB_CORRUPTED, MDB_PAGE_NOTFOUND. */
@@ -10,9 +22,9 @@ const DAMAGE_CODES: ReadonlySet<unknown> = new Set([-30793, -30795, -30796, -307
 /** MDB_MAGIC and MDB_DATA_VERSION of `mdb.c`, in the first page. */
 const MAGIC = 0xbeefc0de;
 const DATA_FORMAT = 2;
-const PAGE_BYTES: ReadonlySet<number> = new Set([
-  256, 512, 1_024, 2_048, 4_096, 8_192, 16_384, 32_768, 65_536,
-]);
+const PAGE_BYTES = [256, 512, 1_024, 2_048, 4_096, 8_192, 16_384, 32_768, 65_536];
+/** Where a meta page has its signature: behind the header of the page, and its own pointer. */
+const MAGIC_AT = 24;
 /** Up to the size of a page, behind format, address and size of the memory. */
 const HEAD_BYTES = 52;
 
@@ -27,7 +39,7 @@ function filesAt(path: string): { readonly data: string; readonly lock: string }
 }
 
 /**
- * Sets the database at `path` aside if it is damaged. A new one, and one that nobody has opened or changed since
+ * Renames the database at `path` if it is damaged. A new one, and one that was not opened or changed since
  * {@link markLmdbClosed}, is taken to be sound: only others are opened in a process of their own first.
  *
  * @param library The file of the package `lmdb`.
@@ -35,14 +47,20 @@ function filesAt(path: string): { readonly data: string; readonly lock: string }
  * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) when the database is damaged and cannot be moved, is
  * of a format that LMDB cannot read, or when the disk has no room for it.
  */
-export function setDamagedLmdbAside(path: string, library: string): QuarantinedDatabase | undefined {
+export function quarantineDamagedLmdb(
+  path: string,
+  library: string,
+  onDamage: OnDamage,
+): QuarantinedDatabase | undefined {
   const { data, lock } = filesAt(path);
-  return setAsideIfDamaged({
+  makeFolder(dirname(data));
+  const file: DatabaseFile = {
     kind: 'LMDB',
     path: data,
     companions: [],
     // LMDB holds a lock on the lock file while it has the database open.
     locks: [lock],
+    isDatabase: () => hasSignature(data) || hasCleanShutdownMarker(data) || existsSync(lock),
     damage: () => {
       const inHead = damageOfHead(data);
       if (inHead !== undefined) return inHead;
@@ -52,7 +70,8 @@ export function setDamagedLmdbAside(path: string, library: string): QuarantinedD
       if (found.kind === 'crashed' && isFull(dirname(data))) throw fullDisk(path);
       return damageOf(found);
     },
-  });
+  };
+  return quarantineIfDamaged(file, onDamage);
 }
 
 /** Call it when the database at `path` is closed, so that it is opened faster. */
@@ -74,33 +93,45 @@ function damageOf(found: Probe): string | undefined {
  * another program's.
  */
 function damageOfHead(data: string): string | undefined {
-  const head = new DataView(new ArrayBuffer(HEAD_BYTES));
-  try {
-    const descriptor = openSync(data, 'r');
-    try {
-      readSync(descriptor, head);
-    } finally {
-      closeSync(descriptor);
-    }
-  } catch {
-    // There is no file yet, or LMDB will tell why it cannot be read.
-    return undefined;
-  }
-  if (head.getUint32(24, true) !== MAGIC) return undefined;
+  const head = startOf(data, HEAD_BYTES);
+  if (head?.getUint32(MAGIC_AT, true) !== MAGIC) return undefined;
   const format = head.getUint32(28, true) & 0xffff;
   if (format !== DATA_FORMAT) {
     const reason = `it is an LMDB database with data format ${format}, expected ${DATA_FORMAT}`;
     throw moveError({ kind: 'LMDB', path: data }, reason, 'it may belong to another program');
   }
   const pageBytes = head.getUint32(48, true);
-  return PAGE_BYTES.has(pageBytes) ? undefined : `its pages have ${pageBytes} bytes`;
+  return PAGE_BYTES.includes(pageBytes) ? undefined : `its pages have ${pageBytes} bytes`;
+}
+
+/** Whether one of the two meta pages, the first pages of the file, has LMDB's signature. */
+function hasSignature(data: string): boolean {
+  const start = startOf(data, Math.max(...PAGE_BYTES) + HEAD_BYTES);
+  return (
+    start !== undefined && [0, ...PAGE_BYTES].some((page) => start.getUint32(page + MAGIC_AT, true) === MAGIC)
+  );
+}
+
+/** The first bytes of a file, and zeros behind its end; `undefined` when it cannot be read: LMDB will throw the reason. */
+function startOf(data: string, bytes: number): DataView | undefined {
+  const start = new DataView(new ArrayBuffer(bytes));
+  try {
+    const descriptor = openSync(data, 'r');
+    try {
+      readSync(descriptor, start);
+    } finally {
+      closeSync(descriptor);
+    }
+    return start;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Whether the disk has no room. LMDB writes its lock file through memory, so that a full disk ends the process. */
 function isFull(folder: string): boolean {
   let beside: string | undefined;
   try {
-    mkdirSync(folder, { recursive: true });
     beside = mkdtempSync(join(folder, '.canfetch-'));
     writeFileSync(join(beside, 'room'), Buffer.alloc(ROOM_BYTES));
     return false;

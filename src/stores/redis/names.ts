@@ -20,7 +20,7 @@ export function nameOf(prefix: string, key: string, part: '' | ':lease' | ':slot
 }
 
 /** The key of a value's name; `undefined` for the name of a lease, a slot, or anything else. */
-function keyOf(prefix: string, name: string): string | undefined {
+export function keyOf(prefix: string, name: string): string | undefined {
   if (!name.startsWith(`${prefix}{`) || !name.endsWith('}')) return undefined;
   const escaped = name.slice(prefix.length + 1, -1);
   if (escaped === '%') return '';

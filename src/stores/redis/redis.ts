@@ -10,7 +10,7 @@ import {
   type StoreSetOptions,
 } from '../../core/store/store.ts';
 import { commandsOver, type RedisConnection, type SendCommand } from './connection.ts';
-import { LAST_BYTE, nameOf, bytes, readEntry, scan } from './names.ts';
+import { LAST_BYTE, keyOf, nameOf, bytes, readEntry, scan } from './names.ts';
 import { bookSlot, pauseSlots, releaseLease, setFenced, takeLease } from './scripts.ts';
 import { randomUUID } from 'node:crypto';
 
@@ -46,8 +46,10 @@ export interface RedisStore extends RobotsStore {
   /**
    * All values of the prefix on the server, a page at a time (`SCAN`). Values written or deleted during the iteration
    * may or may not be included. Not over a Cluster: make a store for each of its masters.
+   *
+   * @param isWanted Values of other keys are not read, and left out.
    */
-  entries(): AsyncIterable<StoreEntry>;
+  entries(isWanted?: (key: string) => boolean): AsyncIterable<StoreEntry>;
   /** Deletes all values of the prefix on the server. Leases and slots stay, because other processes rely on them. */
   clear(): Promise<void>;
 }
@@ -106,9 +108,10 @@ export function redisStore(connection: RedisConnection, options: RedisStoreOptio
       const reply = await bookSlot(send, [name], micros(delay), micros(Math.max(delay, SLOT_REMEMBERED_MS)));
       return readWait(reply);
     },
-    async *entries() {
+    async *entries(isWanted = () => true) {
       for await (const names of scan(connection, send, prefix)) {
-        const page = await Promise.all(names.map((name) => readEntry(send, prefix, name)));
+        const wanted = names.filter((name) => isWanted(keyOf(prefix, name) ?? ''));
+        const page = await Promise.all(wanted.map((name) => readEntry(send, prefix, name)));
         yield* page.filter((entry) => entry !== undefined);
       }
     },

@@ -1,8 +1,14 @@
 import { createRequire } from 'node:module';
-import { mkdirSync, statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { isRobotsError, quote, RobotsInvalidOptionsError } from '../../core/base/index.ts';
-import { type QuarantinedDatabase, setAsideIfDamaged } from '../embedded/set-aside.ts';
+import {
+  type DatabaseFile,
+  makeFolder,
+  type OnDamage,
+  type QuarantinedDatabase,
+  quarantineIfDamaged,
+} from '../embedded/quarantine.ts';
 import { type Connect, hasCode, type SqliteDatabase, SQLITE_CORRUPT, SQLITE_NOTADB } from './connection.ts';
 import { prepareSchema } from './schema.ts';
 
@@ -29,19 +35,19 @@ export interface OpenedDatabase {
 }
 
 /**
- * Opens the store's own database. A damaged one is set aside first and replaced by a new one.
+ * Opens the store's own database.
  *
  * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) when it cannot be opened; see its `cause`.
  */
-export function openDatabase(givenPath: string): OpenedDatabase {
+export function openDatabase(givenPath: string, onDamage: OnDamage): OpenedDatabase {
   const { DatabaseSync } = loadSqlite();
   const connect: Connect = (path, options = {}) => new DatabaseSync(path, options);
   // SQLite gives `:memory:` and `file:` a meaning of their own, which an absolute path does not have.
   const path = resolve(givenPath);
   let database: SqliteDatabase | undefined;
   try {
-    mkdirSync(dirname(path), { recursive: true });
-    const quarantine = setDamagedSqliteAside(path, connect);
+    makeFolder(dirname(path));
+    const quarantine = quarantineDamagedSqlite(path, connect, onDamage);
     database = connect(path);
     database.exec(`PRAGMA busy_timeout = ${OPEN_TIMEOUT_MS}`);
     prepareSchema(database, path);
@@ -58,19 +64,36 @@ export function openDatabase(givenPath: string): OpenedDatabase {
 }
 
 /**
- * Sets the database at `path` aside if it is damaged.
+ * Renames the database at `path` if it is damaged.
  *
  * @returns the database that was moved; `undefined` when it is sound.
  * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) when the database is damaged and cannot be moved.
  */
-function setDamagedSqliteAside(path: string, connect: Connect): QuarantinedDatabase | undefined {
-  return setAsideIfDamaged({
+function quarantineDamagedSqlite(
+  path: string,
+  connect: Connect,
+  onDamage: OnDamage,
+): QuarantinedDatabase | undefined {
+  const companions = [`${path}-journal`, `${path}-wal`, `${path}-shm`];
+  const file: DatabaseFile = {
     kind: 'SQLite',
     path,
-    companions: [`${path}-journal`, `${path}-wal`, `${path}-shm`],
+    companions,
+    isDatabase: () => companions.some((companion) => existsSync(companion)) || !isForeign(path, connect),
     damage: () => damageOf(path, connect),
     locks: [path, `${path}-shm`],
-  });
+  };
+  return quarantineIfDamaged(file, onDamage);
+}
+
+/**
+ * Whether the file lacks the signature of SQLite. SQLite reads it, because closing a descriptor of our own would release
+ * the locks that this process holds on the file.
+ */
+function isForeign(path: string, connect: Connect): boolean {
+  if (statSync(path).size < SMALLEST_BYTES) return true;
+  const error = errorOf(path, connect, 'SELECT name FROM sqlite_master');
+  return error !== undefined && hasCode(error, SQLITE_NOTADB);
 }
 
 /** The damage of the file; `undefined` when it is sound, or when that cannot be found out without opening it for writing. */
@@ -79,18 +102,27 @@ function damageOf(path: string, connect: Connect): string | undefined {
   if (stats === undefined || !stats.isFile() || stats.size === 0) return undefined;
   // SQLite would take it for an empty file, and write over it.
   if (stats.size < SMALLEST_BYTES) return `it has ${stats.size} bytes`;
+  const isLarge = stats.size > CHECKED_BYTES;
+  const error = errorOf(path, connect, isLarge ? 'SELECT name FROM sqlite_master' : 'PRAGMA quick_check(1)');
+  if (error === undefined) return undefined;
+  if (!hasCode(error, SQLITE_CORRUPT) && !hasCode(error, SQLITE_NOTADB)) return undefined;
+  return messageOf(error);
+}
+
+/**
+ * What a query finds wrong. The connection is for reading only: when it is closed, it does not delete the log of a
+ * database that another process has put in the place of this one meanwhile.
+ */
+function errorOf(path: string, connect: Connect, query: string): unknown {
   let database: SqliteDatabase | undefined;
   try {
-    // A connection for reading only: when it is closed, it does not delete the log of a database that another process
-    // has put in the place of this one meanwhile.
     database = connect(path, { readOnly: true });
     database.exec('PRAGMA busy_timeout = 250');
-    const check = stats.size > CHECKED_BYTES ? 'SELECT name FROM sqlite_master' : 'PRAGMA quick_check(1)';
-    const { quick_check: found = 'ok' } = Object(database.prepare(check).get());
-    return found === 'ok' ? undefined : String(found).replaceAll('\n', ' ');
+    const { quick_check: found = 'ok' } = Object(database.prepare(query).get());
+    if (found === 'ok') return undefined;
+    return Object.assign(new Error(String(found).replaceAll('\n', ' ')), { errcode: SQLITE_CORRUPT[0] });
   } catch (error) {
-    if (!hasCode(error, SQLITE_CORRUPT) && !hasCode(error, SQLITE_NOTADB)) return undefined;
-    return error instanceof Error ? error.message : String(error);
+    return error;
   } finally {
     database?.close();
   }

@@ -1,5 +1,5 @@
 import { quote, RobotsInvalidOptionsError } from '../../core/base/index.ts';
-import { moveError } from '../embedded/set-aside.ts';
+import { moveError } from '../embedded/quarantine.ts';
 import type { SqliteDatabase } from './connection.ts';
 
 /** "canf" in ASCII: says in the header of the file that the database is ours. */

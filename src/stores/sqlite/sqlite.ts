@@ -1,12 +1,13 @@
 import { type Clock, RobotsInvalidOptionsError, systemClock } from '../../core/base/index.ts';
 import { embeddedStore, type EmbeddedStore, readPathOptions } from '../embedded/embedded-store.ts';
+import type { OnDamage } from '../embedded/quarantine.ts';
 import type { SqliteDatabase } from './connection.ts';
 import { openDatabase } from './database.ts';
 import { SqliteEntries } from './entries.ts';
 import { prepareSchema } from './schema.ts';
 
 export type { EmbeddedStore } from '../embedded/embedded-store.ts';
-export type { QuarantinedDatabase } from '../embedded/set-aside.ts';
+export type { OnDamage, QuarantinedDatabase } from '../embedded/quarantine.ts';
 export type { FencedLease, StoreEntry } from '../../core/store/store.ts';
 export type { RobotsStore, StoreLease, StoreLeaseOptions, StoreSetOptions } from '../../core/store/store.ts';
 export type { SqliteDatabase, SqliteStatement, SqliteValue } from './connection.ts';
@@ -19,6 +20,12 @@ export interface SqliteStoreOptions {
   readonly path: string;
   /** Clock for expiry, leases and slots. @default the system clock, which all processes of the machine share */
   readonly clock?: Clock;
+  /**
+   * What happens to a damaged database: `replace` renames it and begins a new one, `throw` leaves it and throws. A file
+   * that is no database is always left, and an error.
+   * @default 'replace'
+   */
+  readonly onDamage?: OnDamage;
 }
 
 /** The store that {@link sqliteStore} makes. */
@@ -61,8 +68,8 @@ export function sqliteStore(source: SqliteStoreOptions | SqliteDatabase): Sqlite
     const close = (): Promise<void> => Promise.resolve();
     return embeddedStore(new SqliteEntries(source), { name, clock: systemClock, close });
   }
-  const { path, clock } = readPathOptions(source, 'a file, or an open database of SQLite');
-  const { database, quarantine } = openDatabase(path);
+  const { path, clock, onDamage } = readPathOptions(source, 'a file, or an open database of SQLite');
+  const { database, quarantine } = openDatabase(path, onDamage);
   return embeddedStore(new SqliteEntries(database), {
     name,
     clock,

@@ -1,7 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { lmdbStore } from '../../../src/stores/lmdb/lmdb.ts';
 import { RobotsClient } from '../../../src/index.ts';
 import { fakeOrigin, type FakeOrigin } from '../../../src/extras/testing/index.ts';
@@ -9,6 +10,7 @@ import { importSnapshot, type CommandStore } from '../../../src/apps/cli/cache/c
 import { type OriginRecord, profiles } from '../../../src/core/lifecycle/index.ts';
 import { RecordCodec } from '../../../src/core/store/record/record-codec.ts';
 import { describeWith } from '../../support/installed.ts';
+import { smallDisk } from '../../support/small-disk.ts';
 import { startRedis } from '../../support/redis-server.ts';
 import { describeWithSqlite } from '../../support/sqlite.ts';
 import { cli, type CliInput, type CliResult, records } from './session.ts';
@@ -277,6 +279,69 @@ describe('importSnapshot', () => {
     }
     const done = await importSnapshot(lines(), opened, { namespace, profile });
     expect(done).toMatchObject({ imported: 0, error: full });
+  });
+});
+
+it('a full disk is one line, without a stack', async (context) => {
+  using disk = smallDisk(1_024);
+  if (disk === undefined) return context.skip();
+  const printed: unknown[] = [];
+  const { error } = console;
+  console.error = (...values: unknown[]): void => void printed.push(...values);
+  onTestFinished(() => void (console.error = error));
+  const codec = new RecordCodec({ maxBodyBytes: 512_000, profileOf: () => profiles.rfc9309 });
+  const lines = Array.from({ length: 200 }, (_, at) => {
+    const origin = `https://site${at}.example`;
+    const finalUrl = `${origin}/robots.txt`;
+    const now = Date.now();
+    const common = { status: 200, finalUrl, hops: 0, fetchedAt: now };
+    // Nothing compresses it.
+    const body = randomBytes(20_000);
+    return codec.encode({
+      origin,
+      answer: { ...common, kind: 'rules', staleAt: now + 3_600_000 },
+      copy: { ...common, body, truncated: false },
+    });
+  });
+  const store = join(disk.path, 'store');
+  const done = await cli(['cache', 'import', '--store', store, '-a', 'ExampleBot'], {
+    stdin: lines.join('\n'),
+  });
+  expect(done.stderr).toMatch(/^canfetch: the store takes no more records: LMDB could not commit: .+\n$/);
+  expect(printed).toEqual([]);
+  return undefined;
+});
+
+describe('a command that only reads', () => {
+  it.each(['ls', 'show', 'export'])('%s leaves a file that is no database as it is', async (action) => {
+    const file = join(folder, 'urls.txt');
+    writeFileSync(file, 'https://example.com/\n');
+    const urls = action === 'show' ? ['https://example.com/'] : [];
+    const { code, stderr } = await cli(['cache', action, '--store', file, ...urls]);
+    expect(code).toBe(2);
+    expect(stderr).toContain('to be a database of LMDB, got a file of something else');
+    expect(readFileSync(file, 'utf8')).toBe('https://example.com/\n');
+    expect(readdirSync(folder)).toEqual(['urls.txt']);
+  });
+
+  it('neither renames a damaged database nor begins one where there is none', async () => {
+    await crawl();
+    const data = join(path, 'data.mdb');
+    writeFileSync(data, 'damaged '.repeat(2_000));
+    const damaged = await cache('ls');
+    expect([damaged.code, damaged.stderr]).toEqual([2, expect.stringContaining('opened to be read only')]);
+    expect(readdirSync(path).some((name) => name.includes('.damaged-'))).toBe(false);
+    const none = await cli(['cache', 'ls', '--store', folder]);
+    expect([none.code, readdirSync(folder)]).toEqual([2, ['store']]);
+  });
+
+  it('show reads the values of its origins alone', async () => {
+    await crawl();
+    const unpacked = vi.spyOn(RecordCodec.prototype, 'decode');
+    const shown = await cache('show', [sites[0]!.url('/')]);
+    expect(records(shown.stdout)).toMatchObject([{ origin: origins()[0] }]);
+    expect(unpacked).toHaveBeenCalledOnce();
+    unpacked.mockRestore();
   });
 });
 

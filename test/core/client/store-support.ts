@@ -58,7 +58,7 @@ export function startClock(): VirtualClock {
 
 function inShort(event: StoreEvent): string {
   if (event.type === 'rejected') return `rejected ${event.reason}`;
-  if (event.type === 'set-aside') return `set-aside ${event.reason}`;
+  if (event.type === 'quarantined') return `quarantined ${event.reason}`;
   return `${event.type} ${'operation' in event ? event.operation : event.calls}`;
 }
 

@@ -111,16 +111,18 @@ describe('a damaged LMDB database', () => {
   const use = (worker: Worker, path: string, key = 'k'): Promise<UsedStore> =>
     told(worker, { task: 'use', path, key });
 
-  function folderWith(data: Buffer): string {
+  /** @param lock LMDB's lock file beside the data shows that they were a database, whatever they are now. */
+  function folderWith(data: Buffer, lock?: Buffer): string {
     const path = mkdtempSync(join(root, 'store-'));
     writeFileSync(join(path, 'data.mdb'), data);
+    if (lock !== undefined) writeFileSync(join(path, 'lock.mdb'), lock);
     return path;
   }
 
-  /** Copies a folder in which a process opens and removes files, such as claims. */
+  /** Copies a database while a process works with it. What that process has already removed is left out. */
   function copyFiles(from: string, to: string): void {
     mkdirSync(to);
-    for (const name of readdirSync(from)) {
+    for (const name of readdirSync(from).filter((each) => /^(?:data|lock)\.mdb/.test(each))) {
       try {
         copyFileSync(join(from, name), join(to, name));
       } catch (error) {
@@ -173,12 +175,12 @@ describe('a damaged LMDB database', () => {
 
   it.each(Object.keys(damaged))('%s: is kept under another name, and a new one begins', async (name) => {
     const data = damaged[name]?.() ?? Buffer.of();
-    const path = folderWith(data);
+    const path = folderWith(data, Buffer.of());
     const used = await use(worker, path);
     const file = join(path, 'data.mdb');
     const [kept = ''] = setAsideIn(path);
     const quarantine = { path: file, movedTo: join(path, kept), reason: expect.stringMatching(/\w/) };
-    expect(used).toEqual({ works: true, quarantine, events: [{ type: 'set-aside', ...quarantine }] });
+    expect(used).toEqual({ works: true, quarantine, events: [{ type: 'quarantined', ...quarantine }] });
     expect(readFileSync(join(path, kept)).equals(data)).toBe(true);
     expect(claimsIn(path)).toEqual([]);
     // What was begun is a store like any other.
@@ -219,7 +221,7 @@ describe('a damaged LMDB database', () => {
 
   it('is a file where the path has an extension', async () => {
     const path = join(root, 'robots.store');
-    writeFileSync(path, junk(10_000, 6));
+    writeFileSync(path, changed([48, [0, 3]]));
     expect(await use(worker, path)).toMatchObject({ works: true, quarantine: { path } });
   });
 
@@ -271,7 +273,7 @@ describe('a damaged LMDB database', () => {
   it('opened by many processes at once is set aside once, and all use one new database', async () => {
     const crowd = await Promise.all([worker, another, start(), start()]);
     for (let round = 0; round < 3; round++) {
-      const path = folderWith(round === 0 ? Buffer.alloc(8_192) : changed([24, [1, 2, 3, 4]]));
+      const path = folderWith(round === 0 ? Buffer.alloc(8_192) : changed([24, [1, 2, 3, 4]]), Buffer.of());
       const used = await Promise.all(crowd.map((worker, at) => use(worker, path, `key ${at}`)));
       expect(used.map(({ works }) => works)).toEqual(crowd.map(() => true));
       expect(used.filter(({ quarantine }) => quarantine !== undefined)).toHaveLength(1);
@@ -285,7 +287,7 @@ describe('a damaged LMDB database', () => {
   }, 60_000);
 
   it('is set aside by the next one when a process died before it had done so', async () => {
-    const path = folderWith(Buffer.alloc(8_192));
+    const path = folderWith(Buffer.alloc(8_192), Buffer.of());
     const dead = await start();
     await dead.kill();
     symlinkSync('1 0 00000000-0000-0000-0000-000000000000', join(path, 'data.mdb.claim-1'));

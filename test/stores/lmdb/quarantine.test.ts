@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { lmdbStore } from '../../../src/stores/lmdb/lmdb.ts';
 import { HOUR } from '../../support/client.ts';
 
@@ -11,13 +11,22 @@ afterEach(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
 });
 
-it.each([
-  ['8 KB of zeros', Buffer.alloc(8_192)],
-  ['text', Buffer.from('no database\n'.repeat(1_000))],
-])('%s in the place of the database: kept under another name, and a new store begins', async (_, bytes) => {
-  const path = mkdtempSync(join(tmpdir(), 'canfetch-set-aside-'));
+function newFolder(): string {
+  const path = mkdtempSync(join(tmpdir(), 'canfetch-quarantine-'));
   folders.push(path);
+  return path;
+}
+
+const ZEROS = Buffer.alloc(8_192);
+const TEXT = Buffer.from('no database\n'.repeat(1_000));
+
+it.each([
+  ['8 KB of zeros', ZEROS],
+  ['text', TEXT],
+])('%s in the place of the database: kept under another name, and a new store begins', async (_, bytes) => {
+  const path = newFolder();
   writeFileSync(join(path, 'data.mdb'), bytes);
+  writeFileSync(join(path, 'lock.mdb'), '');
   const store = lmdbStore({ path });
   expect(store.quarantine).toMatchObject({ path: join(path, 'data.mdb') });
   await store.set('key', 'value', { ttlMs: HOUR });
@@ -26,3 +35,45 @@ it.each([
   const kept = readdirSync(path).filter((name) => name.includes('.damaged-'));
   expect(kept.map((name) => readFileSync(join(path, name)).equals(bytes))).toEqual([true]);
 });
+
+describe('a file that never was a database', () => {
+  it.each([
+    ['text', TEXT],
+    ['8 KB of zeros', ZEROS],
+    ['a byte', Buffer.of(1)],
+  ])('is left as it is, and an error (%s)', (_, bytes) => {
+    const folder = newFolder();
+    for (const path of [join(folder, 'urls.txt'), folder]) {
+      const file = path === folder ? join(folder, 'data.mdb') : path;
+      writeFileSync(file, bytes);
+      expect(() => lmdbStore({ path })).toThrow(
+        expect.objectContaining({
+          code: 'ERR_ROBOTS_INVALID_OPTIONS',
+          message: `Expected "${file}" to be a database of LMDB, got a file of something else, which was left as it is; use another \`path\``,
+        }),
+      );
+      expect(readFileSync(file).equals(bytes)).toBe(true);
+    }
+    expect(readdirSync(folder).sort()).toEqual(['data.mdb', 'urls.txt']);
+  });
+});
+
+it('a damaged database is left as it is with `onDamage: "throw"`', () => {
+  const path = newFolder();
+  writeFileSync(join(path, 'data.mdb'), TEXT);
+  writeFileSync(join(path, 'lock.mdb'), '');
+  expect(() => lmdbStore({ path, onDamage: 'throw' })).toThrow(/it was opened to be read only/);
+  expect(readFileSync(join(path, 'data.mdb')).equals(TEXT)).toBe(true);
+  const wrong: object = { path, onDamage: 'ask' };
+  expect(() => lmdbStore(wrong as never)).toThrow(/`onDamage` to be "replace" or "throw", got "ask"/);
+});
+
+it.runIf(process.platform === 'linux')(
+  'a folder that cannot be made is an error, and no endless loop',
+  () => {
+    for (const path of ['/proc/x', '/proc/x/y', '/proc/x/y.mdb'])
+      expect(() => lmdbStore({ path })).toThrow(
+        expect.objectContaining({ code: 'ERR_ROBOTS_INVALID_OPTIONS' }),
+      );
+  },
+);

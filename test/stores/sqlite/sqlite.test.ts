@@ -213,11 +213,7 @@ describeWithSqlite('SQLite', () => {
     });
 
     const damage: Readonly<Record<string, (whole: Buffer) => Buffer>> = {
-      '8 KB of zeros': () => Buffer.alloc(8_192),
-      text: () => Buffer.from('no database\n'.repeat(1_000)),
-      'a single byte': () => Buffer.of(1),
       'a file cut in the middle': (whole) => whole.subarray(0, whole.length / 2 + 100),
-      'a header that is none': (whole) => Buffer.concat([Buffer.alloc(100, 7), whole.subarray(100)]),
       'pages full of junk': (whole) =>
         Buffer.concat([whole.subarray(0, 4_096), Buffer.alloc(whole.length - 4_096, 0xa5)]),
       'an index without its entries': (whole) =>
@@ -244,7 +240,7 @@ describeWithSqlite('SQLite', () => {
           reason: expect.stringMatching(/\w/),
         };
         expect(store.quarantine).toEqual(quarantine);
-        expect(events).toEqual([{ type: 'set-aside', ...quarantine }]);
+        expect(events).toEqual([{ type: 'quarantined', ...quarantine }]);
         expect(readFileSync(store.quarantine!.movedTo).equals(bytes)).toBe(true);
         expect(await keysOf(store)).toEqual([]);
         await store.set('k', 'value', { ttlMs: HOUR });
@@ -255,6 +251,33 @@ describeWithSqlite('SQLite', () => {
         expect(await other.get('k')).toBe('value');
       },
     );
+
+    it.each([
+      ['8 KB of zeros', Buffer.alloc(8_192)],
+      ['text', Buffer.from('no database\n'.repeat(1_000))],
+      ['a byte', Buffer.of(1)],
+    ])('a file that never was a database (%s) is left as it is, and an error', (_, bytes) => {
+      const unrelated = join(root, 'urls.txt');
+      writeFileSync(unrelated, bytes);
+      expect(() => sqliteStore({ path: unrelated })).toThrow(
+        expect.objectContaining({
+          code: invalid,
+          message: expect.stringContaining('to be a database of SQLite, got a file of something else'),
+        }),
+      );
+      expect(readFileSync(unrelated).equals(bytes)).toBe(true);
+      expect(readdirSync(root).filter((name) => name.startsWith('urls.txt'))).toEqual(['urls.txt']);
+      rmSync(unrelated);
+    });
+
+    it('one whose header is lost is kept under another name while its log lies beside it', async () => {
+      await store.set('k', 'value', { ttlMs: HOUR });
+      await store.close();
+      writeFileSync(path, Buffer.concat([Buffer.alloc(100, 7), readFileSync(path).subarray(100)]));
+      writeFileSync(`${path}-wal`, '');
+      store = sqliteStore({ path, clock });
+      expect(store.quarantine).toMatchObject({ path });
+    });
 
     it('damaged while it is open is not moved, and rejects', async () => {
       await Promise.all(

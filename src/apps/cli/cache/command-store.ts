@@ -15,7 +15,7 @@ import {
   storeKey,
 } from '../../../core/store/index.ts';
 import { RecordCodec } from '../../../core/store/record/record-codec.ts';
-import type { QuarantinedDatabase, StoreEntry } from '../../../stores/lmdb/lmdb.ts';
+import type { OnDamage, QuarantinedDatabase, StoreEntry } from '../../../stores/lmdb/lmdb.ts';
 import { DEFAULT_MAX_BODY_BYTES, mapConcurrent } from '../../../core/base/index.ts';
 import type { ParsedArguments } from '../frame/command.ts';
 import { isRedisUrl, openPathStore, storeExists } from '../frame/store-option.ts';
@@ -38,7 +38,7 @@ export interface StoredItem {
 /** A store that can be listed. */
 interface ListedStore extends RobotsStore {
   readonly quarantine?: QuarantinedDatabase;
-  entries(): AsyncIterable<StoreEntry>;
+  entries(isWanted?: (key: string) => boolean): AsyncIterable<StoreEntry>;
   clear(): Promise<void>;
 }
 
@@ -49,31 +49,37 @@ export interface CommandStore extends AsyncDisposable {
   /** The record under a key, with the reason why a client would reject it. */
   read(key: string, origin?: string): Promise<ReturnType<RecordCodec['decode']>>;
   write(key: string, record: OriginRecord, ttlMs: number): Promise<void>;
-  /** @param whose Restricts the records to namespaces with these fields. */
-  records(whose: Partial<CacheNamespace>): AsyncIterable<StoredItem>;
+  /**
+   * @param whose Restricts the records to namespaces with these fields.
+   * @param origins Restricts the records to these origins; none: to all.
+   */
+  records(whose: Partial<CacheNamespace>, origins: readonly string[]): AsyncIterable<StoredItem>;
 }
 
 /**
  * Opens the store that `--store` names.
  *
- * @param mayBeMade Whether to create the folder when it does not exist.
+ * @param access What the command does. One that reads never creates, renames or replaces a database.
  * @throws UsageError when `--store` is absent or of an unknown kind, or when the folder does not exist and must not be
  * created.
  */
-export async function openCommandStore(given: ParsedArguments, mayBeMade: boolean): Promise<CommandStore> {
+export async function openCommandStore(
+  given: ParsedArguments,
+  access: 'read' | 'write' | 'create',
+): Promise<CommandStore> {
   const path = readStore(given);
   if (path === undefined) {
     throw new UsageError(
       'Expected --store STORE, got none; give the folder that is the `path` of lmdbStore(), sqlite:FILE, or redis://HOST:PORT',
     );
   }
-  if (!isRedisUrl(path) && !mayBeMade && !storeExists(path)) {
+  if (!isRedisUrl(path) && access !== 'create' && !storeExists(path)) {
     throw new UsageError(
       `Expected --store to be an existing folder, or sqlite: and an existing file, got ${quoted(path)}; check the path`,
     );
   }
   const profile = profiles[readProfile(given)];
-  const { store, close } = await openListedStore(path);
+  const { store, close } = await openListedStore(path, access === 'read' ? 'throw' : 'replace');
   const codec = new RecordCodec({ maxBodyBytes: DEFAULT_MAX_BODY_BYTES, profileOf: () => profile });
   const differenceMs = store.now === undefined ? 0 : Math.round((await store.now()) - Date.now());
   // Smaller differences are those of the network.
@@ -87,13 +93,17 @@ export async function openCommandStore(given: ParsedArguments, mayBeMade: boolea
     codec,
     read: async (key, origin) => decode(await store.get(key), origin),
     write: async (key, record, ttlMs) => store.set(key, codec.encode(earlier(record, -aheadMs)), { ttlMs }),
-    async *records(whose) {
-      for await (const { key, value, expiresAt } of store.entries()) {
+    async *records(whose, origins) {
+      const wanted = new Set(origins);
+      const isWanted = (key: string): boolean => {
+        const { origin, token, addressPolicy } = readRecordKey(key) ?? {};
+        if (origin === undefined || (wanted.size > 0 && !wanted.has(origin))) return false;
+        return (whose.token ?? token) === token && (whose.addressPolicy ?? addressPolicy) === addressPolicy;
+      };
+      for await (const { key, value, expiresAt } of store.entries(isWanted)) {
         const named = readRecordKey(key);
         if (named === undefined) continue;
         const { origin, ...namespace } = named;
-        if ((whose.token ?? namespace.token) !== namespace.token) continue;
-        if ((whose.addressPolicy ?? namespace.addressPolicy) !== namespace.addressPolicy) continue;
         const { record, rejected } = decode(value, origin);
         yield { key, namespace, origin, expiresAt, record, rejected };
       }
@@ -104,12 +114,13 @@ export async function openCommandStore(given: ParsedArguments, mayBeMade: boolea
 
 async function openListedStore(
   named: string,
+  onDamage: OnDamage,
 ): Promise<{ readonly store: ListedStore; readonly close: () => Promise<void> }> {
   if (isRedisUrl(named)) {
     const opened = await (await import('../frame/open-redis-store.ts')).openRedisStore(named);
     return { store: opened.store, close: () => opened.close() };
   }
-  const store = await openPathStore(named);
+  const store = await openPathStore(named, onDamage);
   return { store, close: () => store.close() };
 }
 

@@ -11,7 +11,7 @@ import { type CacheNamespace, namespaceKey } from '../../../core/store/index.ts'
 import { cacheActions } from '../frame/options.ts';
 import { type ParsedArguments, type ExitCode, exitCode } from '../frame/command.ts';
 import { interruptible } from '../frame/interruptible.ts';
-import { warnSetAside } from '../frame/open-client.ts';
+import { warnQuarantined } from '../frame/open-client.ts';
 import { layoutOf, readAgents, readFormat, readProfile } from '../frame/settings.ts';
 import { notAmong } from '../frame/arguments.ts';
 import { importSnapshot, type StoredItem, openCommandStore, type CommandStore } from './command-store.ts';
@@ -36,8 +36,8 @@ export async function runCache(given: ParsedArguments, session: Session): Promis
   if (action === 'import' && whose.token === undefined) {
     throw new UsageError('Expected --agent with import, got none; a snapshot does not contain its agent');
   }
-  await using opened = await openCommandStore(given, action === 'import');
-  warnSetAside(opened.store, session);
+  await using opened = await openCommandStore(given, ACCESS[action]);
+  warnQuarantined(opened.store, session);
   return await interruptible(session, { readsStdin: action === 'import' }, async (signal) => {
     const output = new Output(session.stdout);
     const code = await actions[action]({ opened, given, session, output, whose, origins, signal });
@@ -45,6 +45,14 @@ export async function runCache(given: ParsedArguments, session: Session): Promis
     return code;
   });
 }
+
+const ACCESS = {
+  ls: 'read',
+  show: 'read',
+  export: 'read',
+  clear: 'write',
+  import: 'create',
+} as const satisfies Record<Action, unknown>;
 
 const actions: Readonly<Record<Action, (context: ActionContext) => Promise<ExitCode>>> = {
   ls: list,
@@ -67,10 +75,9 @@ async function list(context: ActionContext): Promise<ExitCode> {
 }
 
 async function show(context: ActionContext): Promise<ExitCode> {
-  const { given, session, output, origins } = context;
+  const { given, session, output } = context;
   const found = new Set<string>();
   for await (const item of records(context)) {
-    if (!origins.includes(item.origin)) continue;
     found.add(item.origin);
     const text = isForMachines(context) ? itemJson(item, true) : renderItem(item, layoutOf(given, session));
     await output.write(text);
@@ -86,7 +93,6 @@ async function clear(context: ActionContext): Promise<ExitCode> {
   }
   const found = new Set<string>();
   for await (const { key, origin } of records(context)) {
-    if (origins.length > 0 && !origins.includes(origin)) continue;
     found.add(origin);
     await opened.store.delete(key);
   }
@@ -139,8 +145,8 @@ async function importAll({ opened, given, session, output, whose }: ActionContex
   return done.rejected + done.missing === 0 ? exitCode.success : exitCode.negative;
 }
 
-async function* records({ opened, whose, signal }: ActionContext): AsyncGenerator<StoredItem> {
-  for await (const item of opened.records(whose)) {
+async function* records({ opened, whose, origins, signal }: ActionContext): AsyncGenerator<StoredItem> {
+  for await (const item of opened.records(whose, origins)) {
     signal.throwIfAborted();
     yield item;
   }

@@ -87,7 +87,7 @@ export async function openClient(
   // First, because nothing may be answered that cannot be recorded.
   const evidence = path === undefined ? undefined : await openEvidence(path);
   const opened = named === undefined ? undefined : await openStore(named);
-  if (opened !== undefined) warnSetAside(opened, session);
+  if (opened !== undefined) warnQuarantined(opened, session);
   const troubles = new StoreTroubles(session);
   // "*" is not a product token, so requests cannot carry it in User-Agent.
   const names = agents.filter((agent) => agent !== '*');
@@ -137,7 +137,7 @@ function assertFetchSuffices(hasProxy: boolean, addressPolicy: string | undefine
 }
 
 /** Warns that a damaged store was renamed, because its answers are then missing. */
-export function warnSetAside({ quarantine }: Pick<OpenedStore, 'quarantine'>, session: Session): void {
+export function warnQuarantined({ quarantine }: Pick<OpenedStore, 'quarantine'>, session: Session): void {
   if (quarantine === undefined) return;
   const { movedTo, reason } = quarantine;
   session.stderr.write(

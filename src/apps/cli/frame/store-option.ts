@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
-import type { EmbeddedStore } from '../../../stores/lmdb/lmdb.ts';
+import { extname, join } from 'node:path';
+import type { EmbeddedStore, OnDamage } from '../../../stores/lmdb/lmdb.ts';
 import { RobotsInvalidOptionsError } from '../../../core/base/index.ts';
 
 /** The beginning of a `--store` that names a file of SQLite. */
@@ -30,9 +31,10 @@ export function storePath(store: string): string {
   return store.startsWith(SQLITE) ? store.slice(SQLITE.length) : store;
 }
 
-/** Whether the store that `--store` names is there. */
+/** Whether the store that `--store` names is there: its file, or the file of LMDB in its folder. */
 export function storeExists(store: string): boolean {
-  return existsSync(storePath(store));
+  const path = storePath(store);
+  return existsSync(path !== store || extname(path) !== '' ? path : join(path, 'data.mdb'));
 }
 
 /**
@@ -40,10 +42,27 @@ export function storeExists(store: string): boolean {
  *
  * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) when it cannot be opened.
  */
-export async function openPathStore(store: string): Promise<EmbeddedStore> {
+export async function openPathStore(store: string, onDamage: OnDamage = 'replace'): Promise<EmbeddedStore> {
   const path = storePath(store);
-  if (path !== store) return (await import('../../../stores/sqlite/sqlite.ts')).sqliteStore({ path });
-  return (await import('../../../stores/lmdb/lmdb.ts')).lmdbStore({ path });
+  if (path !== store)
+    return (await import('../../../stores/sqlite/sqlite.ts')).sqliteStore({ path, onDamage });
+  const { lmdbStore } = await import('../../../stores/lmdb/lmdb.ts');
+  silenceLmdb();
+  return lmdbStore({ path, onDamage });
+}
+
+let silenced: typeof console.error | undefined;
+
+/** `lmdb` prints the stack of each commit that fails. The store throws the same error, which the command reports. */
+function silenceLmdb(): void {
+  const { error: print } = console;
+  if (print === silenced) return;
+  silenced = (...values: unknown[]): void => {
+    const [error] = values;
+    // Its errors have the numbers of the system and of `lmdb.h` as codes; those of Node have names.
+    if (!(error instanceof Error && 'code' in error && typeof error.code === 'number')) print(...values);
+  };
+  console.error = silenced;
 }
 
 /** A URL that `--store` gives, of a Redis or Valkey server. */

@@ -1,5 +1,6 @@
 import {
   existsSync,
+  mkdirSync,
   readFileSync,
   readlinkSync,
   renameSync,
@@ -7,6 +8,7 @@ import {
   symlinkSync,
   unlinkSync,
 } from 'node:fs';
+import { dirname } from 'node:path';
 import { codeOf, quote, RobotsInvalidOptionsError } from '../../core/base/index.ts';
 
 /** A damaged database that was renamed and replaced by a new one. */
@@ -26,11 +28,19 @@ export interface DatabaseFile {
   readonly path: string;
   /** Files that belong to it, and are moved first. */
   readonly companions: readonly string[];
+  /** Whether the file has the signature of this kind of database, or shows that it had one. */
+  isDatabase(): boolean;
   /** The damage; `undefined` when it is sound. */
   damage(): string | undefined;
   /** Files on which a process, including this one, holds a lock while it has the database open. */
   readonly locks: readonly string[];
 }
+
+/**
+ * What happens to a damaged database: `replace` renames it and begins a new one; `throw` leaves it as it is, for
+ * programs that only read.
+ */
+export type OnDamage = 'replace' | 'throw';
 
 const PAUSE_MS = 20;
 /** Longer than another process needs to check and rename the file. */
@@ -39,17 +49,20 @@ const MAX_WAIT_MS = 10_000;
 const CHECK_MS = 2_000;
 
 /**
- * Sets a database aside if it is damaged. Call it before the database is opened.
+ * Renames a damaged database. Call it before the database is opened.
  *
- * A database that a process has open is never moved. When several processes find the same damage, only one moves the
- * file. Both need `/proc` of Linux; on other systems a damaged database is an error.
+ * A file that never was a database, and a database that a process has open, are never moved. When several processes
+ * find the same damage, only one moves the file. Both need `/proc` of Linux; elsewhere a damaged database is an error.
  *
  * @returns the database that was moved; `undefined` when it is sound.
- * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) when the database is damaged and cannot be moved.
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) when the file is no database, or a damaged one that
+ * cannot be moved.
  */
-export function setAsideIfDamaged(file: DatabaseFile): QuarantinedDatabase | undefined {
+export function quarantineIfDamaged(file: DatabaseFile, onDamage: OnDamage): QuarantinedDatabase | undefined {
+  assertDatabase(file);
   const damage = file.damage();
   if (damage === undefined) return undefined;
+  if (onDamage === 'throw') throw moveError(file, damage, 'it was opened to be read only');
   const claim = claimRenaming(file, damage);
   try {
     // Another process may have set it aside and opened a new one meanwhile.
@@ -64,6 +77,35 @@ export function setAsideIfDamaged(file: DatabaseFile): QuarantinedDatabase | und
     return { path: file.path, movedTo, reason };
   } finally {
     unlinkSync(claim);
+  }
+}
+
+/** An unrelated file that `path` names by mistake must stay as it is. An empty file has nothing to lose. */
+function assertDatabase({ kind, path, isDatabase }: DatabaseFile): void {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats === undefined || !stats.isFile() || stats.size === 0 || isDatabase()) return;
+  throw new RobotsInvalidOptionsError(
+    `Expected ${quote(path)} to be a database of ${kind}, got a file of something else, which was left as it is; ` +
+      'use another `path`',
+  );
+}
+
+/**
+ * Creates a folder and those above it. Unlike `mkdirSync` with `recursive`, which never ends where the system refuses
+ * new folders with ENOENT, as below `/proc`.
+ *
+ * @throws the system's error.
+ */
+export function makeFolder(path: string): void {
+  try {
+    mkdirSync(path);
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === 'EEXIST') return;
+    const above = dirname(path);
+    if (code !== 'ENOENT' || above === path || existsSync(above)) throw error;
+    makeFolder(above);
+    mkdirSync(path);
   }
 }
 
