@@ -145,7 +145,7 @@ describe('explain', () => {
   it('shows the statements about the use of the page', async () => {
     const path = await file('User-agent: *\nContent-Signal: search=yes, ai-train=no\nAllow: /\n');
     expect((await cli(['explain', '--robots', path, '/a'])).stdout).toContain(
-      'use     train-ai no, search yes (line 2; reported, not enforced)',
+      'use     train-ai no, search yes (line 2, read by Cloudflare Content Signals Policy, 30 June 2026; reported, not enforced)',
     );
   });
 

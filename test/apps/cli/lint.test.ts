@@ -39,7 +39,7 @@ describe('for people', () => {
       '  "Dissalow" is read as "disallow".',
       expect.stringMatching(/^ {2}Write "disallow"/),
       `${bad}:3:11  error  rule-never-matches`,
-      '  "nowhere" matches nothing: paths start with "/".',
+      '  "nowhere" matches nothing, because paths start with "/".',
       expect.stringMatching(/^ {2}Start the pattern with/),
       `${bad}:4:8  info  trailing-star`,
       expect.stringMatching(/^ {2}The `\*` at the end/),

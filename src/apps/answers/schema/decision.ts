@@ -55,6 +55,10 @@ const usageSource = object<UsageSource>({
   directive: oneOf({ 'content-usage': true, 'content-signal': true, license: true, link: true }),
   specification: text.describe('The document by which it was read'),
   line: line.optional(),
+  scope: z
+    .literal('origin')
+    .optional()
+    .describe('The line stands apart from all groups: it is for all agents'),
   path: text.optional(),
   value: text,
   preferences: z.record(text, preference),

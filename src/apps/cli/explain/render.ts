@@ -51,7 +51,8 @@ function usageSentence({ file, decision }: UrlExplanation): string | undefined {
     ...stated.licenses.slice(0, 3).map((license) => `licence ${printable(license)}`),
   ];
   const what = parts.length === 0 ? 'nothing readable' : parts.join(', ');
-  return `${what} (${lines.length === 1 ? 'line' : 'lines'} ${lines.slice(0, 5).join(', ')}; reported, not enforced)`;
+  const specifications = [...new Set(stated.sources.map(({ specification }) => specification))].join('; ');
+  return `${what} (${lines.length === 1 ? 'line' : 'lines'} ${lines.slice(0, 5).join(', ')}, read by ${specifications}; reported, not enforced)`;
 }
 
 export interface ExplanationLayout extends PolicyLayout {

@@ -19,7 +19,7 @@ interface Wording {
 }
 
 /**
- * Puts a diagnostic into words. What stands in the file is shown quoted, as JSON does it.
+ * Describes a diagnostic in words. Text of the file is quoted as in JSON.
  *
  * @example
  * ```ts
@@ -30,7 +30,7 @@ interface Wording {
  *   const { message, hint } = describeDiagnostic(diagnostic);
  *   console.log(`${diagnostic.line}:${diagnostic.column} ${message} ${hint}`);
  * }
- * // 2:1 "Dissalow" is read as "disallow". Write "disallow": other crawlers may pass over the line.
+ * // 2:1 "Dissalow" is read as "disallow". Write "disallow": other crawlers may ignore the line.
  * ```
  */
 export function describeDiagnostic(diagnostic: Diagnostic): DiagnosticDescription {
@@ -47,68 +47,67 @@ const wordings: Readonly<Record<DiagnosticCode, Wording>> = {
     message: () => 'The file starts with a UTF-8 byte order mark.',
     hint: () => 'Save the file without one.',
     explanation:
-      'RFC 9309 files are UTF-8, where the mark has no use. Most crawlers skip it; one that does not loses the first line, which is usually the first `User-agent`.',
+      'In UTF-8 the mark has no use. Most crawlers skip it. One that does not loses the first line, usually the first `User-agent`.',
   },
   'utf-16': {
     message: ({ severity }) =>
       severity === 'error'
-        ? 'The file is UTF-16, and is read as if it were not: no line of it makes sense.'
-        : 'The file is UTF-16; it was transcoded before it was read.',
+        ? 'The file is UTF-16 but is read as UTF-8, so no line can be understood.'
+        : 'The file is UTF-16. It was converted to UTF-8 before it was read.',
     hint: () => 'Save the file as UTF-8.',
     explanation:
-      'RFC 9309 §2.3: the file MUST be "UTF-8 encoded". Google and most other crawlers do not transcode: to them every line is nonsense, so that everything is allowed.',
+      'RFC 9309 §2.3: the file MUST be "UTF-8 encoded". Google and most other crawlers do not convert it. They find no rules, so everything is allowed.',
   },
   'invalid-utf-8': {
-    message: () => 'From here the file is not UTF-8.',
+    message: () => 'The file is not UTF-8 from here on.',
     hint: () => 'Save the file as UTF-8, or write the bytes of paths as percent escapes.',
     explanation:
       'RFC 9309 §2.3 asks for UTF-8. Bytes are compared as they stand, so a path in another encoding matches only URLs escaped from the same encoding; crawlers that decode the file first match something else or nothing.',
   },
   'past-size-limit': {
-    message: () =>
-      'Crawlers may stop reading before the end of this line: it and all that follows may be lost.',
-    hint: () => 'Shorten the file: merge rules with common prefixes, and drop rules that never decide.',
+    message: () => 'Crawlers may stop reading before the end of this line. The rest of the file may be lost.',
+    hint: () => 'Shorten the file: merge rules with a common prefix, and remove rules that never decide.',
     explanation:
-      'RFC 9309 §2.5: crawlers may impose a parsing limit, which "MUST be at least 500 kibibytes". Google, Yandex and canfetch stop there. Lost rules allow.',
+      'RFC 9309 §2.5: crawlers may impose a parsing limit, which "MUST be at least 500 kibibytes". Google, Yandex and canfetch stop there. What a lost rule disallows is allowed.',
   },
   'line-too-long': {
     message: ({ severity }) =>
       severity === 'error'
-        ? 'The line is cut here: what follows does not count.'
-        : 'Google cuts the line here: for it what follows does not count.',
-    hint: () => 'Break the line into several, or shorten the pattern.',
+        ? 'The line is cut here. The rest of it is ignored.'
+        : 'Google cuts the line here and ignores the rest.',
+    hint: () => 'Split the line, or shorten the pattern.',
     explanation:
-      "Google's parser keeps the first 16,663 bytes of a line and uses the line so cut: a rule then matches more than was written.",
+      "Google's parser keeps the first 16,663 bytes of a line. A rule that is cut matches more than was written.",
   },
   html: {
     message: () => 'This is HTML, not robots.txt.',
-    hint: () => 'Serve the file itself as text/plain, or answer 404 if there is none.',
+    hint: () => 'Serve the file as text/plain, or respond with 404 if there is none.',
     explanation:
-      'Servers often answer unknown paths with a page and status 200, and logins or blocks do the same. Crawlers then find no rules and take everything as allowed.',
+      'Many servers send a page with status 200 for unknown paths, and so do logins and firewalls. Crawlers find no rules in it, so everything is allowed.',
   },
   'forgiven-key': {
     message: (diagnostic) => `${quote(diagnostic.text)} is read as "${diagnostic.meant ?? ''}".`,
-    hint: ({ meant }) => `Write "${meant ?? ''}": other crawlers may pass over the line.`,
+    hint: ({ meant }) => `Write "${meant ?? ''}": other crawlers may ignore the line.`,
     explanation:
-      "Google's parser accepts a few misspellings, and RFC 9309 lets others do so. Crawlers that do not lose the rule, or the whole group.",
+      "Google's parser accepts a few misspellings, and RFC 9309 lets others do so. Other crawlers lose the rule or the whole group.",
   },
   'misspelt-key': {
-    message: ({ text }) => `${quote(text)} is no directive: the line is passed over.`,
-    hint: ({ meant }) => `Write "${meant ?? ''}", if that is what was meant.`,
+    message: ({ text }) => `${quote(text)} is not a directive, so the line is ignored.`,
+    hint: ({ meant }) => `Write "${meant ?? ''}" if that is what you meant.`,
     explanation:
-      'Unknown lines are ignored, without any effect on the lines around them. A rule so lost allows; a `User-agent` so lost gives its rules to the agents before it.',
+      'Unknown lines are ignored and do not affect the lines around them. Without its `Disallow` line a path is allowed; without its `User-agent` line a group belongs to the agents before it.',
   },
   'missing-colon': {
     message: ({ meant, severity }) =>
       severity === 'error'
-        ? `There is no colon behind the key, so that the line, probably "${meant ?? ''}", is passed over.`
-        : `There is no colon behind the key; the line is read as "${meant ?? ''}" all the same.`,
-    hint: () => 'Put a colon behind the key.',
+        ? `The key has no colon, so the line (probably "${meant ?? ''}") is ignored.`
+        : `The key has no colon. The line is read as "${meant ?? ''}" anyway.`,
+    hint: () => 'Put a colon after the key.',
     explanation:
-      "Google's parser, and canfetch with it, forgives a missing colon if the line is exactly two words. Most crawlers do not.",
+      "Google's parser and canfetch accept a missing colon if the line is exactly two words. Most crawlers do not.",
   },
   'unreadable-line': {
-    message: ({ text }) => `${quote(text)} is no line of a robots.txt file; it is passed over.`,
+    message: ({ text }) => `${quote(text)} is not a line of a robots.txt file, so it is ignored.`,
     hint: () => 'Start the line with `#` if it is a comment.',
     explanation:
       'Lines are `key: value`, comments or empty. RFC 9309 §2.3.1.5: crawlers "MUST try to parse each line" and "MUST use the parseable rules".',
@@ -127,87 +126,92 @@ const wordings: Readonly<Record<DiagnosticCode, Wording>> = {
   'unsupported-directive': {
     message: ({ text }) => {
       const origin = originOfDirective(text);
-      const known = origin === undefined ? 'is not known here' : `is ${origin}`;
-      return `${quote(text)} is not part of RFC 9309: it neither allows nor disallows. It ${known}.`;
+      const known = origin === undefined ? 'canfetch does not know it' : `it is ${origin}`;
+      return `${quote(text)} is not part of RFC 9309 and allows or disallows nothing: ${known}.`;
     },
     hint: ({ text }) =>
       originOfDirective(text) === undefined
-        ? 'Check the spelling; remove the line if nobody reads it.'
+        ? 'Check the spelling, or remove the line.'
         : 'Keep it only for the crawlers that obey it.',
     explanation:
       'RFC 9309 §2.2.4: "Crawlers MAY interpret other records that are not part of the robots.txt protocol", and their parsing "MUST NOT interfere with the parsing of explicitly defined records". Shown once for each directive.',
   },
   'invalid-crawl-delay': {
-    message: ({ text }) => `${quote(text)} is no number of seconds: the delay is passed over.`,
+    message: ({ text }) => `${quote(text)} is not a number of seconds, so the delay is ignored.`,
     hint: () => 'Write seconds as a decimal number, such as `Crawl-delay: 10` or `Crawl-delay: 0.5`.',
-    explanation:
-      'A delay that cannot be read asks for nothing; some parsers even reject the whole file for it.',
+    explanation: 'A delay that cannot be read has no effect. Some parsers even reject the whole file.',
   },
   'relative-sitemap': {
     message: ({ text }) => `The sitemap ${quote(text)} is not an absolute http or https URL.`,
     hint: () => 'Write the whole URL, with scheme and host.',
     explanation:
-      'The sitemaps protocol asks for a full URL, and Google for a "fully qualified" one. Few crawlers resolve a relative one against the site.',
+      'The sitemaps protocol requires a full URL, and Google a "fully qualified" one. Few crawlers resolve a relative URL.',
   },
   'record-outside-group': {
-    message: ({ text }) =>
-      `${quote(text)} stands outside any group: it is for nobody, and neither slows a crawler nor states a preference.`,
-    hint: () => 'Put it below a `User-agent` line (`User-agent: *` for all that have no group of their own).',
+    message: ({ text }) => `${quote(text)} is outside any group, so it applies to no agent.`,
+    hint: () =>
+      'Put it below a `User-agent` line: `User-agent: *` is for all agents without a group of their own.',
     explanation:
-      'Records such as `Crawl-delay`, `Content-Usage` and `Content-Signal` count for the user-agent lines directly above them. In front of the first one they count for no agent at all, not for all of them.',
+      'Records such as `Crawl-delay` and `Content-Usage` apply to the user-agent lines directly above them. Before the first one they apply to no agent, not to all.',
+  },
+  'origin-wide-signal': {
+    message: ({ text }) =>
+      `${quote(text)} stands apart from all groups: canfetch reads it for all agents, other crawlers may not.`,
+    hint: () =>
+      'Repeat it in each group that it is for: below `User-agent: *`, and below each agent with a group of its own.',
+    explanation:
+      'The Content Signals Policy shows the line inside a group. Sites also write it once for all agents, in front of the first group or in a paragraph of its own. There a crawler that reads signals by group does not find it, or takes it for a part of the group above. Of several statements the most restrictive counts.',
   },
   'license-in-last-group': {
     message: (diagnostic) =>
-      `This licence does not hold for everybody: it belongs to the group that starts on ${lineOf(diagnostic)}.`,
-    hint: () => 'Put it in front of the first `User-agent` line if it is meant for all.',
+      `This licence does not apply to all agents: it belongs to the group that starts on ${lineOf(diagnostic)}.`,
+    hint: () => 'Put it before the first `User-agent` line if it is meant for all agents.',
     explanation:
-      'RSL 1.0 scopes a `License` line by where it stands: inside a group it is for that group, and replaces the licences in front of all groups. A group ends only at the next `User-agent` line, so that a line at the end of the file is in the last group, whatever blank lines come between. The guide of RSL calls `License` a global directive, and its examples put it at the end of the file: there the two texts contradict each other. This package follows the specification (§4.4); in front of the first group both read the line alike.',
+      'RSL 1.0 scopes a `License` line by its place: inside a group it is for that group, and replaces the licences before the first group. A group ends at the next `User-agent` line, not at a blank line, so a line at the end of the file belongs to the last group. The guide of RSL calls `License` a global directive and puts it at the end of the file, against the specification (§4.4), which canfetch follows. Before the first group both texts agree.',
   },
   'agent-not-token': {
     message: ({ meant, severity, text }) => {
-      if (severity === 'error')
-        return `${quote(text)} names no agent: the group applies to nobody by this line.`;
+      if (severity === 'error') return `${quote(text)} names no agent, so this line adds none to the group.`;
       if (severity === 'info')
-        return `${quote(text)} is no product token by RFC 9309; it is read as written.`;
-      return `${quote(text)} is no product token by RFC 9309; it is read as "${meant ?? ''}".`;
+        return `${quote(text)} is not a product token of RFC 9309. It is read as written.`;
+      return `${quote(text)} is not a product token of RFC 9309. It is read as "${meant ?? ''}".`;
     },
     hint: ({ severity }) =>
       severity === 'info'
-        ? 'Write the name the way the crawler documents it; where its documentation has digits or dots, leave it.'
-        : 'Write the product token alone, one for each line: no version, no URL, no list, no wildcard in a name.',
+        ? 'Write the name as the documentation of the crawler does. If that has digits or dots, leave them.'
+        : 'Write one product token a line, without version, URL, list or wildcard.',
     explanation:
-      'RFC 9309 §2.2.1: a product token "MUST contain only uppercase and lowercase letters ("a-z" and "A-Z"), underscores ("_"), and hyphens ("-")". A fifth of the names in real files are none. Google reads them up to the first other character: `MJ12bot` as `MJ`.',
+      'RFC 9309 §2.2.1: a product token "MUST contain only uppercase and lowercase letters ("a-z" and "A-Z"), underscores ("_"), and hyphens ("-")". A fifth of the names in real files have other characters. Google reads a name up to the first of them: `MJ12bot` as `MJ`.',
   },
   'ignored-name': {
     message: (diagnostic) =>
       diagnostic.meant === ''
-        ? `This line does not name ${agentOf(diagnostic)}: no name is read of it.`
-        : `This line does not name ${agentOf(diagnostic)}: only ${quote(diagnostic.meant ?? '')} is read of it.`,
-    hint: ({ agent }) => `Write a line of its own: \`User-agent: ${agent ?? ''}\`.`,
+        ? `This line does not name ${agentOf(diagnostic)}: it is read as no name.`
+        : `This line does not name ${agentOf(diagnostic)}: it is read as ${quote(diagnostic.meant ?? '')} alone.`,
+    hint: ({ agent }) => `Give it a line of its own: \`User-agent: ${agent ?? ''}\`.`,
     explanation:
-      'A user-agent line has one product token (RFC 9309 §2.2.1). What comes behind it is passed over, as Google does: of `A B`, `A; B` and a whole User-Agent string the first name counts, which in the strings of many crawlers is "Mozilla".',
+      'A user-agent line has one product token (RFC 9309 §2.2.1). What follows it is ignored, as Google does: `A B`, `A; B` and a whole User-Agent string name their first token only, which for many crawlers is "Mozilla".',
   },
   'duplicate-group': {
     message: (diagnostic) =>
-      `A group for ${agentOf(diagnostic)} came before (${lineOf(diagnostic)}): their rules are merged.`,
+      `There is already a group for ${agentOf(diagnostic)} (${lineOf(diagnostic)}). Their rules are merged.`,
     hint: () => 'Write one group for each agent.',
     explanation:
-      'RFC 9309 §2.2.1: "If there is more than one group matching the user-agent, the matching groups\' rules MUST be combined into one group". Some crawlers take only the first group, or only the last.',
+      'RFC 9309 §2.2.1: "If there is more than one group matching the user-agent, the matching groups\' rules MUST be combined into one group". Some crawlers use only the first group, or only the last.',
   },
   'mixed-group': {
     message: (diagnostic) =>
-      `The group that starts on ${lineOf(diagnostic)} is for all agents and for some by name: they share its rules.`,
-    hint: () =>
-      'If the names were meant to have rules of their own, or none, give them a group with a rule in it.',
+      `The group that starts on ${lineOf(diagnostic)} names all agents and others by name. They share its rules.`,
+    hint: () => 'If the named agents should have rules of their own, or none, give them a group with a rule.',
     explanation:
-      'User-agent lines without a rule between them form one group, whatever stands between: `User-agent: a`, an empty line, `User-agent: *`, `Disallow: /` disallows `a` too. It is right where it is meant: an agent that is named follows only the groups that name it.',
+      'User-agent lines without a rule between them form one group: `User-agent: a`, an empty line, `User-agent: *`, `Disallow: /` disallows `a` too. This may be intended, because a named agent follows only the groups that name it.',
   },
   'directive-between-agents': {
     message: (diagnostic) =>
       `This user-agent line belongs to the group before it: the directive on ${lineOf(diagnostic)} does not end a group.`,
     hint: () => 'Put an `Allow` or `Disallow` line into the first group (an empty `Disallow:` will do).',
     explanation:
-      'Only `Allow` and `Disallow` end a run of user-agent lines. RFC 9309 §2.2.4: other records "MUST NOT interfere". So in `User-agent: a`, `Crawl-delay: 5`, `User-agent: b`, `Disallow: /` both `a` and `b` are disallowed. The delay is for `a` alone: records other than `Allow` and `Disallow` count for the user-agent lines directly above them. One file in twenty has this, and crawlers differ on it.',
+      'Only `Allow` and `Disallow` end a run of user-agent lines. RFC 9309 §2.2.4: other records "MUST NOT interfere". So `User-agent: a`, `Crawl-delay: 5`, `User-agent: b`, `Disallow: /` disallows both `a` and `b`. The delay is for `a` alone: such records apply to the user-agent lines directly above them. One file in twenty has this, and crawlers differ on it.',
   },
   'blank-line-between-agents': {
     message: (diagnostic) =>
@@ -215,79 +219,76 @@ const wordings: Readonly<Record<DiagnosticCode, Wording>> = {
     hint: () =>
       'Put an `Allow` or `Disallow` line into the first group (an empty `Disallow:` will do), or remove the blank line.',
     explanation:
-      'Blank lines ended a record in the convention of 1994. RFC 9309 ignores them: user-agent lines without a rule between them form one group.',
+      'Blank lines ended a record in the convention of 1994. RFC 9309 ignores them, so user-agent lines without a rule between them form one group.',
   },
   'empty-group': {
-    message: (diagnostic) => `The group of ${agentOf(diagnostic)} has no rules: everything is allowed to it.`,
-    hint: () => 'Add the rules that are missing; write an empty `Disallow:` if everything is to be allowed.',
+    message: (diagnostic) =>
+      `The group of ${agentOf(diagnostic)} has no rules, so everything is allowed to it.`,
+    hint: () => 'Add the missing rules, or an empty `Disallow:` if everything should be allowed.',
     explanation:
-      'An agent that a group names does not fall back to the `*` group. A group with nothing but, say, a `Crawl-delay` therefore lifts every rule that the `*` group has for it.',
+      'A named agent does not fall back to the `*` group. So a group that has, say, only a `Crawl-delay` lifts all rules of the `*` group for its agents.',
   },
   'merge-allows-all': {
     message: (diagnostic) =>
-      `This does not disallow everything to ${agentOf(diagnostic)}: ${lineOf(diagnostic)}, in another group for the same agent, allows it and wins.`,
+      `This does not disallow everything to ${agentOf(diagnostic)}: ${lineOf(diagnostic)} in another group for it allows everything and wins.`,
     hint: () =>
-      'Remove one of the two rules. If a CDN put the other into the file, turn that off, or set it up there.',
+      'Remove one of the two rules. If a CDN added the other one, change it in the settings of the CDN.',
     explanation:
-      'Groups of one agent are merged, and of two rules of the same length allow wins. Services that manage robots.txt, Cloudflare among them, put a group `User-agent: *` with `Allow: /` in front of the file; a `Disallow: /` behind it is then void.',
+      'Groups of one agent are merged, and of two rules of the same length allow wins. Services that manage robots.txt, such as Cloudflare, put `User-agent: *` with `Allow: /` before the file. A `Disallow: /` after it then has no effect.',
   },
   'rule-outside-group': {
-    message: ({ text }) => `The rule ${quote(text)} belongs to no group and is void.`,
-    hint: () => 'Put a `User-agent` line in front of it (`User-agent: *` for all).',
+    message: ({ text }) => `The rule ${quote(text)} is in no group, so it has no effect.`,
+    hint: () => 'Put a `User-agent` line before it (`User-agent: *` for all agents).',
     explanation:
-      'A group starts with a user-agent line; rules before the first one are for nobody. In the dialects of the 1990s a blank line ends a record, so that rules behind it are void as well.',
+      'A group starts with a user-agent line. Rules before the first one apply to no agent. In the dialects of the 1990s a blank line ends a record, and rules after it have no effect either.',
   },
   'rule-never-matches': {
-    message: ({ text }) => `${quote(text)} matches nothing: paths start with "/".`,
+    message: ({ text }) => `${quote(text)} matches nothing, because paths start with "/".`,
     hint: ({ text }) =>
       /^https?:/i.test(text)
-        ? 'Write the path alone, without scheme and host.'
-        : 'Start the pattern with "/", or with "*" where the dialect has wildcards.',
+        ? 'Write only the path, without scheme and host.'
+        : 'Start the pattern with "/", or with "*" if the dialect has wildcards.',
     explanation:
       'RFC 9309 §2.2.2: "The matching MUST start with the first byte of the path", which is always "/". A pattern that starts with anything but "/" or "*" can match no path.',
   },
   'empty-rule': {
-    message: () => 'A rule without a path is void: the other rules of the group hold without it.',
-    hint: () => 'Remove the line; write `Disallow: /` if everything was meant.',
-    explanation:
-      'An empty `Disallow:` allows everything only when it is the one rule of its group. Beside other rules it does nothing.',
+    message: () => 'A rule without a path has no effect beside the other rules of the group.',
+    hint: () => 'Remove the line, or write `Disallow: /` if you meant everything.',
+    explanation: 'An empty `Disallow:` allows everything only if it is the only rule of its group.',
   },
   'trailing-star': {
-    message: ({ text }) => `The \`*\` at the end of ${quote(text)} matches nothing more.`,
-    hint: () => 'Leave it out, unless its byte is to make the rule win against another.',
+    message: ({ text }) => `The \`*\` at the end of ${quote(text)} does not change what the rule matches.`,
+    hint: () => 'Remove it, unless the rule needs one byte more to win against another rule.',
     explanation:
-      'Rules match prefixes: `/fish*` matches what `/fish` matches. The `*` still counts as an byte, so the rule wins against one of the same path without it. Behind a `*` an anchoring `$` is void too.',
+      'Rules match prefixes: `/fish*` matches what `/fish` matches. The `*` still counts as a byte, so the rule wins against one of the same path without it. A `$` after the `*` has no effect either.',
   },
   'literal-wildcard': {
     message: ({ text }) => `In ${quote(text)} \`*\` and \`$\` are ordinary characters.`,
-    hint: () => 'Write prefixes, or read the file by a dialect with wildcards.',
-    explanation: 'The conventions of 1994 and 1996 know no wildcards. RFC 9309 made `*` and `$` special.',
+    hint: () => 'Write prefixes, or read the file in a dialect with wildcards.',
+    explanation: 'The conventions of 1994 and 1996 have no wildcards. In RFC 9309 `*` and `$` are special.',
   },
   'rewritten-in-urls': {
     message: ({ meant, text }) =>
       meant === ''
-        ? `URL parsers take ${quote(text)} out of a URL: written so, the rule matches none that was parsed.`
-        : `URL parsers write ${quote(text)} as ${quote(meant ?? '')}: written so, the rule matches no URL that was parsed.`,
-    hint: ({ meant }) =>
-      meant === ''
-        ? 'Write the path as it stands in URLs, without it.'
-        : `Write ${quote(meant ?? '')} instead.`,
+        ? `URL parsers remove ${quote(text)} from URLs, so the rule matches no URL that was parsed.`
+        : `URL parsers write ${quote(text)} as ${quote(meant ?? '')}, so the rule matches no URL that was parsed.`,
+    hint: ({ meant }) => (meant === '' ? 'Remove it from the rule.' : `Write ${quote(meant ?? '')} instead.`),
     explanation:
-      'Crawlers compare rules with URLs that a parser has put into their final form (URL Standard): the segments "." and ".." are resolved, in paths a backslash is a slash there, tabs are gone, and spaces, quotes and angle brackets are escaped. Google compares what is written with URLs as they come. RFC 9309 reads raw characters of a rule like their escapes, so that it reports the segments alone.',
+      'Crawlers compare rules with URLs that a URL parser has normalised (URL Standard): "." and ".." segments are resolved, backslashes in paths become slashes, tabs are removed, and spaces, quotes and angle brackets are escaped. Google compares rules as written. RFC 9309 compares raw characters and their escapes as equal, so in that dialect only the segments are reported.',
   },
   bracket: {
     message: ({ text }) =>
-      `${quote(text)} matches only URLs that have it spelt the same way: URL parsers leave brackets as they are.`,
+      `${quote(text)} matches only URLs that spell it the same way, because URL parsers do not change brackets.`,
     hint: ({ text }) =>
-      `Add the same rule with ${quote(text.startsWith('%') ? decodeURIComponent(text) : encodeURIComponent(text))}, since links are written both ways.`,
+      `Add the same rule with ${quote(text.startsWith('%') ? decodeURIComponent(text) : encodeURIComponent(text))}, because links have both spellings.`,
     explanation:
-      'Brackets are reserved characters (RFC 3986 §2.2), so that a raw one and an escaped one differ, in paths and in queries. Browsers and URL parsers escape neither: `?filter[a]=1` and `?filter%5Ba%5D=1` are both seen, and each needs a rule.',
+      'Brackets are reserved characters (RFC 3986 §2.2), so a raw bracket and an escaped one differ. Browsers and URL parsers do not change them: `?filter[a]=1` and `?filter%5Ba%5D=1` are both in use, and each needs a rule.',
   },
   'shadowed-rule': {
     message: (diagnostic) =>
-      `${quote(diagnostic.text)} never decides: ${lineOf(diagnostic)} matches whatever it matches, and wins.`,
-    hint: () => 'Remove the rule, or make it longer than the other if it is meant as an exception.',
+      `${quote(diagnostic.text)} never decides: ${lineOf(diagnostic)} matches everything that it matches, and wins.`,
+    hint: () => 'Remove the rule, or make it longer than the other one if it is meant as an exception.',
     explanation:
-      'The longest pattern decides; of equally long ones allow, then the first. In the dialects of the 1990s the first rule that matches decides. Only rules that can be shown never to decide, for all agents of their group, are reported.',
+      'The longest pattern decides; of equally long ones allow, then the first. In the dialects of the 1990s the first rule that matches decides. A rule is reported only if it can be shown that it never decides, for all agents of its group.',
   },
 };

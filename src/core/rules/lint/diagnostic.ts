@@ -22,6 +22,7 @@ export type DiagnosticCode =
   | 'invalid-crawl-delay'
   | 'relative-sitemap'
   | 'record-outside-group'
+  | 'origin-wide-signal'
   | 'license-in-last-group'
   // User-agent lines and groups.
   | 'agent-not-token'

@@ -1,8 +1,11 @@
+import { SPECIFICATIONS } from '../usage/usage-source.ts';
+
 /** Directives outside RFC 9309 that occur in real files: their origin and status. */
 const ORIGINS: Readonly<Record<string, string>> = {
   'crawl-delay':
-    'a pause between two requests, in seconds; Bing, Common Crawl and Anthropic obey it, Google and (since 2018) Yandex do not; canfetch paces by it',
-  'request-rate': 'documents per time, from a proposal of 1996; few crawlers obey it; canfetch reports it',
+    'a pause between two requests, in seconds; Bing, Common Crawl and Anthropic obey it, Google and (since 2018) Yandex do not; guards of canfetch with `pacing` keep it',
+  'request-rate':
+    'documents per time, from a proposal of 1996; few crawlers obey it; guards of canfetch with `pacing` keep it',
   'visit-time': 'hours (UTC) for visits, from a proposal of 1996; hardly any crawler obeys it',
   'cache-delay': 'a pause between requests for cached copies; no known crawler uses it',
   'revisit-after': 'a wish borrowed from an HTML meta element; no crawler obeys it',
@@ -10,15 +13,13 @@ const ORIGINS: Readonly<Record<string, string>> = {
   domain: 'the preferred domain of a site; no known crawler uses it',
   'clean-param':
     'query parameters that do not change a page, for Yandex; it merges URLs and disallows nothing',
-  noindex: 'never part of any standard; Google stopped reading it in 2019',
-  nofollow: 'never part of any standard; Google stopped reading it in 2019',
-  noarchive: 'never part of any standard',
-  'content-usage':
-    'an AIPREF usage preference (IETF draft); it says what content may be used for, not who may fetch it',
-  'content-signal':
-    "Cloudflare's usage preferences; they say what content may be used for, not who may fetch it",
+  noindex: 'a directive that was never part of any standard; Google stopped reading it in 2019',
+  nofollow: 'a directive that was never part of any standard; Google stopped reading it in 2019',
+  noarchive: 'a directive that was never part of any standard',
+  'content-usage': `an AIPREF usage preference (${SPECIFICATIONS['content-usage']}); it says what content may be used for, not who may fetch it`,
+  'content-signal': `a usage preference (${SPECIFICATIONS['content-signal']}); it says what content may be used for, not who may fetch it`,
   'content-signals': 'another spelling of Content-Signal, which some parsers read',
-  license: 'the URL of an RSL 1.0 licence; it says on what terms content may be used, not who may fetch it',
+  license: `the URL of a licence (${SPECIFICATIONS.license}); it says on what terms content may be used, not who may fetch it`,
   disallowaitraining:
     "from an expired Internet draft; Google's parser reads it as `Disallow`, which blocks its search crawler too",
   allowaitraining: "from an expired Internet draft; Google's parser reads it as `Allow`",

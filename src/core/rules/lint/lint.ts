@@ -15,6 +15,7 @@ import {
   type LineCursor,
 } from '../line-cursor.ts';
 import { asCharacters, BLANK, CONTROL, DOLLAR, fromUtf8, secondsToMs, SLASH, STAR, utf8 } from '../bytes.ts';
+import { recordsFor } from '../other-records.ts';
 import { GroupLint } from './lint-groups.ts';
 import { type Diagnostic, Report, type Span } from './diagnostic.ts';
 import { rewrittenInUrls } from './rewritten-in-urls.ts';
@@ -60,9 +61,11 @@ const KEY_BYTES = KEYS.map((key) => utf8.encode(key));
 const TOKEN_OR_STAR = /^(?:[A-Za-z_-]+|\*)$/;
 const MAX_AGENTS_SHOWN = 10;
 /**
- * Records for the agents of a block. Outside any block they count for nobody. (`License` counts for everybody there.)
+ * Records for the agents of a block. Outside any block they count for no agent. (`License` and `Content-Signal` count for
+ * all agents there.)
  */
-const AGENT_RECORDS = /^(?:crawl-delay|request-rate|visit-time|content-usage|content-signals?)$/;
+const AGENT_RECORDS = /^(?:crawl-delay|request-rate|visit-time|content-usage)$/;
+const SIGNALS: readonly string[] = ['content-signal', 'content-signals'];
 
 /**
  * Finds problems in a file. Diagnostics are sorted by line and column, at most 100 of a code; the last of a code has
@@ -97,6 +100,9 @@ class Linter {
   #afterBlank = false;
   /** The first licence that is separated from the user-agent lines of the last group. */
   #apart: Span | undefined;
+
+  /** The keys of `Content-Signal` lines, by line. */
+  readonly #signals = new Map<number, Span>();
 
   /** The last key without effect: such lines often repeat one. */
   #lastKey = keyOf('');
@@ -142,6 +148,11 @@ class Linter {
     if (this.#apart !== undefined && !this.#groups.isForAll) {
       const { line: otherLine } = this.#groups.last.agentLine;
       report.add('license-in-last-group', 'warning', this.#apart, { otherLine });
+    }
+    if (this.#signals.size > 0) {
+      for (const { line } of recordsFor(this.#file, '*', SIGNALS).apart) {
+        report.add('origin-wide-signal', 'info', this.#signals.get(line)!);
+      }
     }
     this.#groups.finish();
     return report.diagnostics;
@@ -191,6 +202,7 @@ class Linter {
     if (kind === LINE_JUNK || missingColon) return;
     const isInBlock = this.#walk.block >= 0;
     if (!isInBlock && AGENT_RECORDS.test(word)) report.add('record-outside-group', 'warning', key);
+    if (SIGNALS.includes(word)) this.#signals.set(line, key);
     if (isInBlock && word === 'license' && this.#afterBlank) this.#apart ??= value;
     if (word === 'crawl-delay' && secondsToMs(bytes, value.start, value.end) < 0) {
       report.add('invalid-crawl-delay', 'warning', value);

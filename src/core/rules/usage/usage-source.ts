@@ -11,6 +11,8 @@ export interface UsageSource extends Statement {
   readonly specification: string;
   /** 1-based line of the robots.txt file; absent for a header. */
   readonly line?: number;
+  /** `origin`: the line stands apart from all groups, and is read for all agents. Absent for other lines and headers. */
+  readonly scope?: 'origin';
   /** The path of the statement as written, its first 1,000 characters; absent when it is for all paths. */
   readonly path?: string;
   /** The statement as written, its first 1,000 characters; for a link, its target. */
@@ -24,7 +26,7 @@ export type UsageDirective = 'content-usage' | 'content-signal';
  * override the other categories for uses that qualify, and does not change the format. (Known from summaries, which
  * agree.)
  */
-const SPECIFICATIONS: Readonly<Record<UsageSource['directive'], string>> = {
+export const SPECIFICATIONS: Readonly<Record<UsageSource['directive'], string>> = {
   'content-usage': 'draft-ietf-aipref-attach-05, draft-ietf-aipref-vocab-08',
   'content-signal': 'Cloudflare Content Signals Policy, 30 June 2026',
   license: 'RSL 1.0, 10 December 2025',

@@ -10,8 +10,15 @@ import {
 import { leastPermissive, type Preference, strictest, type UseLevel } from './preference.ts';
 import { linkSources, type UsageSource } from './usage-source.ts';
 
-/** Response headers of the resource, if known. Each is one string, as `headers.get()` returns it. */
+/** Response headers of the resource, if known, each as one string, as `headers.get()` returns it; and what is read. */
 export interface UsageOptions {
+  /**
+   * Read `Content-Signal` lines for the groups that they belong to by their place in the file, as `Content-Usage` lines
+   * are read. By default a line apart from all groups is read for all agents.
+   *
+   * @default false
+   */
+  readonly groupsOnly?: boolean | undefined;
   /** The `Content-Usage` header field. */
   readonly contentUsage?: string | null | undefined;
   /** The `Content-Signal` header field. */
@@ -36,7 +43,10 @@ export interface Usage {
    * and excerpts only help to judge it) depends on this preference alone, whatever the others say.
    */
   readonly search: Preference;
-  /** Cloudflare's `use`: the most permissive level allowed. */
+  /**
+   * Cloudflare's `use`: the most permissive level allowed. Below `full` it disallows `train-ai`, below `reference`
+   * `search`, too.
+   */
   readonly use?: UseLevel;
   /** URLs of the licences in force: the first 100. */
   readonly licenses: readonly string[];
@@ -56,6 +66,18 @@ const LABELS: Readonly<Record<UsageSource['directive'], Readonly<Partial<Record<
   link: {},
 };
 
+/**
+ * The least level of `use` that each purpose needs. Cloudflare: "`immediate` — Ephemeral, single-response use, where
+ * content is not retained. `reference` — Content may be retained, indexed, or cited. `full` — Unrestricted use, including
+ * AI training."
+ */
+const NEEDED_USE: Readonly<Record<Purpose, UseLevel>> = {
+  'train-ai': 'full',
+  'ai-use': 'immediate',
+  'ai-input': 'immediate',
+  search: 'reference',
+};
+
 /** Bounds what is reported. All statements count. */
 const MAX_CHARACTERS = 1_000;
 const MAX_LABELS = 50;
@@ -70,6 +92,9 @@ const MAX_LABEL_CHARACTERS = 64;
  * - A line counts for the user-agent lines directly above it. Of the lines for an agent the longest path that matches
  *   decides; lines with paths as long count together. The wording of `Content-Usage` is that a longer path replaces a shorter one
  *   wholly: labels it leaves out are unknown.
+ * - `Content-Signal` lines apart from all groups, in front of the first one or in a paragraph of their own, count for all
+ *   agents beside those of their group (`scope: 'origin'`). `Content-Usage` is for groups alone, by its draft.
+ * - `use=reference` disallows `train-ai`; `use=immediate` disallows `train-ai` and `search`. No level allows anything.
  * - Several statements about a use, from lines, from headers, by both vocabularies: one that disallows wins over
  *   any that allows (draft-ietf-aipref-vocab §5.1).
  * - `Content-Usage` lines do not count where the file disallows the target: "no preferences are implied for
@@ -97,7 +122,7 @@ export function usage(
   options: UsageOptions = {},
 ): Usage {
   const token = file.chooseAgent(agent);
-  const { usages, signals, licenses } = linesFor(file, token);
+  const { usages, signals, originSignals, licenses } = linesFor(file, token, options.groupsOnly === true);
   const path = target.startsWith('/') ? target.slice(0, pathEnd(target)) : targetOf(target);
   const stated: Statements[] = [];
   if (!usages.isEmpty && file.check(target, token).allowed) {
@@ -105,6 +130,10 @@ export function usage(
   }
   if (options.contentUsage != null) stated.push(headerStatement('content-usage', options.contentUsage));
   stated.push(lineStatements(file, 'content-signal', signals.for(path)));
+  if (!originSignals.isEmpty) {
+    const { first, ...others } = lineStatements(file, 'content-signal', originSignals.for(path));
+    stated.push({ ...others, first: first.map((source) => ({ ...source, scope: 'origin' })) });
+  }
   if (options.contentSignal != null) stated.push(headerStatement('content-signal', options.contentSignal));
 
   const linked = options.link == null ? [] : linkSources(options.link, target);
@@ -149,13 +178,16 @@ export function statedBy(
 ): UsageSource | undefined {
   const preference = stated[purpose];
   if (preference === 'unknown') return undefined;
-  return stated.sources.find(
-    ({ directive, preferences }) => preferences[LABELS[directive][purpose] ?? ''] === preference,
-  );
+  return stated.sources.find((source) => preferenceOf(source, purpose) === preference);
 }
 
 function combined(purpose: Purpose, sources: readonly UsageSource[]): Preference {
-  return strictest(
-    sources.map(({ directive, preferences }) => preferences[LABELS[directive][purpose] ?? ''] ?? 'unknown'),
-  );
+  return strictest(sources.map((source) => preferenceOf(source, purpose)));
+}
+
+/** What one source states about a purpose. A level of `use` allows nothing by itself. */
+function preferenceOf({ directive, preferences, use }: UsageSource, purpose: Purpose): Preference {
+  if (use !== undefined && leastPermissive([use, NEEDED_USE[purpose]]) !== NEEDED_USE[purpose])
+    return 'disallow';
+  return preferences[LABELS[directive][purpose] ?? ''] ?? 'unknown';
 }

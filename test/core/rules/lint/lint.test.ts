@@ -143,15 +143,25 @@ const examples: Readonly<Record<DiagnosticCode, Example>> = {
   },
   'record-outside-group': {
     body: lines(
-      'Content-Signal: search=no',
+      'Content-Usage: search=n',
       'Crawl-delay: 1',
       'License: https://a/b',
       'User-agent: *',
       'Crawl-delay: 1',
     ),
     reported: [
-      { severity: 'warning', line: 1, column: 1, text: 'Content-Signal' },
+      { severity: 'warning', line: 1, column: 1, text: 'Content-Usage' },
       { severity: 'warning', line: 2, column: 1, text: 'Crawl-delay' },
+    ],
+  },
+  'origin-wide-signal': {
+    body: lines(
+      ...['Content-Signal: search=no', '', 'User-agent: *', 'Content-Signal: search=no', 'Allow: /', ''],
+      ...['# For all', 'Sitemap: https://a/s', '  content-signals : ai-train=no'],
+    ),
+    reported: [
+      { severity: 'info', line: 1, column: 1, text: 'Content-Signal' },
+      { severity: 'info', line: 9, column: 3, text: 'content-signals' },
     ],
   },
   'license-in-last-group': {
@@ -386,9 +396,9 @@ describe('messages', () => {
 
   it('say what a directive is, and how many more there are', () => {
     expect(first('Noindex: /a\nNoIndex: /b')).toBe(
-      '"Noindex" is not part of RFC 9309: it neither allows nor disallows. It is never part of any standard; Google stopped reading it in 2019. (1 more of this kind.)',
+      '"Noindex" is not part of RFC 9309 and allows or disallows nothing: it is a directive that was never part of any standard; Google stopped reading it in 2019. (1 more of this kind.)',
     );
-    expect(first('constructor: /a')).toContain('is not known here');
+    expect(first('constructor: /a')).toContain('canfetch does not know it');
   });
 
   it('quote what is foreign, and cut it', () => {

@@ -3,6 +3,7 @@ import {
   type Dialect,
   parseRobots,
   requestRate,
+  statedBy,
   type Usage,
   usage,
   type UsageOptions,
@@ -315,6 +316,98 @@ describe('Content-Signal', () => {
     expect(usage(parseRobots(signals('use=full')), '/', '*', { contentSignal: 'use=immediate' }).use).toBe(
       'immediate',
     );
+  });
+
+  it.each<[string, string[], string]>([
+    ['immediate: not retained, so neither training nor an index', ['use=immediate'], 'dd-'],
+    ['reference: indexed or cited, but not trained on', ['use=reference'], 'd--'],
+    ['full: unrestricted, which allows nothing by itself', ['use=full'], '---'],
+    [
+      'a level below what is allowed disallows',
+      ['ai-train=yes, search=yes, ai-input=yes, use=immediate'],
+      'dda',
+    ],
+    ['the least permissive level of several lines', ['ai-train=yes, use=full', 'use=reference'], 'd--'],
+    ['another level states nothing', ['ai-train=yes, use=whatever'], 'a--'],
+  ])('the level of `use` decides about purposes: %s', (_, values, expected) => {
+    expect(stated(signals(...values))).toBe(expected);
+  });
+
+  it('the source of a purpose is the line whose level forbids it', () => {
+    const found = usage(parseRobots(signals('ai-train=yes', 'search=yes, use=reference')), '/');
+    expect(statedBy(found, 'train-ai')).toMatchObject({ line: 3, use: 'reference' });
+    expect(statedBy(found, 'search')).toMatchObject({ line: 3 });
+  });
+
+  describe('apart from all groups', () => {
+    const first = lines('Content-Signal: ai-train=no', '', 'User-agent: a', 'Content-Signal: ai-train=yes');
+
+    it('in front of the first group is for all agents, beside what their group says', () => {
+      expect(stated(first, '/', 'a')).toBe('d--');
+      expect(stated(first, '/', 'b')).toBe('d--');
+      expect(usage(parseRobots(first), '/', 'a').sources).toMatchObject([
+        { line: 4 },
+        { line: 1, scope: 'origin', specification: 'Cloudflare Content Signals Policy, 30 June 2026' },
+      ]);
+      expect(usage(parseRobots(first), '/', 'a').sources[0]).not.toHaveProperty('scope');
+    });
+
+    it.each<[string, string[]]>([
+      ['at the end', ['User-agent: a', 'Disallow: /x', '', '# For all', 'Content-Signal: ai-train=no']],
+      [
+        'between',
+        ['User-agent: a', 'Disallow:', '', 'Content-Signal: ai-train=no', '', 'User-agent: c', 'Allow: /'],
+      ],
+      [
+        'with a sitemap',
+        ['User-agent: a', 'Allow: /', '', 'Sitemap: https://a/', 'Content-Signal: ai-train=no'],
+      ],
+      [
+        'above a group',
+        ['User-agent: a', 'Allow: /', '', 'Content-Signal: ai-train=no', 'User-agent: c', 'Allow: /'],
+      ],
+    ])('in a paragraph of its own %s, too', (_, body) => {
+      for (const agent of ['a', 'b', 'c']) expect(stated(lines(...body), '/', agent), agent).toBe('d--');
+      const { sources, omitted } = usage(parseRobots(lines(...body)), '/', 'a');
+      expect([sources.length, sources[0]?.scope, omitted]).toEqual([1, 'origin', undefined]);
+    });
+
+    it.each<[string, string[]]>([
+      ['after its agent', ['User-agent: a', 'Content-Signal: ai-train=no', 'Allow: /']],
+      ['after its rules', ['User-agent: a', 'Allow: /', 'Content-Signal: ai-train=no']],
+      ['with rules after it', ['User-agent: a', '', 'Content-Signal: ai-train=no', 'Allow: /']],
+    ])('is not a line in the paragraph of a group: %s', (_, body) => {
+      expect(stated(lines(...body), '/', 'a')).toBe('d--');
+      expect(stated(lines(...body), '/', 'b')).toBe('---');
+      expect(usage(parseRobots(lines(...body)), '/', 'a').sources[0]).not.toHaveProperty('scope');
+    });
+
+    it('the longest of its paths decides apart from those of a group', () => {
+      const body = lines(
+        'Content-Signal: /a ai-train=no',
+        'Content-Signal: search=no',
+        'User-agent: *',
+        'Allow: /',
+      );
+      expect(stated(body, '/a/b')).toBe('d--');
+      expect(stated(body, '/c')).toBe('-d-');
+    });
+
+    it('with `groupsOnly` belongs to the group above it, if there is one', () => {
+      expect(stated(first, '/', 'a', { groupsOnly: true })).toBe('a--');
+      expect(stated(first, '/', 'b', { groupsOnly: true })).toBe('---');
+      const last = lines('User-agent: a', 'Allow: /', '', 'Content-Signal: ai-train=no');
+      expect(stated(last, '/', 'a', { groupsOnly: true })).toBe('d--');
+      expect(stated(last, '/', 'b', { groupsOnly: true })).toBe('---');
+      const file = parseRobots(last);
+      expect(usage(file, '/', 'b')['train-ai']).toBe('disallow');
+      expect(usage(file, '/', 'b', { groupsOnly: true })['train-ai']).toBe('unknown');
+      expect(usage(file, '/', 'b')['train-ai']).toBe('disallow');
+    });
+
+    it('Content-Usage counts in groups alone: "each group contains zero or more Content-Usage rules"', () => {
+      expect(stated('Content-Usage: train-ai=n\n\nUser-agent: *\nAllow: /')).toBe('---');
+    });
   });
 
   it('the header, and the spelling in the plural', () => {
