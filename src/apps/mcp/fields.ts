@@ -1,7 +1,7 @@
 /** Schemas of fields that several tools have, and of refusals. Their descriptions are for the model. */
 import { z } from 'zod';
 import type { Decision } from '../../core/decision/index.ts';
-import { printable, whySentence, withoutUserinfo } from '../answers/text/index.ts';
+import { printable, reasons, whySentence, withoutUserinfo } from '../answers/text/index.ts';
 import * as schema from '../answers/schema.ts';
 import { causesOf, isRobotsError } from '../../core/base/index.ts';
 import { refusalIn } from '../../guards/shared/index.ts';
@@ -62,9 +62,12 @@ export function withReason(decision: Decision): object {
 
 /** The reason of a decision as a sentence, with the time to ask again. */
 function reasonSentence(decision: Decision): string {
-  const { retryAt } = decision;
+  const { retryAt, robots } = decision;
+  // A private address stays private.
   const again =
-    retryAt === undefined ? '' : `. Ask again after ${new Date(retryAt).toISOString()}, not before`;
+    retryAt === undefined || robots.error === 'ERR_ROBOTS_ADDRESS_REFUSED'
+      ? ''
+      : `. Ask again after ${new Date(retryAt).toISOString()}, not before`;
   return `${whatDecides(decision)}${again}.`;
 }
 
@@ -77,9 +80,11 @@ function whatDecides(decision: Decision): string {
     const whose = `in the group for "${printable(group.agent)}"`;
     return `Line ${rule.line} of robots.txt, "${directive}: ${printable(rule.pattern)}" ${whose}, decides for ${name}${ofCopy}`;
   }
-  if (reason === 'no-rule') return `No rule for ${name} matches, so it is allowed${ofCopy}`;
-  if (reason === 'no-group') return `robots.txt has no group for ${name}, so it is allowed${ofCopy}`;
-  return whySentence(decision) ?? reason;
+  if (reason === 'no-rule' || reason === 'no-group') {
+    const { what, so } = reasons[reason];
+    return `For ${name}, ${what}, so ${so}${ofCopy}`;
+  }
+  return whySentence(decision) ?? reasons[reason].what;
 }
 
 /** The data of a call that was refused, or that failed. */

@@ -6,7 +6,7 @@ import { type Session, UsageError } from '../session.ts';
 import type { OriginPolicy } from '../../../core/decision/index.ts';
 import type { Dialect, RobotsFile } from '../../../core/rules/index.ts';
 import { parseRobots } from '../../../core/rules/parse.ts';
-import { whySentence } from '../text/sentences.ts';
+import { whySentence } from '../text/reasons.ts';
 
 /** Whether an operand is a URL rather than a file name. */
 export function isUrl(operand: string): boolean {

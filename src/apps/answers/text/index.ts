@@ -13,7 +13,7 @@ export {
   wrap,
 } from './layout.ts';
 export { ago, ahead, count, duration, instant } from './durations.ts';
-export { cause } from './fetch-errors.ts';
+export { cause, failures, PRIVATE_ADDRESS, reasons, reasonText, whySentence } from './reasons.ts';
 export { escapeForTerminal, jsonLine, type Unversioned } from '../../../core/base/json-line.ts';
 export { policyRecord, renderRecord } from './json.ts';
 export {
@@ -23,9 +23,7 @@ export {
   delaySentence,
   purposeSentence,
   statementText,
-  reasonText,
   ruleText,
-  whySentence,
   looksSentence,
   truncatedSentence,
 } from './sentences.ts';

@@ -1,73 +1,9 @@
-import type {
-  Decision,
-  DecisionUsage,
-  PolicyLifetime,
-  PolicyNextAttempt,
-} from '../../../core/decision/index.ts';
+import type { DecisionUsage, PolicyLifetime, PolicyNextAttempt } from '../../../core/decision/index.ts';
 import type { Suspect, Freshness, StatedLifetime } from '../../../core/lifecycle/index.ts';
 import type { MatchedGroup, MatchedRule, UsageSource } from '../../../core/rules/index.ts';
-import type { ReportedDecision } from '../target-result.ts';
-import { cause } from './fetch-errors.ts';
 import { cut } from './layout.ts';
 import { printable } from '../../../core/base/printable.ts';
 import { ahead, count, duration } from './durations.ts';
-
-/** The fields that the sentences use; decisions and policies both have them. */
-interface KnownState {
-  readonly state: Decision['state'];
-  readonly reason?: ReportedDecision['reason'] | undefined;
-  readonly robots: ReportedDecision['robots'];
-  readonly because?: string | undefined;
-}
-
-/** Explains the state; `undefined` when the rules of a fresh file explain it fully. */
-export function whySentence({ reason, state, robots, because }: KnownState): string | undefined {
-  switch (reason) {
-    case 'robots-txt':
-      return '/robots.txt itself may always be fetched';
-    case 'unavailable':
-      return `robots.txt is unavailable (${cause(robots)}), so everything is allowed`;
-    case 'unreachable':
-      return `robots.txt is unreachable (${cause(robots)}), so nothing may be fetched until it is back`;
-    case 'unreachable-expired':
-      return `robots.txt has been unreachable for so long (${cause(robots)}) that it counts as absent`;
-    case 'restricted':
-      return `access to robots.txt is restricted (${cause(robots)}), so the whole site is disallowed`;
-    case 'override':
-      return `overridden${because === undefined ? '' : `: ${printable(because)}`}`;
-    case 'rule':
-    case 'no-rule':
-    case 'no-group':
-    case undefined:
-      return state === 'last-good'
-        ? `robots.txt is unreachable (${cause(robots)}); the last good copy is used`
-        : undefined;
-  }
-}
-
-/** The reason on a part of a line: `line 3  Disallow: /private`, `unreachable: 503`. */
-export function reasonText({ reason, state, robots, rule, usage, ...more }: ReportedDecision): string {
-  const copy = state === 'last-good' ? ' (last good copy)' : '';
-  switch (reason) {
-    case 'rule':
-    case 'no-rule':
-    case 'no-group':
-      if (more.allowed && usage?.preference === 'disallow') return purposeSentence(usage);
-      if (rule !== undefined) return `${ruleText(rule)}${copy}`;
-      return `${reason === 'no-rule' ? 'no rule matches' : 'no group for the agent'}${copy}`;
-    case 'robots-txt':
-      return 'robots.txt itself';
-    case 'override':
-      return 'because' in more && more.because !== undefined
-        ? `override: ${printable(more.because)}`
-        : reason;
-    case 'unavailable':
-    case 'unreachable':
-    case 'unreachable-expired':
-    case 'restricted':
-      return `${reason}: ${cause(robots)}`;
-  }
-}
 
 /** Names the agent and the group that applies. `hasNoGroup`: there is a file, but no group of it applies. */
 export function agentSentence(agent: string, group: MatchedGroup | undefined, hasNoGroup: boolean): string {

@@ -1,42 +1,8 @@
 // @ts-check
 // All texts of the page. Elements of index.html name theirs in `data-text`, `data-placeholder` or `data-label`.
+import { failures, PRIVATE_ADDRESS, reasons } from './words.js';
 
 const many = (count, one, several) => count.toLocaleString('en') + ' ' + (count === 1 ? one : several);
-
-/** By the code of the failure, as in `apps/answers/text/fetch-errors.ts`. */
-export const failures = {
-  ERR_ROBOTS_DEADLINE: 'the server took too long to respond',
-  ERR_ROBOTS_NOT_MODIFIED: 'the server said “unchanged” (status 304) instead of sending the file',
-  ERR_ROBOTS_NO_FTP_TRANSPORT: 'this service does not fetch over FTP',
-  ERR_ROBOTS_REDIRECT_LOCATION: 'the server redirects to an address that is not valid',
-  ERR_ROBOTS_REDIRECT_SCHEME: 'the server redirects to an address that is neither http nor https',
-  ERR_ROBOTS_REDIRECT_OPAQUE: 'the server redirects without saying where to',
-  ERR_ROBOTS_REDIRECT_LIMIT: 'the server redirects too many times',
-  ERR_ROBOTS_REDIRECT_LOOP: 'the server redirects in a circle',
-  ERR_ROBOTS_ADDRESS_REFUSED: 'the address is in a private network, which this service does not contact',
-  ERR_ROBOTS_ADDRESS_UNKNOWN: 'a proxy hides the address, and this service contacts public addresses only',
-  ERR_ROBOTS_PROXY: 'a proxy refused the request',
-  ERR_ROBOTS_CHALLENGE: 'a bot protection responded instead of the site',
-  ERR_ROBOTS_CONTENT_CODING: 'the file is compressed in a way that cannot be read',
-  ERR_ROBOTS_TRAILING_BYTES: 'unexpected bytes follow the compressed file',
-  ERR_ROBOTS_TRANSFER_CODING: 'the transfer coding of the file cannot be read',
-  ERR_ROBOTS_PARTIAL_CONTENT: 'only part of the file arrived',
-  ERR_ROBOTS_NOT_TEXT: 'the file is not text',
-  ERR_ROBOTS_MALFORMED: 'the response is not valid HTTP or FTP',
-  ERR_ROBOTS_FETCH_FAILED: 'the connection failed',
-  ERR_ROBOTS_FTP_CLOSED: 'the FTP server closed the connection',
-  ERR_ROBOTS_FTP_REPLY_LIMIT: 'the reply of the FTP server is too long',
-  ENOTFOUND: 'the host name does not exist',
-  EAI_AGAIN: 'the host name cannot be looked up right now',
-  ESERVFAIL: 'the name servers of the site failed',
-  ETIMEOUT: 'the name servers of the site did not respond',
-  ECONNREFUSED: 'the server refused the connection',
-  ECONNRESET: 'the server reset the connection',
-  ETIMEDOUT: 'the server did not respond',
-  UND_ERR_SOCKET: 'the server closed the connection without a response',
-  UND_ERR_CONNECT_TIMEOUT: 'the server did not respond',
-  CERT_HAS_EXPIRED: 'the certificate of the server has expired',
-};
 
 export const texts = {
   // The form
@@ -123,17 +89,9 @@ export const texts = {
     'Crawlers must wait. The next try is ' + away + (time ? ', at ' + time : '') + '.',
   triedLater: 'Crawlers must wait and try again later.',
   copyHolds: ' (robots.txt cannot be read now, so the last good copy applies)',
-  reasons: {
-    rule: 'a rule matches',
-    'no-rule': 'no rule of its group matches',
-    'no-group': 'no group names it, and there is no group for *',
-    'robots-txt': '/robots.txt itself is always allowed',
-    unavailable: 'there is no robots.txt, so everything is allowed',
-    unreachable: 'robots.txt cannot be read now',
-    'unreachable-expired': 'robots.txt has been unreadable for so long that it counts as absent',
-    restricted: 'the server does not let crawlers read robots.txt, so the whole site is disallowed',
-    override: 'set by the operator of this service',
-  },
+  reasons: Object.fromEntries(
+    Object.entries(reasons).map(([reason, { what, so }]) => [reason, so ? what + ', so ' + so : what]),
+  ),
   lost: {
     shorter: 'shorter, so it loses',
     tie: 'equally long: allow wins over disallow, then the first line wins',
@@ -227,7 +185,8 @@ export const texts = {
   moreRows: (count) => 'And ' + count.toLocaleString('en') + ' more.',
 
   // Why robots.txt could not be read, in the words of a site's owner
-  failure: ({ error, status }) => {
+  failure: ({ error, status, hops }) => {
+    if (error === 'ERR_ROBOTS_ADDRESS_REFUSED' && !hops) return PRIVATE_ADDRESS;
     const byStatus = status !== undefined && (error === undefined || error === 'ERR_ROBOTS_STATUS');
     if (byStatus && status === 429) return 'the server asked for fewer requests (status 429)';
     if (byStatus)

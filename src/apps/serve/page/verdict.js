@@ -59,6 +59,7 @@ export function whyText({ reason, rule, state }) {
 /** The sentences of the banner. */
 function because(verdict, { robots, retryAt, now }) {
   if (verdictClass(verdict) !== 'undecided') return [whyText(verdict)];
+  if (robots.error === 'ERR_ROBOTS_ADDRESS_REFUSED') return [texts.unreachable(texts.failure(robots))];
   const again =
     retryAt === undefined ? texts.triedLater : texts.triedAgain(away(retryAt, now), clock(retryAt));
   return [texts.unreachable(texts.failure(robots)), again];
@@ -113,11 +114,11 @@ export function verdictFacts({ group, runnerUp, crawlDelayMs, reason }, others) 
 }
 
 /** Facts about the answer for robots.txt: what failed, how old the file in force is, and its digest. */
-export function robotsFacts({ finalUrl, status, error, fetchedAt, sha256 }, now, way = undefined) {
+export function robotsFacts({ finalUrl, status, error, hops, fetchedAt, sha256 }, now, way = undefined) {
   const digest = sha256 && element('code', { class: 'digest' }, sha256);
   return [
     [texts.robots, way || element('span', {}, foreign(finalUrl), status === undefined ? '' : ' ' + status)],
-    [texts.error, error && texts.failure({ error, status })],
+    [texts.error, error && texts.failure({ error, status, hops })],
     [
       texts.age,
       fetchedAt !== undefined &&

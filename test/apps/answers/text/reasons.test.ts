@@ -1,0 +1,39 @@
+import { readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import * as failureCodes from '../../../../src/core/fetch/failure.ts';
+import { cause, failures, PRIVATE_ADDRESS, reasons } from '../../../../src/apps/answers/text/reasons.ts';
+import type { Exchange } from '../../../../src/apps/serve/exchange.ts';
+import { assets } from '../../../../src/apps/serve/page/assets.ts';
+
+/** What a request for robots.txt can fail with by itself. Codes of Node and of undici are too many to list. */
+const codes = Object.values(failureCodes).filter(
+  (value) => typeof value === 'string' && value !== failureCodes.STATUS,
+);
+const robots = {
+  url: 'https://a.example/',
+  finalUrl: 'https://a.example/',
+  hops: 0,
+  source: 'network',
+} as const;
+
+it('has words for every failure of our own, and shows the code beside them', () => {
+  expect(codes.length).toBeGreaterThan(15);
+  expect(codes.filter((code) => !Object.hasOwn(failures, code))).toEqual([]);
+  for (const error of codes)
+    expect(cause({ ...robots, error, hops: 1 })).toBe(`${failures[error]}, ${error}`);
+});
+
+it('gives the true reason for a private address, and the option that permits it', () => {
+  const refused = { ...robots, error: 'ERR_ROBOTS_ADDRESS_REFUSED' };
+  expect(cause(refused)).toBe(`${PRIVATE_ADDRESS}, ERR_ROBOTS_ADDRESS_REFUSED`);
+  expect(PRIVATE_ADDRESS).toContain('--allow-private');
+  expect(cause({ ...refused, hops: 1 })).toContain('redirects from a public to a private address');
+});
+
+it('is given to the page of the service, which has no words of its own for them', async () => {
+  const { body } = (await assets.get('/page/words.js')!({ request: { headers: {} } } as Exchange))!;
+  const words = (await import(`data:text/javascript,${encodeURIComponent(String(body))}`)) as object;
+  expect(words).toEqual({ failures, reasons, PRIVATE_ADDRESS });
+  const texts = readFileSync(new URL('../../../../src/apps/serve/page/texts.js', import.meta.url), 'utf8');
+  for (const text of Object.values(failures)) expect(texts).not.toContain(text);
+});
