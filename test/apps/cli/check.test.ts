@@ -151,7 +151,7 @@ describe('several URLs', () => {
     const list = [
       [site.url('/private/a'), 'DISALLOWED  ', '  line 2  Disallow: /private'],
       [site.url('/'), 'ALLOWED     ', '  no rule matches'],
-      [site.url('/robots.txt'), 'ALLOWED     ', '  robots.txt itself'],
+      [site.url('/robots.txt'), 'ALLOWED     ', '  /robots.txt itself may always be fetched'],
       [missing.url('/'), 'ALLOWED     ', '  unavailable: 404'],
       [broken.url('/'), 'UNDECIDED   ', '  unreachable: 503'],
     ] as const;

@@ -38,7 +38,7 @@ describe('canfetch mcp', () => {
     const call = request(2, 'tools/call', { name: 'check_url', arguments: { url: site.url('/') } });
     await cli(['mcp', '--allow-private', '--evidence', file], { stdin: HELLO + call });
     const { stdout } = await cli(['replay', file]);
-    expect(stdout).toBe('1 decision of 1 run: all come out as recorded\n');
+    expect(stdout).toBe('1 decision of 1 run: all as recorded\n');
   });
 
   it('ends when standard input does, with the calls before it answered', async () => {

@@ -11,7 +11,7 @@ import { purposeSentence, ruleText } from './sentences.ts';
 export const reasons: Readonly<Record<Decision['reason'], { readonly what: string; readonly so?: string }>> =
   {
     rule: { what: 'a rule matches' },
-    'no-rule': { what: 'no rule of the group matches', so: 'the URL is allowed' },
+    'no-rule': { what: 'no rule matches', so: 'the URL is allowed' },
     'no-group': { what: 'no group names the agent, and there is no "*" group', so: 'the URL is allowed' },
     'robots-txt': { what: '/robots.txt itself may always be fetched' },
     unavailable: { what: 'robots.txt is unavailable', so: 'everything is allowed' },

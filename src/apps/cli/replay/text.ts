@@ -8,7 +8,15 @@ import {
   type ReplayedDecision,
   type ReplayReport,
 } from '../../../extras/evidence/replay.ts';
-import { count, duration, instant, type Palette, printable, ruleText } from '../../answers/text/index.ts';
+import {
+  count,
+  duration,
+  instant,
+  type Palette,
+  printable,
+  reasons,
+  ruleText,
+} from '../../answers/text/index.ts';
 import { purposeSentence } from '../../answers/text/sentences.ts';
 
 const FAULTS: Readonly<Record<Extract<ReplayDifference, { kind: 'entry' }>['fault'], string>> = {
@@ -47,21 +55,8 @@ export function decisionText(decision: ReplayedDecision | DecisionEntry, colours
   return `${label} for ${printable(agent)} under ${printable(profile)}: ${whyText(decision)}${purpose}${digest}`;
 }
 
-/** Without the status or the error, which are in other entries. */
-const REASONS: Readonly<Record<DecisionEntry['reason'], string>> = {
-  rule: 'a rule',
-  'no-rule': 'no rule matches',
-  'no-group': 'no group for the agent',
-  'robots-txt': '/robots.txt itself may always be fetched',
-  unavailable: 'there is no robots.txt',
-  unreachable: 'robots.txt is unreachable',
-  'unreachable-expired': 'robots.txt has been unreachable for so long that it counts as absent',
-  restricted: 'access to robots.txt is restricted',
-  override: "the caller's own text or verdict",
-};
-
 function whyText({ reason, state, rule }: ReplayedDecision | DecisionEntry): string {
-  const why = rule === undefined ? REASONS[reason] : ruleText(rule);
+  const why = rule === undefined ? reasons[reason].what : ruleText(rule);
   return state === 'last-good' ? `${why} (last good copy)` : why;
 }
 

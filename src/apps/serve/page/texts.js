@@ -192,7 +192,7 @@ export const texts = {
     if (byStatus)
       return 'the server responded with ' + (status >= 500 ? 'an error, ' : '') + 'status ' + status;
     if (/CERT|TLS|SSL/.test(error)) return failures[error] || 'the certificate of the server is not trusted';
-    return failures[error] || 'the connection failed';
+    return failures[error] || failures.ERR_ROBOTS_FETCH_FAILED;
   },
 
   // Over time

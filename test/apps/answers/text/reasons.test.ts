@@ -33,7 +33,7 @@ it('gives the true reason for a private address, and the option that permits it'
 it('is given to the page of the service, which has no words of its own for them', async () => {
   const { body } = (await assets.get('/page/words.js')!({ request: { headers: {} } } as Exchange))!;
   const words = (await import(`data:text/javascript,${encodeURIComponent(String(body))}`)) as object;
-  expect(words).toEqual({ failures, reasons, PRIVATE_ADDRESS });
+  expect({ ...words }).toEqual({ failures, reasons, PRIVATE_ADDRESS });
   const texts = readFileSync(new URL('../../../../src/apps/serve/page/texts.js', import.meta.url), 'utf8');
   for (const text of Object.values(failures)) expect(texts).not.toContain(text);
 });
