@@ -128,7 +128,7 @@ describe('for people', () => {
   it('ends an attempt at the deadline', async () => {
     const { code, stdout } = await cli(['--deadline-ms', '100', hanging.url('/')]);
     expect(code).toBe(3);
-    expect(stdout).toContain('no complete response within the deadline, ERR_ROBOTS_DEADLINE');
+    expect(stdout).toContain('the server took too long to respond, ERR_ROBOTS_DEADLINE');
   });
 
   it('prints nothing with --quiet but what is wrong', async () => {

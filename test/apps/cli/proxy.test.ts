@@ -94,7 +94,7 @@ it('what the proxy refuses is told as its refusal, with its status', async () =>
   expect(code).toBe(UNDECIDED);
   expect(records(stdout)).toMatchObject([{ robots: { error: 'ERR_ROBOTS_PROXY', status: 403 } }]);
   const text = await cli(['check', '--proxy', refusing.url, url.replace('http:', 'https:')]);
-  expect(text.stdout).toContain('403, a proxy refused to pass the request on, ERR_ROBOTS_PROXY');
+  expect(text.stdout).toContain('403, a proxy refused the request, ERR_ROBOTS_PROXY');
 });
 
 describe('wrong proxies are wrong usage, and nothing is asked', () => {
