@@ -136,6 +136,11 @@ class SteppingClock implements VirtualClock {
       next.wake();
     }
     this.#moving = false;
+    // Responses of a real server may still be on their way to waiters whose time has passed.
+    const overdue = [...this.#sleepers].filter(({ until }) => until <= this.#time);
+    if (overdue.length === 0) return;
+    await new Promise((resolve) => setTimeout(resolve, PATIENCE_MS));
+    for (const sleeper of overdue) if (this.#sleepers.has(sleeper)) sleeper.wake();
   }
 
   /** The caller to wake next: the earliest time, then the first to wait. */
@@ -148,6 +153,9 @@ class SteppingClock implements VirtualClock {
     return first;
   }
 }
+
+/** Real time for a response whose deadline has passed in virtual time. */
+const PATIENCE_MS = 100;
 
 /** One turn of the event loop, in which all woken callers go on. */
 function turn(): Promise<void> {

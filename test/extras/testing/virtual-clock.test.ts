@@ -63,6 +63,21 @@ describe('virtualClock', () => {
     expect(seen).toEqual([5, 10_005, 20_000, 30_000, 86_400_000, 86_410_000]);
   });
 
+  it('with `autoAdvance` ends waits for a response whose deadline has passed, but gives the response real time', async () => {
+    const clock = virtualClock({ startAt: 0, autoAdvance: true });
+    const settled = new AbortController();
+    const answered = clock.sleep(10, settled.signal, true).catch(() => 'answered');
+    setTimeout(() => settled.abort(), 20);
+    const late = clock.sleep(10, never, true).then(() => 'deadline');
+    const later = clock.sleep(100, never, true).then(() => 'later');
+    await clock.sleep(50, never);
+    expect(await Promise.all([answered, late])).toEqual(['answered', 'deadline']);
+    expect(clock.now()).toBe(50);
+    expect(clock.waiting).toBe(1);
+    await clock.advance(50);
+    expect(await later).toBe('later');
+  });
+
   it('refuses invalid options and times', async () => {
     expect(() => virtualClock({ startAt: Number.NaN })).toThrow(
       /`startAt` to be epoch milliseconds, got "NaN" \(number\)/,
