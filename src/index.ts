@@ -40,12 +40,13 @@ export {
 export {
   type ReportedOrigin,
   type ReportedRefusal,
-  type AccountedPause,
-  type AccountedSuspect,
-  type AccountTotals,
-  type RobotsAccount,
+  type ReportedPause,
+  type ReportedResponses,
+  type ReportedSuspect,
+  type CrawlTotals,
+  type CrawlReport,
   crawlReport,
-  type RobotsAccountOptions,
+  type CrawlReportOptions,
 } from './extras/report/crawl-report.ts';
 export {
   type Clock,

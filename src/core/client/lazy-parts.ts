@@ -64,11 +64,11 @@ export function lazyPacer(
         recorder?.deferred(decision, deferral.retryAt, deferral.delayFrom);
         if (deferred.hasSubscribers) deferred.publish({ decision, ...deferral, client });
       },
-      onPause: (origin, { status, from, until, incident }) => {
+      onPause: (origin, { status, from, until, incident, delayFrom }) => {
         recorder?.paused(origin, from, until, status);
         if (!pause.hasSubscribers) return;
         const about = omitUndefined({ status });
-        pause.publish({ origin, ...about, from, until, incident, client });
+        pause.publish({ origin, ...about, from, until, incident, delayFrom, client });
       },
     });
   });

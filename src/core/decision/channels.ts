@@ -13,6 +13,8 @@ interface ClientMessage {
 export interface DecisionContext extends Partial<RedirectChain> {
   /** `true` when a crawler has found a link and looks it up in memory before it queues it: no request is made yet. */
   readonly lookup?: boolean;
+  /** `true` when the decision is about a request of a guard. Others are about questions to the client. */
+  readonly request?: boolean;
   /** What the site states about the use of the page, where the question has a purpose. */
   readonly usage?: DecisionUsage;
 }
@@ -49,6 +51,8 @@ export interface PauseMessage extends ClientMessage {
   readonly from: number;
   /** Epoch ms. */
   readonly until: number;
+  /** Whether the site named the time, or it is a guess. */
+  readonly delayFrom: 'retry-after' | 'back-off';
   /** Counts the incidents without 30 quiet minutes between them, from 1. A pause that is lengthened keeps its number. */
   readonly incident: number;
 }

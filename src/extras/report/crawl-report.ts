@@ -17,36 +17,39 @@ import type {
   DecisionMessage,
   IgnoredMessage,
   PauseMessage,
+  RequestMessage,
   UsageRefusalMessage,
 } from '../../core/decision/index.ts';
 import { detachedString } from '../../core/url/index.ts';
+import type { RobotsClient } from '../../core/client/robots-client.ts';
 import {
+  type CrawlTotals,
   type ReportedOrigin,
-  type AccountedPause,
+  type ReportedPause,
   type ReportedRefusal,
-  type AccountedSuspect,
-  accountLines,
-  accountRates,
-  accountText,
-  type AccountTotals,
+  type ReportedResponses,
+  type ReportedSuspect,
+  reportLines,
+  reportRates,
+  reportText,
   whyRefused,
 } from './report-text.ts';
-import { ReportedRefusals, cutText, refusalOf } from './reported-refusals.ts';
-import type { RobotsClient } from '../../core/client/robots-client.ts';
+import { cutText, refusalOf, ReportedRefusals, type RefusalCount } from './reported-refusals.ts';
 
 export type {
+  CrawlTotals,
   ReportedOrigin,
-  AccountedPause,
+  ReportedPause,
   ReportedRefusal,
-  AccountedSuspect,
-  AccountTotals,
+  ReportedResponses,
+  ReportedSuspect,
 } from './report-text.ts';
 
-export interface RobotsAccountOptions {
+export interface CrawlReportOptions {
   /**
-   * Called once, when the first URL that the client is asked about is refused: the crawl may find nothing at all.
-   * `false`: the first URL is like any other, as in a list of sites. If it throws or rejects, the process is warned
-   * once (`CANFETCH_LISTENER_FAILED`).
+   * Called once, when the first URL that the client decides on is refused: the crawl may find nothing at all. `false`: the
+   * first URL is like any other, as in a list of sites. If it throws or rejects, the process is warned once
+   * (`CANFETCH_LISTENER_FAILED`).
    * @default a warning of the process (`process.emitWarning`) with the code `CANFETCH_FIRST_URL_REFUSED`
    */
   readonly onFirstRefused?: false | ((refused: ReportedRefusal) => void);
@@ -63,35 +66,38 @@ export interface RobotsAccountOptions {
   readonly write?: (line: string) => void;
 }
 
-/** An account of a crawl, to see what it lost. Made by {@link crawlReport}. */
-export interface RobotsAccount extends Disposable {
-  totals(): AccountTotals;
+/** What a crawl sent, and what it was refused. Made by {@link crawlReport}. */
+export interface CrawlReport extends Disposable {
+  totals(): CrawlTotals;
   /** Refusals, by origin and rule: the most frequent first. At most 1,000. */
   refusals(): readonly ReportedOrigin[];
+  /** Responses, by origin: the most requests first. At most 1,000. */
+  responses(): readonly ReportedResponses[];
   /** Origins whose robots.txt looks like something else, such as a login page. At most 1,000. */
-  suspects(): readonly AccountedSuspect[];
-  /** Pauses that sites asked for, by origin: the longest first. At most 1,000. */
-  pauses(): readonly AccountedPause[];
-  /** For people: the totals, and the 20 most frequent refusals. Safe for terminals. */
+  suspects(): readonly ReportedSuspect[];
+  /** Pauses, by origin: the longest first. At most 1,000. */
+  pauses(): readonly ReportedPause[];
+  /** Text: the totals, the 20 most frequent refusals, pauses, and sites that refuse what robots.txt allows. Safe for terminals. */
   toString(): string;
-  /** Lines of NDJSON: the totals, then each entry of {@link refusals}. */
+  /** Lines of NDJSON: the totals, then each entry of the lists. */
   toNDJSON(): IterableIterator<string>;
   /** Stops counting. What was counted stays. */
   close(): void;
 }
 
-/** Pauses and suspects that are kept, by origin. */
+/** Origins that are listed for their responses, pauses, and looks. */
 const MAX_LISTED = 1_000;
+/** Refused URLs that are told apart. */
+const MAX_URLS = 100_000;
 /** Reasons that requests were ignored for. Callers have few; one for each request would fill the memory. */
 const MAX_REASONS = 100;
 /** The longest delay of a timer. */
 const MAX_EVERY_MS = 2_147_483_647;
 
 /**
- * Keeps account of what a client is asked from now on, by the guards over it and by its own methods: what was refused,
- * where and why, what was deferred, and what was not asked. It listens to the diagnostics channels, in bounded memory.
- * While an account is open, each question makes a whole decision, and `permits` answers `undefined`. Without an account
- * this costs nothing.
+ * Counts, from now on, the requests of a client's guards, their responses, and what was refused, where and why. Questions
+ * to the client itself are counted apart. It listens to the diagnostics channels, in bounded memory. While a report is
+ * open, each question makes a whole decision, and `permits` is `undefined`. Without a report this costs nothing.
  *
  * When the very first URL is refused the process is warned, because a crawl then often finds nothing.
  *
@@ -100,55 +106,70 @@ const MAX_EVERY_MS = 2_147_483_647;
  *
  * @example
  * ```ts
- * using account = crawlReport(robots);
+ * using report = crawlReport(robots);
  * await crawl();
- * console.log(String(account));
+ * console.log(String(report));
  * ```
  */
-export function crawlReport(client: RobotsClient, options: RobotsAccountOptions = {}): RobotsAccount {
+export function crawlReport(client: RobotsClient, options: CrawlReportOptions = {}): CrawlReport {
   if (typeof client !== 'object' || client === null) throw invalid('the client', 'a RobotsClient', client);
-  accountOptions(options, '');
-  return new Account(client, options);
+  checkOptions(options, '');
+  return new ChannelReport(client, options);
 }
 
-const accountOptions: Check = optionTable({
+const checkOptions: Check = optionTable({
   onFirstRefused: expecting('false or a function', (value) => value === false || isFunction(value)),
   every: wholeNumber(1_000, MAX_EVERY_MS, 'a whole number of milliseconds, at least 1,000'),
   write: aFunction(),
-} satisfies Readonly<Record<keyof RobotsAccountOptions, Check>>);
+} satisfies Readonly<Record<keyof CrawlReportOptions, Check>>);
 
-class Account implements RobotsAccount {
+type Mutable<Row> = { -readonly [Name in keyof Row]: Row[Name] };
+
+interface ResponsesRow extends Mutable<ReportedResponses> {
+  readonly statuses: Record<string, number>;
+}
+
+class ChannelReport implements CrawlReport {
   readonly #close: () => void;
-  readonly #onFirstRefused: NonNullable<RobotsAccountOptions['onFirstRefused']>;
+  readonly #onFirstRefused: NonNullable<CrawlReportOptions['onFirstRefused']>;
   readonly #refusals = new ReportedRefusals();
-  readonly #suspects = new Map<string, AccountedSuspect>();
-  readonly #pauses = new Map<string, { readonly row: AccountedPause; readonly last: PauseMessage }>();
+  readonly #responses = new Map<string, ResponsesRow>();
+  readonly #suspects = new Map<string, ReportedSuspect>();
+  readonly #pauses = new Map<string, { readonly row: ReportedPause; readonly last: PauseMessage }>();
+  readonly #refusedUrls = new Set<string>();
+  readonly #statuses: Record<string, number> = {};
   readonly #counts = {
-    asked: 0,
+    sent: 0,
+    failed: 0,
+    challenged: 0,
+    paymentRequired: 0,
+    allowed: 0,
     refused: 0,
+    refusedByHeader: 0,
+    deferred: 0,
+    ignored: 0,
+    pauses: 0,
     linksLookedUp: 0,
     linksRefused: 0,
-    deferred: 0,
-    pauses: 0,
+    questions: 0,
+    questionsRefused: 0,
     lastGood: 0,
-    ignored: 0,
-    paymentRequired: 0,
   };
-  /** Questions about pages. One about `/robots.txt` itself begins no crawl. */
+  /** Decisions about pages. One about `/robots.txt` itself begins no crawl. */
   #pages = 0;
   #firstRefused: ReportedRefusal | undefined;
   readonly #ignoredBecause = new Map<string, number>();
 
-  constructor(client: object, { onFirstRefused = warn, every, write = console.error }: RobotsAccountOptions) {
+  constructor(client: object, { onFirstRefused = warn, every, write = console.error }: CrawlReportOptions) {
     this.#onFirstRefused = onFirstRefused;
     const stopWriting = every === undefined ? undefined : this.#writeEvery(every, write);
     const stopListening = listen(client, {
       'canfetch:decision': (message: DecisionMessage) => this.#decided(message),
       'canfetch:usage': (message: UsageRefusalMessage) => this.#refused(message, 'usage', 'refused'),
+      'canfetch:request': (message: RequestMessage) => this.#requested(message),
       'canfetch:deferred': () => void this.#counts.deferred++,
       'canfetch:pause': (message: PauseMessage) => this.#paused(message),
       'canfetch:ignored': (message: IgnoredMessage) => this.#ignored(message),
-      'canfetch:payment': () => void this.#counts.paymentRequired++,
     });
     this.#close = () => {
       stopListening();
@@ -156,13 +177,14 @@ class Account implements RobotsAccount {
     };
   }
 
-  totals(): AccountTotals {
-    const first = this.#firstRefused;
+  totals(): CrawlTotals {
     return {
       ...this.#counts,
+      statuses: { ...this.#statuses },
+      refusedUrls: this.#refusedUrls.size,
       unlisted: this.#refusals.unlisted,
       ignoredBecause: Object.fromEntries(this.#ignoredBecause),
-      ...omitUndefined({ firstRefused: first }),
+      ...omitUndefined({ firstRefused: this.#firstRefused }),
     };
   }
 
@@ -170,22 +192,28 @@ class Account implements RobotsAccount {
     return this.#refusals.mostFrequentFirst();
   }
 
-  suspects(): readonly AccountedSuspect[] {
+  responses(): readonly ReportedResponses[] {
+    return Array.from(this.#responses.values(), (row) => ({ ...row, statuses: { ...row.statuses } }))
+      .filter(({ sent }) => sent > 0)
+      .sort((one, other) => other.sent - one.sent);
+  }
+
+  suspects(): readonly ReportedSuspect[] {
     return [...this.#suspects.values()];
   }
 
-  pauses(): readonly AccountedPause[] {
+  pauses(): readonly ReportedPause[] {
     return Array.from(this.#pauses.values(), ({ row }) => row).sort(
       (one, other) => other.pausedMs - one.pausedMs,
     );
   }
 
   toString(): string {
-    return accountText(this);
+    return reportText(this);
   }
 
   toNDJSON(): IterableIterator<string> {
-    return accountLines(this);
+    return reportLines(this);
   }
 
   close(): void {
@@ -202,12 +230,38 @@ class Account implements RobotsAccount {
     let at = performance.now();
     const timer = setInterval(() => {
       const [totals, now] = [this.totals(), performance.now()];
-      const line = accountRates(totals, before, now - at);
+      const line = reportRates(totals, before, now - at);
       [before, at] = [totals, now];
       invokeListener('write', write, line);
     }, every);
     timer.unref();
     return () => clearInterval(timer);
+  }
+
+  #requested({ origin, status, refused, challenge, price }: RequestMessage): void {
+    const row = this.#responsesOf(origin);
+    for (const counts of row === undefined ? [this.#counts] : [this.#counts, row]) {
+      counts.sent++;
+      if (status === undefined) counts.failed++;
+      if (challenge !== undefined) counts.challenged++;
+    }
+    if (status !== undefined) {
+      for (const statuses of row === undefined ? [this.#statuses] : [this.#statuses, row.statuses]) {
+        statuses[status] = (statuses[status] ?? 0) + 1;
+      }
+    }
+    if (status === 402) this.#counts.paymentRequired++;
+    if (price !== undefined && row !== undefined) row.price = cutText(price);
+    if (refused !== undefined) this.#counts.refusedByHeader++;
+  }
+
+  #responsesOf(origin: string): ResponsesRow | undefined {
+    let row = this.#responses.get(origin);
+    if (row === undefined && this.#responses.size < MAX_LISTED) {
+      row = { origin: detachedString(origin), sent: 0, failed: 0, statuses: {}, challenged: 0 };
+      this.#responses.set(row.origin, row);
+    }
+    return row;
   }
 
   #ignored({ because }: IgnoredMessage): void {
@@ -219,15 +273,21 @@ class Account implements RobotsAccount {
   }
 
   #decided(message: DecisionMessage): void {
-    const { decision, lookup = false } = message;
-    if (lookup) this.#counts.linksLookedUp++;
-    else {
-      this.#counts.asked++;
-      if (decision.state === 'last-good') this.#counts.lastGood++;
-    }
+    const { decision, request, lookup, usage } = message;
+    const { allowed, origin, state } = decision;
     if (decision.reason !== 'robots-txt') this.#pages++;
+    if (state === 'last-good') this.#counts.lastGood++;
     this.#suspect(decision);
-    if (!decision.allowed) this.#refused(message, decision.reason, lookup ? 'linksRefused' : 'refused');
+    if (lookup === true) this.#counts.linksLookedUp++;
+    else if (request === true) {
+      // A refusal for the purpose is published on its own channel.
+      if (allowed && usage === undefined) this.#counts.allowed++;
+      const row = this.#responsesOf(origin);
+      if (row !== undefined) row.robots = state;
+    } else this.#counts.questions++;
+    if (allowed) return;
+    const count = lookup === true ? 'linksRefused' : request === true ? 'refused' : 'questionsRefused';
+    this.#refused(message, decision.reason, count);
   }
 
   #suspect({ origin, robots: { suspect } }: Decision): void {
@@ -237,17 +297,19 @@ class Account implements RobotsAccount {
   }
 
   #paused(message: PauseMessage): void {
-    const { origin, status, from, until } = message;
+    const { origin, status, from, until, delayFrom } = message;
     const before = this.#pauses.get(origin);
-    // A pause that is lengthened is told again.
+    // A pause that is lengthened is published again.
     const isLonger = before?.last.from === from;
     if (!isLonger) this.#counts.pauses++;
     if (before === undefined && this.#pauses.size >= MAX_LISTED) return;
-    const { pauses, pausedMs } = before?.row ?? { pauses: 0, pausedMs: 0 };
+    const { pauses, asked, pausedMs } = before?.row ?? { pauses: 0, asked: 0, pausedMs: 0 };
+    const wasAsked = isLonger && before.last.delayFrom === 'retry-after';
     const row = {
       origin: detachedString(origin),
       ...omitUndefined({ status }),
       pauses: pauses + (isLonger ? 0 : 1),
+      asked: asked + (delayFrom === 'retry-after' && !wasAsked ? 1 : 0),
       pausedMs: pausedMs + until - (isLonger ? before.last.until : from),
     };
     this.#pauses.set(row.origin, { row, last: message });
@@ -256,10 +318,12 @@ class Account implements RobotsAccount {
   #refused(
     message: DecisionMessage | UsageRefusalMessage,
     reason: ReportedRefusal['reason'],
-    what: 'refused' | 'linksRefused',
+    count: RefusalCount,
   ): void {
-    this.#counts[what]++;
-    this.#refusals.add(message, reason, what);
+    this.#counts[count]++;
+    if (count === 'refused' && this.#refusedUrls.size < MAX_URLS)
+      this.#refusedUrls.add(detachedString(message.decision.url));
+    this.#refusals.add(message, reason, count);
     if (this.#onFirstRefused === false || this.#pages > 1 || this.#firstRefused !== undefined) return;
     this.#firstRefused = refusalOf(message, reason);
     invokeListener('onFirstRefused', this.#onFirstRefused, this.#firstRefused);
@@ -271,8 +335,8 @@ function listen(client: object, listeners: Readonly<Record<string, (message: nev
   const channels = builtin('node:diagnostics_channel');
   if (channels === undefined) {
     throw new RobotsInvalidOptionsError(
-      'Expected a platform with `node:diagnostics_channel`, which an account listens to, got one without; ' +
-        'count what `check` answers instead',
+      'Expected a platform with `node:diagnostics_channel`, which a report listens to, got one without; ' +
+        'count the decisions of `check` instead',
     );
   }
   const all = Object.entries(listeners).map(([name, listener]) => {

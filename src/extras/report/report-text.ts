@@ -2,9 +2,6 @@ import { jsonLine } from '../../core/base/json-line.ts';
 import { printable } from '../../core/base/printable.ts';
 import type { Decision } from '../../core/decision/index.ts';
 
-/** The rule of a refusal. The pattern is cut at 200 characters. */
-type AccountedRule = NonNullable<Decision['rule']>;
-
 /** A URL that was refused, and why. */
 export interface ReportedRefusal {
   readonly origin: string;
@@ -12,10 +9,10 @@ export interface ReportedRefusal {
   readonly reason: Decision['reason'] | 'usage';
   /** Cut at 2,000 characters. */
   readonly url: string;
-  /** The URL that was asked for, if redirects led from there to `url`. Cut at 2,000 characters. */
+  /** The URL that was requested, if redirects led from there to `url`. Cut at 2,000 characters. */
   readonly requested?: string;
-  /** The rule that disallows it. */
-  readonly rule?: AccountedRule;
+  /** The rule that disallows it. The pattern is cut at 200 characters. */
+  readonly rule?: NonNullable<Decision['rule']>;
   /** The line or header field that disallows the purpose. The value is cut at 200 characters. */
   readonly statement?: { readonly directive: string; readonly value: string; readonly line?: number };
   /** The status of robots.txt, or the error code of its last attempt, when no rule refused. */
@@ -30,81 +27,117 @@ export interface ReportedOrigin {
   readonly refused: number;
   /** Links that a crawler did not queue. */
   readonly linksRefused: number;
+  /** Questions to the client itself whose decision is no. */
+  readonly questionsRefused: number;
   readonly example: ReportedRefusal;
 }
 
+/** How an origin responded to the requests that were sent. */
+export interface ReportedResponses {
+  readonly origin: string;
+  readonly sent: number;
+  /** Requests without a response. */
+  readonly failed: number;
+  /** The number of responses by status. */
+  readonly statuses: Readonly<Record<string, number>>;
+  /** Responses that a CDN gave in place of the site, such as a challenge (header field `cf-mitigated`). */
+  readonly challenged: number;
+  /** The latest price that a 402 named (`crawler-price`, x402). Cut at 200 characters. */
+  readonly price?: string;
+  /** What robots.txt says: the state of the origin at its latest decision. */
+  readonly robots?: Decision['state'];
+}
+
 /** An origin whose robots.txt looks like something else. */
-export interface AccountedSuspect {
+export interface ReportedSuspect {
   readonly origin: string;
   readonly suspect: NonNullable<Decision['robots']['suspect']>;
 }
 
 /** The pauses of an origin. */
-export interface AccountedPause {
+export interface ReportedPause {
   readonly origin: string;
-  /** The status that asked last, 429 or 503; absent when `report` told of a `Retry-After`. */
+  /** The latest status that led to a pause; absent when `report` named a `Retry-After`. */
   readonly status?: number;
   readonly pauses: number;
+  /** Those of them whose length the site named in `Retry-After`. */
+  readonly asked: number;
   /** The time of all these pauses, in milliseconds. */
   readonly pausedMs: number;
 }
 
-/** The counts of an account. */
-export interface AccountTotals {
+/** The counts of a report. */
+export interface CrawlTotals {
   /**
-   * Requests of guards, however often each waited and was decided again, and questions to the client itself. A redirect
-   * is a request of its own.
+   * Requests of guards that were sent, and whose response, or failure, is known: what the servers of the sites saw. Each
+   * redirect is one. Requests for robots.txt are not counted.
    */
-  readonly asked: number;
-  /** Those of them that were refused, for lack of permission or because of the purpose. */
+  readonly sent: number;
+  /** Those of `sent` without a response. The server saw those that reached it. */
+  readonly failed: number;
+  /** Responses to `sent`, by status. */
+  readonly statuses: Readonly<Record<string, number>>;
+  /** Those of `sent` that a CDN answered in place of the site, such as with a challenge (`cf-mitigated`). */
+  readonly challenged: number;
+  /** Those of `sent` that were answered by 402 (Payment Required). */
+  readonly paymentRequired: number;
+  /** Requests of guards that were allowed, however often each waited. */
+  readonly allowed: number;
+  /** Requests of guards that were refused: not sent, but for `refusedByHeader`, and in a dry run. */
   readonly refused: number;
+  /** Different URLs among them: up to 100,000 are told apart. */
+  readonly refusedUrls: number;
+  /** Those of `refused` that were sent: header fields of the response forbid the purpose. They count as `allowed`, too. */
+  readonly refusedByHeader: number;
+  /** Requests that were allowed, but not sent because they would have waited longer than `maxDelayMs`. */
+  readonly deferred: number;
+  /** Requests that guards sent without a check (`robots: { ignore: true, because }`). */
+  readonly ignored: number;
+  /** Those of them by the caller's reason, cut at 200 characters: the first 100 reasons. */
+  readonly ignoredBecause: Readonly<Record<string, number>>;
+  /** Pauses of origins (see `pacing`). */
+  readonly pauses: number;
   /** Links that a crawler looked up in memory before it queued them. Those that are queued are requests later. */
   readonly linksLookedUp: number;
   /** Those of them that were refused, and so not queued. */
   readonly linksRefused: number;
-  /** Requests that were allowed, but not sent because their slot was further away than `maxDelayMs`. */
-  readonly deferred: number;
-  /** Pauses that sites asked for with 429 or 503 (see `pacing`). */
-  readonly pauses: number;
-  /** Those of `asked` that were answered by the last good copy, because robots.txt was unreachable. */
+  /** Questions to the client itself: `check`, `canFetch`, `peek`, `reserve`. */
+  readonly questions: number;
+  /** Those of them whose decision is no. */
+  readonly questionsRefused: number;
+  /** Decisions by the last good copy, because robots.txt was unreachable. */
   readonly lastGood: number;
-  /** Requests that guards sent without a question (`robots: { ignore: true, because }`). */
-  readonly ignored: number;
-  /** Those of them by the caller's reason, cut at 200 characters: the first 100 reasons. */
-  readonly ignoredBecause: Readonly<Record<string, number>>;
-  /** Requests of guards that a site answered with 402 (Payment Required). */
-  readonly paymentRequired: number;
-  /** The first question, if it was refused. */
+  /** The first URL, if it was refused. */
   readonly firstRefused?: ReportedRefusal;
   /** Refusals beyond the first 1,000 pairs of origin and rule. They are counted only. */
   readonly unlisted: number;
 }
 
-/** The part of an account that is shown. */
-interface Shown {
-  totals(): AccountTotals;
+/** The part of a report that is rendered. */
+interface Rendered {
+  totals(): CrawlTotals;
   refusals(): readonly ReportedOrigin[];
-  suspects(): readonly AccountedSuspect[];
-  pauses(): readonly AccountedPause[];
+  responses(): readonly ReportedResponses[];
+  suspects(): readonly ReportedSuspect[];
+  pauses(): readonly ReportedPause[];
 }
 
 const MAX_ROWS = 20;
 /** Origins named in a line about all of them. */
 const MAX_NAMED = 5;
 
+type Refused = Pick<ReportedOrigin, 'refused' | 'linksRefused' | 'questionsRefused'>;
+
 /** The number of refusals in a row, or in all. */
-export function refusedIn({
-  refused,
-  linksRefused,
-}: Pick<ReportedOrigin, 'refused' | 'linksRefused'>): number {
-  return refused + linksRefused;
+export function refusedIn({ refused, linksRefused, questionsRefused }: Refused): number {
+  return refused + linksRefused + questionsRefused;
 }
 
-/** Renders an account for people. A refused first URL comes first. */
-export function accountText(account: Shown): string {
-  const totals = account.totals();
+/** Renders a report as text. A refused first URL comes first. */
+export function reportText(report: Rendered): string {
+  const totals = report.totals();
   const { firstRefused } = totals;
-  const refusals = account.refusals();
+  const refusals = report.refusals();
   const listed = refusals.slice(0, MAX_ROWS);
   const rows = listed.map((row) => [String(refusedIn(row)), whyRefused(row.example)] as const);
   const width = Math.max(0, ...rows.map(([refused]) => refused.length));
@@ -114,24 +147,51 @@ export function accountText(account: Shown): string {
     totalsLine(totals),
     ...rows.map(([refused, why]) => `  ${refused.padStart(width)}  ${why}`),
     ...(left === 0 ? [] : [`  ${String(left).padStart(width)}  at other origins, or by other rules`]),
-    ...pausesLine(account.pauses()),
-    ...suspectsLine(account.suspects()),
+    ...pausesLines(report.pauses()),
+    ...edgeLine(report.responses()),
+    ...suspectsLine(report.suspects()),
   ]
     .map((line) => `${line}\n`)
     .join('');
 }
 
-function suspectsLine(suspects: readonly AccountedSuspect[]): string[] {
+function suspectsLine(suspects: readonly ReportedSuspect[]): string[] {
   const named = suspects.map(({ origin, suspect }) => `${origin} (${suspect})`);
-  return named.length === 0 ? [] : [`NOT A ROBOTS.TXT, by its looks: that of ${someOf(named)}`];
+  return named.length === 0 ? [] : [`NOT A ROBOTS.TXT, by its looks, at ${someOf(named)}`];
 }
 
-function pausesLine(pauses: readonly AccountedPause[]): string[] {
-  const named = pauses.map(
-    ({ origin, status, pauses: times, pausedMs }) =>
-      `${origin} (${status ?? 'Retry-After'}, ${number(times)} ${times === 1 ? 'time' : 'times'}, ${number(Math.round(pausedMs / 1_000))} s)`,
-  );
-  return named.length === 0 ? [] : [`PAUSED, as the site asked: ${someOf(named)}`];
+function pausesLines(pauses: readonly ReportedPause[]): string[] {
+  const named = (rows: readonly ReportedPause[]): string =>
+    someOf(
+      rows.map(
+        ({ origin, status, pauses: times, pausedMs }) =>
+          `${origin} (${status ?? 'Retry-After'}, ${number(times)} ${times === 1 ? 'time' : 'times'}, ${number(Math.round(pausedMs / 1_000))} s)`,
+      ),
+    );
+  const asked = pauses.filter((row) => row.asked === row.pauses);
+  const guessed = pauses.filter((row) => row.asked < row.pauses);
+  return [
+    ...(asked.length === 0 ? [] : [`PAUSED, as the site asked: ${named(asked)}`]),
+    ...(guessed.length === 0 ? [] : [`PAUSED, for a time that the site did not name: ${named(guessed)}`]),
+  ];
+}
+
+/** Statuses by which sites refuse crawlers that their robots.txt allows. 999 is LinkedIn's. */
+const EDGE_STATUSES = ['401', '402', '403', '429', '451', '999'];
+
+/** Origins that allow pages in robots.txt, and refuse them when they are requested. */
+function edgeLine(responses: readonly ReportedResponses[]): string[] {
+  const named = responses.flatMap(({ origin, statuses, challenged, price }) => {
+    const refused = EDGE_STATUSES.filter((status) => (statuses[status] ?? 0) > 0).map(
+      (status) => `${number(statuses[status] ?? 0)} × ${status}`,
+    );
+    if (challenged > 0) refused.push(`${number(challenged)} by its CDN`);
+    if (price !== undefined) refused.push(`price ${printable(price)}`);
+    return refused.length === 0 ? [] : [`${origin} (${refused.join(', ')})`];
+  });
+  return named.length === 0
+    ? []
+    : [`REFUSED BY THE SITE, although robots.txt did not refuse: ${someOf(named)}`];
 }
 
 function someOf(named: readonly string[]): string {
@@ -139,40 +199,56 @@ function someOf(named: readonly string[]): string {
   return `${named.slice(0, MAX_NAMED).join(', ')}${more > 0 ? ` and ${number(more)} more` : ''}`;
 }
 
-/** The counts that a line of totals has, in its order; all but the first two only if they are above 0. */
+/** The counts in the line of totals, in its order: those above 0, and those of requests. */
 const COUNTS = [
-  ['asked', 'asked about'],
+  ['sent', 'requests sent'],
   ['refused', 'refused'],
-  ['linksLookedUp', 'links looked up'],
-  ['linksRefused', 'links not queued'],
+  ['failed', 'failed'],
   ['deferred', 'deferred'],
   ['pauses', 'pauses'],
-  ['lastGood', 'decided by a last good copy'],
+  ['challenged', 'answered by a CDN'],
+  ['paymentRequired', 'answered by 402 (payment required)'],
   ['ignored', 'sent unchecked'],
-  ['paymentRequired', 'answered 402 (payment required)'],
+  ['linksLookedUp', 'links looked up'],
+  ['linksRefused', 'links not queued'],
+  ['questions', 'questions'],
+  ['questionsRefused', 'of them refused'],
+  ['lastGood', 'decided by a last good copy'],
 ] as const;
 
 type Count = (typeof COUNTS)[number][0];
 
-function totalsLine(totals: AccountTotals, rateOf: (count: Count) => string = () => ''): string {
-  return COUNTS.filter(([name], at) => at < 2 || totals[name] > 0)
+const ONE: Partial<Readonly<Record<Count, string>>> = {
+  sent: 'request sent',
+  pauses: 'pause',
+  questions: 'question',
+  linksLookedUp: 'link looked up',
+  linksRefused: 'link not queued',
+};
+
+function totalsLine(totals: CrawlTotals, rateOf: (count: Count) => string = () => ''): string {
+  const hasRequests = totals.sent + totals.refused > 0 || totals.questions === 0;
+  return COUNTS.filter(([name], at) => totals[name] > 0 || (at < 2 && hasRequests))
     .map(([name, words]) => {
-      const what = name === 'pauses' && totals[name] === 1 ? 'pause' : words;
-      const reasons = name === 'ignored' ? reasonsIn(totals) : '';
-      return `${number(totals[name])} ${what}${reasons}${rateOf(name)}`;
+      const what = (totals[name] === 1 ? ONE[name] : undefined) ?? words;
+      return `${number(totals[name])} ${what}${detailsOf(name, totals)}${rateOf(name)}`;
     })
     .join(', ');
 }
 
-function reasonsIn({ ignoredBecause }: AccountTotals): string {
+function detailsOf(name: Count, totals: CrawlTotals): string {
+  const { refused, refusedUrls, ignoredBecause } = totals;
+  if (name === 'refused' && refusedUrls < refused)
+    return ` (${number(refusedUrls)} ${refusedUrls === 1 ? 'URL' : 'URLs'})`;
+  if (name !== 'ignored') return '';
   const named = Object.entries(ignoredBecause).map(
     ([because, times]) => `${printable(because)}: ${number(times)}`,
   );
   return named.length === 0 ? '' : ` (${someOf(named)})`;
 }
 
-/** The totals in one line, with how many a minute came since `before`: for a log that tells how a crawl goes. */
-export function accountRates(totals: AccountTotals, before: AccountTotals, elapsedMs: number): string {
+/** The totals in one line, with the rate a minute since `before`. */
+export function reportRates(totals: CrawlTotals, before: CrawlTotals, elapsedMs: number): string {
   return totalsLine(totals, (name) => {
     const perMinute = ((totals[name] - before[name]) * 60_000) / Math.max(elapsedMs, 1);
     return ` (${number(Math.round(perMinute * 10) / 10)} a minute)`;
@@ -184,8 +260,8 @@ const number = (count: number): string => count.toLocaleString('en');
 /** Says which URL was refused, and why. */
 export function whyRefused(refused: ReportedRefusal): string {
   const { requested, url, reason } = refused;
-  const way = requested === undefined ? '' : `${printable(requested)} led to `;
-  return `${way}${printable(url)}  ${reason}${detail(refused)}`;
+  const redirected = requested === undefined ? '' : `${printable(requested)} redirects to `;
+  return `${redirected}${printable(url)}  ${reason}${detail(refused)}`;
 }
 
 function detail({ rule, statement, robots }: ReportedRefusal): string {
@@ -199,10 +275,11 @@ function detail({ rule, statement, robots }: ReportedRefusal): string {
 
 type Line<Data> = Data & { readonly schemaVersion: 1 };
 
-/** Renders an account as lines of NDJSON. */
-export function* accountLines(account: Shown): IterableIterator<string> {
-  yield jsonLine<Line<AccountTotals>>(account.totals());
-  for (const refusal of account.refusals()) yield jsonLine<Line<ReportedOrigin>>(refusal);
-  for (const pause of account.pauses()) yield jsonLine<Line<AccountedPause>>(pause);
-  for (const suspect of account.suspects()) yield jsonLine<Line<AccountedSuspect>>(suspect);
+/** Renders a report as lines of NDJSON. */
+export function* reportLines(report: Rendered): IterableIterator<string> {
+  yield jsonLine<Line<CrawlTotals>>(report.totals());
+  for (const refusal of report.refusals()) yield jsonLine<Line<ReportedOrigin>>(refusal);
+  for (const responses of report.responses()) yield jsonLine<Line<ReportedResponses>>(responses);
+  for (const pause of report.pauses()) yield jsonLine<Line<ReportedPause>>(pause);
+  for (const suspect of report.suspects()) yield jsonLine<Line<ReportedSuspect>>(suspect);
 }

@@ -10,33 +10,37 @@ const MAX_TEXT = 200;
 
 type RefusedRequest = { readonly decision: Decision } & Partial<RedirectChain>;
 
+/** What a refusal is counted as. */
+export type RefusalCount = 'refused' | 'linksRefused' | 'questionsRefused';
+
 interface Row {
   refused: number;
   linksRefused: number;
+  questionsRefused: number;
   readonly example: ReportedRefusal;
 }
 
-/** The refusals of an account, by origin and rule. */
+/** The refusals of a crawl, by origin and rule. */
 export class ReportedRefusals {
   readonly #rows = new Map<string, Row>();
   /** Refusals without a row. */
   unlisted = 0;
 
-  add(request: RefusedRequest, reason: ReportedRefusal['reason'], what: 'refused' | 'linksRefused'): void {
+  add(request: RefusedRequest, reason: ReportedRefusal['reason'], count: RefusalCount): void {
     const key = keyOf(request.decision, reason);
     const known = this.#rows.get(key);
-    if (known !== undefined) known[what]++;
+    if (known !== undefined) known[count]++;
     else if (this.#rows.size < MAX_ROWS) {
-      const row = { refused: 0, linksRefused: 0, example: refusalOf(request, reason) };
-      row[what]++;
+      const row = { refused: 0, linksRefused: 0, questionsRefused: 0, example: refusalOf(request, reason) };
+      row[count]++;
       this.#rows.set(detachedString(key), row);
     } else this.unlisted++;
   }
 
   mostFrequentFirst(): ReportedOrigin[] {
-    return Array.from(this.#rows.values(), ({ refused, linksRefused, example }) => {
+    return Array.from(this.#rows.values(), ({ example, ...counts }) => {
       const { origin, reason } = example;
-      return { origin, reason, refused, linksRefused, example };
+      return { origin, reason, ...counts, example };
     }).sort((one, other) => refusedIn(other) - refusedIn(one));
   }
 }
@@ -50,7 +54,7 @@ function keyOf({ origin, rule, robots, usage }: Decision, reason: ReportedRefusa
     : `${origin} ${reason} ${rule.line} ${cutText(rule.pattern)}`;
 }
 
-/** What is told of a refused URL. */
+/** What is reported about a refused URL. */
 export function refusalOf(
   { decision, requested }: RefusedRequest,
   reason: ReportedRefusal['reason'],
@@ -77,7 +81,7 @@ export function refusalOf(
   return cause === undefined ? base : { ...base, robots: String(cause) };
 }
 
-/** A copy, so that the account does not hold the whole file that a pattern was read from. */
+/** A copy, so that the report does not hold the whole file that a pattern was read from. */
 export function cutText(text: string, length: number = MAX_TEXT): string {
   return detachedString(text.length > length ? `${text.slice(0, length)}…` : text);
 }

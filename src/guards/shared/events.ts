@@ -1,6 +1,7 @@
 import { invokeListener, codeOf, omitUndefined } from '../../core/base/index.ts';
 import {
   type Decision,
+  type DecisionContext,
   decisionChannels,
   type RedirectChain,
   type SentRequest,
@@ -11,6 +12,8 @@ import type { Refusal } from './refusal.ts';
 import { locate } from '../../core/url/index.ts';
 import { type AnswerFields, fieldOf, priceIn } from './answer.ts';
 import type { Hop } from './hop.ts';
+
+const ABOUT_REQUEST: DecisionContext = Object.freeze({ request: true });
 
 type Listeners = Pick<GuardSettings<unknown>, 'onRefusal' | 'onIgnored'>;
 
@@ -32,8 +35,11 @@ export class GuardEvents {
     // Another guard tells of a request that it decides again.
     if (decision === undefined || (options.isPreliminary === true && refused === undefined)) return;
     const usage = refused?.usage;
-    const way = hop.isRedirected ? hop.way : undefined;
-    this.#asked.tell(decision, usage === undefined ? way : { ...way, usage });
+    const context =
+      usage === undefined && !hop.isRedirected
+        ? ABOUT_REQUEST
+        : { ...ABOUT_REQUEST, ...(hop.isRedirected ? hop.way : {}), ...omitUndefined({ usage }) };
+    this.#asked.tell(decision, context);
   }
 
   /** A link was looked up in memory. */

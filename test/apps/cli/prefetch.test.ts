@@ -163,7 +163,7 @@ describe('progress', () => {
     expect(stderr).toMatch(/\r\u001B\[2K\d+ origins? of \d+ URLs?/);
     expect(stderr.split('\r\u001B[2K').at(-1)).toBe(
       '3 origins of 4 URLs · 1 with rules · 1 open · 1 unreachable · 1 invalid\n' +
-        'front pages: 3 asked about, 2 refused\n' +
+        'front pages: 3 questions, 2 of them refused\n' +
         `  1  ${site.url('/')}  rule at line 2 (disallow: /)\n` +
         `  1  ${broken.url('/')}  unreachable (503)\n`,
     );

@@ -2,12 +2,13 @@ import { describe, expect, it, vi } from 'vitest';
 import {
   guardFetch,
   refusalIn,
-  type RobotsAccount,
+  type CrawlReport,
   crawlReport,
-  type RobotsAccountOptions,
+  type CrawlReportOptions,
   type RobotsClientOptions,
-  type RobotsClient,
+  RobotsClient,
 } from '../../../src/index.ts';
+import { fakeOrigin } from '../../../src/extras/testing/index.ts';
 import { decisionChannels } from '../../../src/core/decision/index.ts';
 import { afterEachTest } from '../../support/after-each-test.ts';
 import { HOUR, SECOND, testClient } from '../../support/client.ts';
@@ -37,14 +38,14 @@ function scripted(
   return made;
 }
 
-/** An account that warns nobody. */
-function accountOf(
+/** A report without a warning. */
+function reportOf(
   client: RobotsClient,
-  options: RobotsAccountOptions = { onFirstRefused: () => {} },
-): RobotsAccount {
-  const account = crawlReport(client, options);
-  open.push(() => account.close());
-  return account;
+  options: CrawlReportOptions = { onFirstRefused: () => {} },
+): CrawlReport {
+  const report = crawlReport(client, options);
+  open.push(() => report.close());
+  return report;
 }
 
 const page: typeof fetch = async () => new Response('a page', { headers: { 'content-signal': 'search=no' } });
@@ -52,31 +53,40 @@ const page: typeof fetch = async () => new Response('a page', { headers: { 'cont
 describe('crawlReport', () => {
   it('counts what a client is asked, and lists refusals by origin and rule, with the first URL', async () => {
     const { client } = scripted();
-    const account = accountOf(client);
+    const report = reportOf(client);
     await client.canFetch('https://a.example/page');
     for (const path of ['/private/1', '/private/2', '/private/3'])
       await client.check(`https://a.example${path}`);
     await client.canFetch('https://down.example/');
     expect(client.permits('https://a.example/private/4')).toBeUndefined();
-    expect(account.totals()).toEqual({
-      asked: 5,
-      refused: 4,
-      linksLookedUp: 0,
-      linksRefused: 0,
+    expect(report.totals()).toEqual({
+      sent: 0,
+      failed: 0,
+      statuses: {},
+      challenged: 0,
+      paymentRequired: 0,
+      allowed: 0,
+      refused: 0,
+      refusedUrls: 0,
+      refusedByHeader: 0,
       deferred: 0,
-      pauses: 0,
-      lastGood: 0,
       ignored: 0,
       ignoredBecause: {},
-      paymentRequired: 0,
+      pauses: 0,
+      linksLookedUp: 0,
+      linksRefused: 0,
+      questions: 5,
+      questionsRefused: 4,
+      lastGood: 0,
       unlisted: 0,
     });
-    expect(account.refusals()).toEqual([
+    expect(report.refusals()).toEqual([
       {
         origin: 'https://a.example',
         reason: 'rule',
-        refused: 3,
+        refused: 0,
         linksRefused: 0,
+        questionsRefused: 3,
         example: {
           origin: 'https://a.example',
           reason: 'rule',
@@ -87,8 +97,9 @@ describe('crawlReport', () => {
       {
         origin: 'https://down.example',
         reason: 'unreachable',
-        refused: 1,
+        refused: 0,
         linksRefused: 0,
+        questionsRefused: 1,
         example: {
           origin: 'https://down.example',
           reason: 'unreachable',
@@ -97,8 +108,8 @@ describe('crawlReport', () => {
         },
       },
     ]);
-    expect(String(account)).toBe(
-      '5 asked about, 4 refused\n' +
+    expect(String(report)).toBe(
+      '5 questions, 4 of them refused\n' +
         '  3  https://a.example/private/1  rule at line 2 (disallow: /private)\n' +
         '  1  https://down.example/  unreachable (503)\n',
     );
@@ -107,12 +118,12 @@ describe('crawlReport', () => {
   it('is of one client: others, and what is asked after `close`, do not count', async () => {
     const { client } = scripted();
     const other = scripted();
-    const account = accountOf(client);
+    const report = reportOf(client);
     await other.client.canFetch('https://a.example/private');
     await client.canFetch('https://a.example/');
-    account.close();
+    report.close();
     await client.canFetch('https://a.example/private');
-    expect(account.totals()).toMatchObject({ asked: 1, refused: 0 });
+    expect(report.totals()).toMatchObject({ questions: 1, questionsRefused: 0 });
     {
       using _ = crawlReport(client);
       expect(decisionChannels.decision.hasSubscribers).toBe(true);
@@ -122,7 +133,7 @@ describe('crawlReport', () => {
 
   it('counts what guards refuse for a purpose, do not check, and defer', async () => {
     const { client, clock } = scripted();
-    const account = accountOf(client);
+    const report = reportOf(client);
     await client.canFetch('https://a.example/');
     const training = guardFetch(page, client, { purpose: 'train-ai' });
     const searching = guardFetch(page, client, { purpose: 'search' });
@@ -139,14 +150,24 @@ describe('crawlReport', () => {
       'ERR_ROBOTS_DEFERRED',
     );
     await client.reserve('https://a.example/d', undefined, { minDelayMs: 60 * SECOND, maxDelayMs: SECOND });
-    expect(account.totals()).toMatchObject({ asked: 5, refused: 2, deferred: 2, ignored: 1 });
-    expect(account.totals().ignoredBecause).toEqual({ 'a test': 1 });
-    expect(account.refusals().map(({ reason, example: { statement } }) => [reason, statement])).toEqual([
+    expect(report.totals()).toMatchObject({
+      sent: 2,
+      allowed: 2,
+      refused: 2,
+      refusedByHeader: 1,
+      deferred: 2,
+      ignored: 1,
+      questions: 2,
+    });
+    expect(report.totals().ignoredBecause).toEqual({ 'a test': 1 });
+    expect(report.refusals().map(({ reason, example: { statement } }) => [reason, statement])).toEqual([
       ['usage', { directive: 'content-usage', value: 'train-ai=n', line: 4 }],
       ['usage', { directive: 'content-signal', value: 'search=no' }],
     ]);
-    expect(String(account)).toContain('5 asked about, 2 refused, 2 deferred, 1 sent unchecked (a test: 1)\n');
-    expect(String(account)).toContain(
+    expect(String(report)).toContain(
+      '2 requests sent, 2 refused, 2 deferred, 1 sent unchecked (a test: 1), 2 questions\n',
+    );
+    expect(String(report)).toContain(
       'https://a.example/own/a  usage at line 4 (content-usage: train-ai=n)\n',
     );
   });
@@ -157,7 +178,7 @@ describe('crawlReport', () => {
     const { client } = scripted();
     const lines: string[] = [];
     const write = (line: string): void => void lines.push(line);
-    const account = accountOf(client, { every: 30 * SECOND, write, onFirstRefused: false });
+    const report = reportOf(client, { every: 30 * SECOND, write, onFirstRefused: false });
     for (let n = 0; n < 1_200; n++)
       await client.check(`https://a.example/${n % 100 === 0 ? 'private' : 'page'}`);
     vi.advanceTimersByTime(29 * SECOND);
@@ -166,23 +187,23 @@ describe('crawlReport', () => {
     await client.check('https://a.example/page');
     vi.advanceTimersByTime(30 * SECOND);
     expect(lines).toEqual([
-      '1,200 asked about (2,400 a minute), 12 refused (24 a minute)',
-      '1,201 asked about (2 a minute), 12 refused (0 a minute)',
+      '1,200 questions (2,400 a minute), 12 of them refused (24 a minute)',
+      '1,201 questions (2 a minute), 12 of them refused (0 a minute)',
     ]);
-    account.close();
+    report.close();
     vi.advanceTimersByTime(HOUR);
     expect(lines).toHaveLength(2);
   });
 
   it('names at most 100 reasons of requests that were sent unchecked, and counts all', async () => {
     const { client } = scripted();
-    const account = accountOf(client);
+    const report = reportOf(client);
     const fetchPage = guardFetch(page, client);
     for (let n = 0; n < 150; n++) {
       const robots = { ignore: true, because: n < 120 ? `ticket ${n}` : 'ticket 7' };
       await fetchPage('https://a.example/', { robots } as RequestInit);
     }
-    const { ignored, ignoredBecause } = account.totals();
+    const { ignored, ignoredBecause } = report.totals();
     expect(ignored).toBe(150);
     expect(Object.keys(ignoredBecause)).toHaveLength(100);
     expect(ignoredBecause['ticket 7']).toBe(31);
@@ -192,7 +213,7 @@ describe('crawlReport', () => {
     'refuses the options %j',
     (options) => {
       const { client } = scripted();
-      expect(() => crawlReport(client, options as RobotsAccountOptions)).toThrow(
+      expect(() => crawlReport(client, options as CrawlReportOptions)).toThrow(
         expect.objectContaining({ code: 'ERR_ROBOTS_INVALID_OPTIONS' }),
       );
     },
@@ -202,11 +223,15 @@ describe('crawlReport', () => {
     const { client } = scripted(
       () => new Response('User-agent: *\nDisallow: /a\nDisallow: /b\nDisallow: /c\n'),
     );
-    const account = accountOf(client, { onFirstRefused: false });
+    const report = reportOf(client, { onFirstRefused: false });
     for (const path of ['/a/1', '/b/1', '/b/2', '/c']) await client.canFetch(`https://a.example${path}`);
-    const rows = account
+    const rows = report
       .refusals()
-      .map(({ refused, example }) => [refused, new URL(example.url).pathname, example.rule?.line]);
+      .map(({ questionsRefused, example }) => [
+        questionsRefused,
+        new URL(example.url).pathname,
+        example.rule?.line,
+      ]);
     expect(rows).toEqual([
       [2, '/b/1', 3],
       [1, '/a/1', 2],
@@ -217,20 +242,20 @@ describe('crawlReport', () => {
   it('counts a paced request once, however often it waited', async () => {
     const clock = lateClock();
     const { client } = scripted(rules, { clock });
-    const account = accountOf(client);
+    const report = reportOf(client);
     const paced = guardFetch(page, client, { pacing: { minDelayMs: SECOND }, clock });
     const all = Promise.all([1, 2, 3].map((number) => paced(`https://a.example/${number}`)));
     await clock.whenWaiting();
     await clock.advance(3 * SECOND);
     await all;
     await expect(paced('https://a.example/private')).rejects.toThrow('disallows');
-    expect(account.totals()).toMatchObject({ asked: 4, refused: 1, deferred: 0 });
+    expect(report.totals()).toMatchObject({ sent: 3, allowed: 3, refused: 1, deferred: 0 });
   });
 
   it('has the pauses of each origin, with their status, and counts one that is lengthened once', async () => {
     const clock = lateClock();
     const { client } = scripted(() => new Response('User-agent: *\nCrawl-delay: 0\n'), { clock });
-    const account = accountOf(client);
+    const report = reportOf(client);
     const answers = [
       new Response(null, { status: 429, headers: { 'retry-after': '10' } }),
       new Response(null, { status: 503, headers: { 'retry-after': '30' } }),
@@ -238,13 +263,13 @@ describe('crawlReport', () => {
     const busy = (async () => answers.shift() ?? new Response('a page')) as typeof fetch;
     const paced = guardFetch(busy, client, { pacing: { concurrency: 2 }, clock });
     await Promise.all([paced('https://a.example/1'), paced('https://a.example/2')]);
-    expect(account.totals()).toMatchObject({ asked: 2, pauses: 1 });
-    expect(account.pauses()).toEqual([
-      { origin: 'https://a.example', status: 503, pauses: 1, pausedMs: 30_000 },
+    expect(report.totals()).toMatchObject({ sent: 2, statuses: { 429: 1, 503: 1 }, pauses: 1 });
+    expect(report.pauses()).toEqual([
+      { origin: 'https://a.example', status: 503, pauses: 1, asked: 1, pausedMs: 30_000 },
     ]);
-    expect(String(account)).toContain('PAUSED, as the site asked: https://a.example (503, 1 time, 30 s)');
-    expect([...account.toNDJSON()].map((line) => JSON.parse(line) as unknown)).toContainEqual(
-      expect.objectContaining(account.pauses()[0]),
+    expect(String(report)).toContain('PAUSED, as the site asked: https://a.example (503, 1 time, 30 s)');
+    expect([...report.toNDJSON()].map((line) => JSON.parse(line) as unknown)).toContainEqual(
+      expect.objectContaining(report.pauses()[0]),
     );
     expect((await client.policy('https://a.example')).pause).toMatchObject({
       status: 503,
@@ -255,31 +280,36 @@ describe('crawlReport', () => {
     });
   });
 
-  it('names the URL that was asked for before the one that a redirect led to', async () => {
+  it('names the requested URL before the one that a redirect led to', async () => {
     const { client } = scripted();
-    const account = accountOf(client, { onFirstRefused: false });
+    const report = reportOf(client, { onFirstRefused: false });
     const redirecting: typeof fetch = async () =>
       new Response(null, { status: 302, headers: { location: '/private' } });
     await expect(guardFetch(redirecting, client)('https://a.example/start')).rejects.toThrow('redirects to');
-    expect(account.totals()).toMatchObject({ asked: 2, refused: 1 });
-    expect(account.refusals()[0]?.example).toMatchObject({
+    expect(report.totals()).toMatchObject({ sent: 1, statuses: { 302: 1 }, allowed: 1, refused: 1 });
+    expect(report.refusals()[0]?.example).toMatchObject({
       requested: 'https://a.example/start',
       url: 'https://a.example/private',
     });
-    expect(String(account)).toContain(
-      'https://a.example/start led to https://a.example/private  rule at line 2',
+    expect(String(report)).toContain(
+      'https://a.example/start redirects to https://a.example/private  rule at line 2',
     );
   });
 
   it('counts answers that ask for payment', async () => {
     const { client } = scripted();
-    const account = accountOf(client);
-    const unpaid: typeof fetch = async () => new Response(null, { status: 402 });
+    const report = reportOf(client);
+    const unpaid: typeof fetch = async () =>
+      new Response(null, { status: 402, headers: { 'crawler-price': 'USD 0.01' } });
     const paid = guardFetch(unpaid, client);
     await paid('https://a.example/1');
     await paid('https://a.example/2');
-    expect(account.totals()).toMatchObject({ asked: 2, refused: 0, paymentRequired: 2 });
-    expect(String(account)).toBe('2 asked about, 0 refused, 2 answered 402 (payment required)\n');
+    expect(report.totals()).toMatchObject({ sent: 2, refused: 0, paymentRequired: 2 });
+    expect(report.responses()).toMatchObject([{ sent: 2, price: 'USD 0.01' }]);
+    expect(String(report)).toBe(
+      '2 requests sent, 0 refused, 2 answered by 402 (payment required)\n' +
+        'REFUSED BY THE SITE, although robots.txt did not refuse: https://a.example (2 × 402, price USD 0.01)\n',
+    );
   });
 
   it('tells of each robots.txt that looks like something else, such as a login page', async () => {
@@ -289,69 +319,69 @@ describe('crawlReport', () => {
         ? new Response('User-agent: *\n')
         : new Response(login, { headers: { 'content-type': 'text/html' } }),
     );
-    const account = accountOf(client);
+    const report = reportOf(client);
     for (const host of ['a', 'b', 'b', 'c']) await client.canFetch(`https://${host}.example/`);
-    expect(account.suspects()).toEqual([
+    expect(report.suspects()).toEqual([
       { origin: 'https://b.example', suspect: 'login' },
       { origin: 'https://c.example', suspect: 'login' },
     ]);
-    expect(String(account)).toContain(
-      'NOT A ROBOTS.TXT, by its looks: that of https://b.example (login), https://c.example (login)\n',
+    expect(String(report)).toContain(
+      'NOT A ROBOTS.TXT, by its looks, at https://b.example (login), https://c.example (login)\n',
     );
-    expect([...account.toNDJSON()].at(-1)).toContain('"suspect":"login"');
+    expect([...report.toNDJSON()].at(-1)).toContain('"suspect":"login"');
   });
 
   it('counts pages that a guard asks for where memory knows the origin', async () => {
     const { client } = scripted();
     const polite = guardFetch(page, client);
     await polite('https://a.example/1');
-    const account = accountOf(client);
+    const report = reportOf(client);
     await polite('https://a.example/2');
     await polite('https://a.example/3');
-    expect(account.totals()).toMatchObject({ asked: 2, refused: 0 });
+    expect(report.totals()).toMatchObject({ sent: 2, allowed: 2, refused: 0 });
   });
 
   it('counts what a last good copy decided', async () => {
     let fails = false;
     const { client, clock } = scripted((url) => (fails ? new Response(null, { status: 503 }) : rules(url)));
-    const account = accountOf(client);
+    const report = reportOf(client);
     await client.canFetch('https://a.example/');
     fails = true;
     clock.advance(25 * HOUR);
     await client.canFetch('https://a.example/');
-    expect(account.totals()).toMatchObject({ asked: 2, lastGood: 1, refused: 0 });
-    expect(String(account)).toContain('1 decided by a last good copy');
+    expect(report.totals()).toMatchObject({ questions: 2, lastGood: 1, questionsRefused: 0 });
+    expect(String(report)).toContain('1 decided by a last good copy');
   });
 
   it('reports a refused first URL to the callback once, and in the first line', async () => {
     const { client } = scripted();
     const onFirstRefused = vi.fn();
-    const account = accountOf(client, { onFirstRefused });
+    const report = reportOf(client, { onFirstRefused });
     await client.canFetch('https://a.example/robots.txt');
     await client.canFetch('https://a.example/private');
     await client.canFetch('https://a.example/private/2');
     expect(onFirstRefused.mock.calls).toEqual([
       [expect.objectContaining({ url: 'https://a.example/private' })],
     ]);
-    expect(String(account).split('\n')[0]).toBe(
+    expect(String(report).split('\n')[0]).toBe(
       'THE FIRST URL WAS REFUSED: https://a.example/private  rule at line 2 (disallow: /private)',
     );
-    expect(account.totals().firstRefused).toMatchObject({ reason: 'rule' });
+    expect(report.totals().firstRefused).toMatchObject({ reason: 'rule' });
   });
 
   it('`false` turns the report of the first URL off', async () => {
     const { client } = scripted();
-    const account = accountOf(client, { onFirstRefused: false });
+    const report = reportOf(client, { onFirstRefused: false });
     await client.canFetch('https://a.example/private');
-    expect(account.totals()).not.toHaveProperty('firstRefused');
-    expect(String(account)).toMatch(/^1 asked about, 1 refused\n/);
+    expect(report.totals()).not.toHaveProperty('firstRefused');
+    expect(String(report)).toMatch(/^1 question, 1 of them refused\n/);
   });
 
   it('without a callback the process is warned', async () => {
     const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
     open.push(() => warned.mockRestore());
     const { client } = scripted();
-    accountOf(client, {});
+    reportOf(client, {});
     await client.canFetch('https://a.example/private');
     await client.canFetch('https://a.example/private');
     expect(warned.mock.calls).toEqual([
@@ -365,11 +395,11 @@ describe('crawlReport', () => {
   it('does not warn of a URL that is refused after another was allowed', async () => {
     const { client } = scripted();
     const onFirstRefused = vi.fn();
-    const account = accountOf(client, { onFirstRefused });
+    const report = reportOf(client, { onFirstRefused });
     await client.canFetch('https://a.example/');
     await client.canFetch('https://a.example/private');
     expect(onFirstRefused).not.toHaveBeenCalled();
-    expect(String(account)).not.toContain('FIRST');
+    expect(String(report)).not.toContain('FIRST');
   });
 
   it('is bounded in origins and in the length of what it keeps', async () => {
@@ -377,37 +407,106 @@ describe('crawlReport', () => {
     const { client } = scripted(
       ({ hostname }) => new Response(`User-agent: *\nDisallow: ${hostname === '0.example' ? long : '/'}\n`),
     );
-    const account = accountOf(client);
+    const report = reportOf(client);
     for (let site = 0; site < 1_010; site++)
       await client.canFetch(`https://${site}.example${site === 0 ? long : '/'}`);
-    expect(account.totals()).toMatchObject({ asked: 1_010, refused: 1_010, unlisted: 10 });
-    expect(account.refusals()).toHaveLength(1_000);
-    expect([...account.toNDJSON()]).toHaveLength(1_001);
-    const { example } = account.refusals()[0] ?? {};
+    expect(report.totals()).toMatchObject({ questions: 1_010, questionsRefused: 1_010, unlisted: 10 });
+    expect(report.refusals()).toHaveLength(1_000);
+    expect([...report.toNDJSON()]).toHaveLength(1_001);
+    const { example } = report.refusals()[0] ?? {};
     expect(example?.url).toHaveLength(2_001);
     expect(example?.rule?.pattern).toHaveLength(201);
-    expect(String(account).split('\n')).toHaveLength(1 + 1 + 20 + 1 + 1);
-    expect(String(account)).toContain('\n  990  at other origins, or by other rules\n');
+    expect(String(report).split('\n')).toHaveLength(1 + 1 + 20 + 1 + 1);
+    expect(String(report)).toContain('\n  990  at other origins, or by other rules\n');
   });
 
   it('does not send control characters of a file to the terminal', async () => {
     const { client } = scripted(
       () => new Response('User-agent: *\nDisallow: /\nDisallow: /*\u001B[31m\u202E$\nDisallow: /\u001B*\n'),
     );
-    const account = accountOf(client);
+    const report = reportOf(client);
     await client.canFetch('https://a.example/%1B[31m%E2%80%AE');
-    expect(account.totals().refused).toBe(1);
-    expect(String(account) + [...account.toNDJSON()].join('')).not.toMatch(/[\u001B\u202E]/);
+    expect(report.totals().questionsRefused).toBe(1);
+    expect(String(report) + [...report.toNDJSON()].join('')).not.toMatch(/[\u001B\u202E]/);
   });
 
   it('NDJSON: the totals, then the refusals', async () => {
     const { client } = scripted();
-    const account = accountOf(client);
+    const report = reportOf(client);
     await client.canFetch('https://a.example/private');
-    expect(Array.from(account.toNDJSON(), (line) => JSON.parse(line))).toEqual([
-      { schemaVersion: 1, ...account.totals() },
-      { schemaVersion: 1, ...account.refusals()[0] },
+    expect(Array.from(report.toNDJSON(), (line) => JSON.parse(line))).toEqual([
+      { schemaVersion: 1, ...report.totals() },
+      { schemaVersion: 1, ...report.refusals()[0] },
     ]);
+  });
+
+  it('counts what the servers saw: redirects, failures, and what a guard let through in a dry run', async () => {
+    await using site = await fakeOrigin({
+      robots: 'User-agent: *\nDisallow: /private\n',
+      pages: {
+        '/page': 'hello',
+        '/old': { redirect: '/page' },
+        '/gone': { status: 404 },
+        '/lost': { fault: 'reset' },
+        '/private': 'private',
+        '/moved': { redirect: '/private' },
+      },
+    });
+    await using client = new RobotsClient({ agent: 'ExampleBot' });
+    using report = crawlReport(client, { onFirstRefused: false });
+    const get = guardFetch(fetch, client);
+    for (const path of ['/page', '/old', '/gone', '/lost', '/private', '/private', '/moved'])
+      await get(site.url(path)).catch(() => undefined);
+    expect(report.totals()).toMatchObject({
+      sent: 6,
+      failed: 1,
+      statuses: { 200: 2, 302: 2, 404: 1 },
+      refused: 3,
+      refusedUrls: 1,
+      questions: 0,
+    });
+    expect(site.pageCount).toBe(6);
+    await guardFetch(fetch, client, { mode: 'report' })(site.url('/private'));
+    expect(report.totals()).toMatchObject({ sent: 7, refused: 4 });
+    expect(site.pageCount).toBe(7);
+    expect(String(report)).toMatch(/^7 requests sent, 4 refused \(1 URL\), 1 failed\n/);
+  });
+
+  it('shows sites that refuse what their robots.txt allows, with challenges', async () => {
+    const { client } = scripted();
+    const report = reportOf(client);
+    const responses = [
+      new Response(null, { status: 403, headers: { 'cf-mitigated': 'challenge' } }),
+      new Response(null, { status: 429 }),
+      new Response('a page'),
+    ];
+    const get = guardFetch((async () => responses.shift()) as unknown as typeof fetch, client);
+    for (const page of [1, 2, 3]) await get(`https://a.example/${page}`);
+    expect(report.responses()).toEqual([
+      {
+        origin: 'https://a.example',
+        sent: 3,
+        failed: 0,
+        statuses: { 200: 1, 403: 1, 429: 1 },
+        challenged: 1,
+        robots: 'rules',
+      },
+    ]);
+    expect(String(report)).toContain(
+      'REFUSED BY THE SITE, although robots.txt did not refuse: https://a.example (1 × 403, 1 × 429, 1 by its CDN)\n',
+    );
+  });
+
+  it('says that a site asked for a pause only where it named the time', async () => {
+    const clock = lateClock();
+    const { client } = scripted(() => new Response('User-agent: *\nCrawl-delay: 0\n'), { clock });
+    const report = reportOf(client);
+    const busy = (async () => new Response(null, { status: 503 })) as typeof fetch;
+    await guardFetch(busy, client, { pacing: true, clock })('https://a.example/1');
+    expect(report.pauses()).toMatchObject([{ status: 503, pauses: 1, asked: 0 }]);
+    expect(String(report)).toContain(
+      'PAUSED, for a time that the site did not name: https://a.example (503, 1',
+    );
   });
 
   it('refuses invalid clients, and unknown options', () => {

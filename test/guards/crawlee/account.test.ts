@@ -5,7 +5,7 @@ import { crawlReport } from '../../../src/index.ts';
 import { inMemory } from '../../support/crawlee.ts';
 import { client, record, site } from './support.ts';
 
-it('the account of a crawl has each page once, and the look-ups of links apart', async () => {
+it('the report of a crawl has each page once, and the look-ups of links apart', async () => {
   const links = ['/1', '/2', '/3', '/4', '/private/a', '/private/b'];
   const server = await site(links);
   const robots = client();
@@ -24,9 +24,14 @@ it('the account of a crawl has each page once, and the look-ups of links apart',
   await crawler.run([server.url('/page'), server.url('/private/start')]);
   expect(handled).toHaveLength(5);
   expect(skipped).toHaveLength(3);
-  expect(account.totals()).toMatchObject({ asked: 6, refused: 1, linksLookedUp: 6, linksRefused: 2 });
+  expect(account.totals()).toMatchObject({
+    sent: 5,
+    refused: 1,
+    linksLookedUp: 6,
+    linksRefused: 2,
+  });
   expect(account.refusals()).toMatchObject([{ refused: 1, linksRefused: 2, reason: 'rule' }]);
-  expect(String(account)).toContain('6 asked about, 1 refused, 6 links looked up, 2 links not queued\n');
+  expect(String(account)).toContain('5 requests sent, 1 refused, 6 links looked up, 2 links not queued\n');
 });
 
 it('a log says why a request is skipped: not "disallowed" where robots.txt is unreachable', async () => {
