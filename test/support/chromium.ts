@@ -39,7 +39,10 @@ export function launchPuppeteer(args: readonly string[] = []): Promise<Puppeteer
 }
 
 /** `chromium` of Playwright, for examples that take it as it comes. */
-export const chromium: { readonly launch: typeof launchChromium } = { launch: launchChromium };
+export const chromium = {
+  launch: launchChromium,
+  connectOverCDP: (url: string): Promise<Browser> => playwright.connectOverCDP(url),
+};
 
 /** Why tests that need Chromium are skipped here; never where `CI` is set, there they fail. */
 export const skippedWithoutChromium: string | undefined =

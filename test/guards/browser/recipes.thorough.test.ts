@@ -1,0 +1,82 @@
+import { chromium } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { guardContext } from '../../../src/guards/browser/playwright.ts';
+import { guardContext as guardPuppeteer } from '../../../src/guards/browser/puppeteer.ts';
+import { describeWithChromium, launchChromium, launchPuppeteer } from '../../support/chromium.ts';
+import { opened } from '../../support/opened.ts';
+import { answer } from '../../support/site.ts';
+import { challenger, faultIn, signedBot, type SignedBot } from '../../support/signed-bot.ts';
+import { ScriptedClient, site } from '../support.ts';
+
+const closing = (close: () => Promise<unknown>): void =>
+  void opened({ [Symbol.asyncDispose]: async () => void (await close()) });
+
+describeWithChromium('a browser that an agent drives by its URL', () => {
+  it.each([
+    ['Playwright, which connects to it first', true],
+    ['Puppeteer, which starts it', false],
+  ])('is guarded by %s: pages of the agent, their popups and their redirects', async (_, isPlaywright) => {
+    const server = await site(({ url = '' }, response) =>
+      url.startsWith('/to?')
+        ? answer(response, { status: 307, headers: { location: url.slice(4) } })
+        : answer(response, { headers: { 'content-type': 'text/html' }, body: url }),
+    );
+    const browser = await launchPuppeteer();
+    closing(() => browser.close());
+    const refused: string[] = [];
+    const onRefusal = ({ url }: { readonly url: string }): void => void refused.push(url);
+    if (isPlaywright) {
+      const guarding = await chromium.connectOverCDP(browser.wsEndpoint());
+      await guardContext(guarding.contexts()[0]!, new ScriptedClient(), { onRefusal });
+    } else await guardPuppeteer(browser.defaultBrowserContext(), new ScriptedClient(), { onRefusal });
+
+    const agent = await chromium.connectOverCDP(browser.wsEndpoint());
+    const page = await agent.contexts()[0]!.newPage();
+    await page.goto(server.url('/page'));
+    await page.evaluate(`void open('/private/popup')`);
+    for (const path of ['/private', '/to?/private/on'])
+      await expect(page.goto(server.url(path))).rejects.toThrow('ERR_BLOCKED_BY_CLIENT');
+    await expect.poll(() => refused).toHaveLength(3);
+    expect(server.requests.map(({ url }) => url).filter((url) => url.startsWith('/private'))).toEqual([]);
+  });
+});
+
+describeWithChromium('the recipe for a signed bot in a guarded browser', () => {
+  let browser: Awaited<ReturnType<typeof launchChromium>>;
+  let recipe: SignedBot;
+  beforeAll(async () => {
+    [browser, recipe] = await Promise.all([launchChromium(), signedBot()]);
+  });
+  afterAll(() => browser.close());
+
+  async function signing(): Promise<Awaited<ReturnType<SignedBot['signedGoto']>>> {
+    const context = await browser.newContext();
+    closing(() => context.close());
+    await guardContext(context, new ScriptedClient());
+    return recipe.signedGoto(await context.newPage(), recipe.signatureFor);
+  }
+
+  it('signs each redirect for its own authority, and nothing that is refused', async () => {
+    const second = await site((_, response) => answer(response, { body: 'a page' }));
+    const first = await site(({ url }, response) => {
+      const location = { '/to': '/on', '/on': second.url('/page'), '/away': second.url('/private') }[
+        url ?? ''
+      ];
+      answer(response, { status: 302, headers: { location: location ?? '/' } });
+    });
+    const goto = await signing();
+    expect((await goto(first.url('/to')))?.status()).toBe(200);
+    await expect(goto(first.url('/away'))).rejects.toThrow('ERR_BLOCKED_BY_CLIENT');
+    const asked = [...first.requests, ...second.requests].filter(({ url }) => url !== '/favicon.ico');
+    expect(asked.map(({ url }) => url)).toEqual(['/to', '/on', '/away', '/page']);
+    expect(asked.map(({ headers }) => faultIn(headers, recipe.publicKey))).toEqual(Array(4).fill(undefined));
+  });
+
+  it('signs anew as a challenge asks', async () => {
+    const server = await site(challenger(recipe.publicKey));
+    const goto = await signing();
+    expect((await goto(server.url('/page?a=b')))?.status()).toBe(200);
+    // The site gives another nonce for each page.
+    expect((await goto(server.url('/next')))?.status()).toBe(200);
+  });
+});
