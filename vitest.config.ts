@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { entrances } from './test/support/entrances.ts';
 import { DurationsReporter, LongestFirst } from './test/support/durations.ts';
 
 const THOROUGH = 'test/**/*.thorough.test.ts';
@@ -17,19 +18,20 @@ const SAME_ON_EVERY_NODE = [
   'test/stores/redis/redis-topologies.test.ts',
 ];
 
-/** The `imports` of package.json lead to what is built; tests run the source. */
-export const platformAlias = {
+/** The `imports` of package.json, and the package's own name, lead to what is built; tests run the source. */
+export const sourceAlias = {
   '#platform': fileURLToPath(new URL('src/core/fetch/platform/undici.ts', import.meta.url)),
+  ...Object.fromEntries(
+    Object.entries(entrances)
+      .sort(([a], [b]) => b.length - a.length)
+      .filter(([name]) => name !== 'index')
+      .map(([name, path]) => [`canfetch/${name}`, fileURLToPath(new URL(path, import.meta.url))]),
+  ),
+  canfetch: fileURLToPath(new URL('src/index.ts', import.meta.url)),
 };
 
-// The workers inherit it. It is printed, so that the run can be repeated.
-if (process.env['CI'] !== undefined && process.env['CHANGING_SEED'] === undefined) {
-  process.env['CHANGING_SEED'] = String(Math.floor(Math.random() * 2 ** 31));
-  console.log(`Second seed of all properties: CHANGING_SEED=${process.env['CHANGING_SEED']}`);
-}
-
 export default defineConfig({
-  resolve: { alias: platformAlias },
+  resolve: { alias: sourceAlias },
   test: {
     // More than processors: the tests wait for servers, browsers and clocks for a third of their time.
     maxWorkers: Math.ceil(availableParallelism() * 1.5),

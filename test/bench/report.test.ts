@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { tableOf } from './measure.ts';
-import { lineOf, quoted, renewed, rewritten, sectionOf } from './report.ts';
+import { lineOf, quoted, renewed, rewritten, sectionOf, withNoise } from './report.ts';
 
 const row = { what: 'a question', ours: '2 ns', peer: '8 ns', ratio: '4.0 ×', bar: '≥ 5 ×', held: false };
 const order = ['first', 'warm', 'cold'];
@@ -42,6 +42,14 @@ describe('The tables', () => {
   test('A page without marks is not rewritten', () => {
     expect(() => rewritten('# Bench\n', () => '')).toThrow('Expected a page with the marks');
   });
+});
+
+test('A bar that is missed in one of two measurements is within the noise', () => {
+  const other = { ...row, what: 'another question' };
+  const [noisy, missed] = withNoise([row, other], [{ ...row, held: true }, other]);
+  expect(tableOf([noisy ?? row])).toContain('≥ 5 ×: missed once of two |');
+  expect(missed).toEqual(other);
+  expect(withNoise([{ ...row, held: true }], [row])).toEqual([{ ...row, held: true }]);
 });
 
 test('A row is one line for those who watch, and says when its bar is missed', () => {

@@ -49,6 +49,14 @@ export function quoted(page: string, rows: readonly Row[]): string {
   return text;
 }
 
+/** Rows that were measured, and measured again because a bar was missed. A bar that was held the second time is noise. */
+export function withNoise(rows: readonly Row[], again: readonly Row[]): Row[] {
+  return rows.map((row) => {
+    const noisy = !row.held && again.some(({ what, held }) => what === row.what && held);
+    return noisy ? { ...row, noisy } : row;
+  });
+}
+
 /** A row as one line, for those who watch. */
 export function lineOf({ what, ours, peer, ratio, bar, held }: Row): string {
   const found = [ours, peer, ratio].filter((cell) => cell !== '').join(' · ');

@@ -62,7 +62,7 @@ export function checking(files: readonly BenchFile[], rounds: number): Row[] {
     };
   };
   return [
-    compare('`file.check(url, agent)`, site by site', bySite, 9, '`file.check(url, agent)`'),
+    compare('`file.check(url, agent)`, site by site', bySite, 8, '`file.check(url, agent)`'),
     compare('`file.check(url, agent)`, sites in random order', shuffled, 0),
   ];
 }

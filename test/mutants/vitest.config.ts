@@ -1,9 +1,9 @@
 import { defineConfig } from 'vitest/config';
-import { platformAlias } from '../../vitest.config.ts';
+import { sourceAlias } from '../../vitest.config.ts';
 
 /** The quick tests of one room, which `test/mutants/main.ts` names. */
 export default defineConfig({
-  resolve: { alias: platformAlias },
+  resolve: { alias: sourceAlias },
   test: {
     include: process.env['MUTANTS_TESTS']?.split(',') ?? [],
     // Mutated code is larger than what is published.
