@@ -58,7 +58,7 @@ export async function decideOffline({ stdin, warn, purpose, ...settings }: Offli
 }
 
 /** Loaded only when a purpose is given: a decision about fetching needs less of the rules. */
-async function usageFor(purpose: Purpose): Promise<AddUsage> {
+export async function usageFor(purpose: Purpose): Promise<AddUsage> {
   const { usageOf } = await import('../../core/decision/usage-decision.ts');
   return (decision, file) => ({ ...decision, usage: usageOf(decision, file, purpose) });
 }

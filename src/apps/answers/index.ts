@@ -23,6 +23,7 @@ export {
   notATarget,
   tokensOf,
   truncationWarning,
+  usageFor,
 } from './decide-offline.ts';
 export {
   type TargetResult,

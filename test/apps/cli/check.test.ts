@@ -94,7 +94,7 @@ describe('for people', () => {
       /^ALLOWED [^]*\n {2}file +is longer than what is read; rules after that limit are ignored\n/,
     );
     expect((await cli(['check', home.url('/a')])).stdout).toMatch(
-      /^ALLOWED [^]*\n {2}looks +like a page rather than a robots.txt\n/,
+      /^ALLOWED [^]*\n {2}looks +like a web page rather than a robots.txt\n/,
     );
     expect(records((await cli(['check', '--json', long.url('/a'), home.url('/a')])).stdout)).toMatchObject([
       { allowed: true, robots: { truncated: true } },
@@ -103,9 +103,14 @@ describe('for people', () => {
     const honest = (await cli(['check', site.url('/a')])).stdout;
     expect(honest).not.toMatch(/ {2}(?:looks|file) /);
 
+    const list = await cli(['check', home.url('/a'), home.url('/b')]);
+    expect(list.stdout.match(/^ALLOWED .*; robots\.txt looks like a web page$/gm)).toHaveLength(2);
+
     const fromFile = await cli(['check', '--robots', '-', '/a'], { stdin: page });
-    expect(fromFile.stdout).toContain('like a page rather than a robots.txt');
-    expect((await cli(['explain', '--robots', '-', '/a'], { stdin: page })).stdout).toContain('like a page');
+    expect(fromFile.stdout).toContain('like a web page rather than a robots.txt');
+    expect((await cli(['explain', '--robots', '-', '/a'], { stdin: page })).stdout).toContain(
+      'like a web page',
+    );
     const record = (await cli(['check', '--json', '--robots', '-', '/a'], { stdin: body })).stdout;
     expect(records(record)).toMatchObject([{ robots: { file: '-', truncated: true, source: 'file' } }]);
   });
@@ -205,7 +210,9 @@ describe('agent', () => {
     ]);
     expect(code).toBe(1);
     expect(stdout).toContain('agent   EXAMPLEBOT → group "ExampleBot" at line 5');
-    expect(stdout).toContain('delay   Crawl-delay 2 s (reported, not enforced)');
+    expect(stdout).toContain(
+      'delay   Crawl-delay 2 s (canfetch check does not wait; guards with `pacing` do)',
+    );
   });
 
   it('signs the request for robots.txt', async () => {

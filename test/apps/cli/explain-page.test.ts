@@ -15,6 +15,7 @@ beforeAll(async () => {
     else if (url === '/astray') answer(response, { status: 302, headers: { location: '/private' } });
     else if (url === '/lost') answer(response, { status: 302, headers: { location: 'http://127.0.0.1:1/' } });
     else if (url === '/plain') answer(response, { body: 'a page' });
+    else if (url === '/signal') answer(response, { body: '', headers: { 'content-signal': 'ai-train=no' } });
     else if (url === '/broken') response.destroy();
     else {
       response.on('close', () => closed++);
@@ -56,7 +57,7 @@ describe('explain --page', () => {
     const disallowed = await explain('/private');
     expect(disallowed.code).toBe(1);
     expect(disallowed.stdout).toMatch(
-      /\n {2}page +not read: it may not be fetched, so it was not asked for\n/,
+      /\n {2}page +not read: it may not be fetched, so it was not requested\n/,
     );
     const astray = await explain('/astray');
     expect(astray.code).toBe(1);
@@ -64,6 +65,7 @@ describe('explain --page', () => {
     expect(astray.stdout).toMatch(
       /\n {2}page +not read: \S+\/astray redirects to \S+\/private: robots.txt of \S+ disallows \S+\/private/,
     );
+    expect(astray.stdout).toMatch(/\n {2}rule +line 2  Allow: \/; its redirect is refused\n/);
     const lost = await explain('/lost');
     expect(lost.code).toBe(exitCode.undecided);
     expect(lost.stdout).toMatch(/^UNDECIDED {3}\S+\/lost\n/);
@@ -106,9 +108,25 @@ describe('explain --page', () => {
 
   it('says when a page says nothing, and without the option asks for none', async () => {
     expect((await explain('/plain')).stdout).toMatch(/\n {2}says +nothing in its header fields\n/);
+    const signal = (await explain('/signal')).stdout;
+    expect(signal).not.toContain('nothing in its header fields');
+    expect(signal).toMatch(/\n {2}states +the header field Content-Signal: ai-train=no\n/);
     const before = pagesOf().length;
     expect((await cli(['explain', site.url('/plain')])).stdout).not.toContain('  page ');
     expect(pagesOf()).toHaveLength(before);
+  });
+
+  it('counts what the page states about --purpose', async () => {
+    const unwanted = await explain('/signal', '--purpose', 'train-ai');
+    expect(unwanted.code).toBe(1);
+    expect(unwanted.stdout).toMatch(/^NOT WANTED {2}\S+\/signal\n/);
+    expect(unwanted.stdout).toMatch(
+      /\n {2}purpose +train-ai: not wanted, by the header field Content-Signal: ai-train=no\n/,
+    );
+    expect(await explain('/signal', '--purpose', 'search')).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/\n {2}purpose +search: the site does not say\n/),
+    });
   });
 
   it('is refused with --robots', async () => {

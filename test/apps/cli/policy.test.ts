@@ -49,8 +49,8 @@ describe('policy', () => {
       '  next      in TIME (TIME), before it is stale, at the next question',
       `  file      ${ROBOTS.length} bytes of the 512,000 that are read (0.03 %), text/plain`,
       '  agent     canfetch → group "*" at line 1',
-      '  delay     Crawl-delay 2 s (reported, not enforced)',
-      '  rate      Request-rate: 5 s from one request to the next (reported, not enforced)',
+      '  delay     Crawl-delay 2 s (canfetch check does not wait; guards with `pacing` do)',
+      '  rate      Request-rate: 5 s from one request to the next (canfetch check does not wait; guards with `pacing` do)',
       '  groups    "*" (1 rule) · "Googlebot", "Bingbot" (1 rule)',
       '  sitemaps  https://example.com/sitemap.xml',
       '',
@@ -132,7 +132,7 @@ describe('policy', () => {
       '/robots.txt': { body: '<!doctype html><title>App</title>', headers: { 'content-type': 'text/html' } },
     });
     expect((await cli(['policy', spa.origin])).stdout).toContain(
-      'looks     like a page rather than a robots.txt',
+      'looks     like a web page rather than a robots.txt',
     );
   });
 

@@ -102,3 +102,21 @@ describe('check --purpose', () => {
     });
   });
 });
+
+describe('explain --purpose', () => {
+  it('is a no where robots.txt does not want the page used so, from a site and from a file', async () => {
+    const served = await cli(['explain', '--purpose', 'train-ai', site.url('/no/a')]);
+    const read = await cli(['explain', '--purpose', 'train-ai', '--robots', '-', '/no/a'], { stdin: ROBOTS });
+    for (const { code, stdout } of [served, read]) {
+      expect(code).toBe(1);
+      expect(stdout).toMatch(/^NOT WANTED {2}/);
+      expect(stdout).toMatch(
+        /\n {2}purpose +train-ai: not wanted, by line 4  Content-Usage: \/no\/ train-ai=n\n/,
+      );
+    }
+    const welcome = await cli(['explain', '--purpose', 'train-ai', '--json', site.url('/a')]);
+    expect(welcome.code).toBe(0);
+    expect(records(welcome.stdout)).toMatchObject([{ usage: { purpose: 'train-ai', preference: 'allow' } }]);
+    expect(records((await cli(['explain', '--json', site.url('/a')])).stdout)[0]).not.toHaveProperty('usage');
+  });
+});

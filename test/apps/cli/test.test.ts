@@ -111,7 +111,7 @@ describe('test', () => {
 
   it('warns of a file that is a page, or longer than what crawlers read', async () => {
     expect((await test('allow * /x', page.origin)).stderr).toContain(
-      'looks like a page rather than a robots.txt',
+      'looks like a web page rather than a robots.txt',
     );
     const long = join(folder, 'long.txt');
     await writeFile(

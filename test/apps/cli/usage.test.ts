@@ -132,6 +132,11 @@ describe('help', () => {
     },
   );
 
+  it('has notes of whole sentences, so that no paragraph breaks within one', () => {
+    for (const { notes } of commands)
+      for (const note of notes) expect(note).toMatch(/^[A-Z-].*(?:[.)]|@\S+)$/i);
+  });
+
   it('of every command tells its exit codes, and has examples', async () => {
     for (const { name, exitCodes, examples } of commands) {
       expect(examples.length).toBeGreaterThan(0);

@@ -24,6 +24,7 @@ export {
   purposeSentence,
   statementText,
   ruleText,
+  looksNote,
   looksSentence,
   truncatedSentence,
 } from './sentences.ts';

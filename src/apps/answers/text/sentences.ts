@@ -25,11 +25,16 @@ export function looksSentence(suspect: Suspect): string {
   return `like ${looks[suspect]} rather than a robots.txt`;
 }
 
+/** The same at the end of a line of a list. */
+export function looksNote(suspect: Suspect | undefined): string {
+  return suspect === undefined ? '' : `; robots.txt looks like ${looks[suspect]}`;
+}
+
 const looks: Readonly<Record<Suspect, string>> = {
-  challenge: 'the challenge page of a gatekeeper',
-  blocked: 'the block page of a firewall',
+  challenge: 'the challenge of a bot protection',
+  blocked: 'the page of a firewall',
   login: 'a login page',
-  html: 'a page',
+  html: 'a web page',
 };
 
 export function truncatedSentence(): string {
@@ -37,7 +42,7 @@ export function truncatedSentence(): string {
 }
 
 export function delaySentence(crawlDelayMs: number): string {
-  return `Crawl-delay ${crawlDelayMs / 1_000} s (reported, not enforced)`;
+  return `Crawl-delay ${crawlDelayMs / 1_000} s (canfetch check does not wait; guards with \`pacing\` do)`;
 }
 
 /** Says what the site states about the purpose of the question, and where. */

@@ -54,8 +54,8 @@ export const check: Command = {
     },
   ],
   notes: [
-    'With --purpose a page may be ALLOWED and yet NOT WANTED for the purpose. That is a preference of the site, not a',
-    'rule: the page may be fetched for other purposes. Header fields of pages are not read: explain --page does that.',
+    'With --purpose a page may be ALLOWED and yet NOT WANTED for the purpose. That is a preference of the site, not a ' +
+      'rule: the page may be fetched for other purposes. Header fields of pages are not read: explain --page does that.',
   ],
   run: async (given, session) => (await import('./run.ts')).checkUrls(given, session),
 };

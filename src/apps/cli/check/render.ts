@@ -8,10 +8,12 @@ import {
   delaySentence,
   duration,
   fileName,
+  looksNote,
   looksSentence,
   type Palette,
   printable,
   purposeSentence,
+  reasons,
   reasonText,
   renderRecord,
   ruleText,
@@ -57,7 +59,9 @@ export function agentField({ agent, group, reason }: ReportedDecision): Field {
 
 export function ruleField({ rule, reason }: ReportedDecision): Field | undefined {
   if (rule !== undefined) return ['rule', ruleText(rule)];
-  return reason === 'no-rule' ? ['rule', 'no rule of the group matches, so the URL is allowed'] : undefined;
+  if (reason !== 'no-rule') return undefined;
+  const { what, so } = reasons[reason];
+  return ['rule', `${what}, so ${so}`];
 }
 
 function whyField(decision: ReportedDecision): Field | undefined {
@@ -89,9 +93,9 @@ function cacheField({ robots }: ReportedDecision, now: number): Field | undefine
   return ['cache', `fetched ${ago(fetchedAt, now)}${fresh}`];
 }
 
-export function purposeField({ allowed, reason, usage }: ReportedDecision): Field | undefined {
+export function purposeField({ allowed, reason, usage }: ReportedDecision, label = 'use'): Field | undefined {
   if (usage === undefined || !allowed || reason === 'robots-txt') return undefined;
-  return ['use', purposeSentence(usage)];
+  return [label, purposeSentence(usage)];
 }
 
 export function delayField({ crawlDelayMs }: ReportedDecision): Field | undefined {
@@ -100,6 +104,8 @@ export function delayField({ crawlDelayMs }: ReportedDecision): Field | undefine
 
 function retryField(decision: ReportedDecision, now: number): Field | undefined {
   if (decision.reason !== 'unreachable' || decision.retryAt === undefined) return undefined;
+  // A private address stays private.
+  if (decision.robots.error === 'ERR_ROBOTS_ADDRESS_REFUSED') return undefined;
   return ['retry', `next try ${ahead(decision.retryAt, now)}`];
 }
 
@@ -122,7 +128,7 @@ export const checkLayout: ListLayout<ReportedDecision> = {
   kinds: Object.values(kinds),
   kindOf,
   subjectOf: ({ url }) => url,
-  reasonOf: reasonText,
+  reasonOf: (decision) => `${reasonText(decision)}${looksNote(decision.robots.suspect)}`,
   record: renderRecord,
   total: (decided, invalid) => count(decided + invalid, 'URL'),
 };

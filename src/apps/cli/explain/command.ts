@@ -1,5 +1,12 @@
 import { type Command, exitCode } from '../frame/command.ts';
-import { agentOption, formatOptions, robotsOption, verboseOption, onlineOptions } from '../frame/options.ts';
+import {
+  agentOption,
+  formatOptions,
+  purposeOption,
+  robotsOption,
+  verboseOption,
+  onlineOptions,
+} from '../frame/options.ts';
 
 /** `canfetch explain`: one decision, with the robots.txt that it was made from. */
 export const explainCommand: Command = {
@@ -11,6 +18,7 @@ export const explainCommand: Command = {
     'URL is an absolute http, https or ftp URL; with --robots it may also be a path such as /a?b.',
   options: [
     agentOption,
+    purposeOption,
     robotsOption,
     ...onlineOptions,
     verboseOption,
@@ -37,13 +45,17 @@ export const explainCommand: Command = {
   ],
   exitCodes: [
     { code: exitCode.success, says: 'the URL is allowed' },
-    { code: exitCode.negative, says: 'the URL is disallowed' },
+    {
+      code: exitCode.negative,
+      says: 'the URL is disallowed, or the site does not want it used for --purpose',
+    },
     { code: exitCode.undecided, says: 'the URL is undecided, because robots.txt is unreachable' },
     { code: exitCode.usage, says: 'wrong usage, or an invalid URL' },
   ],
   notes: [
-    '--page reads header fields, not HTML: robots meta tags are not shown. Directives of a page are reported, and change',
-    'neither the decision nor the exit code. A page whose redirect is refused counts as disallowed.',
+    '--page reads header fields, not HTML: robots meta tags are not shown. Directives of a page are reported, and change ' +
+      'neither the decision nor the exit code; with --purpose, what it states about that purpose counts. ' +
+      'A page whose redirect is refused counts as disallowed.',
   ],
   run: async (given, session) => (await import('./run.ts')).explain(given, session),
 };

@@ -1,5 +1,5 @@
 import { causesOf } from '../../../core/base/index.ts';
-import type { Decision } from '../../../core/decision/index.ts';
+import type { Decision, DecisionUsage, Purpose } from '../../../core/decision/index.ts';
 import { refusalIn } from '../../../guards/shared/index.ts';
 import { makePageFetch } from '../../../guards/fetch/page-fetch.ts';
 import { count, instant, printable, statementText } from '../../answers/text/index.ts';
@@ -14,9 +14,16 @@ const DEADLINE_MS = 30_000;
 /** Fetches the page of an allowed decision by GET, and reads its header fields. The body is cancelled unread. */
 export async function askPage(
   { url, agent }: Decision,
-  { client, dispatcher }: OpenedClient,
-  signal: AbortSignal,
-): Promise<PageAnswer> {
+  {
+    opened: { client, dispatcher },
+    purpose,
+    signal,
+  }: {
+    readonly opened: OpenedClient;
+    readonly purpose: Purpose | undefined;
+    readonly signal: AbortSignal;
+  },
+): Promise<{ readonly page: PageAnswer; readonly usage?: DecisionUsage }> {
   try {
     const fetch = await makePageFetch(client, { addressPolicy: 'any', purpose: undefined, dispatcher });
     const page = await fetch(url, {
@@ -31,24 +38,24 @@ export async function askPage(
       contentSignal: headers.get('content-signal'),
       link: headers.get('link'),
     };
-    // Its statements are the same for every purpose.
-    const {
-      purpose: _,
-      preference: __,
-      source: ___,
-      ...usage
-    } = client.usageOf(decision, 'train-ai', fields);
+    // The statements are the same for every purpose.
+    const usage = client.usageOf(decision, purpose ?? 'train-ai', fields);
+    const { purpose: _, preference: __, source: ___, ...stated } = usage;
     const tags = ['x-robots-tag', 'link', 'tdm-reservation', 'tdm-policy'].flatMap((name) => {
       const value = headers.get(name);
       return value === null ? [] : [[name, value] as const];
     });
-    return { url: page.url, status, directives: pageDirectives({ headers: tags, agent }), usage };
+    const directives = pageDirectives({ headers: tags, agent });
+    return {
+      page: { url: page.url, status, directives, usage: stated },
+      ...(purpose === undefined ? {} : { usage }),
+    };
   } catch (error) {
     signal.throwIfAborted();
     const refusal = refusalIn(error);
-    if (refusal === undefined) return { error: failureOf(error) };
+    if (refusal === undefined) return { page: { error: failureOf(error) } };
     const { code, message, requested, redirects, decision } = refusal;
-    return { error: { code, message, requested, redirects, decision } };
+    return { page: { error: { code, message, requested, redirects, decision } } };
   }
 }
 
@@ -76,7 +83,8 @@ export function pageFields(page: PageAnswer): Field[] {
   const stated = usage.sources.filter(({ line, directive }) => line === undefined && directive !== 'link');
   return [
     ['page', `${printable(url)}  ${status}`],
-    ['says', written.length === 0 ? 'nothing in its header fields' : listed(written)],
+    ...(written.length + stated.length === 0 ? [['says', 'nothing in its header fields'] as const] : []),
+    ...(written.length === 0 ? [] : [['says', listed(written)] as const]),
     ...(written.length === 0 ? [] : [['means', listed(meaningOf(directives, url))] as const]),
     ...stated.slice(0, MAX_LISTED).map((source): Field => ['states', statementText(source)]),
   ];

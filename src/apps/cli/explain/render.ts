@@ -3,6 +3,7 @@ import {
   type AnnotatedLine,
   type OmittedLines,
   type ProfileDecision,
+  type ReportedDecision,
   type UrlExplanation,
 } from '../../answers/index.ts';
 import {
@@ -21,6 +22,7 @@ import {
   delayField,
   fileField,
   looksField,
+  purposeField,
   type Field,
   ruleField,
   verdictLine,
@@ -70,10 +72,11 @@ export function renderExplanation(explanation: UrlExplanation, layout: Explanati
   const { colours, width, verbose } = layout;
   const fields = [
     agentField(decision),
-    ruleField(decision),
+    layout.redirected === undefined ? ruleField(decision) : ruleOfFirstUrl(decision),
     rivalField(explanation),
     ...originFields(explanation, layout),
     delayField(decision),
+    purposeField(decision, 'purpose'),
     usageField(explanation),
     ...(layout.page ?? []),
   ];
@@ -90,6 +93,11 @@ export function renderExplanation(explanation: UrlExplanation, layout: Explanati
     ...(file === undefined ? [] : ['', ...fileLines({ ...explanation, file }, layout)]),
     ...otherProfiles(others, { colours, width }),
   ].join('\n')}\n`;
+}
+
+/** Where the redirect of an allowed URL is refused, the rule does not decide. */
+function ruleOfFirstUrl({ rule }: ReportedDecision): Field {
+  return ['rule', `${rule === undefined ? 'no rule matches' : ruleText(rule)}; its redirect is refused`];
 }
 
 function rivalField({ runnerUp }: UrlExplanation): Field | undefined {

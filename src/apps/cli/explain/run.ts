@@ -1,3 +1,5 @@
+import { omitUndefined } from '../../../core/base/index.ts';
+import type { Purpose } from '../../../core/decision/index.ts';
 import { profiles } from '../../../core/lifecycle/index.ts';
 import { parseRobots } from '../../../core/rules/index.ts';
 import {
@@ -6,10 +8,12 @@ import {
   explainFile,
   explainUrl,
   isUndecided,
+  isUnwanted,
   type Session,
   truncationWarning,
   type UrlExplanation,
   UsageError,
+  usageFor,
 } from '../../answers/index.ts';
 import { jsonLine, policyRecord, writeWhole } from '../../answers/text/index.ts';
 import type { ExplainedByFile, ExplainedUrl, PageAnswer } from '../../answers/schema.ts';
@@ -22,6 +26,7 @@ import {
   layoutOf,
   onlyOperand,
   readFormat,
+  readPurpose,
   type OnlineSettings,
   onlineSettings,
 } from '../frame/settings.ts';
@@ -31,6 +36,7 @@ import { renderExplanation } from './render.ts';
 export async function explain(given: ParsedArguments, session: Session): Promise<ExitCode> {
   const url = onlyOperand(given, 'a URL');
   const settings = onlineSettings(given);
+  const purpose = readPurpose(given);
   const file = given.values.get('robots')?.[0];
   if (file === undefined) readOrigin(url);
   else if (given.switches.has('page')) {
@@ -41,8 +47,8 @@ export async function explain(given: ParsedArguments, session: Session): Promise
   return interruptible(session, { readsStdin: file === '-' }, async (signal) => {
     const explanation: PageExplanation =
       file === undefined
-        ? await askAndExplain(url, settings, given.switches.has('page'), session, signal)
-        : await readAndExplain(url, settings, file, session);
+        ? await askAndExplain(url, settings, { purpose, page: given.switches.has('page'), session, signal })
+        : await readAndExplain(url, settings, { purpose, file, session });
     const { page } = explanation;
     const pages = page === undefined ? undefined : await import('./page.ts');
     // A page whose redirect is refused may not be fetched, whatever robots.txt says of its own URL.
@@ -61,7 +67,7 @@ export async function explain(given: ParsedArguments, session: Session): Promise
     );
     const decisive = redirected ?? explanation.decision;
     if (isUndecided(decisive)) return exitCode.undecided;
-    return decisive.allowed ? exitCode.success : exitCode.negative;
+    return decisive.allowed && !isUnwanted(decisive) ? exitCode.success : exitCode.negative;
   });
 }
 
@@ -71,34 +77,53 @@ type PageExplanation = UrlExplanation & { readonly page?: PageAnswer };
 async function askAndExplain(
   url: string,
   settings: OnlineSettings,
-  readsPage: boolean,
-  session: Session,
-  signal: AbortSignal,
+  {
+    purpose,
+    page: readsPage,
+    session,
+    signal,
+  }: {
+    readonly purpose: Purpose | undefined;
+    readonly page: boolean;
+    readonly session: Session;
+    readonly signal: AbortSignal;
+  },
 ): Promise<PageExplanation> {
   await using opened = await openClient(settings, session);
   const { client } = opened;
-  const explanation = await explainUrl(client, url, { agent: agentOf(settings), signal });
-  const { decision } = explanation;
+  const explained = await explainUrl(client, url, { agent: agentOf(settings), signal });
+  const { decision } = explained;
+  const explanation =
+    purpose === undefined
+      ? explained
+      : { ...explained, decision: { ...decision, usage: client.usageOf(decision, purpose) } };
   if (!readsPage) return explanation;
   if (!decision.allowed) {
-    return { ...explanation, page: { error: { message: 'it may not be fetched, so it was not asked for' } } };
+    return { ...explanation, page: { error: { message: 'it may not be fetched, so it was not requested' } } };
   }
-  return { ...explanation, page: await (await import('./page.ts')).askPage(decision, opened, signal) };
+  const { askPage } = await import('./page.ts');
+  const { page, usage } = await askPage(decision, { opened, purpose, signal });
+  // Header fields of the page and robots.txt together.
+  return { ...explanation, page, decision: { ...explanation.decision, ...omitUndefined({ usage }) } };
 }
 
 async function readAndExplain(
   url: string,
   { agents, profile }: OnlineSettings,
-  file: string,
-  { stdin, stderr }: Session,
+  {
+    purpose,
+    file,
+    session: { stdin, stderr },
+  }: { readonly purpose: Purpose | undefined; readonly file: string; readonly session: Session },
 ): Promise<UrlExplanation> {
   const { body, truncated } = await readRobots(file, stdin, '--robots');
   if (truncated) stderr.write(`canfetch: ${truncationWarning(file)}\n`);
   const rules = parseRobots(body, { dialect: profiles[profile].dialect });
-  const decide = deciderByFile(rules, { agents, profile, robots: fileSource(file, body, truncated) });
-  const answer = decide({ input: url });
-  if ('error' in answer) throw new UsageError(answer.error.message);
-  return explainFile(answer.decision, rules, body);
+  const settings = { agents, profile, robots: fileSource(file, body, truncated) };
+  const decide = deciderByFile(rules, settings, purpose && (await usageFor(purpose)));
+  const result = decide({ input: url });
+  if ('error' in result) throw new UsageError(result.error.message);
+  return explainFile(result.decision, rules, body);
 }
 
 /** The line of JSON: decision, runner-up rule, policy, and decisions under other profiles. */

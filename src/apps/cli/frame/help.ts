@@ -117,7 +117,7 @@ export function commandHelp(command: Command, width?: number): string {
   return page([
     wrap(`${command.summary}.`, room),
     ['Usage:', `  canfetch ${command.name} [OPTION…] ${command.operands}`.trimEnd()],
-    wrap(command.operandsHelp.replaceAll('\n', ' '), room),
+    wrap(command.operandsHelp, room),
     ['Options:', ...table([...command.options, ...commonOptions].map(optionDefinition), room)],
     ['Examples:', ...exampleLines(command.examples, room)],
     ['Exit codes:', ...table([...ownExitCodes, ...commonExitCodes], room)],

@@ -7,7 +7,7 @@ export const mcpCommand: Command = {
   summary: 'Answer AI agents over the Model Context Protocol, and fetch pages for them',
   operands: '',
   operandsHelp:
-    'It takes no operands. A host (an editor, a chat program) starts it and talks to it over standard input and\n' +
+    'It takes no operands. A host (an editor, a chat program) starts it and talks to it over standard input and ' +
     'output. Its tools are check_url, explain_url, site_policy and fetch_page.',
   options: [
     { ...agentOption, help: 'who the agent is: pages and robots.txt are requested in this name' },

@@ -94,7 +94,7 @@ function fileFields(policy: OriginPolicy, now: number): Field[] {
       'rate',
       requestRateMs === undefined
         ? undefined
-        : `Request-rate: ${requestRateMs / 1_000} s from one request to the next (reported, not enforced)`,
+        : `Request-rate: ${requestRateMs / 1_000} s from one request to the next (canfetch check does not wait; guards with \`pacing\` do)`,
     ),
     ['groups', groupList(policy)],
     ['sitemaps', shortList(sitemaps.map(({ url }) => printable(url)))],

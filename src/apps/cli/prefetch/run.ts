@@ -2,7 +2,7 @@ import { DEFAULT_CONCURRENCY, isRobotsError, mapBatches } from '../../../core/ba
 import type { Decision } from '../../../core/decision/index.ts';
 import { ListPosition, openList, type Target, targetLines } from '../../answers/input/index.ts';
 import { type Session, type TargetResult, tooLongError, isUndecided } from '../../answers/index.ts';
-import { count, cause, jsonLine } from '../../answers/text/index.ts';
+import { count, cause, jsonLine, looksNote } from '../../answers/text/index.ts';
 import { DistinctOrigins, originOf } from '../../../core/url/index.ts';
 import { type ParsedArguments, type ExitCode, exitCode } from '../frame/command.ts';
 import { interruptible } from '../frame/interruptible.ts';
@@ -129,7 +129,7 @@ export function prefetchLayout(urls: () => number): ListLayout<Decision> {
     kinds: Object.values(kinds),
     kindOf,
     subjectOf: ({ origin }) => origin,
-    reasonOf: ({ robots }) => cause(robots),
+    reasonOf: ({ robots }) => `${cause(robots)}${looksNote(robots.suspect)}`,
     record: lineOf,
     total: (decided) => `${count(decided, 'origin')} of ${count(urls(), 'URL')}`,
   };
