@@ -4,15 +4,15 @@ import { RobotsInvalidOptionsError } from '../../core/base/index.ts';
 /** A request that Chromium holds back until the session continues or fails it (`Fetch.requestPaused`). */
 export interface PausedRequest {
   readonly requestId: string;
-  /** The id of the request in events of the network, which is another one. */
+  /** The id of the request in `Network` events. */
   readonly networkId?: string;
-  /** The frame, or the worker, that makes the request. */
+  /** The frame or worker that makes the request. */
   readonly frameId: string;
   readonly request: { readonly url: string; readonly headers: Readonly<Record<string, string>> };
   readonly resourceType: string;
-  /** The previous hop, if a redirect led here. Its id is another one; that of a response is that of its request. */
+  /** The `requestId` of the request that was redirected here. Each redirect has an id of its own; a response, that of its request. */
   readonly redirectedRequestId?: string;
-  /** Either this or `responseErrorReason` is set when the response is held back, not the request. */
+  /** Set, unless `responseErrorReason` is, when the response is held back instead of the request. */
   readonly responseStatusCode?: number;
   readonly responseErrorReason?: string;
   readonly responseHeaders?: readonly { readonly name: string; readonly value: string }[];
@@ -22,43 +22,40 @@ export interface PausedRequest {
 export interface RequestWatcher {
   /** The context as the library gives it. */
   readonly context: object;
-  /** Whether it decides about subresources too, not about navigations only. */
+  /** Whether it also decides about subresources. */
   readonly subresources: boolean;
-  /** The client whose places its requests take. */
+  /** The client whose permits its requests take. */
   readonly client: object;
   /**
    * Whether to block a request. Never rejects.
    *
-   * @param waits Whether a request that it allows waits for a place.
+   * @param waits Whether an allowed request waits for a permit.
    */
   blocks(request: PausedRequest, waits: boolean): Promise<boolean>;
-  /** Whether a request that it did not block has taken a place. */
+  /** Whether a request that it did not block holds a permit. */
   holdsPlace(request: PausedRequest): boolean;
-  /**
-   * Called with the response, or the failure, of a request that it did not block. Returns whether to block the
-   * response. Its body has not been read then.
-   */
+  /** Called with the response header, or the failure, of a request that it did not block. Returns whether to block it. */
   blocksResponse(response: PausedRequest): boolean;
-  /** Called when a request that it may have allowed has ended otherwise. */
+  /** Called when a request that it may have allowed has ended in another way. */
   forget(request: PausedRequest): void;
 }
 
-/** A session of the DevTools protocol, as Playwright and Puppeteer have it. */
+/** A DevTools session of Playwright or Puppeteer. */
 export interface Session {
   send(method: string, parameters?: object): Promise<unknown>;
   on(event: string, listener: (event: never) => void): unknown;
   detach(): Promise<void>;
 }
 
-/** The part of the library that controls a browser which the guard uses. Contexts are those of the library. */
+/** What the guard needs of Playwright or Puppeteer. Contexts are the library's own objects. */
 export interface BrowserDriver {
-  /** The session of the browser as a whole. */
+  /** The session of the whole browser. */
   readonly session: Session;
-  /** The contexts that may have an id. There are several only while some have no page that could tell their id. */
+  /** The contexts that may have the id: several only while some have no page, which shows the id. */
   contextsWithId(id: string): Promise<readonly object[]>;
-  /** Whether a context has closed. A library that has an event for that needs no such method. */
+  /** Whether a context has closed, for a library without an event for that. */
   hasClosed?(context: object): boolean;
-  /** The id of the context of a frame that has no target of its own; `undefined` when no page has the frame. */
+  /** The id of the context of a frame that is no target; `undefined` when no page has the frame. */
   contextIdOfFrame(frameId: string): Promise<string | undefined>;
 }
 
@@ -68,10 +65,10 @@ interface Target {
   readonly browserContextId?: string;
 }
 
-/** What is known of a frame, or of a worker. It does not change. */
+/** The page or context to which a frame or worker belongs. It never changes. */
 interface Owner {
   readonly contextId: string;
-  /** Whether it is the main frame of a page. */
+  /** Whether the frame is the main frame of a page. */
   readonly isTopLevel: boolean;
 }
 
@@ -80,18 +77,18 @@ interface FrameTree {
   readonly childFrames?: readonly FrameTree[];
 }
 
-/** The command that answers a paused request, and its parameters. */
-interface Answer {
+/** The command that resumes a paused request, with its parameters. */
+interface Resumption {
   readonly method: string;
   readonly errorReason?: string;
   readonly responseCode?: number | undefined;
   readonly responseHeaders?: PausedRequest['responseHeaders'];
 }
 
-const BLOCK: Answer = { method: 'Fetch.failRequest', errorReason: 'BlockedByClient' };
-const CONTINUE: Answer = { method: 'Fetch.continueRequest' };
+const BLOCK: Resumption = { method: 'Fetch.failRequest', errorReason: 'BlockedByClient' };
+const CONTINUE: Resumption = { method: 'Fetch.continueRequest' };
 
-/** The stages at which requests are paused: before they are sent, and when the response arrives. */
+/** Requests are paused before they are sent, and again when the response header arrives. */
 const STAGES = ['Request', 'Response'];
 const NAVIGATIONS = [
   ...STAGES.map((requestStage) => ({ urlPattern: '*', resourceType: 'Document', requestStage })),
@@ -104,8 +101,8 @@ const EVERYTHING = STAGES.map((requestStage) => ({ urlPattern: '*', requestStage
 const MAX_FRAMES = 10_000;
 
 /**
- * The requests of one browser. They are paused in the browser itself, after all interceptors of pages. So each hop of
- * each redirect is seen as it will be sent, including those of popups and cross-origin frames.
+ * The requests of one browser. They are paused in the browser itself, after all interceptors of pages. So each request
+ * is seen as it will be sent: redirects, popups and cross-origin frames included.
  */
 export class BrowserRequests<Driver extends BrowserDriver = BrowserDriver> {
   readonly driver: Driver;
@@ -114,7 +111,7 @@ export class BrowserRequests<Driver extends BrowserDriver = BrowserDriver> {
   readonly #owners = new LRUCache<string, Owner>({ max: MAX_FRAMES });
 
   /**
-   * The requests of `browser`, opened once.
+   * The requests of `browser`: one instance for each browser.
    *
    * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`): the browser is not Chromium.
    */
@@ -132,7 +129,7 @@ export class BrowserRequests<Driver extends BrowserDriver = BrowserDriver> {
 
   private constructor(driver: Driver) {
     this.driver = driver;
-    driver.session.on('Fetch.requestPaused', (request: PausedRequest) => void this.#answer(request));
+    driver.session.on('Fetch.requestPaused', (request: PausedRequest) => void this.#resume(request));
   }
 
   async add(watcher: RequestWatcher): Promise<void> {
@@ -162,14 +159,14 @@ export class BrowserRequests<Driver extends BrowserDriver = BrowserDriver> {
     await this.#session.send('Fetch.enable', { patterns });
   }
 
-  async #answer(paused: PausedRequest): Promise<void> {
+  async #resume(paused: PausedRequest): Promise<void> {
     // A request without a decision is blocked.
-    const { method, ...parameters } = await this.#answerTo(paused).catch(() => BLOCK);
-    // A request whose page was closed is gone, and needs no command.
+    const { method, ...parameters } = await this.#resumptionOf(paused).catch(() => BLOCK);
+    // The command fails when the page was closed.
     await this.#session.send(method, { requestId: paused.requestId, ...parameters }).catch(() => undefined);
   }
 
-  async #answerTo(paused: PausedRequest): Promise<Answer> {
+  async #resumptionOf(paused: PausedRequest): Promise<Resumption> {
     const owner = await this.#ownerOf(paused.frameId);
     const watchers = await this.#watchersIn(owner?.contextId);
     if (watchers.length > 0 && isServiceWorker(paused)) return BLOCK;
@@ -181,15 +178,15 @@ export class BrowserRequests<Driver extends BrowserDriver = BrowserDriver> {
       return (await this.#isBlocked(paused, concerned, waits)) ? BLOCK : CONTINUE;
     }
     const blocking = concerned.filter((watcher) => watcher.blocksResponse(paused));
-    // Watchers that were asked only because the context of the frame was unknown then.
+    // Some watchers were asked about the request only because its context was unknown then.
     for (const watcher of this.#watchers) if (!concerned.includes(watcher)) watcher.forget(paused);
     if (blocking.length > 0) return BLOCK;
     return watchers.length > 0 ? withoutSpeculation(paused) : CONTINUE;
   }
 
   /**
-   * Asks the watchers one after the other, always in the same order: two requests could wait for each other's places
-   * otherwise. A request takes one place of a client, and none when it is blocked already.
+   * Asks the watchers one after the other, always in the same order, so that two requests never wait for each other's
+   * permits. A request takes one permit of each client, and none when it is already blocked.
    */
   async #isBlocked(
     paused: PausedRequest,
@@ -242,12 +239,12 @@ function isResponse({ responseStatusCode, responseErrorReason }: PausedRequest):
   return responseStatusCode !== undefined || responseErrorReason !== undefined;
 }
 
-/** Whether the browser loads ahead: no page can set this field of a request itself. */
+/** Whether the browser loads a page ahead. Pages cannot set this field. */
 function isPrefetch({ request }: PausedRequest): boolean {
   return fieldOf(request, 'sec-purpose') !== undefined;
 }
 
-/** Whether it is for the script of a service worker, which could answer navigations unseen. */
+/** Whether it loads the script of a service worker, which could respond to navigations unseen. */
 function isServiceWorker({ request }: PausedRequest): boolean {
   return fieldOf(request, 'service-worker') === 'script';
 }
@@ -256,8 +253,8 @@ function fieldOf({ headers }: PausedRequest['request'], name: string): string | 
   return Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1];
 }
 
-/** A response without the rules that it has, or has in its `Speculation-Rules` field, `data:` URLs included. */
-function withoutSpeculation({ responseStatusCode, responseHeaders = [] }: PausedRequest): Answer {
+/** Blocks a file of speculation rules, and removes the `Speculation-Rules` field, whose URLs may be `data:` URLs. */
+function withoutSpeculation({ responseStatusCode, responseHeaders = [] }: PausedRequest): Resumption {
   const isRules = responseHeaders.some(
     ({ name, value }) =>
       name.toLowerCase() === 'content-type' && /^\s*application\/speculationrules\+json/i.test(value),
@@ -269,7 +266,7 @@ function withoutSpeculation({ responseStatusCode, responseHeaders = [] }: Paused
     : { method: 'Fetch.continueResponse', responseCode: responseStatusCode, responseHeaders: rest };
 }
 
-/** Whether the page or frame of a session has the frame, in its own process. */
+/** Whether the process of a session's page or frame has the frame. */
 export async function hasFrame(session: Session, frameId: string): Promise<boolean> {
   const { frameTree } = (await session.send('Page.getFrameTree')) as { readonly frameTree: FrameTree };
   return includes(frameTree, frameId);
@@ -279,35 +276,23 @@ function includes({ frame, childFrames = [] }: FrameTree, frameId: string): bool
   return frame.id === frameId || childFrames.some((child) => includes(child, frameId));
 }
 
-/** The navigations of a page go past the service workers that its profile already has, for as long as the session lives. */
-export async function bypassServiceWorkers(session: Session): Promise<void> {
-  await Promise.all([
-    // No bodies are kept: they are not read here.
-    session.send('Network.enable', { maxTotalBufferSize: 0, maxResourceBufferSize: 0 }),
-    session.send('Network.setBypassServiceWorker', { bypass: true }),
-  ]);
-}
-
-/** The target of a page, whose id is that of its main frame. */
+/** The target of a page. Its id is also that of the main frame. */
 export async function targetOf(session: Session): Promise<Target> {
   const { targetInfo } = (await session.send('Target.getTargetInfo')) as { readonly targetInfo: Target };
   return targetInfo;
 }
 
-/**
- * Asks a session that is opened for one question. `undefined` when it cannot be opened, or does not answer: the page is
- * closed, or the frame has no session of its own.
- */
-export async function askOnce<Answer>(
+/** Opens a session for one question. `undefined` when the page is closed, or the frame has no session of its own. */
+export async function askOnce<Result>(
   opening: Promise<unknown>,
-  ask: (session: Session) => Promise<Answer>,
-): Promise<Answer | undefined> {
+  ask: (session: Session) => Promise<Result>,
+): Promise<Result | undefined> {
   try {
     const session = (await opening) as Session;
-    const answer = await ask(session);
-    // Not awaited, because a page that is navigating answers only afterwards.
+    const result = await ask(session);
+    // Not awaited: a page that is navigating replies only afterwards.
     session.detach().catch(() => undefined);
-    return answer;
+    return result;
   } catch {
     return undefined;
   }

@@ -1,11 +1,10 @@
 /**
- * A script that runs in each document before its own scripts. It disables service workers, which would answer
- * navigations, and takes speculation rules out of the document, which make the browser load pages with requests that
- * cannot be paused.
+ * Runs in each document before the scripts of the document. It disables service workers, which could respond to
+ * navigations, and removes speculation rules, which make the browser load pages with requests that cannot be paused.
  *
- * It is kept from what the page could replace later: it takes every function and getter of the platform before the page
- * runs, calls them by `Reflect.apply`, and iterates by index. The first document of a popup is watched from its opener
- * too, because the browser keeps its own observers waiting until the popup runs.
+ * Pages can replace what they find, so it takes every function and getter of the platform at once, calls them by
+ * `Reflect.apply`, and iterates by index. It also watches the first document of a popup from the opener, because the
+ * observers of the popup run late.
  */
 export const INIT_SCRIPT = `{
   const { apply, getOwnPropertyDescriptor } = Reflect;
@@ -32,11 +31,11 @@ export const INIT_SCRIPT = `{
     for (let index = 0; index < count; index++) removeRules(scripts[index]);
   };
   const sweepAll = (records) => {
-    // What runs while a script is removed may add another one.
+    // Removing a script can run code that adds another one.
     for (; records.length > 0; records = apply(takeRecords, observer, [])) {
       for (let index = 0; index < records.length; index++) {
         const record = records[index];
-        // Rules can be written into a script that is in the document already.
+        // Rules can be written into a script that is already in the document.
         sweep(apply(targetOf, record, []), false);
         const added = apply(addedNodesOf, record, []);
         const count = apply(lengthOf, added, []);
@@ -50,13 +49,13 @@ export const INIT_SCRIPT = `{
     try {
       watch(opened.document);
     } catch {
-      // There is no window, or its document is of another origin.
+      // There is no window, or its document belongs to another origin.
     }
     return opened;
   };
   watch(document);
 
-  // Methods, so that they are no constructors, as those of the platform.
+  // Method shorthand: not constructible, like the natives.
   Element.prototype.attachShadow = {
     attachShadow(...given) {
       const root = apply(attachShadow, this, given);
@@ -74,7 +73,7 @@ export const INIT_SCRIPT = `{
   Document.prototype.open = {
     open(...given) {
       const opened = apply(openDocument, this, given);
-      // With three arguments it is window.open.
+      // With three arguments it acts as window.open.
       return given.length > 2 ? watchWindow(opened) : opened;
     },
   }.open;

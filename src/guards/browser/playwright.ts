@@ -50,25 +50,22 @@ export interface BrowserLike {
 export type ContextGuard = BrowserContextGuard<PageLike>;
 
 /**
- * Guards a browser context of Playwright with Chromium. It checks each navigation of its pages, popups and frames, and
- * each redirect it meets, against the robots.txt of its own origin before it is sent. `subresources: true` checks
- * everything that pages load.
+ * Guards a browser context of Playwright with Chromium. Each navigation of its pages, popups and frames, and each redirect,
+ * is checked against the robots.txt of its own origin before it is sent. `subresources: true` also checks what pages load.
  *
- * A navigation that is refused is aborted: `page.goto` rejects with `net::ERR_BLOCKED_BY_CLIENT`, and `errorOf` returns
- * the reason. The browser handles everything else, such as cookies, `page.url()` and the history: requests are paused,
- * never repeated. Routes of Playwright run before the guard, which sees the resulting request.
+ * A refused navigation is aborted: `page.goto` rejects with `net::ERR_BLOCKED_BY_CLIENT`, and `errorOf` returns
+ * the reason. Requests are paused, never repeated, so cookies, `page.url()` and the history stay as the browser makes
+ * them. Routes run before the guard, which sees the request that they continue.
  *
- * With `pacing` a navigation waits for its slot within its own timeout, so set `maxDelayMs` below that timeout.
+ * With `pacing` a page holds a permit until its document has loaded, at most 30 s without a response; frames and
+ * subresources need none. A navigation waits for its permit within its own timeout, so set `maxDelayMs` below that.
  *
  * Service workers can no longer be registered in the context. "Preload pages" is turned off in the settings of the
- * browser, and speculation rules in documents and header fields are removed, because their requests cannot be paused.
- * In a browser without a page of settings (headless shell) these rules remain: in declarative shadow trees, in pages
- * that are loaded into popups, and what a page adds while others are removed. Not checked either: service workers that a
- * persistent profile already has, WebSockets, and `context.request`, which does not use the browser (use `guardFetch`).
- * Guard the context before it loads pages: for pages that are already open only navigations are certain to be checked.
+ * browser, and speculation rules are removed, because their requests cannot be paused. The guide lists what is not held.
+ * Guard the context before it loads pages: of pages that are already open, only navigations are certain to be checked.
  *
- * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`): Firefox and WebKit follow redirects unseen, so
- *   their contexts are refused, as is one with service workers.
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`): the browser is Firefox or WebKit, whose redirects
+ *   cannot be seen, or the profile of the context has service workers.
  *
  * @example
  * ```ts
@@ -108,7 +105,7 @@ export async function guardContext(
         };
         const finish = (request: RequestLike): void => end('finished', request);
         const fail = (request: RequestLike): void => {
-          // A request that a guard has blocked has ended already. Another page may ask for the same URL.
+          // A blocked request has ended already. Another page may have requested the same URL.
           if (request.failure()?.errorText !== BLOCKED) end('failed', request);
         };
         context.on('requestfinished', finish);
@@ -153,7 +150,7 @@ class PlaywrightDriver implements BrowserDriver {
   }
 
   async contextIdOfFrame(frameId: string): Promise<string | undefined> {
-    // Ask all pages at once, because a page that is navigating answers only afterwards.
+    // All at once: a page that is navigating replies only afterwards.
     const searches = this.#browser.contexts().flatMap((context) =>
       context.pages().flatMap((page) =>
         [page, ...page.frames()].map(async (scope) => {
@@ -180,10 +177,10 @@ class PlaywrightDriver implements BrowserDriver {
   }
 }
 
-function askPage<Answer>(
+function askPage<Result>(
   page: PageLike,
-  ask: (session: Session) => Promise<Answer>,
-): Promise<Answer | undefined> {
+  ask: (session: Session) => Promise<Result>,
+): Promise<Result | undefined> {
   return askOnce(page.context().newCDPSession(page as never), ask);
 }
 

@@ -2,18 +2,19 @@ import { orAborted } from '../../core/base/index.ts';
 import type { Session } from './browser-requests.ts';
 
 const SETTINGS = 'chrome://settings/performance';
-/** Sets "Preload pages" to "No preloading", and tells whether it did; `undefined` while the page is not there. */
-const TURN_OFF = "globalThis.chrome?.settingsPrivate?.setPref('net.network_prediction_options', 2)";
-/** Until another page is tried: a browser that starts on a busy machine may take seconds. */
-const MAX_WAIT_MS = 10_000;
+/** Sets "Preload pages" to "No preloading". Returns `undefined` while the page loads, then whether the setting was changed. */
+const TURN_OFF = `globalThis.chrome?.settingsPrivate?.setPref('net.network_prediction_options', 2) ??
+  (document.readyState === 'complete' && location.protocol.startsWith('chrome') ? false : undefined)`;
+/** A browser that does not respond for so long is asked once more. On a busy machine each step may take seconds. */
+const MAX_SILENCE_MS = 30_000;
 const RETRY_MS = 20;
 
 const turnedOff = new WeakMap<Session, Promise<unknown>>();
 
 /**
- * Turns off "Preload pages" in the settings of a browser, once. Then speculation rules have no effect in any context,
- * wherever a page has them. No command of the protocol does that, only the page of the settings. Where there is none
- * (the headless shell of Chromium), or a policy forbids it, nothing happens.
+ * Turns off "Preload pages" in the settings of a browser, once, so that speculation rules have no effect anywhere in it.
+ * No command of the protocol can do this, only the settings page. Where there is none (Chromium's headless shell), or a
+ * policy fixes the setting, nothing happens.
  */
 export async function turnPreloadingOff(session: Session): Promise<void> {
   const turning =
@@ -30,21 +31,29 @@ async function viaSettings(browser: Session): Promise<void> {
     url: 'about:blank',
     background: true,
   })) as { readonly targetId: string };
-  const end = new AbortController();
-  const late = setTimeout(() => end.abort(), MAX_WAIT_MS).unref();
+  const silence = new AbortController();
+  const timer = setTimeout(() => silence.abort(), MAX_SILENCE_MS).unref();
   try {
-    await orAborted(turnOffIn(browser, targetId, end.signal), end.signal);
+    await orAborted(
+      turnOffIn(browser, targetId, silence.signal, () => timer.refresh()),
+      silence.signal,
+    );
   } finally {
-    clearTimeout(late);
+    clearTimeout(timer);
     await browser.send('Target.closeTarget', { targetId });
   }
 }
 
-async function turnOffIn(browser: Session, targetId: string, signal: AbortSignal): Promise<void> {
+async function turnOffIn(
+  browser: Session,
+  targetId: string,
+  signal: AbortSignal,
+  onResponse: () => void,
+): Promise<void> {
   const ask = await openTarget(browser, targetId);
   const { errorText } = await ask('Page.navigate', { url: SETTINGS });
   if (errorText !== undefined) return;
-  // The page may still be another one when the navigation is answered.
+  // Page.navigate may respond before the page is there.
   while (!signal.aborted) {
     const { result } = await ask('Runtime.evaluate', {
       expression: TURN_OFF,
@@ -52,40 +61,38 @@ async function turnOffIn(browser: Session, targetId: string, signal: AbortSignal
       returnByValue: true,
     });
     if (typeof result?.value === 'boolean') return;
+    onResponse();
     await new Promise((resolve) => void setTimeout(resolve, RETRY_MS).unref());
   }
 }
 
-/** What is read of the answers of a page. */
-interface Answer {
+/** The part of a page's reply that is read. */
+interface Reply {
   readonly errorText?: string;
   readonly result?: { readonly value?: unknown };
 }
 
-/**
- * Asks a page through the session of the browser. Neither library gives a session of its own for a page that it did not
- * open.
- */
+/** Sends commands to a page through the browser's session: neither library has a session for pages it did not open. */
 async function openTarget(
   browser: Session,
   targetId: string,
-): Promise<(method: string, params: object) => Promise<Answer>> {
+): Promise<(method: string, params: object) => Promise<Reply>> {
   const { sessionId } = (await browser.send('Target.attachToTarget', { targetId, flatten: false })) as {
     readonly sessionId: string;
   };
-  const waiting = new Map<number, (answer: Answer) => void>();
+  const waiting = new Map<number, (reply: Reply) => void>();
   browser.on('Target.receivedMessageFromTarget', (received: { sessionId: string; message: string }) => {
     if (received.sessionId !== sessionId) return;
-    const { id = 0, result = {} }: { id?: number; result?: Answer } = JSON.parse(received.message);
+    const { id = 0, result = {} }: { id?: number; result?: Reply } = JSON.parse(received.message);
     waiting.get(id)?.(result);
     waiting.delete(id);
   });
   let lastId = 0;
   return async (method, params) => {
     const id = ++lastId;
-    const answered = new Promise<Answer>((resolve) => void waiting.set(id, resolve));
+    const replied = new Promise<Reply>((resolve) => void waiting.set(id, resolve));
     const message = JSON.stringify({ id, method, params });
     await browser.send('Target.sendMessageToTarget', { sessionId, message });
-    return answered;
+    return replied;
   };
 }

@@ -1,4 +1,4 @@
-import { type BrowserDriver, bypassServiceWorkers, hasFrame, type Session } from './browser-requests.ts';
+import { type BrowserDriver, hasFrame, type Session } from './browser-requests.ts';
 
 /** The part of Puppeteer's `Page` that the guard uses. */
 export interface PageLike {
@@ -23,12 +23,12 @@ export interface BrowserLike {
   once(event: 'disconnected', listener: () => void): unknown;
 }
 
-/** A session of Puppeteer, which also gives the sessions of targets that were attached to it. */
+/** A session of Puppeteer, whose connection has the sessions of attached targets. */
 interface PuppeteerSession extends Session {
   connection(): { session(id: string): PuppeteerSession | null } | undefined;
 }
 
-/** The event that a session was opened for a target, because of `Target.setAutoAttach`. */
+/** `Target.attachedToTarget`: `Target.setAutoAttach` opened a session for a target. */
 interface Attached {
   readonly sessionId: string;
   readonly targetInfo: { readonly type: string; readonly browserContextId?: string };
@@ -37,15 +37,15 @@ interface Attached {
 /** Called when a request has ended, with its id in events of the network. */
 type EndListener = (end: 'finished' | 'failed', networkId: string) => void;
 
-/** The page, or the frame in a process of its own, of a session. */
+/** A page, or a frame with a process of its own. */
 interface AttachedTarget {
   readonly session: PuppeteerSession;
   readonly contextId: string | undefined;
 }
 
 /**
- * Opens a session for each page and each frame with a process of its own, and keeps it from running until it has been
- * given the scripts of its context. Puppeteer has scripts of pages only, and announces a popup only when it has loaded.
+ * Opens a session for each page and each frame with a process of its own, and pauses it until it has the script of its
+ * context. Puppeteer itself has scripts for pages only, and announces a popup only when it has loaded.
  */
 const AUTO_ATTACH = {
   autoAttach: true,
@@ -85,7 +85,7 @@ export class PuppeteerDriver implements BrowserDriver {
   }
 
   async contextIdOfFrame(frameId: string): Promise<string | undefined> {
-    // Ask all at once, because a page that is navigating answers only afterwards.
+    // All at once: a page that is navigating replies only afterwards.
     const searches = [...this.#targets.values()].map(async ({ session, contextId }) => {
       if (contextId === undefined || !(await hasFrame(session, frameId))) throw new Error('not here');
       return contextId;
@@ -93,7 +93,7 @@ export class PuppeteerDriver implements BrowserDriver {
     return Promise.any(searches).catch(() => undefined);
   }
 
-  /** Runs a script in the documents of a context from now on, and lets no service worker answer its navigations. */
+  /** From now on, runs a script in the documents of a context, and sends its navigations past service workers. */
   async guard(context: BrowserContextLike, script: string): Promise<void> {
     this.#scripts.set(context, script);
     const ofContext = [...this.#targets.values()].filter(
@@ -113,7 +113,7 @@ export class PuppeteerDriver implements BrowserDriver {
     return () => void this.#endListeners.delete(listener);
   }
 
-  /** Puppeteer does not know the id of the default context. */
+  /** Puppeteer does not show the id of the default context. */
   #contextWithId(id: string): BrowserContextLike {
     const made = this.#browser.browserContexts().find((context) => context.id === id);
     return made ?? this.#browser.defaultBrowserContext();
@@ -140,8 +140,8 @@ export class PuppeteerDriver implements BrowserDriver {
         for (const listener of this.#endListeners.keys()) listener(end, requestId);
       });
     const script = contextId === undefined ? undefined : this.#scripts.get(this.#contextWithId(contextId));
-    // Commands take effect in this order. They are not awaited: a page that is navigating answers only afterwards, and
-    // one that has been closed never.
+    // Commands take effect in this order. They are not awaited: a page that is navigating replies only afterwards, and
+    // a closed one never.
     const sent = [
       ...(script === undefined ? [] : [guardTarget(session, script)]),
       this.#attach(session),
@@ -155,6 +155,8 @@ async function guardTarget(session: Session, script: string): Promise<void> {
   await Promise.all([
     session.send('Page.enable'),
     session.send('Page.addScriptToEvaluateOnNewDocument', { source: script, runImmediately: false }),
-    bypassServiceWorkers(session),
+    // Nothing reads the bodies. Bypassing needs this domain, and lasts as long as the session.
+    session.send('Network.enable', { maxTotalBufferSize: 0, maxResourceBufferSize: 0 }),
+    session.send('Network.setBypassServiceWorker', { bypass: true }),
   ]);
 }

@@ -19,26 +19,24 @@ export type ContextGuard = BrowserContextGuard<PageLike>;
 
 /**
  * Guards a browser context of Puppeteer with Chromium: `browser.defaultBrowserContext()`, or one that
- * `browser.createBrowserContext()` made. It checks each navigation of its pages, popups and frames, and each redirect
- * it meets, against the robots.txt of its own origin before it is sent. `subresources: true` checks everything that
- * pages load.
+ * `browser.createBrowserContext()` made. Each navigation of its pages, popups and frames, and each redirect, is checked
+ * against the robots.txt of its own origin before it is sent. `subresources: true` also checks what pages load.
  *
- * A navigation that is refused is aborted: `page.goto` rejects with `net::ERR_BLOCKED_BY_CLIENT`, and `errorOf` returns
- * the reason. The browser handles everything else, such as cookies, `page.url()` and the history: requests are paused,
- * never repeated. Interceptors of pages (`page.setRequestInterception`) run before the guard, whichever was set first,
- * and the guard sees the request that they continue. What they answer themselves is not checked.
+ * A refused navigation is aborted: `page.goto` rejects with `net::ERR_BLOCKED_BY_CLIENT`, and `errorOf` returns
+ * the reason. Requests are paused, never repeated, so cookies, `page.url()` and the history stay as the browser makes
+ * them. Interceptors of pages (`page.setRequestInterception`) run before the guard, which sees the request
+ * that they continue. What they respond to themselves is not checked.
  *
- * With `pacing` a navigation waits for its slot within its own timeout, so set `maxDelayMs` below that timeout.
+ * With `pacing` a page holds a permit until its document has loaded, at most 30 s without a response; frames and
+ * subresources need none. A navigation waits for its permit within its own timeout, so set `maxDelayMs` below that.
  *
- * Service workers can no longer be registered in the context. "Preload pages" is turned off in the settings of the
- * browser, and speculation rules in documents and header fields are removed, because their requests cannot be paused.
- * In a browser without a page of settings (headless shell) these rules remain: in declarative shadow trees, in pages
- * that are loaded into popups, and what a page adds while others are removed. Not checked either: service workers that a
- * profile already has, and WebSockets.
- * Guard the context before it loads pages: for pages that are already open only navigations are certain to be checked.
+ * Service workers are bypassed, and can no longer be registered in the context. "Preload pages" is turned off in the
+ * settings of the browser, and speculation rules are removed, because their requests cannot be paused. The guide lists
+ * what is not held. Guard the context before it loads pages: of pages that are already open, only navigations are certain
+ * to be checked.
  *
- * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`): Firefox, and WebDriver BiDi, do not show redirects
- *   to the guard, so their contexts are refused, as is one with service workers.
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`): the browser is Firefox, or controlled by WebDriver
+ *   BiDi, where redirects cannot be seen.
  *
  * @example
  * ```ts
@@ -67,7 +65,7 @@ export async function guardContext(
       context,
       requests,
       prepare: async (source) => (await requests()).driver.guard(context, source),
-      // Puppeteer has no event for a context that closes: the driver notices when another one is guarded.
+      // Puppeteer has no event for a context that closes. The driver notices it when another context is guarded.
       onceClosed: (listener) => void browser.once('disconnected', listener),
       onNavigationEnd: async (listener) =>
         (await requests()).driver.onRequestEnd(context, (end, endedId) =>

@@ -51,7 +51,7 @@ it('does without where a browser has no such command, or does not answer', async
     });
     const { session, sent } = browserOf(() => undefined);
     const turning = turnPreloadingOff(session);
-    await vi.advanceTimersByTimeAsync(20_000);
+    await vi.advanceTimersByTimeAsync(60_000);
     await turning;
     expect(sent.filter((method) => method === 'Target.createTarget')).toHaveLength(2);
     expect(sent.at(-1)).toBe('Target.closeTarget');
@@ -69,9 +69,27 @@ it('tries another page where the first does not answer', async () => {
       return { result: { value: true } };
     });
     const turning = turnPreloadingOff(session);
-    await vi.advanceTimersByTimeAsync(10_000);
+    await vi.advanceTimersByTimeAsync(30_000);
     await turning;
     expect(sent.filter((method) => method === 'Runtime.evaluate')).toHaveLength(1);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+it('waits as long as the browser responds, however slow its page is', async () => {
+  vi.useFakeTimers();
+  try {
+    let evaluations = 0;
+    const { session, sent } = browserOf((method) => {
+      if (method === 'Page.navigate') return {};
+      return ++evaluations === 5_000 ? { result: { value: true } } : { result: {} };
+    });
+    const turning = turnPreloadingOff(session);
+    await vi.advanceTimersByTimeAsync(5_000 * 20);
+    await turning;
+    expect(evaluations).toBe(5_000);
+    expect(sent.filter((method) => method === 'Target.createTarget')).toHaveLength(1);
   } finally {
     vi.useRealTimers();
   }
