@@ -1,8 +1,10 @@
 import { z } from 'zod';
 import { codeOf, isRobotsError, causesOf } from '../../core/base/index.ts';
+import type { RobotsClient } from '../../core/client/index.ts';
+import type { DecisionUsage, Purpose } from '../../core/decision/index.ts';
 import { refusalIn } from '../../guards/shared/index.ts';
 import { printable } from '../answers/text/index.ts';
-import { urlField, ToolError } from './fields.ts';
+import { purposeFields, urlField, ToolError } from './fields.ts';
 import { assertText, mediaType, readText, type TextPart } from './page-text.ts';
 import { makeTool, type Tool } from './tool.ts';
 
@@ -17,14 +19,21 @@ export interface Page {
 /** A guarded fetch: it rejects with the refusal of a disallowed URL or redirect. */
 export type PageFetch = (url: string, init: { headers: object; signal: AbortSignal }) => Promise<Page>;
 
+/** The purpose of the agent, and the client that knows what sites state about it. */
+interface AskedPurpose {
+  readonly client: RobotsClient;
+  readonly purpose: Purpose | undefined;
+}
+
 const MAX_BYTES = 100_000;
 /** The text is read anew from its beginning each time, so there is an end to that. */
 const MAX_START = 20_000_000;
 /** For a whole call: robots.txt, the slot and the page, with redirects. Hosts give up after a minute. */
 const DEADLINE_MS = 50_000;
 
+/** Markdown is what a model reads best, so sites that have it are asked for it first. */
 const ACCEPT =
-  'text/html, application/xhtml+xml, text/*;q=0.9, application/json;q=0.9, application/xml;q=0.9, */*;q=0.1';
+  'text/markdown, text/html;q=0.9, application/xhtml+xml;q=0.9, text/*;q=0.8, application/json;q=0.8, application/xml;q=0.8, */*;q=0.1';
 
 const input = z.strictObject({
   url: urlField,
@@ -43,22 +52,27 @@ const output = z.object({
   url: z.string().describe('The URL of the page, after redirects'),
   status: z.number().describe('The HTTP status. From 400 on, the text is an error page of the site'),
   contentType: z.string().optional().describe('The media type and its charset, as the site states them'),
+  format: z
+    .enum(['markdown', 'html', 'text'])
+    .describe('What the text is. Markdown is requested first; few sites have it'),
   charset: z.string().describe('The character encoding that the text was decoded with'),
   text: z.string(),
   start: z.number().describe('The byte of the text, in UTF-8, that "text" begins with'),
   truncated: z.boolean().describe('Whether text follows that is not returned here'),
   pageBytes: z.number().optional().describe('The length of the whole page in bytes, as the site states it'),
   nextStart: z.number().optional().describe('The "start" of a call for what follows'),
+  ...purposeFields,
   note: z.string().optional().describe('What is not returned, and what to do'),
 });
 
 /** `fetch_page`: the text of a page, if robots.txt allows it. */
-export function fetchPage(fetch: PageFetch): Tool {
+export function fetchPage(fetch: PageFetch, asked: AskedPurpose): Tool {
   return makeTool({
     name: 'fetch_page',
     title: 'Fetch a page that robots.txt allows',
     description:
-      'Fetches a page by GET and returns its text as the site sends it: HTML is not converted. robots.txt is checked ' +
+      'Fetches a page by GET and returns its text as the site sends it: HTML is not converted. Markdown is requested ' +
+      'first, then HTML and other text; "format" says which came. robots.txt is checked ' +
       'for the URL and for every redirect, and requests keep the delay that the site asks for, so a call can take ' +
       'some seconds. A refused call has "code" and "why". ERR_ROBOTS_DISALLOWED, ERR_ROBOTS_USAGE and ' +
       'ERR_ROBOTS_ADDRESS_REFUSED are final: do not try to get the page by any other means. With "retryAt", try again ' +
@@ -82,12 +96,14 @@ export function fetchPage(fetch: PageFetch): Tool {
           url: page.url,
           status: page.status,
           contentType: mediaType(contentType),
+          format: formatOf(contentType),
           charset: part.charset,
           text: part.text,
           start: part.start,
           truncated: part.more,
           pageBytes,
           nextStart: part.more ? part.end : undefined,
+          ...(await preferenceOf(page, asked, signal)),
           note: noteOf(part, start, pageBytes),
         };
         return { data, text: [summary(data), data.text] };
@@ -97,6 +113,27 @@ export function fetchPage(fetch: PageFetch): Tool {
       }
     },
   });
+}
+
+function formatOf(contentType: string | undefined): 'markdown' | 'html' | 'text' {
+  const type = contentType?.split(';')[0]?.trim().toLowerCase();
+  if (type === 'text/markdown' || type === 'text/x-markdown') return 'markdown';
+  return type === 'text/html' || type === 'application/xhtml+xml' ? 'html' : 'text';
+}
+
+/** What robots.txt and the header fields of the page state about the purpose. */
+async function preferenceOf(
+  { url, headers }: Page,
+  { client, purpose }: AskedPurpose,
+  signal: AbortSignal,
+): Promise<Partial<Pick<DecisionUsage, 'purpose' | 'preference'>>> {
+  if (purpose === undefined) return {};
+  const { preference } = client.usageOf(await client.check(url, undefined, { signal }), purpose, {
+    contentUsage: headers.get('content-usage'),
+    contentSignal: headers.get('content-signal'),
+    link: headers.get('link'),
+  });
+  return { purpose, preference };
 }
 
 /** @throws ToolError unless `url` is an http or https URL without credentials. */

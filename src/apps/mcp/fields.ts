@@ -1,6 +1,6 @@
 /** Schemas of fields that several tools have, and of refusals. Their descriptions are for the model. */
 import { z } from 'zod';
-import type { Decision } from '../../core/decision/index.ts';
+import { type Decision, PURPOSES } from '../../core/decision/index.ts';
 import { printable, reasons, whySentence, withoutUserinfo } from '../answers/text/index.ts';
 import * as schema from '../answers/schema.ts';
 import { causesOf, isRobotsError } from '../../core/base/index.ts';
@@ -41,6 +41,18 @@ export const robotsField: z.ZodObject = schema.robots.pick({
 });
 
 export const groupField: z.ZodObject = schema.group.pick({ agent: true, lines: true });
+
+/** The purpose of the agent, and apart from it what the site states about it. */
+export const purposeFields: Readonly<Record<'purpose' | 'preference', z.ZodType>> = {
+  purpose: z
+    .enum(PURPOSES)
+    .optional()
+    .describe('What you fetch pages for; absent when you were started without one'),
+  preference: z
+    .enum(['allow', 'disallow', 'unknown'])
+    .optional()
+    .describe('Whether the site wants the page used for "purpose". fetch_page refuses what it disallows'),
+};
 
 /** The fields of a decision that `check_url` and `explain_url` give. */
 export const decisionFields: z.ZodObject = schema.decision

@@ -16,5 +16,10 @@ interface AgentTools {
 
 /** All tools of the server, in the order in which it lists them. */
 export function makeTools({ client, fetch, purpose }: AgentTools): readonly Tool[] {
-  return [checkUrl(client, purpose), explainTool(client), sitePolicy(client), fetchPage(fetch)];
+  return [
+    checkUrl(client, purpose),
+    explainTool(client),
+    sitePolicy(client),
+    fetchPage(fetch, { client, purpose }),
+  ];
 }

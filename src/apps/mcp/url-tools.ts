@@ -1,7 +1,15 @@
 import { z } from 'zod';
 import type { RobotsClient } from '../../core/client/index.ts';
 import type { Purpose } from '../../core/decision/index.ts';
-import { agentField, decisionFields, urlField, withReason, groupField, robotsField } from './fields.ts';
+import {
+  agentField,
+  decisionFields,
+  purposeFields,
+  urlField,
+  withReason,
+  groupField,
+  robotsField,
+} from './fields.ts';
 import { makeTool, type Tool } from './tool.ts';
 import { type AnnotatedLine, annotate, explainUrl, type UrlExplanation } from '../answers/index.ts';
 import { type Usage, usage } from '../../core/rules/index.ts';
@@ -17,21 +25,14 @@ export function checkUrl(client: RobotsClient, purpose: Purpose | undefined): To
       'the site if that is not known yet, never the page. If "allowed" is false, do not fetch the URL by any other ' +
       'means. If "retryAt" is given, ask again after that time.',
     input: z.strictObject({ url: urlField, agent: agentField }),
-    output: decisionFields.extend({
-      purpose: z
-        .enum(['allow', 'disallow', 'unknown'])
-        .optional()
-        .describe(
-          'Whether the site wants the page used for your purpose. fetch_page refuses what it disallows',
-        ),
-    }),
+    output: decisionFields.extend(purposeFields),
     async answer({ url, agent }, signal) {
       const decision = await client.check(
         url,
         agent,
         purpose === undefined ? { signal } : { signal, purpose },
       );
-      return { data: { ...withReason(decision), purpose: decision.usage?.preference } };
+      return { data: { ...withReason(decision), purpose, preference: decision.usage?.preference } };
     },
   });
 }

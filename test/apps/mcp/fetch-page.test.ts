@@ -25,6 +25,7 @@ describe('fetch_page', () => {
       url: site.url('/page'),
       status: 200,
       contentType: 'text/html; charset=utf-8',
+      format: 'html',
       charset: 'utf-8',
       text: 'a page',
       start: 0,
@@ -38,6 +39,50 @@ describe('fetch_page', () => {
       ['/robots.txt', AGENT],
       ['/page', AGENT],
     ]);
+  });
+
+  it('requests Markdown first, then HTML and text, and says which came', async () => {
+    await using site = await startSite({
+      '/robots.txt': ROBOTS,
+      '/md': text('# a page', 'text/markdown; charset=utf-8'),
+      '/html': text('<p>a page', 'text/html'),
+      '/text': text('a page'),
+    });
+    await using host = await startHost(LOCAL);
+    const formats: unknown[] = [];
+    for (const path of ['/md', '/html', '/text']) {
+      const { structuredContent } = await host.call('fetch_page', { url: site.url(path) });
+      formats.push(structuredContent?.['format']);
+    }
+    expect(formats).toEqual(['markdown', 'html', 'text']);
+    const weights = String(site.requests.at(-1)?.headers['accept'])
+      .split(',')
+      .map((item) => /^\s*([^;]+)(?:;q=([\d.]+))?$/.exec(item))
+      .map((item): [string, number] => [item?.[1] ?? '', Number(item?.[2] ?? 1)]);
+    expect(weights.slice(0, 2)).toEqual([
+      ['text/markdown', 1],
+      ['text/html', 0.9],
+    ]);
+    expect(Math.max(...weights.slice(1).map(([, weight]) => weight))).toBeLessThan(1);
+  });
+
+  it('says the purpose, and apart from it what the page states about it', async () => {
+    await using site = await startSite({
+      '/robots.txt': ROBOTS,
+      '/silent': text('a page'),
+      '/welcome': {
+        body: 'a page',
+        headers: { 'content-type': 'text/plain', 'content-signal': 'ai-input=yes' },
+      },
+    });
+    await using host = await startHost([...LOCAL, '--purpose', 'ai-input']);
+    for (const [path, preference] of [
+      ['/silent', 'unknown'],
+      ['/welcome', 'allow'],
+    ] as const) {
+      const { structuredContent } = await host.call('fetch_page', { url: site.url(path) });
+      expect(structuredContent).toMatchObject({ purpose: 'ai-input', preference });
+    }
   });
 
   it('is refused with the rule where robots.txt disallows', async () => {

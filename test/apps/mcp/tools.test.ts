@@ -204,7 +204,11 @@ describe('check_url', () => {
     });
     await using host = await startHost([...LOCAL, '--purpose', 'train-ai']);
     const checked = await host.call('check_url', { url: site.url('/page') });
-    expect(checked.structuredContent).toMatchObject({ allowed: true, purpose: 'disallow' });
+    expect(checked.structuredContent).toMatchObject({
+      allowed: true,
+      purpose: 'train-ai',
+      preference: 'disallow',
+    });
     const fetched = await host.call('fetch_page', { url: site.url('/page') });
     expect([fetched.isError, fetched.structuredContent?.['code']]).toEqual([true, 'ERR_ROBOTS_USAGE']);
     expect(fetched.structuredContent).not.toHaveProperty('rule');
