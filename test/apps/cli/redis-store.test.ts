@@ -3,11 +3,12 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { inspect } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { isRobotsError } from '../../../src/core/base/index.ts';
 import { openRedisStore } from '../../../src/apps/cli/frame/open-redis-store.ts';
-import { unknownScheme } from '../../../src/apps/cli/frame/store-option.ts';
+import { installLine, unknownScheme, withoutLmdb } from '../../../src/apps/cli/frame/store-option.ts';
 import { eventually } from '../../support/eventually.ts';
 import { describeWith } from '../../support/installed.ts';
 import { type RedisServer, startRedis } from '../../support/redis-server.ts';
@@ -255,14 +256,38 @@ it.each(['check', 'cache', 'serve'])('%s --help calls the value STORE', async (c
   expect(stdout).not.toContain('--store FOLDER');
 });
 
-it('Without a client of Redis the command says what to install', async () => {
-  using script = compileScript(new URL('redis-missing.ts', import.meta.url), 'outside');
+it('Without the packages of a store the command says what to install, and what needs none', async () => {
+  using script = compileScript(new URL('missing-packages.ts', import.meta.url), 'outside');
   const worker = startWorker(script, []);
-  expect(await worker.next()).toEqual({
-    code: 'ERR_ROBOTS_INVALID_OPTIONS',
-    message: expect.stringContaining('run `npm install redis`'),
-  });
+  const code = 'ERR_ROBOTS_INVALID_OPTIONS';
+  expect(await worker.next()).toEqual({ code, message: expect.stringContaining('run `npm install redis`') });
+  const hasSqlite = process.getBuiltinModule?.('node:sqlite') !== undefined;
+  expect(await worker.next()).toEqual({ code, message: withoutLmdb('./x', hasSqlite) });
   await worker.ended();
+});
+
+it('SQLite is offered instead of LMDB where Node has it', () => {
+  expect(withoutLmdb('./x/', true)).toBe(
+    'Expected the package lmdb, which a folder as --store needs, but it is not installed; ' +
+      'run `npm install lmdb`, or write --store sqlite:./x.sqlite, which needs no package',
+  );
+  expect(withoutLmdb('./x', false)).toMatch(/; run `npm install lmdb`$/);
+});
+
+it.each([
+  ['/home/me/.npm/_npx/1a2b/node_modules/canfetch/dist/x.js', '/home/me', 'npx -p canfetch -p lmdb canfetch'],
+  ['/nowhere/lib/node_modules/canfetch/dist/x.js', '/home/me', 'npm install --global lmdb'],
+  ['/home/me/crawler/node_modules/canfetch/dist/x.js', '/home/me/crawler/src', 'npm install lmdb'],
+  ['C:\\nowhere\\npm\\node_modules\\canfetch\\dist\\x.js', 'C:\\me', 'npm install --global lmdb'],
+])('the program at %s is given a package by the right line', (program, cwd, line) => {
+  expect(installLine('lmdb', program, cwd)).toBe(line);
+});
+
+it('a project elsewhere is named in the line', () => {
+  const root = fileURLToPath(new URL('../../..', import.meta.url)).replace(/[/\\]$/, '');
+  expect(installLine('lmdb', join(root, 'node_modules/canfetch/dist/x.js'), '/')).toBe(
+    `npm install --prefix ${root} lmdb`,
+  );
 });
 
 it('`cache` says so when there is no server', async () => {

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { isRobotsError, RobotsInvalidOptionsError } from '../../../core/base/index.ts';
 import { type RedisConnection, type RedisStore, redisStore } from '../../../stores/redis/redis.ts';
-import { type RedisUrl, readRedisUrl } from './store-option.ts';
+import { installLine, type RedisUrl, readRedisUrl } from './store-option.ts';
 
 /** A store on a Redis or Valkey server, with the connection that was opened for it. */
 export interface OpenedRedisStore {
@@ -97,7 +97,7 @@ function clientOf(packages: readonly string[]): (settings: ClientSettings) => Cl
   }
   throw new RobotsInvalidOptionsError(
     `Expected one of the packages ${packages.map((name) => `\`${name}\``).join(', ')} to be installed, ` +
-      `which connect to Redis; run \`npm install ${packages[0]}\``,
+      `which connect to Redis; run \`${installLine(packages[0] ?? 'redis')}\``,
   );
 }
 

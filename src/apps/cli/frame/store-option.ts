@@ -1,7 +1,9 @@
 import { existsSync } from 'node:fs';
-import { extname, join } from 'node:path';
+import { extname, join, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { EmbeddedStore, OnDamage } from '../../../stores/lmdb/lmdb.ts';
-import { RobotsInvalidOptionsError } from '../../../core/base/index.ts';
+import { causesOf, RobotsInvalidOptionsError } from '../../../core/base/index.ts';
+import { printable } from '../../answers/text/index.ts';
 
 /** The beginning of a `--store` that names a file of SQLite. */
 const SQLITE = 'sqlite:';
@@ -48,7 +50,52 @@ export async function openPathStore(store: string, onDamage: OnDamage = 'replace
     return (await import('../../../stores/sqlite/sqlite.ts')).sqliteStore({ path, onDamage });
   const { lmdbStore } = await import('../../../stores/lmdb/lmdb.ts');
   silenceLmdb();
-  return lmdbStore({ path, onDamage });
+  try {
+    return lmdbStore({ path, onDamage });
+  } catch (error) {
+    if (!isMissing(error, 'lmdb')) throw error;
+    throw new RobotsInvalidOptionsError(withoutLmdb(store, hasSqlite()), { cause: error });
+  }
+}
+
+/** Whether an optional peer could not be loaded because it is not installed. */
+function isMissing(error: unknown, name: string): boolean {
+  const [cause] = [...causesOf(error)].slice(-1);
+  return (
+    cause instanceof Error &&
+    'code' in cause &&
+    cause.code === 'MODULE_NOT_FOUND' &&
+    cause.message.includes(name)
+  );
+}
+
+function hasSqlite(): boolean {
+  return Reflect.has(process, 'getBuiltinModule') && process.getBuiltinModule('node:sqlite') !== undefined;
+}
+
+/** What to do where `--store` names a folder and the package `lmdb` is not installed. */
+export function withoutLmdb(store: string, hasSqlite: boolean): string {
+  const file = extname(store) === '' ? `${store.replace(/[/\\]+$/, '')}.sqlite` : store;
+  const instead = hasSqlite ? `, or write --store ${SQLITE}${printable(file)}, which needs no package` : '';
+  return `Expected the package lmdb, which a folder as --store needs, but it is not installed; run \`${installLine('lmdb')}\`${instead}`;
+}
+
+/**
+ * The line that installs a package where this program finds it.
+ *
+ * @param program The file of this program. With npx and for a global install it is not below the working directory.
+ */
+export function installLine(
+  name: string,
+  program: string = fileURLToPath(import.meta.url),
+  cwd: string = process.cwd(),
+): string {
+  if (/[/\\]_npx[/\\]/.test(program)) return `npx -p canfetch -p ${name} canfetch`;
+  const folder = /^(.*?)[/\\]node_modules[/\\]/.exec(program)?.[1];
+  if (folder === undefined || `${cwd}${sep}`.startsWith(`${folder}${sep}`)) return `npm install ${name}`;
+  return existsSync(join(folder, 'package.json'))
+    ? `npm install --prefix ${folder} ${name}`
+    : `npm install --global ${name}`;
 }
 
 let silenced: typeof console.error | undefined;

@@ -6,6 +6,7 @@ import { printable } from '../../answers/text/index.ts';
 import { type ParsedArguments, type ExitCode, exitCode } from '../frame/command.ts';
 import { interruptible, untilEnded } from '../frame/interruptible.ts';
 import { openClient } from '../frame/open-client.ts';
+import { installLine } from '../frame/store-option.ts';
 import { assertNoOperand, readPurpose, onlineSettings } from '../frame/settings.ts';
 
 /** Serves a host until it closes standard input (exit code 0), Ctrl-C (130) or SIGTERM (0). */
@@ -24,7 +25,7 @@ export async function serveAgents(
   const sdk = await load();
   if (sdk === undefined) {
     throw new UsageError(
-      'Expected the package @modelcontextprotocol/sdk, which is not installed; npm install @modelcontextprotocol/sdk',
+      `Expected the package @modelcontextprotocol/sdk, which is not installed; run \`${installLine('@modelcontextprotocol/sdk')}\``,
     );
   }
   const agent = settings.agents[0] ?? `canfetch/${VERSION}`;
