@@ -118,7 +118,7 @@ export {
   type PageAnswer,
   type Reservation,
   RobotsDeferredError,
-  type TakenSlot,
+  type RequestPermit,
 } from './core/pacing/index.ts';
 export { originOf, targetOf } from './core/url/index.ts';
 export type { AddressPolicy } from './core/net/address-policy.ts';

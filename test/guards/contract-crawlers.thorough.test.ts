@@ -50,7 +50,7 @@ guardContract({
   waitsAtRedirects: true,
   unabortable,
   waitsInQueue,
-  handlerHoldsPlace: true,
+  handlerHoldsPermit: true,
   make: byCrawlee(),
 });
 
@@ -59,7 +59,7 @@ guardContract({
   waitsAtRedirects: true,
   unabortable,
   waitsInQueue,
-  handlerHoldsPlace: true,
+  handlerHoldsPermit: true,
   make: byCrawlee(new OwnClient()),
 });
 
@@ -73,6 +73,7 @@ describeWithChromium('in Chromium', () => {
   guardContract({
     name: 'guardContext',
     waitsAtRedirects: true,
+    freesPermitAtHeader: true,
     make: (robots, options) => {
       const made = (async () => {
         const context = await browser.newContext();
@@ -109,6 +110,7 @@ describeWithChromium('in Chromium by Puppeteer', () => {
   guardContract({
     name: 'guardContext',
     waitsAtRedirects: true,
+    freesPermitAtHeader: true,
     make: (robots, options) => {
       const made = (async () => {
         const context = await browser.createBrowserContext();

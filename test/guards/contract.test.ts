@@ -1,10 +1,19 @@
+import { once } from 'node:events';
+import { Readable } from 'node:stream';
+import axiosRetry from 'axios-retry';
 import { describe, it } from 'vitest';
 import { guardAxios } from '../../src/guards/axios/axios.ts';
 import { gotHooks } from '../../src/guards/got/got.ts';
 import type { ThrowingGuardOptions } from '../../src/guards/shared/options.ts';
 import { robotsInterceptor } from '../../src/guards/undici/undici.ts';
 import { guardFetch, type RobotsClient } from '../../src/index.ts';
-import { type GetPage, guardContract, type GuardedClient, type PageRequest } from './contract.ts';
+import {
+  type GetPage,
+  guardContract,
+  type GuardedClient,
+  type PageRequest,
+  type PageStream,
+} from './contract.ts';
 import { isThorough } from '../support/thorough.ts';
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
@@ -40,7 +49,7 @@ const contractOfOldest: typeof contractFrom = async (node, name, load) => {
 type AnyFetch = (
   url: string,
   init?: PageRequest,
-) => Promise<{ readonly status: number; text(): Promise<string> }>;
+) => Promise<{ readonly status: number; readonly body: unknown; text(): Promise<string> }>;
 
 const byFetch =
   (fetch: AnyFetch): GetPage =>
@@ -51,8 +60,24 @@ const byFetch =
 
 const guardedFetch = (fetch: AnyFetch): Omit<GuardedClient, 'name'> => ({
   waitsAtRedirects: true,
-  make: (robots, options) => ({ get: byFetch(guardFetch(fetch, robots, options)) }),
+  make: (robots, options) => {
+    const guarded = guardFetch(fetch, robots, options);
+    return {
+      get: byFetch(guarded),
+      stream: async (url) => streamOf((await guarded(url)).body),
+    };
+  },
 });
+
+/** Reads a web stream by a reader, and a Node stream by its iterator. */
+function streamOf(body: unknown): PageStream {
+  if (body instanceof Readable) {
+    const pieces = body[Symbol.asyncIterator]();
+    return { read: async () => (await pieces.next()).done !== true, discard: () => void body.destroy() };
+  }
+  const reader = (body as ReadableStream).getReader();
+  return { read: async () => !(await reader.read()).done, discard: () => void reader.cancel() };
+}
 
 await contractFrom(ANY_NODE, 'guardFetch around the global fetch', async () => guardedFetch(fetch));
 await contractFrom(ANY_NODE, 'guardFetch around node-fetch 3', async () =>
@@ -73,19 +98,22 @@ for (const [version, node, load] of [
     const { Agent, interceptors, request } = (await load()) as typeof import('undici');
     return {
       waitsAtRedirects: true,
-      bodyHoldsPlace: true,
       make: (robots, options) => {
         const agent = new Agent();
-        const dispatcher = agent.compose(
-          interceptors.dns(),
-          robotsInterceptor(robots, options),
-          interceptors.redirect({ maxRedirections: 20 }),
-        );
-        return {
-          get: async (url, init = {}) => {
-            const { statusCode, body } = await request(url, { ...init, dispatcher });
+        const guard = robotsInterceptor(robots, options);
+        const redirect = interceptors.redirect({ maxRedirections: 20 });
+        const dispatcher = agent.compose(interceptors.dns(), guard, redirect);
+        const retry = interceptors.retry({ maxRetries: 1, minTimeout: 1, statusCodes: [500] });
+        const by =
+          (through: typeof dispatcher): GetPage =>
+          async (url, init = {}) => {
+            const { statusCode, body } = await request(url, { ...init, dispatcher: through });
             return { status: statusCode, body: await body.text() };
-          },
+          };
+        return {
+          get: by(dispatcher),
+          retrying: by(agent.compose(interceptors.dns(), guard, retry, redirect)),
+          stream: async (url) => streamOf((await request(url, { dispatcher })).body),
           close: () => agent.destroy(),
         };
       },
@@ -98,12 +126,12 @@ for (const [version, node, load] of [
       waitsAtRedirects: true,
       hidesRedirects: 'to an interceptor each redirect of fetch is a request of its own',
       tellsAbortsLate: true,
-      bodyHoldsPlace: true,
       make: (robots, options) => {
         const agent = new Agent();
         const dispatcher = agent.compose(robotsInterceptor(robots, options));
         return {
           get: byFetch((url, init) => send(url, { ...init, dispatcher })),
+          stream: async (url) => streamOf((await send(url, { dispatcher })).body),
           close: () => agent.destroy(),
         };
       },
@@ -122,14 +150,22 @@ for (const [version, node, load] of [
     return {
       waitsAtRedirects: true,
       readsBodyFirst: GOT,
-      bodyHoldsPlace: true,
       ...(version === '12.0' ? { unabortable: 'its requests take no signal' } : {}),
       make: (robots, options) => {
         const guarded = got.extend(gotHooks(robots, options), { retry: { limit: 0 } });
-        return {
-          get: async (url, init = {}) => {
-            const { statusCode, body } = await guarded(url, { ...init, methodRewriting: true });
+        const by =
+          (settings: object): GetPage =>
+          async (url, init = {}) => {
+            const { statusCode, body } = await guarded(url, { ...init, ...settings, methodRewriting: true });
             return { status: statusCode, body };
+          };
+        return {
+          get: by({}),
+          retrying: by({ retry: { limit: 1, calculateDelay: retryAtOnce } }),
+          stream: async (url) => {
+            const body = guarded.stream(url);
+            await once(body, 'response');
+            return streamOf(body);
           },
         };
       },
@@ -137,29 +173,43 @@ for (const [version, node, load] of [
   });
 }
 
+/** got's back-off, cut to a millisecond. */
+const retryAtOnce = ({ computedValue }: { readonly computedValue: number }): number => computedValue && 1;
+
 type Axios = typeof import('axios').default;
 
-const byAxios =
-  (
-    axios: Axios,
-    robots: RobotsClient,
-    adapter: 'http' | 'fetch' | undefined,
-    options?: ThrowingGuardOptions,
-  ): GetPage =>
-  async (url, { body, ...init } = {}) => {
-    const settings = { responseType: 'text', ...(adapter === undefined ? {} : { adapter }) } as const;
-    const guarded = guardAxios(axios.create(settings), robots, options);
-    const { status, data } = await guarded.request<string>({ url, data: body, ...init });
-    return { status, body: data };
+const byAxios = (
+  axios: Axios,
+  robots: RobotsClient,
+  adapter: 'http' | 'fetch' | undefined,
+  options?: ThrowingGuardOptions,
+): ReturnType<GuardedClient['make']> => {
+  const settings = { responseType: 'text', ...(adapter === undefined ? {} : { adapter }) } as const;
+  const by =
+    (guarded: ReturnType<Axios['create']>): GetPage =>
+    async (url, { body, ...init } = {}) => {
+      const { status, data } = await guarded.request<string>({ url, data: body, ...init });
+      return { status, body: data };
+    };
+  const retrying = axios.create(settings);
+  // Before the guard, which then does not see the errors of attempts.
+  axiosRetry(retrying as never, { retries: 1, retryDelay: () => 1, retryCondition: () => true });
+  return {
+    get: (url, request) => by(guardAxios(axios.create(settings), robots, options))(url, request),
+    retrying: by(guardAxios(retrying, robots, options)),
+    stream: async (url) => {
+      const guarded = guardAxios(axios.create(settings), robots, options);
+      return streamOf((await guarded.request({ url, responseType: 'stream' })).data);
+    },
   };
+};
 
 await contractOfOldest(ANY_NODE, 'guardAxios of axios 1.1', async () => {
   const { default: axios } = await import('axios-1.1');
   return {
     waitsAtRedirects: false,
     readsBodyFirst: AXIOS,
-    bodyHoldsPlace: true,
-    make: (robots, options) => ({ get: byAxios(axios as unknown as Axios, robots, undefined, options) }),
+    make: (robots, options) => byAxios(axios as unknown as Axios, robots, undefined, options),
   };
 });
 
@@ -168,8 +218,8 @@ for (const adapter of ['http', 'fetch'] as const) {
     const { default: axios } = await import('axios');
     return {
       waitsAtRedirects: adapter === 'fetch',
-      ...(adapter === 'http' ? { readsBodyFirst: AXIOS, bodyHoldsPlace: true } : {}),
-      make: (robots, options) => ({ get: byAxios(axios, robots, adapter, options) }),
+      ...(adapter === 'http' ? { readsBodyFirst: AXIOS } : {}),
+      make: (robots, options) => byAxios(axios, robots, adapter, options),
     };
   });
 }
@@ -193,7 +243,11 @@ for (const onDisallow of ['throw', 'response'] as const) {
             fetch: guardFetch(fetch, robots, { ...options, onDisallow }),
             retry: 0,
           });
-          return { get: byFetch((url, init) => guarded(url, init)) };
+          const retrying = guarded.extend({ retry: { limit: 1, backoffLimit: 1 } });
+          return {
+            get: byFetch((url, init) => guarded(url, init)),
+            retrying: byFetch((url, init) => retrying(url, init)),
+          };
         },
       };
     });
@@ -218,15 +272,14 @@ for (const onDisallow of ['throw', 'response'] as const) {
               AbortController,
               defaults: { retry: 0 },
             });
-            return {
-              get: async (url, init) => {
-                const { status, _data } = await guarded.raw<string, 'text'>(url, {
-                  ...init,
-                  responseType: 'text',
-                });
+            const by =
+              (retry: object): GetPage =>
+              async (url, init) => {
+                const settings = { ...init, ...retry, responseType: 'text' } as const;
+                const { status, _data } = await guarded.raw<string, 'text'>(url, settings);
                 return { status, body: _data ?? '' };
-              },
-            };
+              };
+            return { get: by({}), retrying: by({ retry: 1, retryDelay: 1 }) };
           },
         };
       },

@@ -1,4 +1,5 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type PacingOptions, type Purpose, refusalIn, RobotsClient } from '../../src/index.ts';
@@ -22,6 +23,13 @@ export interface PageAnswer {
 /** Resolves with the answer after redirects, rejects with whatever the client rejects with. */
 export type GetPage = (url: string, request?: PageRequest) => Promise<PageAnswer>;
 
+/** The body of a response, read piece by piece. */
+export interface PageStream {
+  /** Reads the next piece. Whether there was one. */
+  read(): Promise<boolean>;
+  discard(): void;
+}
+
 /** One client library with its guard on. */
 export interface GuardedClient {
   readonly name: string;
@@ -35,10 +43,10 @@ export interface GuardedClient {
   readonly readsBodyFirst?: string;
   /** Why the refusal of a redirect names its target only, of a client that does not tell what redirected to it. */
   readonly hidesRedirects?: string;
-  /** Whether a request is under way until its answer ends, at most 30 s behind its header, not until its header comes. */
-  readonly bodyHoldsPlace?: boolean;
-  /** Whether a request is under way until its handler has ended, of a crawler. */
-  readonly handlerHoldsPlace?: boolean;
+  /** Whether a request is in flight until its header has come, of a browser; else until its body has ended. */
+  readonly freesPermitAtHeader?: boolean;
+  /** Whether a request is in flight until its handler has ended, of a crawler. */
+  readonly handlerHoldsPermit?: boolean;
   /** Whether the slot of an aborted request stays empty, because the client tells of an abort only at departure. */
   readonly tellsAbortsLate?: boolean;
   /** Why a request that has to wait too long rejects nothing, of a crawler. */
@@ -47,7 +55,13 @@ export interface GuardedClient {
   make(
     robots: RobotsClient,
     options?: { readonly pacing?: PacingOptions; readonly purpose?: Purpose },
-  ): { readonly get: GetPage; close?(): Promise<void> };
+  ): {
+    readonly get: GetPage;
+    /** {@link get} by a client that tries once more after a reset connection and after a 500. */
+    readonly retrying?: GetPage;
+    readonly stream?: (url: string) => Promise<PageStream>;
+    close?(): Promise<void>;
+  };
 }
 
 const RULES = 'User-agent: *\nDisallow: /private\n';
@@ -308,10 +322,11 @@ export function guardContract(guarded: GuardedClient): void {
       const clock = lateClock();
       let client: RobotsClient;
       let paced: GetPage;
+      let made: ReturnType<GuardedClient['make']>;
 
       beforeEach(() => {
         client = new RobotsClient({ agent: 'ExampleBot', clock, random: () => 0 });
-        const made = guarded.make(client, { pacing: { defaultDelayMs: 0, maxDelayMs: 110_000 } });
+        made = guarded.make(client, { pacing: { defaultDelayMs: 0, maxDelayMs: 110_000 } });
         paced = made.get;
         open.push(
           () => made.close?.() ?? Promise.resolve(),
@@ -467,13 +482,11 @@ export function guardContract(guarded: GuardedClient): void {
         expect(await next).toMatchObject({ status: 200 });
       });
 
-      const freesPlace = guarded.handlerHoldsPlace === true ? it.skip : it;
-      const whenFree =
-        guarded.bodyHoldsPlace === true
-          ? 'holds its place for 30 s behind its header'
-          : 'frees its place with its header';
+      const freesPermit = guarded.handlerHoldsPermit === true ? it.skip : it;
+      const holdsWithBody = guarded.freesPermitAtHeader !== true;
+      const whenFree = holdsWithBody ? 'holds its permit for 30 s' : 'frees its permit with its header';
 
-      freesPlace(`an answer without end ${whenFree}`, async () => {
+      freesPermit(`a body of which nothing more comes ${whenFree}`, async () => {
         const headerCame = moment();
         const note = (message: unknown): void => {
           const { request } = message as { readonly request: { readonly path: string } };
@@ -492,15 +505,125 @@ export function guardContract(guarded: GuardedClient): void {
         );
         paced(server.url('/endless')).catch(() => undefined);
         await eventually(() => expect(pagesOf(server)).toEqual(['GET /endless']));
-        if (guarded.bodyHoldsPlace === true) await headerCame.come;
+        if (holdsWithBody) await headerCame.come;
+        // The first bytes are read.
+        await turns(20);
         const next = paced(server.url('/page'));
-        if (guarded.bodyHoldsPlace === true) {
+        if (holdsWithBody) {
           await allWaiting(2);
           await clock.advance(29_999);
           expect(pagesOf(server)).toEqual(['GET /endless']);
           await clock.advance(1);
         }
         expect(await next).toMatchObject({ status: 200 });
+      });
+
+      describe('and retries', () => {
+        it.each([
+          ['was reset', (request: IncomingMessage) => void request.socket.destroy()],
+          [
+            'got a 500',
+            (_: unknown, response: ServerResponse) => answer(response, { status: 500, body: 'no' }),
+          ],
+          [
+            'got half a 500',
+            (_: unknown, response: ServerResponse) => {
+              response.writeHead(500, { 'content-length': '100' });
+              response.write('half');
+              setTimeout(() => response.socket?.destroy(), 5);
+            },
+          ],
+        ] satisfies [string, Handler][])(
+          'an attempt that %s frees its permit when it fails',
+          async (what, fail) => {
+            const { retrying } = made;
+            if (retrying === undefined) return;
+            let attempts = 0;
+            let [inFlight, most] = [0, 0];
+            const server = await startSite((request, response) => {
+              if (request.url === '/robots.txt') return answer(response, { body: RULES });
+              most = Math.max(most, ++inFlight);
+              response.on('close', () => inFlight--);
+              if (request.url === '/flaky' && ++attempts === 1) return fail(request, response);
+              // Long enough for another request to arrive.
+              void turns(20).then(() => pages(request, response));
+            });
+            open.push(() => server.close());
+            const flaky = retrying(server.url('/flaky')).then(
+              () => 2,
+              () => 1,
+            );
+            const others = ['/page/1', '/page/2'].map((path) => retrying(server.url(path)));
+            for (const { body } of await Promise.all(others)) expect(body).toBe('a page');
+            expect(await flaky).toBe(attempts);
+            if (!what.includes('half')) expect(attempts).toBe(2);
+            expect(most).toBe(1);
+          },
+        );
+      });
+
+      describe('and streams', () => {
+        /** A site whose `/stream` sends what the test writes. */
+        async function streaming(): Promise<{ server: Site; write(text: string): void; end(): void }> {
+          let response: ServerResponse | undefined;
+          const server = await startSite((request, incoming) => {
+            if (request.url === '/robots.txt') return answer(incoming, { body: RULES });
+            if (request.url !== '/stream') return pages(request, incoming);
+            response = incoming;
+            incoming.writeHead(200, { 'content-type': 'text/html' });
+            incoming.write('one');
+          });
+          open.push(() => server.close());
+          return {
+            server,
+            write: (text) => void response?.write(text),
+            end: () => void response?.end(),
+          };
+        }
+
+        it('a body that is read holds its permit until its end', async () => {
+          if (made.stream === undefined) return;
+          const { server, write, end } = await streaming();
+          const body = await made.stream(server.url('/stream'));
+          expect(await body.read()).toBe(true);
+          const next = paced(server.url('/page'));
+          await allWaiting(2);
+          for (let piece = 0; piece < 3; piece++) {
+            await clock.advance(20_000);
+            write('more');
+            expect(await body.read()).toBe(true);
+            await turns(5);
+          }
+          expect(pagesOf(server)).toEqual(['GET /stream']);
+          end();
+          expect(await body.read()).toBe(false);
+          expect(await next).toMatchObject({ status: 200 });
+        });
+
+        it('a body that was discarded frees its permit', async () => {
+          if (made.stream === undefined) return;
+          const { server } = await streaming();
+          const body = await made.stream(server.url('/stream'));
+          const next = paced(server.url('/page'));
+          await allWaiting(2);
+          expect(pagesOf(server)).toEqual(['GET /stream']);
+          body.discard();
+          expect(await next).toMatchObject({ status: 200 });
+        });
+
+        it('a body that nobody reads frees its permit after 30 s', async () => {
+          if (made.stream === undefined) return;
+          const { server } = await streaming();
+          const body = await made.stream(server.url('/stream'));
+          await turns(20);
+          const next = paced(server.url('/page'));
+          await allWaiting(2);
+          await clock.advance(29_999);
+          expect(pagesOf(server)).toEqual(['GET /stream']);
+          await clock.advance(1);
+          expect(await next).toMatchObject({ status: 200 });
+          body.discard();
+        });
       });
 
       it('a 429 that names no time pauses the origin', async () => {

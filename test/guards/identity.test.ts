@@ -181,7 +181,14 @@ describe('the identity of a guard', () => {
   /** The User-Agents that are reported to name another token. */
   function watching(agent: string | readonly string[]) {
     const told: string[] = [];
-    return { identity: new Identity(agent, true, ({ userAgent }) => told.push(userAgent)), told };
+    return {
+      identity: new Identity(agent, {
+        fills: true,
+        warns: false,
+        onIdentity: ({ userAgent }) => void told.push(userAgent),
+      }),
+      told,
+    };
   }
 
   /** The User-Agent that is set; `undefined` when the headers stay as they are. */
@@ -246,22 +253,36 @@ describe('the identity of a guard', () => {
     ['what no library takes', 'X-Own: 1', 'X-Own: 1'],
   ])('is set in a copy of headers given as %s', (_, headers, sent) => {
     const before = structuredClone(headers instanceof Headers ? [...headers] : headers);
-    expect(new Identity('ExampleBot', true, undefined).identified(URL_OF_PAGE, headers)).toEqual(sent);
+    expect(
+      new Identity('ExampleBot', { fills: true, warns: false, onIdentity: undefined }).identified(
+        URL_OF_PAGE,
+        headers,
+      ),
+    ).toEqual(sent);
     expect(headers instanceof Headers ? [...headers] : headers).toEqual(before);
   });
 
   it.each([{ 'User-Agent': 'Own/1' }, [['user-agent', 'Own/1']], ['USER-AGENT', ['Own/1']]])(
     'stays what the caller set: %j',
     (headers) => {
-      expect(new Identity('ExampleBot', true, undefined).identified(URL_OF_PAGE, headers)).toBe(headers);
+      expect(
+        new Identity('ExampleBot', { fills: true, warns: false, onIdentity: undefined }).identified(
+          URL_OF_PAGE,
+          headers,
+        ),
+      ).toBe(headers);
     },
   );
 
   it('has nothing to do where it neither fills nor reports', () => {
     const report = (): void => undefined;
-    expect(new Identity('ExampleBot', false, undefined).isIdle).toBe(true);
-    expect(new Identity('ExampleBot', true, undefined).isIdle).toBe(false);
-    expect(new Identity('ExampleBot', false, report).isIdle).toBe(false);
-    expect(new Identity('*', true, undefined).isIdle).toBe(true);
+    expect(new Identity('ExampleBot', { fills: false, warns: false, onIdentity: undefined }).isIdle).toBe(
+      true,
+    );
+    expect(new Identity('ExampleBot', { fills: true, warns: false, onIdentity: undefined }).isIdle).toBe(
+      false,
+    );
+    expect(new Identity('ExampleBot', { fills: false, warns: false, onIdentity: report }).isIdle).toBe(false);
+    expect(new Identity('*', { fills: true, warns: false, onIdentity: undefined }).isIdle).toBe(true);
   });
 });

@@ -16,8 +16,9 @@ describe('the options of a guard', () => {
       clock: systemClock,
       pace: undefined,
       addressPolicy: 'any',
-      identify: true,
+      identify: undefined,
       onIdentity: undefined,
+      onPaymentRequired: undefined,
       purpose: undefined,
       refusesUnknown: false,
     });
@@ -35,11 +36,12 @@ describe('the options of a guard', () => {
       addressPolicy: 'public-only',
       identify: false,
       onIdentity: () => undefined,
+      onPaymentRequired: () => undefined,
       purpose: 'train-ai',
       onUnknownPurpose: 'refuse',
       lookup: () => undefined,
     } satisfies GuardOptions;
-    const { agent, onDisallow, filter, onRefusal, onIgnored, clock, onIdentity } = given;
+    const { agent, onDisallow, filter, onRefusal, onIgnored, clock, onIdentity, onPaymentRequired } = given;
     expect(readGuardOptions(given)).toEqual({
       agent,
       enforces: false,
@@ -52,6 +54,7 @@ describe('the options of a guard', () => {
       addressPolicy: 'public-only',
       identify: false,
       onIdentity,
+      onPaymentRequired,
       purpose: 'train-ai',
       refusesUnknown: true,
     });

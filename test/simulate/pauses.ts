@@ -68,7 +68,7 @@ async function crawl(
   let pause: ReturnType<typeof nextPause>;
   for (let left = PAGES; left > 0;) {
     const slot = await pacer.take(decision, pace, undefined);
-    if (!slot.leaveNow()) await slot.leave();
+    if (!slot.tryStart()) await slot.start();
     const leftAt = clock.now();
     if (pause !== undefined && leftAt < pause.until) tally.intoPause++;
     await clock.sleep(100 + Math.floor(300 * next()), signal);

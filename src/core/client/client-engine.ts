@@ -12,7 +12,7 @@ import {
 } from '../decision/index.ts';
 import type { Recorder } from './evidence/recorder.ts';
 import { attemptDue, type RobotsSource } from '../lifecycle/index.ts';
-import type { Pace, TakenSlot } from '../pacing/index.ts';
+import type { Pace, RequestPermit } from '../pacing/index.ts';
 import type { Pacer } from '../pacing/pacer.ts';
 import { type Agent, AgentTokens, type Tokens } from '../rules/agent-tokens.ts';
 import type { RobotsFile } from '../rules/index.ts';
@@ -161,7 +161,11 @@ export class ClientEngine implements DecisionEngine {
     if (!this.#closed && this.#origins.canAsk(origin)) this.#memory.noteSite(origin, reachable);
   }
 
-  takeSlot(decision: Decision, pace: Pace, signal: AbortSignal | undefined): TakenSlot | Promise<TakenSlot> {
+  acquirePermit(
+    decision: Decision,
+    pace: Pace,
+    signal: AbortSignal | undefined,
+  ): RequestPermit | Promise<RequestPermit> {
     this.assertOpen();
     const { part } = this.#pacer;
     if (part !== undefined) return part.take(decision, pace, signal);

@@ -1,6 +1,6 @@
 import { VERSION } from '../base/index.ts';
 import type { Decision, DecisionContext, Purpose, SentRequest } from '../decision/index.ts';
-import type { Pace, TakenSlot } from '../pacing/index.ts';
+import type { Pace, RequestPermit } from '../pacing/index.ts';
 import type { Agent } from '../rules/agent-tokens.ts';
 import type { LocatedUrl } from '../url/index.ts';
 
@@ -64,8 +64,12 @@ export interface DecisionEngine {
   publishRequest(request: SentRequest): void;
   /** `RobotsClient.report` for an origin that {@link allows} has read. */
   reportOrigin(origin: string, reachable: boolean): void;
-  /** `RobotsClient.takeSlot`, but a promise only when the request has to wait. */
-  takeSlot(decision: Decision, pace: Pace, signal: AbortSignal | undefined): TakenSlot | Promise<TakenSlot>;
+  /** `RobotsClient.acquirePermit`, but a promise only when the request has to wait. */
+  acquirePermit(
+    decision: Decision,
+    pace: Pace,
+    signal: AbortSignal | undefined,
+  ): RequestPermit | Promise<RequestPermit>;
 }
 
 /**

@@ -24,7 +24,7 @@ import {
   usageOf,
 } from '../decision/index.ts';
 import { type OriginState, stateOf } from '../lifecycle/index.ts';
-import { readReserveOptions, type Reservation, type TakenSlot } from '../pacing/index.ts';
+import { readReserveOptions, type Reservation, type RequestPermit } from '../pacing/index.ts';
 import { Recorder } from './evidence/recorder.ts';
 import type { AddressPolicy } from '../net/address-policy.ts';
 import type { Agent } from '../rules/agent-tokens.ts';
@@ -324,8 +324,8 @@ export class RobotsClient {
    * of an aborted signal. The slot is then given back, unless another was booked behind it.
    */
   async waitForSlot(decision: Decision, options: ReserveOptions = {}): Promise<number> {
-    const slot = await this.takeSlot(decision, options);
-    await slot.leave(options.signal);
+    const slot = await this.acquirePermit(decision, options);
+    await slot.start(options.signal);
     // Nobody will tell the end of the request.
     slot.done();
     return slot.waitedMs;
@@ -333,7 +333,7 @@ export class RobotsClient {
 
   /**
    * {@link waitForSlot} for a request that does not leave at once: resolves when the slot has come. Right before the
-   * request is sent call `leaveNow()`, and `await leave()` when that is `false` because another request to the origin
+   * request is sent call `tryStart()`, and `await leave()` when that is `false` because another request to the origin
    * left meanwhile; or `release()` when the request is not sent.
    *
    * The slot is checked when the request is handed to the client library. What that library does before it sends (a
@@ -341,8 +341,8 @@ export class RobotsClient {
    *
    * @throws the same errors as {@link waitForSlot}.
    */
-  async takeSlot(decision: Decision, options: ReserveOptions = {}): Promise<TakenSlot> {
-    return this[ENGINE].takeSlot(decision, readReserveOptions(options), options.signal);
+  async acquirePermit(decision: Decision, options: ReserveOptions = {}): Promise<RequestPermit> {
+    return this[ENGINE].acquirePermit(decision, readReserveOptions(options), options.signal);
   }
 
   /**

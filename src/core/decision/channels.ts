@@ -89,9 +89,11 @@ export interface SentRequest {
  */
 export interface RequestMessage extends ClientMessage, SentRequest {}
 
-/** `canfetch:payment`: a site answered the request of a guard with 402 (Payment Required). */
+/** `canfetch:payment`: a site responded to the request of a guard with 402 (Payment Required). */
 export interface PaymentMessage extends ClientMessage {
   readonly url: string;
+  /** As the site states it, in `crawler-price` or an offer of x402. */
+  readonly price?: string;
 }
 
 export const decisionChannels: {

@@ -15,5 +15,5 @@ export {
 } from './options.ts';
 export type { Reservation } from './pacer.ts';
 export type { PageAnswer } from './pause.ts';
-export type { TakenSlot } from './taken-slot.ts';
+export type { RequestPermit } from './taken-slot.ts';
 export type { DelayFrom } from './schedule.ts';

@@ -55,6 +55,7 @@ export interface PacingOptions {
 
 /** The options with all defaults. */
 export interface Pace extends Required<PacingOptions> {
+  readonly maxTotalWaitMs?: number;
   readonly backOff: false | Required<BackOffOptions>;
 }
 

@@ -7,7 +7,7 @@ import { type Deferral, Line } from './line.ts';
 import { Lines } from './lines.ts';
 import type { Pace } from './options.ts';
 import { askedPauseMs, asksForPause, type PageAnswer, type PauseSignal, retryAfterOf } from './pause.ts';
-import { type Paced, PacedRequest, type Places, type TakenSlot } from './taken-slot.ts';
+import { type Paced, PacedRequest, type Places, type RequestPermit } from './taken-slot.ts';
 import type { DelayFrom, Place } from './schedule.ts';
 
 interface ReservationBase {
@@ -98,7 +98,11 @@ export class Pacer implements Places {
    *
    * @throws RobotsDeferredError (`ERR_ROBOTS_DEFERRED`), or the reason of an aborted signal.
    */
-  take(decision: Decision, pace: Pace, signal: AbortSignal | undefined): TakenSlot | Promise<TakenSlot> {
+  take(
+    decision: Decision,
+    pace: Pace,
+    signal: AbortSignal | undefined,
+  ): RequestPermit | Promise<RequestPermit> {
     const now = this.now();
     const line = this.#lines.of(decision.origin, now);
     if (line === undefined) throw this.#deferred(decision, noRoom(this.#gapOf(decision, pace), now), true);
@@ -170,7 +174,7 @@ export class Pacer implements Places {
       gap,
       concurrency: pace.concurrency,
       notBefore: robotsAt > now ? -Infinity : robotsAt + gap.delayMs,
-      deadline: now + pace.maxDelayMs,
+      deadline: now + Math.min(pace.maxTotalWaitMs ?? Infinity, pace.maxDelayMs),
       booksAhead,
     };
   }

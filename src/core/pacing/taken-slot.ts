@@ -5,20 +5,20 @@ import { asksForPause, type PageAnswer } from './pause.ts';
 import { type Place, PLACE_HELD_MS } from './schedule.ts';
 
 /** A slot whose time has come, for a request that is about to leave. */
-export interface TakenSlot {
+export interface RequestPermit {
   /** Milliseconds that the request waited for its slot. */
   readonly waitedMs: number;
   /**
    * Whether the request may leave now. If `true`, it must be sent synchronously. `false` when another request to the
    * origin left meanwhile, or a pause began.
    */
-  leaveNow(): boolean;
+  tryStart(): boolean;
   /**
    * Resolves when the request may leave. Once it has left, further calls resolve at once.
    *
    * @throws RobotsDeferredError (`ERR_ROBOTS_DEFERRED`), or the reason of an aborted signal.
    */
-  leave(signal?: AbortSignal): Promise<void>;
+  start(signal?: AbortSignal): Promise<void>;
   /** Gives the slot back when the request is not made. No effect once the request has left. */
   release(): void;
   /**
@@ -26,10 +26,11 @@ export interface TakenSlot {
    * and the place is free in 30 seconds at the latest. For a guard that sees the end of the body; others call
    * {@link done} alone.
    */
-  answered(answer: PageAnswer): void;
+  responded(answer: PageAnswer): void;
+  bodyRead(): void;
   /**
    * The request has ended: with an answer, or without one when it failed or was aborted. Frees its place. A 429 or 503
-   * pauses the origin, unless {@link answered} has told one. Further calls have no effect.
+   * pauses the origin, unless {@link responded} has told one. Further calls have no effect.
    */
   done(answer?: PageAnswer): void;
 }
@@ -57,7 +58,7 @@ export interface Paced extends LineRequest {
 const NO_ANSWER: PageAnswer = Object.freeze({});
 
 /** A request with a place, and with another if it cannot leave in its first. */
-export class PacedRequest implements TakenSlot {
+export class PacedRequest implements RequestPermit {
   readonly waitedMs: number;
   readonly #places: Places;
   readonly #paced: Paced;
@@ -73,12 +74,12 @@ export class PacedRequest implements TakenSlot {
     this.waitedMs = waitedMs;
   }
 
-  leaveNow(): boolean {
+  tryStart(): boolean {
     return this.#place.hasLeft || this.#paced.line.leave(this.#place, this.#places.now());
   }
 
-  async leave(signal?: AbortSignal): Promise<void> {
-    while (!this.leaveNow()) {
+  async start(signal?: AbortSignal): Promise<void> {
+    while (!this.tryStart()) {
       this.release();
       this.#place = await this.#places.askAgain(this.#paced, signal);
     }
@@ -88,7 +89,11 @@ export class PacedRequest implements TakenSlot {
     if (!this.#place.hasLeft) this.#paced.line.free(this.#place);
   }
 
-  answered(answer: PageAnswer): void {
+  bodyRead(): void {
+    if (this.#isAnswered && !this.#isDone) this.#place.freeAt = this.#places.now() + PLACE_HELD_MS;
+  }
+
+  responded(answer: PageAnswer): void {
     if (!this.#place.hasLeft || this.#isAnswered) return;
     this.#isAnswered = true;
     this.#paced.line.freeAt(this.#place, this.#places.now() + PLACE_HELD_MS);

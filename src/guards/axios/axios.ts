@@ -5,10 +5,11 @@ import type { EditableHeaders } from '../shared/header-copy.ts';
 import { ignoredBecause } from '../shared/ignore.ts';
 import { assertThrowing, type ThrowingGuardOptions } from '../shared/options.ts';
 import { type Refusal, RobotsUndecidedError } from '../shared/refusal.ts';
-import type { NodeHeaders } from '../shared/answer.ts';
+import type { NodeHeaders } from '../shared/response-fields.ts';
 import { Guard } from '../shared/guard.ts';
-import { Hop } from '../shared/hop.ts';
-import { NodeAnswers } from '../shared/node-answers.ts';
+import type { RequestOptions, StartedRequest } from '../shared/guarded-request.ts';
+import { isNodeStream, watchNodeStream } from '../shared/response-body.ts';
+import { watchNodeRequest } from '../shared/wire-requests.ts';
 
 export type { GuardClient } from '../shared/client.ts';
 export type { OtherIdentity } from '../shared/identity.ts';
@@ -28,6 +29,8 @@ export interface AxiosLike {
 interface AxiosResponseLike {
   readonly status: number;
   readonly headers: NodeHeaders;
+  /** With `responseType: 'stream'` a Node stream. */
+  readonly data?: unknown;
   readonly config: Config;
 }
 
@@ -87,15 +90,19 @@ export function guardAxios<Instance extends AxiosLike>(
   assertServed(instance);
   const requests = new AxiosRequests(
     instance,
-    new Guard(client, options, { seesHeaders: true, answers: new NodeAnswers() }),
+    new Guard(client, options, { headersBeforeBody: true, watch: watchNodeRequest }),
   );
+  /** By the fetch of a request, and by its guarded fetch, which a request that is repeated has already. */
   const guardedFetches = new WeakMap<object, unknown>();
-  /** axios caches an adapter per `fetch` function, so one fetch must always give the same guarded fetch. */
   const guarded = (fetch: unknown): unknown => {
     const inner = (typeof fetch === 'function' ? fetch : globalThis.fetch) as typeof globalThis.fetch;
-    const known = guardedFetches.get(inner) ?? guardFetch(inner, client, options);
-    guardedFetches.set(inner, known);
-    return known;
+    // axios caches an adapter per `fetch` function, so one fetch must always give the same guarded fetch.
+    const known = guardedFetches.get(inner);
+    if (known !== undefined) return known;
+    const made = guardFetch(inner, client, options);
+    guardedFetches.set(inner, made);
+    guardedFetches.set(made, made);
+    return made;
   };
   const onRequest = async (config: Config): Promise<Config> => {
     if (!usesFetch(config.adapter)) return requests.begin(config);
@@ -132,8 +139,8 @@ function assertServed(instance: AxiosLike): void {
 class AxiosRequests {
   readonly #instance: AxiosLike;
   readonly #guard: Guard;
-  /** The hop that a request has come to. */
-  readonly #hops = new WeakMap<Config, Hop>();
+  /** The request that a call has come to. */
+  readonly #requests = new WeakMap<Config, StartedRequest>();
 
   constructor(instance: AxiosLike, guard: Guard) {
     this.#instance = instance;
@@ -142,59 +149,70 @@ class AxiosRequests {
 
   async begin(config: Config): Promise<Config> {
     const url = urlOf(this.#instance.getUri(config));
-    const because = ignoredBecause(config.robots);
     if (config.headers !== undefined) this.#guard.identity?.identify(url, config.headers);
-    const hop = new Hop(url, { signal: config.signal, because });
-    this.#hops.set(config, hop);
+    const options = { signal: config.signal, because: ignoredBecause(config.robots) };
     try {
-      await this.#guard.pass(hop);
+      this.#requests.set(config, await this.#guard.plan(url, options).startOrThrow());
     } catch (error) {
       // axios checks the signal next, and rejects with its own error, which `isCancel` recognizes.
       if (config.signal?.aborted !== true) throw error;
     }
     const { beforeRedirect } = config;
-    config.beforeRedirect = (redirect, answer, ...details) => {
-      beforeRedirect?.(redirect, answer, ...details);
-      const from = this.#hops.get(config) ?? hop;
-      if (answer?.statusCode === undefined) this.#guard.record(from);
-      else this.#guard.conclude(from, answer.statusCode, answer.headers ?? {});
-      // A redirect cannot wait, neither for a decision nor for a slot.
-      const next = from.redirectedTo(urlOf(redirect.href ?? ''), { ...hop.options, waits: false });
-      this.#hops.set(config, next);
-      this.#admitAtOnce(next);
+    config.beforeRedirect = (redirect, response, ...details) => {
+      beforeRedirect?.(redirect, response, ...details);
+      this.#redirect(config, urlOf(redirect.href ?? ''), response, options);
     };
     return config;
   }
 
   end(response: AxiosResponseLike): AxiosResponseLike {
-    const refusal = this.#look(response);
-    if (refusal !== undefined) throw refusal;
-    return response;
+    const refusal = this.#onResponse(response);
+    if (refusal === undefined) return response;
+    if (isNodeStream(response.data)) response.data.destroy();
+    throw refusal;
   }
 
   fail(error: unknown): Promise<never> {
     if (isAxiosFailure(error)) {
       const { response, config } = error;
-      const hop = this.#hops.get(config);
-      if (response !== undefined) this.#look(response);
-      else if (hop !== undefined) this.#guard.fail(hop, error);
+      if (response !== undefined) this.#onResponse(response);
+      else this.#requests.get(config)?.fail(error);
     }
     return Promise.reject(error);
   }
 
-  #look({ status, headers, config }: AxiosResponseLike): Refusal | undefined {
-    const hop = this.#hops.get(config);
-    return hop && this.#guard.conclude(hop, status, { ...headers });
+  #onResponse({ status, headers, config, data }: AxiosResponseLike): Refusal | undefined {
+    const request = this.#requests.get(config);
+    if (request === undefined) return undefined;
+    const fields = { ...headers };
+    if (!isNodeStream(data)) return request.onResponse(status, fields).refusal;
+    const responded = request.onResponseHeaders(status, fields);
+    if (responded.refusal === undefined && responded.holdsPermit) watchNodeStream(data, responded);
+    return responded.refusal;
   }
 
-  #admitAtOnce(hop: Hop): void {
-    const admitted = this.#guard.admit(hop);
-    if (admitted instanceof Promise) {
-      // The client fetches robots.txt now, so that a repeated request can be decided. A dry run tells of a refusal then.
-      admitted.catch(() => undefined);
-      if (this.#guard.enforces) throw new RobotsUndecidedError(String(hop.url), hop.way);
-    } else if (admitted !== undefined) throw admitted;
-    void this.#guard.leave(hop);
+  /** A redirect cannot wait, neither for a decision nor for a permit. */
+  #redirect(
+    config: Config,
+    url: URL,
+    response: Parameters<BeforeRedirect>[1],
+    options: RequestOptions,
+  ): void {
+    const from = this.#requests.get(config) ?? this.#guard.unseen(this.#instance.getUri(config));
+    if (response?.statusCode === undefined) from.finish();
+    else from.onResponse(response.statusCode, response.headers ?? {});
+    const next = from.redirectedTo(url, { ...options, waits: false });
+    const admission = next.admit();
+    if (admission instanceof Promise) {
+      // The client fetches robots.txt now, so that a repeated request can be decided. A dry run reports a refusal then.
+      admission.catch(() => undefined);
+      if (this.#guard.enforces) throw new RobotsUndecidedError(url.href, next.chain);
+      this.#requests.set(config, next.startUndecided());
+      return;
+    }
+    if (admission.refusal !== undefined) throw admission.refusal;
+    const started = admission.start();
+    if (!(started instanceof Promise)) this.#requests.set(config, started);
   }
 }
 

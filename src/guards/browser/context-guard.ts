@@ -4,9 +4,9 @@ import { invalid } from '../../core/base/index.ts';
 import type { GuardClient } from '../shared/client.ts';
 import { ignoredBecause } from '../shared/ignore.ts';
 import { assertThrowing, type ThrowingGuardOptions } from '../shared/options.ts';
-import { type NodeHeaders, redirects } from '../shared/answer.ts';
+import { type NodeHeaders, redirects } from '../shared/response-fields.ts';
 import { Guard } from '../shared/guard.ts';
-import { Hop } from '../shared/hop.ts';
+import type { AnyRequest, PlannedRequest, StartedRequest } from '../shared/guarded-request.ts';
 import type { BrowserRequests, PausedRequest, RequestWatcher } from './browser-requests.ts';
 import { INIT_SCRIPT } from './init-script.ts';
 import { turnPreloadingOff } from './preloading.ts';
@@ -96,7 +96,7 @@ export async function guardWith<Page>(
   if (typeof options !== 'object' || options === null) throw invalid('the options', 'an object', options);
   const { subresources = false, ...rest } = options;
   assertThrowing(rest);
-  const guard = new Guard(client, rest, { seesHeaders: true });
+  const guard = new Guard(client, rest, { headersBeforeBody: true, choosesUserAgent: true });
   if (typeof subresources !== 'boolean') throw invalid('`subresources`', 'true or false', subresources);
   const requests = await library.requests();
   await Promise.all([library.prepare(INIT_SCRIPT), turnPreloadingOff(requests.driver.session)]);
@@ -107,10 +107,16 @@ export async function guardWith<Page>(
   return watcher;
 }
 
+/** A request that may be answered or redirected yet. */
+interface Pending {
+  readonly request: AnyRequest;
+  started?: StartedRequest;
+}
+
 /** A request for a document, until the document has loaded. */
 interface Navigation {
-  readonly request: PausedRequest;
-  readonly hop: Hop;
+  readonly paused: PausedRequest;
+  readonly request: AnyRequest;
   /** Ends its wait for a decision or a permit. */
   readonly leaving: AbortController;
   /** Frees its permit when the site does not respond. */
@@ -133,7 +139,7 @@ class ContextWatcher<Page> implements BrowserContextGuard<Page>, RequestWatcher 
     dispose: (navigation) => this.#end(navigation),
   });
   /** The requests that may be answered or redirected yet, by their id. */
-  readonly #hops = new LRUCache<string, Hop>({ max: MAX_PENDING });
+  readonly #pending = new LRUCache<string, Pending>({ max: MAX_PENDING });
   /** By main frame, the reason why its page is not checked. */
   readonly #ignored = new Map<string, string>();
 
@@ -156,21 +162,23 @@ class ContextWatcher<Page> implements BrowserContextGuard<Page>, RequestWatcher 
     const { requestId, frameId, resourceType, redirectedRequestId } = paused;
     const navigates = resourceType === 'Document';
     const leaving = navigates ? this.#navigationEnd() : this.#disposal;
-    const hop = this.#hopOf(paused, leaving.signal, waits);
-    const navigation: Navigation = { request: paused, hop, leaving };
-    this.#hops.set(requestId, hop);
+    const request = this.#planned(paused, leaving.signal, waits);
+    const pending: Pending = { request };
+    const navigation: Navigation = { paused, request, leaving };
+    this.#pending.set(requestId, pending);
     if (navigates) {
       if (redirectedRequestId === undefined) this.#errors.delete(frameId);
       this.#navigations.set(frameId, navigation);
     }
     try {
-      await this.#guard.pass(hop);
-      if (hop.slot !== undefined)
+      pending.started = await request.startOrThrow();
+      if (request.holdsPermit)
         navigation.timer = setTimeout(() => this.forget(paused), NO_RESPONSE_MS).unref();
       return false;
     } catch (error) {
-      this.#guard.record(hop);
-      if (navigates && this.#navigations.peek(frameId)?.hop === hop) this.#errors.set(frameId, { error });
+      request.finish();
+      if (navigates && this.#navigations.peek(frameId)?.request === request)
+        this.#errors.set(frameId, { error });
       return true;
     }
   }
@@ -186,22 +194,23 @@ class ContextWatcher<Page> implements BrowserContextGuard<Page>, RequestWatcher 
   blocksResponse(response: PausedRequest): boolean {
     const { requestId, frameId, resourceType, request } = response;
     const { responseStatusCode: status, responseErrorReason } = response;
-    const hop = this.#hops.get(requestId) ?? new Hop(request.url);
+    const started = this.#pending.get(requestId)?.started ?? this.#guard.unseen(request.url);
     if (status === undefined) {
       if (responseErrorReason !== undefined && !LOCAL_REASONS.has(responseErrorReason)) {
-        this.#guard.reports.unanswered(request.url);
+        this.#guard.reports.unreachable(request.url);
       }
-      this.#guard.record(hop);
+      started.finish();
       this.forget(response);
       return false;
     }
     const headers = headersOf(response.responseHeaders);
     const navigation = this.#navigations.peek(frameId);
     // A document holds its permit until its body has arrived.
-    const hasBody = hop.slot !== undefined && navigation?.hop === hop && !redirects(status, headers);
-    const error = hasBody
-      ? this.#guard.look(hop, status, headers)
-      : this.#guard.conclude(hop, status, headers);
+    const hasBody =
+      started.holdsPermit && navigation?.paused.requestId === requestId && !redirects(status, headers);
+    const { refusal: error } = hasBody
+      ? started.onResponseHeaders(status, headers)
+      : started.onResponse(status, headers);
     if (hasBody && error === undefined) clearTimeout(navigation.timer);
     else this.forget(response);
     if (error !== undefined && resourceType === 'Document') this.#errors.set(frameId, { error });
@@ -209,11 +218,11 @@ class ContextWatcher<Page> implements BrowserContextGuard<Page>, RequestWatcher 
   }
 
   forget({ requestId, frameId }: PausedRequest): void {
-    if (this.#navigations.peek(frameId)?.request.requestId === requestId) this.#navigations.delete(frameId);
+    if (this.#navigations.peek(frameId)?.paused.requestId === requestId) this.#navigations.delete(frameId);
   }
 
   holdsPlace({ requestId }: PausedRequest): boolean {
-    return this.#hops.peek(requestId)?.slot !== undefined;
+    return this.#pending.peek(requestId)?.request.holdsPermit === true;
   }
 
   /** Ends navigations when their requests end, until the guard is disposed of. */
@@ -225,24 +234,29 @@ class ContextWatcher<Page> implements BrowserContextGuard<Page>, RequestWatcher 
   }
 
   #endNavigation(...[end, isIt]: Parameters<NavigationEndListener>): void {
-    for (const [frameId, { request, hop }] of this.#navigations.entries()) {
+    for (const [frameId, { paused, request }] of this.#navigations.entries()) {
       // A redirect to its own URL ends one request as another one for that URL begins.
-      if (!isIt(request) || (end === 'finished' && hop.status === undefined)) continue;
+      if (!isIt(paused) || (end === 'finished' && !request.hasResponded)) continue;
       this.#navigations.delete(frameId);
       return;
     }
   }
 
-  #end({ hop, leaving, timer }: Navigation): void {
+  #end({ request, leaving, timer }: Navigation): void {
     clearTimeout(timer);
     leaving.abort(new DOMException('The navigation has ended', 'AbortError'));
-    this.#guard.record(hop);
+    request.finish();
   }
 
-  #hopOf({ request, frameId, redirectedRequestId }: PausedRequest, signal: AbortSignal, waits: boolean): Hop {
+  #planned(
+    { request, frameId, redirectedRequestId }: PausedRequest,
+    signal: AbortSignal,
+    waits: boolean,
+  ): PlannedRequest {
     const options = { signal, because: this.#ignored.get(frameId), waits };
-    const from = redirectedRequestId === undefined ? undefined : this.#hops.get(redirectedRequestId);
-    return from?.redirectedTo(request.url, options) ?? new Hop(request.url, options);
+    const from =
+      redirectedRequestId === undefined ? undefined : this.#pending.get(redirectedRequestId)?.request;
+    return from?.redirectedTo(request.url, options) ?? this.#guard.plan(request.url, options);
   }
 
   async errorOf(page: Page): Promise<unknown> {

@@ -31,7 +31,7 @@ export class CrawlerGuard {
 
   /** @param pages The guards of browsers. They are entrances, so only the entrance of Crawlee imports them. */
   constructor(client: GuardClient, options: ThrowingGuardOptions, pages: PageGuards) {
-    this.#guard = new Guard(client, options, { seesHeaders: true });
+    this.#guard = new Guard(client, options, { headersBeforeBody: true, choosesUserAgent: true });
     this.#pages = pages;
   }
 
@@ -51,9 +51,9 @@ export class CrawlerGuard {
     return this.#guard.clock;
   }
 
-  /** Handles a request of the queue. @param maxDelayMs The longest wait of what is sent while it is handled. */
-  handling(maxDelayMs: number, handle: (request: RequestGuard) => Promise<void>): Promise<void> {
-    const request = new RequestGuard(this.#guard, maxDelayMs);
+  /** Handles a request of the queue. @param maxWaitMs The longest wait of what is sent while it is handled. */
+  handling(maxWaitMs: number, handle: (request: RequestGuard) => Promise<void>): Promise<void> {
+    const request = new RequestGuard(this.#guard, maxWaitMs);
     return this.#context.run(request, () => handle(request).finally(() => request.end()));
   }
 
@@ -62,7 +62,7 @@ export class CrawlerGuard {
     const current = this.#context.getStore();
     const source = current instanceof RequestGuard ? undefined : current?.source;
     if (!this.#guard.enforces || ignoredBecause(robotsOf(source)) !== undefined) return true;
-    return this.#guard.lookUp(url) === undefined;
+    return this.#guard.checkLink(url) === undefined;
   }
 
   /** Whether a URL may be added, or the request of the queue handled. */

@@ -12,6 +12,8 @@ import type {
   SkippedRequest,
 } from './types.ts';
 
+/** Beyond it, links may be reported again. */
+const MAX_SKIPPED = 100_000;
 /** The longest time out of the queue: it is shorter than the lock of a request, and than a queue waits for news. */
 const LONGEST_MS = 60_000;
 /** The least time, so that a request whose time has come by a clock set forward does not spin. */
@@ -20,6 +22,9 @@ const SHORTEST_MS = 100;
 /** A subclass of `Base` that adds no link to the queue which robots.txt in memory disallows, and skips with reasons. */
 export function withCheckedLinks(Base: CrawlerClass, guard: CrawlerGuard): CrawlerClass {
   return class extends Base {
+    /** The URLs that were reported as skipped in this run: a link may stand on every page. */
+    readonly #skipped = new Set<string>();
+
     constructor(...args: unknown[]) {
       super(...args);
       assertRespectful(args[0]);
@@ -46,7 +51,17 @@ export function withCheckedLinks(Base: CrawlerClass, guard: CrawlerGuard): Crawl
 
     override async handleSkippedRequest(skipped: SkippedRequest): Promise<void> {
       guard.explain(skipped);
+      if (skipped.reason === 'robotsTxt') {
+        if (this.#skipped.has(skipped.url)) return;
+        if (this.#skipped.size >= MAX_SKIPPED) this.#skipped.clear();
+        this.#skipped.add(skipped.url);
+      }
       return super.handleSkippedRequest(skipped);
+    }
+
+    override teardown(): Promise<void> {
+      this.#skipped.clear();
+      return super.teardown();
     }
   };
 }
@@ -67,8 +82,8 @@ export function withGuardedRequests(Base: CrawlerClass, guard: CrawlerGuard): Cr
 
     override _runTaskFunction(): Promise<void> {
       const { navigationTimeoutMillis = Infinity, requestHandlerTimeoutMillis = Infinity } = this;
-      const maxDelayMs = Math.min(navigationTimeoutMillis, requestHandlerTimeoutMillis) / 2;
-      return guard.handling(maxDelayMs, async (handled) => {
+      const maxWaitMs = Math.min(navigationTimeoutMillis, requestHandlerTimeoutMillis) / 2;
+      return guard.handling(maxWaitMs, async (handled) => {
         await super._runTaskFunction().catch((error: unknown) => {
           // Crawlee knows nothing of a request that is deferred before it is handled.
           if (error !== handled.deferral) throw error;
@@ -127,6 +142,8 @@ async function runHandler(
     if (refusal !== undefined || refusalIn(error) !== undefined || isRobotsError(error))
       request.noRetry = true;
     if (refusal === undefined) throw error;
+    // Crawlee counts it as finished otherwise.
+    crawler.stats?.requestsInProgress?.delete(request.id ?? request.uniqueKey ?? '');
     crawler.log.warning(`Skipping request ${request.url}`);
     await crawler.handleSkippedRequest({ url: request.url, reason: 'robotsTxt' });
   }

@@ -2,7 +2,7 @@ import { RobotsInvalidOptionsError } from '../../core/base/index.ts';
 import { type HopRequest, redirectedRequest } from '../fetch/redirect.ts';
 import { isStream } from '../fetch/request.ts';
 import type { Refusal } from '../shared/refusal.ts';
-import { redirects } from '../shared/answer.ts';
+import { redirects } from '../shared/response-fields.ts';
 
 type HeaderRecord = Record<string, string | string[] | undefined>;
 
@@ -17,7 +17,10 @@ export interface HttpRequest {
   readonly maxRedirects?: number;
   readonly proxyUrl?: string | undefined;
   /** Hooks of got. Other clients ignore them. */
-  readonly hooks?: { readonly beforeRedirect?: readonly unknown[] };
+  readonly hooks?: {
+    readonly beforeRequest?: readonly unknown[];
+    readonly beforeRedirect?: readonly unknown[];
+  };
   /** `{ ignore: true, because: '…' }`, as in `sendRequest({ robots })`. */
   readonly robots?: unknown;
 }
@@ -47,9 +50,13 @@ export interface HttpClient {
 /** The steps of one request and of the redirects it meets. */
 export interface RequestSteps {
   /** Resolves when the request, or the next redirect, may be sent; rejects with the refusal. */
-  admit(url: URL): Promise<void>;
-  /** The refusal of an answer whose header fields disallow the purpose. Its body must not be read. */
-  look(response: Pick<HttpResponse, 'statusCode' | 'headers'>): Refusal | undefined;
+  start(url: URL): Promise<void>;
+  /** The refusal of a response whose header fields disallow the purpose. Its body must not be read. */
+  onHeaders(response: Pick<HttpResponse, 'statusCode' | 'headers'>): Refusal | undefined;
+  /** The request with the `User-Agent` of the client, if the guard sets it. */
+  identify(request: HttpRequest): HttpRequest;
+  /** A request is sent under this `User-Agent`. */
+  onUserAgent(userAgent: string): void;
   fail(error: unknown): void;
 }
 
@@ -76,13 +83,12 @@ export function guardHttpClient(client: HttpClient, begin: BeginSteps): HttpClie
     onRedirect?: RedirectHandler,
   ): Promise<HttpResponse> => {
     const steps = begin(request, navigates);
-    await steps.admit(new URL(request.url));
-    const { robots: _, ...rest } = request;
+    await steps.start(new URL(request.url));
+    const { robots: _, ...rest } = steps.identify(request);
     try {
       if (redirectError !== undefined) throw redirectError;
       return await follow(send, rest, steps, onRedirect);
     } catch (error) {
-      // Whatever it was, the place of the request is free.
       steps.fail(error);
       if (error instanceof RobotsInvalidOptionsError) redirectError = error;
       throw error;
@@ -109,14 +115,21 @@ async function followedByGot(send: Send, request: HttpRequest, steps: RequestSte
     response: Pick<HttpResponse, 'statusCode' | 'headers'>,
   ): Promise<void> => {
     seen += 1;
-    steps.look(response);
+    steps.onHeaders(response);
     url = new URL(updated.url);
-    await steps.admit(url);
+    await steps.start(url);
   };
+  /** The client has chosen a `User-Agent` by then. */
+  const beforeRequest = ({ headers }: { readonly headers: HeaderRecord }): void =>
+    steps.onUserAgent(String(headers['user-agent'] ?? ''));
   const { hooks } = request;
   const response = await send({
     ...request,
-    hooks: { ...hooks, beforeRedirect: [...(hooks?.beforeRedirect ?? []), beforeRedirect] },
+    hooks: {
+      ...hooks,
+      beforeRequest: [...(hooks?.beforeRequest ?? []), beforeRequest],
+      beforeRedirect: [...(hooks?.beforeRedirect ?? []), beforeRedirect],
+    },
   });
   if ((response.redirectUrls?.length ?? 0) > seen) throw followedUnchecked(response, url);
   assertUsable(response, steps);
@@ -155,7 +168,7 @@ async function followedByGuard(
     onRedirect?.(response, updated);
     if (updated.headers['Cookie'] !== undefined) delete updated.headers['cookie'];
     next = { ...next, url: new URL(updated.url) };
-    await steps.admit(next.url);
+    await steps.start(next.url);
     redirectUrls.push(next.url);
     headers = updated.headers;
   }
@@ -163,7 +176,7 @@ async function followedByGuard(
 
 /** @throws RobotsUsageError (`ERR_ROBOTS_USAGE`) after closing the response. */
 function assertUsable(response: HttpResponse, steps: RequestSteps): void {
-  const refusal = steps.look(response);
+  const refusal = steps.onHeaders(response);
   if (refusal === undefined) return;
   response.stream?.destroy();
   throw refusal;

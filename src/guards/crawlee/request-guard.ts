@@ -2,9 +2,14 @@ import { causesOf, isRobotsError } from '../../core/base/index.ts';
 import type { RobotsDeferredError } from '../../core/pacing/index.ts';
 import { ignoredBecause } from '../shared/ignore.ts';
 import { type Refusal, refusalIn } from '../shared/refusal.ts';
-import { redirects } from '../shared/answer.ts';
 import type { Guard } from '../shared/guard.ts';
-import { Hop } from '../shared/hop.ts';
+import type {
+  AdmittedRequest,
+  AnyRequest,
+  RequestOptions,
+  StartedRequest,
+} from '../shared/guarded-request.ts';
+import { redirects } from '../shared/response-fields.ts';
 import type { HttpRequest, HttpResponse, RequestSteps } from './http-client.ts';
 import type { PageGuard } from './page-guard.ts';
 import { type CrawlRequest, robotsOf } from './types.ts';
@@ -13,10 +18,10 @@ import { type CrawlRequest, robotsOf } from './types.ts';
 type State =
   /** The crawler waits for a request of the queue. */
   | { readonly name: 'waiting' }
-  /** It has one, which is not decided; in a browser, the guard of its page will decide. */
+  /** Dequeued, not decided yet; in a browser, its navigation is decided. */
   | { readonly name: 'taken'; readonly request: CrawlRequest }
-  /** It may be sent, in the slot of the hop. */
-  | { readonly name: 'admitted'; readonly request: CrawlRequest; readonly hop: Hop }
+  /** It may be sent. */
+  | { readonly name: 'admitted'; readonly request: CrawlRequest; readonly admitted: AdmittedRequest }
   /** It was handed to the HTTP client. Its redirects, and what its handler sends, are decided anew. */
   | { readonly name: 'sent'; readonly request: CrawlRequest }
   /** It, or a redirect that it met, was refused. */
@@ -29,19 +34,19 @@ type State =
 /** The guard of one request of the queue, from the time it is taken until its handler has ended. */
 export class RequestGuard {
   readonly #guard: Guard;
-  readonly #maxDelayMs: number | undefined;
+  readonly #maxWaitMs: number;
   #state: State = { name: 'waiting' };
-  /** The hop whose slot ends with the handler. */
-  #hop: Hop | undefined;
+  /** The request that is in flight until the handler has ended. */
+  #held: AnyRequest | undefined;
   /** The guard of the page that it navigates. */
   #page: PageGuard | undefined;
   /** See {@link takeSkipText}. */
   #skipText: string | undefined;
 
-  /** @param maxDelayMs The longest wait of what is sent while the request is handled. */
-  constructor(guard: Guard, maxDelayMs?: number) {
+  /** @param maxWaitMs The longest wait of what is sent while the request is handled. */
+  constructor(guard: Guard, maxWaitMs: number = Infinity) {
     this.#guard = guard;
-    this.#maxDelayMs = maxDelayMs;
+    this.#maxWaitMs = maxWaitMs;
   }
 
   /** The crawler has taken `request` from the queue. */
@@ -60,15 +65,22 @@ export class RequestGuard {
       const because = ignoredBecause(robotsOf(request));
       // In a browser the guard of the page tells of the request.
       if (inBrowser && (because !== undefined || !this.#guard.enforces)) return true;
-      const hop = new Hop(url, { because, waits: !inBrowser, isPreliminary: inBrowser });
-      const refusal = await this.#guard.admit(hop);
-      if (refusal !== undefined) {
-        this.#refuse(request, refusal);
+      const admission = await this.#guard
+        .plan(url, {
+          because,
+          waits: !inBrowser,
+          isPreliminary: inBrowser,
+          // A request that waits occupies one of the crawler's tasks.
+          maxTotalWaitMs: this.#guard.maxDelayMs,
+        })
+        .admit();
+      if (admission.refusal !== undefined) {
+        this.#refuse(request, admission.refusal);
         return false;
       }
       if (inBrowser) return true;
-      this.#hold(hop);
-      this.#state = { name: 'admitted', request, hop };
+      this.#hold(admission);
+      this.#state = { name: 'admitted', request, admitted: admission };
     } catch (error) {
       if (await this.defers(error)) throw error;
       this.#state = { name: 'undecided', request, error };
@@ -85,7 +97,7 @@ export class RequestGuard {
    */
   async begin(navigates: boolean): Promise<void> {
     if (this.#state.name === 'undecided') throw this.#state.error;
-    if (!navigates) await this.#hop?.slot?.leave();
+    if (!navigates && this.#state.name === 'admitted') await this.#state.admitted.start();
   }
 
   /** Takes a request of the HTTP client through the steps. @param navigates Whether its answer is the page of the request. */
@@ -94,16 +106,16 @@ export class RequestGuard {
     const because = ignoredBecause(request.robots ?? robotsOf(own));
     const state = this.#state;
     const isAdmitted =
-      state.name === 'admitted' && own?.url === state.hop.url && request.robots === undefined;
+      state.name === 'admitted' && own?.url === state.admitted.url && request.robots === undefined;
     if (isAdmitted) this.#state = { name: 'sent', request: state.request };
     // A request that the handler sends must not wait for the end of that very handler.
     else if (!navigates) this.end();
     return new SteppedRequest(this.#guard, request, {
       because,
-      maxDelayMs: this.#maxDelayMs,
-      admitted: isAdmitted ? state.hop : undefined,
+      maxTotalWaitMs: Math.min(this.#maxWaitMs, this.#guard.maxDelayMs),
+      admitted: isAdmitted ? state.admitted : undefined,
       ...(navigates && {
-        onHop: (hop: Hop) => this.#hold(hop),
+        onRequest: (each: AnyRequest) => this.#hold(each),
         onRefusal: (refusal: Refusal) => this.#refuse(own ?? { url: String(request.url) }, refusal),
       }),
     });
@@ -155,8 +167,8 @@ export class RequestGuard {
 
   /** The handler has ended, or the request was not sent. */
   end(): void {
-    if (this.#hop !== undefined) this.#guard.record(this.#hop);
-    this.#hop = undefined;
+    this.#held?.finish();
+    this.#held = undefined;
   }
 
   #requestFor(url: string | URL): CrawlRequest | undefined {
@@ -165,9 +177,9 @@ export class RequestGuard {
     return request.url === url || new URL(request.url).href === new URL(url).href ? request : undefined;
   }
 
-  #hold(hop: Hop): void {
-    if (this.#hop !== hop) this.end();
-    this.#hop = hop;
+  #hold(request: AnyRequest): void {
+    if (this.#held !== request) this.end();
+    this.#held = request;
   }
 
   #refuse(request: CrawlRequest, refusal: Refusal): void {
@@ -187,22 +199,20 @@ function deferralIn(error: unknown): RobotsDeferredError | undefined {
 }
 
 /** What belongs to a request of the HTTP client besides the request. */
-interface StepOptions {
-  readonly because: string | undefined;
-  readonly maxDelayMs?: number | undefined;
-  /** The hop that was admitted when the request was taken from the queue. */
-  readonly admitted: Hop | undefined;
-  /** Called with each hop. Its slot then ends elsewhere. */
-  readonly onHop?: (hop: Hop) => void;
+interface StepOptions extends Pick<RequestOptions, 'because' | 'maxTotalWaitMs'> {
+  /** The request that was admitted when it was taken from the queue. */
+  readonly admitted: AdmittedRequest | undefined;
+  /** Called with the request and each of its redirects. It is then in flight until another place finishes it. */
+  readonly onRequest?: (request: AnyRequest) => void;
   readonly onRefusal?: (refusal: Refusal) => void;
 }
 
-/** A request of the HTTP client, and the redirects it meets, on their way through the steps. */
+/** A request of the HTTP client, and the redirects it meets. */
 export class SteppedRequest implements RequestSteps {
   readonly #guard: Guard;
   readonly #request: HttpRequest;
   readonly #options: StepOptions;
-  #hop: Hop | undefined;
+  #started: StartedRequest | undefined;
 
   constructor(guard: Guard, request: HttpRequest, options: StepOptions) {
     this.#guard = guard;
@@ -210,35 +220,43 @@ export class SteppedRequest implements RequestSteps {
     this.#options = options;
   }
 
-  async admit(url: URL): Promise<void> {
+  async start(url: URL): Promise<void> {
     const { signal } = this.#request;
-    const { because, maxDelayMs, admitted, onHop } = this.#options;
-    if (this.#hop === undefined && admitted !== undefined) {
-      this.#hop = admitted;
-      await this.#guard.leave(admitted);
+    const { because, maxTotalWaitMs, admitted, onRequest } = this.#options;
+    if (this.#started === undefined && admitted !== undefined) {
+      this.#started = await admitted.start(signal);
       return;
     }
-    const options = { signal, because, maxDelayMs };
-    const hop = this.#hop?.redirectedTo(url, options) ?? new Hop(url, options);
-    this.#hop = hop;
-    onHop?.(hop);
-    const refusal = await this.#guard.admit(hop);
-    if (refusal !== undefined) throw this.#refused(refusal);
-    await this.#guard.leave(hop);
+    const options = { signal, because, maxTotalWaitMs };
+    const planned = this.#started?.redirectedTo(url, options) ?? this.#guard.plan(url, options);
+    onRequest?.(planned);
+    const admission = await planned.admit();
+    if (admission.refusal !== undefined) throw this.#refused(admission.refusal);
+    this.#started = await admission.start();
   }
 
-  look({ statusCode, headers }: Pick<HttpResponse, 'statusCode' | 'headers'>): Refusal | undefined {
-    if (this.#hop === undefined) return undefined;
-    const refusal = this.#guard.look(this.#hop, statusCode, headers);
-    if (this.#options.onHop === undefined || redirects(statusCode, headers)) this.#guard.record(this.#hop);
+  onHeaders({ statusCode, headers }: Pick<HttpResponse, 'statusCode' | 'headers'>): Refusal | undefined {
+    if (this.#started === undefined) return undefined;
+    const { refusal } = this.#started.onResponseHeaders(statusCode, headers);
+    if (this.#options.onRequest === undefined || redirects(statusCode, headers)) this.#started.finish();
     return refusal && this.#refused(refusal);
   }
 
   fail(error: unknown): void {
-    if (this.#hop === undefined) return;
     // With a proxy, the proxy may have failed rather than the site.
-    if (this.#request.proxyUrl === undefined) this.#guard.fail(this.#hop, error);
-    else this.#guard.record(this.#hop);
+    if (this.#request.proxyUrl === undefined) this.#started?.fail(error);
+    else this.#started?.finish();
+  }
+
+  identify(request: HttpRequest): HttpRequest {
+    const { identity } = this.#guard;
+    if (identity === undefined) return request;
+    const headers = identity.identified(request.url, request.headers);
+    return headers === request.headers || headers === undefined ? request : { ...request, headers };
+  }
+
+  onUserAgent(userAgent: string): void {
+    this.#guard.identity?.compare(this.#request.url, userAgent, REMEDY);
   }
 
   #refused(refusal: Refusal): Refusal {
@@ -246,3 +264,6 @@ export class SteppedRequest implements RequestSteps {
     return refusal;
   }
 }
+
+/** What mends pages that are requested under another name. */
+const REMEDY = '`withRobots(…, { identify: true })`';

@@ -30,6 +30,7 @@ export interface SkippedRequest {
 /** The part of Crawlee's `Request` that the guard reads and writes. */
 export interface CrawlRequest {
   readonly id?: string;
+  readonly uniqueKey?: string;
   readonly url: string;
   readonly userData?: unknown;
   noRetry?: boolean;
@@ -60,6 +61,7 @@ export interface Crawler {
   httpClient: HttpClient;
   respectRobotsTxtFile: unknown;
   log: { warning(message: string): void; debug(message: string): void };
+  readonly stats?: { readonly requestsInProgress?: Map<string, unknown> };
   readonly requestQueue?: RequestQueue;
   readonly requestManager?: RequestSource;
   /** How long the crawler waits for the answer to a request; set in crawlers that navigate. */

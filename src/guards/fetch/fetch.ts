@@ -5,9 +5,18 @@ import type { GuardClient } from '../shared/client.ts';
 import { ignoredBecause } from '../shared/ignore.ts';
 import type { GuardOptions } from '../shared/options.ts';
 import type { Refusal } from '../shared/refusal.ts';
-import { redirects } from '../shared/answer.ts';
-import { Guard, reachesSite } from '../shared/guard.ts';
-import { Hop } from '../shared/hop.ts';
+import { Guard } from '../shared/guard.ts';
+import {
+  type Admission,
+  type AdmittedRequest,
+  reachesSite,
+  type RefusedRequest,
+  type RespondedRequest,
+  type StartedRequest,
+} from '../shared/guarded-request.ts';
+import { isNodeStream, observeReads, watchNodeStream } from '../shared/response-body.ts';
+import { redirects } from '../shared/response-fields.ts';
+import { watchUndiciRequest } from '../shared/wire-requests.ts';
 import { addressChecks } from './page-addresses.ts';
 import type { PageHops } from './page-hops.ts';
 import { firstRequest, type HopRequest, redirectedRequest } from './redirect.ts';
@@ -69,7 +78,7 @@ export function guardFetch(
       `Expected the first argument to be a fetch function, got ${typeof fetch}`,
     );
   }
-  const guard = new Guard(client, options, { seesHeaders: true });
+  const guard = new Guard(client, options, { headersBeforeBody: true, watch: watchUndiciRequest });
   surviveManyCodings();
   const guarded = new GuardedFetch(fetch, guard, options);
   return (input, init) => {
@@ -113,62 +122,75 @@ class GuardedFetch {
     }
     assertUnfollowed(response, url);
     const { status } = response;
-    reports.answered(url, status, response.headers, origin);
+    reports.responded(url, status, response.headers, origin);
     return isRedirect(status)
-      ? this.#follow(this.#read(url, undefined), new Hop(url), response, undefined)
+      ? this.#follow(this.#read(url, undefined), this.#guard.unseen(url), response, undefined)
       : response;
   }
 
   /** Any call. Its first request is sent synchronously when memory allows it. */
   async fetch(input: unknown, init: unknown): Promise<unknown> {
     const call = this.#read(input, init);
-    const hop = new Hop(call.url, { signal: call.signal, because: ignoredBecause(call.robots) });
+    const planned = this.#guard.plan(call.url, { signal: call.signal, because: ignoredBecause(call.robots) });
     let addresses: PageHops | undefined;
-    let refusal: Refusal | undefined;
+    let admission: Admission;
     try {
       if (!reachesSite(call.url)) return this.#send(call.input, call.init);
       if (this.#addressesOf !== undefined) {
         addresses = await this.#addressesOf(call);
-        await this.#admitAddress(addresses, new URL(call.url), hop);
+        await this.#admitAddress(addresses, new URL(call.url), call);
       }
-      const admitted = this.#guard.admit(hop);
-      refusal = admitted instanceof Promise ? await admitted : admitted;
+      const admitted = planned.admit();
+      admission = admitted instanceof Promise ? await admitted : admitted;
     } catch (error) {
       parseUrl(call.url);
       throw error;
     }
-    if (refusal !== undefined) return this.#refuse(refusal, arrivalOf(call.url));
+    if (admission.refusal !== undefined) return this.#refuse(admission.refusal, arrivalOf(call.url));
     const follows = call.redirect === 'follow';
-    const response = await this.#sendHop(hop, addresses, follows, [call.input, this.#initOf(call)]);
-    const unwanted = this.#look(hop, response);
-    if (unwanted !== undefined) return this.#refuse(unwanted, arrivalOf(call.url));
-    return follows && isRedirect(response.status) ? this.#follow(call, hop, response, addresses) : response;
+    const [request, response] = await this.#sendRequest(admission, addresses, follows, [
+      call.input,
+      this.#initOf(call),
+    ]);
+    if (request.refusal !== undefined) return this.#refuse(request.refusal, arrivalOf(call.url));
+    return follows && isRedirect(response.status)
+      ? this.#follow(call, request, response, addresses)
+      : this.#untilBodyEnds(request, response);
   }
 
-  /** Follows the redirects that begin with the answer to `firstHop`, by the steps of the Fetch standard. */
+  /** Follows the redirects that begin with `firstResponse`, by the steps of the Fetch standard. */
   async #follow(
     call: Call,
-    firstHop: Hop,
+    initial: RespondedRequest,
     firstResponse: ResponseLike,
     addresses: PageHops | undefined,
   ): Promise<unknown> {
-    let hop = firstHop;
+    let request = initial;
     let response = firstResponse;
-    let request: HopRequest | undefined;
+    let hop: HopRequest | undefined;
     while (redirects(response.status, response.headers)) {
       // Release the connection before the decision, which may take a long time.
       discard(response);
-      const next = redirectedRequest(request ?? firstRequest(call), response);
-      request = next;
-      hop = hop.redirectedTo(next.url, { signal: call.signal, because: ignoredBecause(call.robots) });
-      if (addresses !== undefined) await this.#admitAddress(addresses, next.url, hop);
-      const refusal = await this.#guard.admit(hop);
-      if (refusal !== undefined) return this.#refuse(refusal, next);
-      response = await this.#sendHop(hop, addresses, true, [next.url.href, initOf(next, call)]);
-      const unwanted = this.#look(hop, response);
-      if (unwanted !== undefined) return this.#refuse(unwanted, next);
+      request.finish();
+      const next = redirectedRequest(hop ?? firstRequest(call), response);
+      hop = next;
+      const planned = request.redirectedTo(next.url, {
+        signal: call.signal,
+        because: ignoredBecause(call.robots),
+      });
+      if (addresses !== undefined) await this.#admitAddress(addresses, next.url, call);
+      const admission = await planned.admit();
+      if (admission.refusal !== undefined) return this.#refuse(admission.refusal, next);
+      const [sent, received] = await this.#sendRequest(admission, addresses, true, [
+        next.url.href,
+        initOf(next, call),
+      ]);
+      if (sent.refusal !== undefined) return this.#refuse(sent.refusal, next);
+      request = sent;
+      response = received;
     }
-    return request === undefined ? response : arrivedAt(response, request);
+    const arrived = hop === undefined ? response : arrivedAt(response, hop);
+    return this.#untilBodyEnds(request, arrived);
   }
 
   #read(input: unknown, init: unknown): Call {
@@ -187,36 +209,46 @@ class GuardedFetch {
   }
 
   /** @throws RobotsAddressRefusedError (`ERR_ROBOTS_ADDRESS_REFUSED`) */
-  #admitAddress(addresses: PageHops, url: URL, { options }: Hop): Promise<void> {
-    return addresses.admit(url, () => this.#guard.knows(url), options.signal);
+  #admitAddress(addresses: PageHops, url: URL, { signal }: Call): Promise<void> {
+    return addresses.admit(url, () => this.#guard.knows(url), signal);
   }
 
-  /** Sends a request in its slot, and under its address policy if it has one. */
-  async #sendHop(
-    hop: Hop,
+  /** Starts and sends a request, under its address policy if it has one. A refused response is discarded. */
+  async #sendRequest(
+    admitted: AdmittedRequest,
     addresses: PageHops | undefined,
     follows: boolean,
     [input, init]: readonly [input: Call['input'], init: object],
-  ): Promise<ResponseLike> {
+  ): Promise<readonly [RespondedRequest | RefusedRequest, ResponseLike]> {
+    let request: StartedRequest | undefined;
     try {
-      const leaving = this.#guard.leave(hop);
-      if (leaving !== undefined) await leaving;
+      const starting = admitted.start();
+      request = starting instanceof Promise ? await starting : starting;
       const response = await (addresses === undefined
         ? this.#send(input, init)
-        : addresses.send(new URL(hop.url), (connection) => this.#send(input, { ...init, ...connection })));
-      if (follows) assertUnfollowed(response, String(hop.url));
-      return response;
+        : addresses.send(new URL(admitted.url), (connection) =>
+            this.#send(input, { ...init, ...connection }),
+          ));
+      if (follows) assertUnfollowed(response, String(admitted.url));
+      const responded = request.onResponseHeaders(response.status, response.headers);
+      if (responded.refusal !== undefined) discard(response);
+      return [responded, response];
     } catch (error) {
-      this.#guard.fail(hop, error);
+      if (request === undefined) admitted.finish();
+      else request.fail(error);
       throw error;
     }
   }
 
-  /** The refusal of a response because of its header fields. Its body is then cancelled. */
-  #look(hop: Hop, response: ResponseLike): Refusal | undefined {
-    const refusal = this.#guard.conclude(hop, response.status, response.headers);
-    if (refusal !== undefined) discard(response);
-    return refusal;
+  /** Holds the permit of a request until its body has ended, if that can be seen: under Node's and undici's fetch. */
+  #untilBodyEnds<Response extends ResponseLike>(request: RespondedRequest, response: Response): Response {
+    if (!request.holdsPermit) return response;
+    const { body } = response;
+    if (isNodeStream(body)) watchNodeStream(body, request);
+    else if (request.isOnWire && body !== null && 'getReader' in body)
+      observeReads(body, () => request.onBodyRead());
+    else request.finish();
+    return response;
   }
 
   /** Refuses a request by the option `onDisallow`. */

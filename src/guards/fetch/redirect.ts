@@ -1,7 +1,7 @@
 /** The steps of "HTTP-redirect fetch" (Fetch standard) that concern a single hop. */
 import { locationText } from '../../core/fetch/redirect.ts';
 import { type Call, isStream, parseUrl } from './request.ts';
-import { type AnswerFields, fieldOf } from '../shared/answer.ts';
+import { type ResponseFields, fieldOf } from '../shared/response-fields.ts';
 import type { Arrival } from './response.ts';
 
 const MAX_REDIRECTS = 20;
@@ -63,7 +63,7 @@ function sourceOf(ownBody: unknown, requestBody: unknown): BodySource {
 /** The part of a response that a redirect is read from. */
 export interface ResponseHead {
   readonly status: number;
-  readonly headers: AnswerFields;
+  readonly headers: ResponseFields;
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Clock } from '../../core/base/index.ts';
 import { answeringFor, type Refusal, refusalOf } from '../shared/refusal.ts';
-import type { Fields } from '../shared/answer.ts';
+import type { Fields } from '../shared/response-fields.ts';
 
 /** The part of a `Response`, of any realm, that a guard reads. */
 export interface ResponseLike {
@@ -10,7 +10,7 @@ export interface ResponseLike {
   readonly redirected: boolean;
   readonly headers: Fields;
   /** A web stream, or a Node stream as node-fetch returns it. */
-  readonly body: { cancel(): Promise<void> } | { destroy(): unknown } | null;
+  readonly body: ReadableStream<unknown> | { cancel(): Promise<void> } | { destroy(): unknown } | null;
   clone(): ResponseLike;
 }
 

@@ -1,11 +1,15 @@
 import type { GuardClient } from '../shared/client.ts';
-import { onAbort, RobotsInvalidOptionsError } from '../../core/base/index.ts';
+import { RobotsInvalidOptionsError } from '../../core/base/index.ts';
 import { ignoredBecause } from '../shared/ignore.ts';
 import { assertThrowing, type ThrowingGuardOptions } from '../shared/options.ts';
-import type { Refusal } from '../shared/refusal.ts';
 import { Guard } from '../shared/guard.ts';
-import { Hop, type HopOptions } from '../shared/hop.ts';
-import { NodeAnswers } from '../shared/node-answers.ts';
+import type {
+  AnyRequest,
+  PlannedRequest,
+  RequestOptions,
+  StartedRequest,
+} from '../shared/guarded-request.ts';
+import { watchNodeRequest } from '../shared/wire-requests.ts';
 
 export type { GuardClient } from '../shared/client.ts';
 export type { OtherIdentity } from '../shared/identity.ts';
@@ -28,6 +32,8 @@ export interface GotHooks {
     beforeRequest: ((request: GotRequest) => Promise<void>)[];
     beforeRedirect: ((request: GotRequest, response: GotResponse) => Promise<void>)[];
     afterResponse: (<Response extends GotResponse>(response: Response) => Response)[];
+    /** got before 12 gives the options first. */
+    beforeRetry: ((failure: GotFailure | GotRequest, details?: unknown) => void)[];
     beforeError: (<Failure extends GotFailure>(error: Failure) => Failure)[];
   };
 }
@@ -71,13 +77,14 @@ export interface GotFailure {
 export function gotHooks(client: GuardClient, options: ThrowingGuardOptions = {}): GotHooks {
   assertThrowing(options);
   const requests = new GotRequests(
-    new Guard(client, options, { seesHeaders: true, answers: new NodeAnswers() }),
+    new Guard(client, options, { headersBeforeBody: true, watch: watchNodeRequest }),
   );
   return {
     hooks: {
       beforeRequest: [(request) => requests.begin(request)],
       beforeRedirect: [(request, response) => requests.redirect(request, response)],
       afterResponse: [(response) => requests.end(response)],
+      beforeRetry: [(failure, details) => requests.retry(isFailure(failure) ? failure : details)],
       beforeError: [(error) => requests.fail(error)],
     },
   };
@@ -85,11 +92,9 @@ export function gotHooks(client: GuardClient, options: ThrowingGuardOptions = {}
 
 class GotRequests {
   readonly #guard: Guard;
-  readonly #hops = new WeakMap<GotRequest, Hop>();
-  /** Redirects that were admitted already: got calls `beforeRequest` for them, too. */
-  readonly #admitted = new WeakSet<Hop>();
-  /** Removes the listener for an abort: got 14 tells no hook of one. */
-  readonly #removeAbortListener = new WeakMap<Hop, () => void>();
+  readonly #requests = new WeakMap<GotRequest, StartedRequest>();
+  /** Redirects that were started already: got calls `beforeRequest` for them, too. */
+  readonly #started = new WeakSet<AnyRequest>();
   /** The error that a hook threw about a request, or about a redirect response. */
   readonly #thrown = new WeakMap<object, unknown>();
 
@@ -98,30 +103,32 @@ class GotRequests {
   }
 
   async begin(request: GotRequest): Promise<void> {
-    const known = this.#hops.get(request);
+    const known = this.#requests.get(request);
     const isKnown = known !== undefined && String(known.url) === String(request.url);
-    if (isKnown && this.#admitted.delete(known)) return;
-    // got calls this again for a request that it repeats, and tells nothing of the end of the one before.
-    if (known !== undefined) this.#record(known);
-    await this.#pass(request, request, (url, hopOptions) =>
-      isKnown ? known.again() : new Hop(url, hopOptions),
-    );
+    if (isKnown && this.#started.delete(known)) return;
+    // got before 12 repeats a request with the same options.
+    known?.finish();
+    await this.#start(request, request, (url, options) => this.#guard.plan(url, options));
   }
 
   /** @param request The options of the request that follows. */
   async redirect(request: GotRequest, response: GotResponse): Promise<void> {
-    const from = this.#hops.get(response.request.options) ?? new Hop(response.url);
-    this.#look(from, response);
-    const hop = await this.#pass(request, response, (url, hopOptions) => from.redirectedTo(url, hopOptions));
-    this.#admitted.add(hop);
+    const from = this.#of(response);
+    from.onResponse(response.statusCode, response.headers);
+    const started = await this.#start(request, response, (url, options) => from.redirectedTo(url, options));
+    this.#started.add(started);
   }
 
   end<Response extends GotResponse>(response: Response): Response {
-    const { options } = response.request;
-    const refusal = this.#look(this.#hops.get(options) ?? new Hop(response.url), response);
+    const { refusal } = this.#of(response).onResponse(response.statusCode, response.headers);
     if (refusal === undefined) return response;
-    this.#thrown.set(options, refusal);
+    this.#thrown.set(response.request.options, refusal);
     throw refusal;
+  }
+
+  /** An attempt has failed, and got tries again with other options. */
+  retry(error: unknown): void {
+    if (isFailure(error)) this.#requests.get(error.options)?.fail(error);
   }
 
   fail<Failure extends GotFailure>(error: Failure): Failure {
@@ -132,50 +139,33 @@ class GotRequests {
         this.#thrown.get(options) ?? (isObject(response) ? this.#thrown.get(response) : undefined);
       if (cause !== undefined) Object.defineProperty(error, 'cause', { value: cause, configurable: true });
     }
-    const hop = this.#hops.get(options);
-    if (hop === undefined) return error;
-    if (response === undefined) this.#guard.fail(hop, error);
-    this.#record(hop);
+    this.retry(error);
     return error;
   }
 
-  #look(hop: Hop, { statusCode, headers }: GotResponse): Refusal | undefined {
-    this.#removeAbortListener.get(hop)?.();
-    return this.#guard.conclude(hop, statusCode, headers);
-  }
-
-  #record(hop: Hop): void {
-    this.#removeAbortListener.get(hop)?.();
-    this.#guard.record(hop);
+  #of(response: GotResponse): StartedRequest {
+    return this.#requests.get(response.request.options) ?? this.#guard.unseen(response.url);
   }
 
   /** @param about What got gives to {@link fail} with the error that this throws. */
-  async #pass(
+  async #start(
     request: GotRequest,
     about: object,
-    hopOf: (url: URL, options: HopOptions) => Hop,
-  ): Promise<Hop> {
+    plan: (url: URL, options: RequestOptions) => PlannedRequest,
+  ): Promise<StartedRequest> {
     try {
       if (request.url === undefined) throw earlierGot();
       const url = new URL(String(request.url));
       const because = ignoredBecause(request.context?.['robots']);
-      const { headers } = request;
+      const { headers, signal } = request;
       if (headers !== undefined) {
         // got sends what is in this very object.
         Object.assign(headers, this.#guard.identity?.identified(url, headers));
       }
-      const hop = hopOf(url, { signal: request.signal, because });
-      this.#hops.set(request, hop);
-      await this.#guard.pass(hop);
-      const { signal } = request;
-      if (signal?.aborted === true) this.#record(hop);
-      else if (hop.slot !== undefined && signal !== undefined) {
-        this.#removeAbortListener.set(
-          hop,
-          onAbort(signal, () => this.#guard.record(hop)),
-        );
-      }
-      return hop;
+      const started = await plan(url, { signal, because }).startOrThrow();
+      this.#requests.set(request, started);
+      if (signal?.aborted === true) started.finish();
+      return started;
     } catch (error) {
       this.#thrown.set(about, error);
       throw error;
@@ -188,6 +178,10 @@ function earlierGot(): RobotsInvalidOptionsError {
   return new RobotsInvalidOptionsError(
     'Expected got 10 or later, got a request without `url`, as earlier versions make them; update the package `got`',
   );
+}
+
+function isFailure(value: unknown): value is GotFailure {
+  return value instanceof Error && 'options' in value;
 }
 
 function isObject(value: unknown): value is object {

@@ -7,17 +7,17 @@ import {
   type Purpose,
   type SentRequest,
 } from '../../core/decision/index.ts';
+import { type DecisionEngine, engineOf } from '../../core/client/engine.ts';
 import { refreshAheadAt } from '../../core/lifecycle/index.ts';
 import { type AddressPolicy, isStricter } from '../../core/net/address-policy.ts';
-import type { Pace, TakenSlot } from '../../core/pacing/index.ts';
+import type { Pace, RequestPermit } from '../../core/pacing/index.ts';
 import type { Agent } from '../../core/rules/agent-tokens.ts';
 import type { UsageOptions } from '../../core/rules/index.ts';
-import { type DecisionEngine, engineOf } from '../../core/client/engine.ts';
 import { LocatedUrl } from '../../core/url/index.ts';
 import type { GuardSettings } from './options.ts';
 
 /** Reused: the next request overwrites it. */
-const requested = new LocatedUrl();
+const located = new LocatedUrl();
 
 /** The part of a `RobotsClient` that guards use. */
 export interface GuardClient {
@@ -30,169 +30,207 @@ export interface GuardClient {
   report(url: string | URL, signal: { readonly reachable: boolean; readonly retryAfter?: string }): void;
   /** Needed for `purpose` alone. */
   usageOf?(decision: Decision, purpose: Purpose, headers?: UsageOptions): DecisionUsage;
-  /** Needed for `pacing` without `takeSlot`. Resolves with the milliseconds waited. */
-  waitForSlot?(decision: Decision, options: SlotOptions): Promise<number>;
-  /** Takes the slot of a request. It is checked again when the request leaves. */
-  takeSlot?(decision: Decision, options: SlotOptions): Promise<TakenSlot>;
+  /** Needed for `pacing` alone: resolves when the request may start. */
+  acquirePermit?(decision: Decision, options: PermitOptions): Promise<RequestPermit>;
+}
+
+/** The pace of a guard, for one request. */
+interface PermitOptions extends Pace {
+  readonly signal?: AbortSignal;
 }
 
 /** The settings of a guard that concern its client. */
 type ClientSettings = Pick<GuardSettings<unknown>, 'agent' | 'purpose' | 'pace' | 'addressPolicy' | 'clock'>;
 
-/** Options of the slot that a guard takes. All in ms. */
-interface SlotOptions {
-  readonly minDelayMs: number;
-  readonly maxDelayMs: number;
-  readonly signal?: AbortSignal;
-}
-
-/** The client of a guard, asked with the agent and the purpose of the guard. */
-export class AskedClient {
-  readonly #client: GuardClient;
-  /** Absent for a client of another class, or of another version: its public methods are called. */
-  readonly #engine: DecisionEngine | undefined;
-  readonly #agent: Agent | undefined;
-  readonly #purpose: Purpose | undefined;
-  readonly #clock: Clock;
-
+/** What a guard asks of its client, with the agent and the purpose of the guard. */
+export interface GuardClientAdapter {
+  /** The client, for messages. */
+  readonly client: GuardClient;
   /**
-   * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) for a client that lacks what the settings need.
-   */
-  constructor(client: GuardClient, settings: ClientSettings) {
-    if (!isGuardClient(client)) throw invalid('the client', 'a RobotsClient', client);
-    if (settings.purpose !== undefined && typeof client.usageOf !== 'function') {
-      throw invalid('the client', 'one with `usageOf` when `purpose` is set', client);
-    }
-    if (settings.pace !== undefined && !canPace(client)) {
-      throw invalid('the client', 'one with `waitForSlot` when `pacing` is set', client);
-    }
-    assertAsStrict(client, settings.addressPolicy);
-    this.#client = client;
-    this.#engine = engineOf(client);
-    this.#agent = settings.agent;
-    this.#purpose = settings.purpose;
-    this.#clock = settings.clock;
-  }
-
-  /**
-   * The decision about `url`. A promise only when robots.txt has to be fetched.
+   * Decides about `url`; a promise only when robots.txt has to be fetched.
    *
    * @throws the reason of an aborted signal, and what the client throws.
    */
-  decide(url: string | URL, signal: AbortSignal | undefined): Decision | Promise<Decision> {
-    signal?.throwIfAborted();
-    const client = this.#client;
-    const agent = this.#agent;
-    const purpose = this.#purpose;
-    const engine = this.#engine;
-    if (engine !== undefined) {
-      if (purpose !== undefined) {
-        return engine.decide(url, agent, signal === undefined ? { purpose } : { signal, purpose });
-      }
-      return engine.decide(url, agent, signal === undefined ? undefined : { signal });
-    }
-    const known = client.peek(url, agent);
-    if (known !== undefined) {
-      // `peek` starts no refresh. Without this, a crawler that only fetches would wait at the end of every lifetime.
-      if (endsSoon(known, this.#clock.now())) client.check(url, agent).catch(() => undefined);
-      return known;
-    }
-    // A client of another class may return anything, so the result is always awaited.
-    if (signal === undefined) return Promise.resolve(client.check(url, agent));
-    return orAborted(Promise.resolve(client.check(url, agent, { signal })), signal);
-  }
-
-  /** The decision about `url` from memory alone. */
-  decideFromMemory(url: string): Decision | undefined {
-    const engine = this.#engine;
-    return engine === undefined
-      ? this.#client.peek(url, this.#agent)
-      : engine.decideFromMemory(url, this.#agent);
-  }
-
-  /** Tells those who listen of the decision about a request. A client of another class does so when it is asked. */
-  tell(decision: Decision, context?: DecisionContext): void {
-    this.#engine?.publishDecision(decision, context);
-  }
-
-  /** Tells those who listen of a request without a question. */
-  publishIgnored(url: string, because: string): void {
-    if (this.#engine !== undefined) return this.#engine.publishIgnored(url, because);
-    const { ignored } = decisionChannels;
-    if (ignored.hasSubscribers) ignored.publish({ url, because, client: this.#client });
-  }
-
-  /** When a request starts; `undefined` when nobody listens to {@link publishRequest}. */
-  get requestStart(): number | undefined {
-    const engine = this.#engine;
-    if (engine !== undefined) return engine.requestStart;
-    return decisionChannels.request.hasSubscribers ? this.#clock.now() : undefined;
-  }
-
+  decide(url: string, signal: AbortSignal | undefined): Decision | Promise<Decision>;
+  decideFromMemory(url: string): Decision | undefined;
+  /** The origin of `url` when memory alone allows a request; `undefined` when {@link decide} has to be called. */
+  allowedOrigin(url: string): string | undefined;
+  /** Publishes a decision that {@link decide} or {@link decideFromMemory} made. */
+  publishDecision(decision: Decision, context?: DecisionContext): void;
+  /** Publishes that a request is sent without a check. */
+  publishIgnored(url: string, because: string): void;
+  /** When a request starts, in epoch ms; `undefined` when {@link publishRequest} would reach no listener. */
+  readonly requestStart: number | undefined;
   /** Publishes the response to a request, or its failure. */
-  publishRequest(request: SentRequest): void {
-    if (this.#engine !== undefined) return this.#engine.publishRequest(request);
-    const { request: requests } = decisionChannels;
-    if (requests.hasSubscribers) requests.publish({ ...request, client: this.#client });
+  publishRequest(request: SentRequest): void;
+  /** `report`. @param origin That of `url`, where it is known. */
+  reportSite(url: string | URL, reachable: boolean, origin?: string, retryAfter?: string): void;
+  /** A promise only when the request has to wait. */
+  acquirePermit(
+    decision: Decision,
+    pace: Pace,
+    signal: AbortSignal | undefined,
+  ): RequestPermit | Promise<RequestPermit>;
+}
+
+/** @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) for a client that lacks what the settings need. */
+export function adapterOf(client: GuardClient, settings: ClientSettings): GuardClientAdapter {
+  if (!isGuardClient(client)) throw invalid('the client', 'a RobotsClient', client);
+  if (settings.purpose !== undefined && typeof client.usageOf !== 'function') {
+    throw invalid('the client', 'one with `usageOf` when `purpose` is set', client);
+  }
+  if (settings.pace !== undefined && typeof client.acquirePermit !== 'function') {
+    throw invalid('the client', 'one with `acquirePermit` when `pacing` is set', client);
+  }
+  assertAsStrict(client, settings.addressPolicy);
+  const engine = engineOf(client);
+  return engine === undefined ? new CustomClient(client, settings) : new OwnClient(client, engine, settings);
+}
+
+/** A `RobotsClient` of this package. */
+class OwnClient implements GuardClientAdapter {
+  readonly client: GuardClient;
+  readonly #engine: DecisionEngine;
+  readonly #agent: Agent | undefined;
+  readonly #purpose: Purpose | undefined;
+
+  constructor(client: GuardClient, engine: DecisionEngine, { agent, purpose }: ClientSettings) {
+    this.client = client;
+    this.#engine = engine;
+    this.#agent = agent;
+    this.#purpose = purpose;
   }
 
-  /** The origin of `url` when memory alone allows a request; `undefined` when {@link decide} has to be asked. */
+  decide(url: string, signal: AbortSignal | undefined): Decision | Promise<Decision> {
+    const purpose = this.#purpose;
+    if (purpose === undefined && signal === undefined) return this.#engine.decide(url, this.#agent);
+    return this.#engine.decide(url, this.#agent, {
+      ...(signal && { signal }),
+      ...(purpose && { purpose }),
+    });
+  }
+
+  decideFromMemory(url: string): Decision | undefined {
+    return this.#engine.decideFromMemory(url, this.#agent);
+  }
+
   allowedOrigin(url: string): string | undefined {
-    const engine = this.#engine;
-    // Evidence needs the decision.
-    if (engine === undefined || engine.requestStart !== undefined) return undefined;
+    // Each request is published then.
+    if (this.#engine.requestStart !== undefined) return undefined;
     try {
-      if (engine.allows(url, this.#agent, requested) !== true) return undefined;
+      if (this.#engine.allows(url, this.#agent, located) !== true) return undefined;
     } catch {
       // `decide` throws the same error.
       return undefined;
     }
-    engine.countHit();
-    return requested.origin;
+    this.#engine.countHit();
+    return located.origin;
   }
 
-  /** Whether the robots.txt of `url` is in memory, so that it will not be fetched. */
-  knows(url: URL): boolean {
-    return this.decideFromMemory(url.href) !== undefined;
+  publishDecision(decision: Decision, context?: DecisionContext): void {
+    this.#engine.publishDecision(decision, context);
   }
 
-  /**
-   * Takes the slot of a request. A promise only when the request has to wait, or the client is of another class. The
-   * slot is checked again at departure only if the client has `takeSlot`.
-   *
-   * @throws what the client throws.
-   */
-  takeSlot(decision: Decision, pace: Pace, signal: AbortSignal | undefined): TakenSlot | Promise<TakenSlot> {
-    const client = this.#client;
-    if (this.#engine !== undefined) return this.#engine.takeSlot(decision, pace, signal);
+  publishIgnored(url: string, because: string): void {
+    this.#engine.publishIgnored(url, because);
+  }
+
+  get requestStart(): number | undefined {
+    return this.#engine.requestStart;
+  }
+
+  publishRequest(request: SentRequest): void {
+    this.#engine.publishRequest(request);
+  }
+
+  reportSite(url: string | URL, reachable: boolean, origin?: string, retryAfter?: string): void {
+    if (origin !== undefined && retryAfter === undefined) this.#engine.reportOrigin(origin, reachable);
+    else this.client.report(url, signalOf(reachable, retryAfter));
+  }
+
+  acquirePermit(
+    decision: Decision,
+    pace: Pace,
+    signal: AbortSignal | undefined,
+  ): RequestPermit | Promise<RequestPermit> {
+    return this.#engine.acquirePermit(decision, pace, signal);
+  }
+}
+
+/** A custom client, or one of another version of this package: its public methods. Its `check` publishes decisions. */
+class CustomClient implements GuardClientAdapter {
+  readonly client: GuardClient;
+  readonly #agent: Agent | undefined;
+  readonly #clock: Clock;
+
+  constructor(client: GuardClient, { agent, clock }: ClientSettings) {
+    this.client = client;
+    this.#agent = agent;
+    this.#clock = clock;
+  }
+
+  decide(url: string, signal: AbortSignal | undefined): Decision | Promise<Decision> {
+    signal?.throwIfAborted();
+    const { client } = this;
+    const known = client.peek(url, this.#agent);
+    if (known !== undefined) {
+      // `peek` starts no refresh. Without this, a crawler that only fetches would wait at the end of every lifetime.
+      if (endsSoon(known, this.#clock.now())) client.check(url, this.#agent).catch(() => undefined);
+      return known;
+    }
+    // A custom client may return anything, so the result is always awaited.
+    if (signal === undefined) return Promise.resolve(client.check(url, this.#agent));
+    return orAborted(Promise.resolve(client.check(url, this.#agent, { signal })), signal);
+  }
+
+  decideFromMemory(url: string): Decision | undefined {
+    return this.client.peek(url, this.#agent);
+  }
+
+  allowedOrigin(): undefined {}
+
+  publishDecision(): void {}
+
+  publishIgnored(url: string, because: string): void {
+    const { ignored } = decisionChannels;
+    if (ignored.hasSubscribers) ignored.publish({ url, because, client: this.client });
+  }
+
+  get requestStart(): number | undefined {
+    return decisionChannels.request.hasSubscribers ? this.#clock.now() : undefined;
+  }
+
+  publishRequest(sent: SentRequest): void {
+    const { request } = decisionChannels;
+    if (request.hasSubscribers) request.publish({ ...sent, client: this.client });
+  }
+
+  reportSite(url: string | URL, reachable: boolean, _origin?: string, retryAfter?: string): void {
+    this.client.report(url, signalOf(reachable, retryAfter));
+  }
+
+  acquirePermit(
+    decision: Decision,
+    pace: Pace,
+    signal: AbortSignal | undefined,
+  ): RequestPermit | Promise<RequestPermit> {
     const options = signal === undefined ? pace : { ...pace, signal };
-    // A client of another class may return anything, so the result is always awaited.
-    return client.takeSlot === undefined
-      ? Promise.resolve(client.waitForSlot?.(decision, options)).then(uncheckedSlot)
-      : Promise.resolve(client.takeSlot(decision, options));
+    return Promise.resolve(this.client.acquirePermit?.(decision, options)).then(permitOrThrow);
   }
 }
 
-/** The slot of a request whose client has only waited for it. */
-function uncheckedSlot(waitedMs = 0): TakenSlot {
-  const nothing = (): void => undefined;
-  return {
-    waitedMs,
-    leaveNow: () => true,
-    leave: () => Promise.resolve(),
-    release: nothing,
-    answered: nothing,
-    done: nothing,
-  };
+function signalOf(reachable: boolean, retryAfter: string | undefined): Parameters<GuardClient['report']>[1] {
+  return retryAfter === undefined ? { reachable } : { reachable, retryAfter };
 }
 
-/** Whether the answer behind a decision is in the last tenth of its lifetime. */
+function permitOrThrow(permit: RequestPermit | undefined): RequestPermit {
+  if (permit === undefined) throw invalid('`acquirePermit`', 'to resolve with a permit', permit);
+  return permit;
+}
+
+/** Whether the robots.txt of a decision is in the last tenth of its lifetime. */
 function endsSoon({ robots: { fetchedAt, staleAt } }: Decision, now: number): boolean {
   return fetchedAt !== undefined && staleAt !== undefined && now >= refreshAheadAt({ fetchedAt, staleAt });
-}
-
-function canPace({ waitForSlot, takeSlot }: GuardClient): boolean {
-  return typeof waitForSlot === 'function' || typeof takeSlot === 'function';
 }
 
 function isGuardClient(client: unknown): boolean {
@@ -201,8 +239,8 @@ function isGuardClient(client: unknown): boolean {
 }
 
 /**
- * Refuses a policy stricter than the client's: robots.txt would be requested where no page may be. A client of
- * another class may have no policy to compare.
+ * Refuses a policy stricter than the client's: robots.txt would be requested where no page may be. A custom client may
+ * have no policy to compare.
  */
 function assertAsStrict({ addressPolicy: ofClient }: GuardClient, ofGuard: AddressPolicy): void {
   if (ofClient === undefined || !isStricter(ofGuard, ofClient)) return;

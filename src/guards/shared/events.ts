@@ -1,4 +1,4 @@
-import { invokeListener, codeOf, omitUndefined } from '../../core/base/index.ts';
+import { codeOf, invokeListener, omitUndefined } from '../../core/base/index.ts';
 import {
   type Decision,
   type DecisionContext,
@@ -6,56 +6,49 @@ import {
   type RedirectChain,
   type SentRequest,
 } from '../../core/decision/index.ts';
-import type { AskedClient, GuardClient } from './client.ts';
-import type { GuardSettings } from './options.ts';
-import type { Refusal } from './refusal.ts';
 import { locate } from '../../core/url/index.ts';
-import { type AnswerFields, fieldOf, priceIn } from './answer.ts';
-import type { Hop } from './hop.ts';
+import type { GuardSettings } from './options.ts';
+import type { GuardClientAdapter } from './client.ts';
+import type { Refusal } from './refusal.ts';
+import { asksForPause, fieldOf, priceIn, type ResponseFields } from './response-fields.ts';
 
 const ABOUT_REQUEST: DecisionContext = Object.freeze({ request: true });
 
-type Listeners = Pick<GuardSettings<unknown>, 'onRefusal' | 'onIgnored'>;
+type Listeners = Pick<GuardSettings<unknown>, 'onRefusal' | 'onIgnored' | 'onPaymentRequired'>;
 
-/** All that a guard tells of: to the functions among its options, and on the diagnostics channels. */
+/** Publishes what a guard does: to the functions among its options, and on the diagnostics channels. */
 export class GuardEvents {
-  readonly #client: GuardClient;
-  readonly #asked: AskedClient;
+  readonly #client: GuardClientAdapter;
   readonly #listeners: Listeners;
 
-  constructor(client: GuardClient, asked: AskedClient, listeners: Listeners) {
+  constructor(client: GuardClientAdapter, listeners: Listeners) {
     this.#client = client;
-    this.#asked = asked;
     this.#listeners = listeners;
   }
 
   /** A request was decided. Called once for each request, however often it waited. */
-  decided(hop: Hop, refused: Decision | undefined): void {
-    const { decision, options } = hop;
-    // Another guard tells of a request that it decides again.
-    if (decision === undefined || (options.isPreliminary === true && refused === undefined)) return;
-    const usage = refused?.usage;
+  decided(decision: Decision, usage: Decision['usage'], chain: RedirectChain | undefined): void {
     const context =
-      usage === undefined && !hop.isRedirected
+      usage === undefined && chain === undefined
         ? ABOUT_REQUEST
-        : { ...ABOUT_REQUEST, ...(hop.isRedirected ? hop.way : {}), ...omitUndefined({ usage }) };
-    this.#asked.tell(decision, context);
+        : { ...ABOUT_REQUEST, ...chain, ...omitUndefined({ usage }) };
+    this.#client.publishDecision(decision, context);
   }
 
   /** A link was looked up in memory. */
-  lookedUp(decision: Decision): void {
-    this.#asked.tell(decision, { lookup: true });
+  linkChecked(decision: Decision): void {
+    this.#client.publishDecision(decision, { lookup: true });
     if (!decision.allowed) this.refused(decision, { requested: decision.url, redirects: [] });
   }
 
-  /** A request, its answer, or a link was refused. */
-  refused(decision: Decision, way: RedirectChain): void {
+  /** A request, its response, or a link was refused. */
+  refused(decision: Decision, chain: RedirectChain): void {
     const { onRefusal } = this.#listeners;
-    if (onRefusal !== undefined) invokeListener('onRefusal', onRefusal, decision, way);
-    // Of other refusals the decision tells.
+    if (onRefusal !== undefined) invokeListener('onRefusal', onRefusal, decision, chain);
+    // Disallowed decisions were published already.
     if (!decision.allowed) return;
     const { usage } = decisionChannels;
-    if (usage.hasSubscribers) usage.publish({ ...way, decision, client: this.#client });
+    if (usage.hasSubscribers) usage.publish({ ...chain, decision, client: this.#client.client });
   }
 
   /** A request is sent without a check of robots.txt. */
@@ -63,42 +56,45 @@ export class GuardEvents {
     const ignored = { url: new URL(url).href, because };
     const { onIgnored } = this.#listeners;
     if (onIgnored !== undefined) invokeListener('onIgnored', onIgnored, ignored);
-    this.#asked.publishIgnored(ignored.url, because);
+    this.#client.publishIgnored(ignored.url, because);
   }
 
-  /** The header of a response has come. Called with the refusal that its fields are. */
-  responded(hop: Hop, status: number, headers: AnswerFields, refusal: Refusal | undefined): void {
-    if (hop.startedAt === undefined) return;
-    this.#requested(hop, {
-      status,
-      refused: refusal?.code === 'ERR_ROBOTS_USAGE' ? refusal.code : undefined,
-      retryAfter: (status === 429 || status === 503 ? fieldOf(headers, 'retry-after') : null) ?? undefined,
-      challenge: fieldOf(headers, 'cf-mitigated') ?? undefined,
-      price: status === 402 ? priceIn(headers) : undefined,
-    });
+  /** When a request starts, in epoch ms; `undefined` when {@link sent} would reach no listener. */
+  get requestStart(): number | undefined {
+    return this.#client.requestStart;
   }
 
-  /** The request has ended without a response. No effect after {@link responded}. */
-  failed(hop: Hop, error?: unknown): void {
-    if (hop.startedAt !== undefined)
-      this.#requested(hop, error === undefined ? {} : { error: codeOf(error) });
+  /** The header of a response to a request has come, or the request has ended without one. */
+  sent(url: string | URL, startedAt: number, decision: Decision | undefined, end: RequestEnd): void {
+    const { href, origin } =
+      decision === undefined ? locate(url) : { href: decision.url, origin: decision.origin };
+    this.#client.publishRequest({ url: href, origin, startedAt, ...endOf(end) });
   }
 
-  #requested(hop: Hop, response: Partial<Record<keyof SentRequest, string | number | undefined>>): void {
-    const { startedAt, decision } = hop;
-    hop.startedAt = undefined;
-    const { href, origin } = locate(hop.url);
-    this.#asked.publishRequest({
-      url: decision?.url ?? href,
-      origin: decision?.origin ?? origin,
-      startedAt,
-      ...omitUndefined(response),
-    } as SentRequest);
-  }
-
-  /** The site wants to be paid. */
-  paymentRequired(url: string | URL): void {
+  /** The site responded with 402. */
+  paymentRequired(url: string | URL, headers: ResponseFields): void {
     const { payment } = decisionChannels;
-    if (payment.hasSubscribers) payment.publish({ url: new URL(url).href, client: this.#client });
+    const { onPaymentRequired } = this.#listeners;
+    if (!payment.hasSubscribers && onPaymentRequired === undefined) return;
+    const required = omitUndefined({ url: new URL(url).href, price: priceIn(headers) });
+    if (onPaymentRequired !== undefined) invokeListener('onPaymentRequired', onPaymentRequired, required);
+    if (payment.hasSubscribers) payment.publish({ ...required, client: this.#client.client });
   }
+}
+
+/** How a request ended: with a response, or with an error, if the library shows one. */
+export type RequestEnd =
+  | { readonly error: unknown }
+  | { readonly status: number; readonly headers: ResponseFields; readonly refusal: Refusal | undefined };
+
+function endOf(end: RequestEnd): Partial<SentRequest> {
+  if ('error' in end) return end.error === undefined ? {} : { error: codeOf(end.error) };
+  const { status, headers, refusal } = end;
+  return omitUndefined({
+    status,
+    refused: refusal?.code === 'ERR_ROBOTS_USAGE' ? refusal.code : undefined,
+    retryAfter: (asksForPause(status) ? fieldOf(headers, 'retry-after') : null) ?? undefined,
+    challenge: fieldOf(headers, 'cf-mitigated') ?? undefined,
+    price: status === 402 ? priceIn(headers) : undefined,
+  });
 }

@@ -1,4 +1,4 @@
-import { invokeListener } from '../../core/base/index.ts';
+import { invokeListener, quote, warnOnce } from '../../core/base/index.ts';
 import { type Agent, agentTokens } from '../../core/rules/agent-tokens.ts';
 import { productToken } from '../../core/rules/index.ts';
 import { type EditableHeaders, HeaderCopy } from './header-copy.ts';
@@ -14,11 +14,19 @@ export interface OtherIdentity {
 }
 
 /** Origins remembered as reported to `onIdentity`. Beyond this all are reported again. */
-const MAX_WARNED_ORIGINS = 10_000;
+const MAX_REPORTED_ORIGINS = 10_000;
 
 /** The `User-Agent` that libraries send by default: the fetches of Node and undici, got, axios. */
 const LIBRARY_DEFAULT =
   /^(?:node|undici|got \(https:\/\/github\.com\/sindresorhus\/got\)|axios\/\d+\.\d+\.\d+\S*)$/;
+
+interface IdentityOptions {
+  /** Whether requests without a `User-Agent` get one. */
+  readonly fills: boolean;
+  /** Whether the process is warned once when the library chose another one. */
+  readonly warns: boolean;
+  readonly onIdentity: ((identity: OtherIdentity) => void) | undefined;
+}
 
 /**
  * Sets and checks the `User-Agent` of page requests. RFC 9309 §2.2.1: the product token "SHOULD be a substring of the
@@ -28,23 +36,25 @@ export class Identity {
   /** The `User-Agent` for requests without one. */
   readonly userAgent: string;
   readonly #fills: boolean;
+  readonly #warns: boolean;
   readonly #onIdentity: ((identity: OtherIdentity) => void) | undefined;
   readonly #tokens: readonly string[];
   readonly #names: ReadonlySet<string>;
-  readonly #warned = new Set<string>();
+  readonly #reported = new Set<string>();
 
-  constructor(agent: Agent, fills: boolean, onIdentity: ((identity: OtherIdentity) => void) | undefined) {
+  constructor(agent: Agent, { fills, warns, onIdentity }: IdentityOptions) {
     this.#tokens = agentTokens(agent);
     this.#names = new Set(this.#tokens.map((token) => token.toLowerCase()));
     this.userAgent = typeof agent === 'string' ? agent : (agent[0] ?? '');
     // "*" stands for all agents, so it is no `User-Agent`.
     this.#fills = fills && this.userAgent !== '*';
+    this.#warns = warns;
     this.#onIdentity = onIdentity;
   }
 
   /** Whether requests are neither changed nor reported. */
   get isIdle(): boolean {
-    return !this.#fills && this.#onIdentity === undefined;
+    return !this.#fills && !this.#warns && this.#onIdentity === undefined;
   }
 
   /** Whether a `User-Agent` is added to requests without one. */
@@ -53,8 +63,8 @@ export class Identity {
   }
 
   /**
-   * Sets the `User-Agent` that a request lacks. One that its library sends by default counts as none. Tells of one that
-   * names another product token.
+   * Sets the `User-Agent` that a request lacks. One that its library sends by default counts as none. Reports one that names
+   * another product token.
    */
   identify(url: string | URL, headers: EditableHeaders): void {
     const field = headers.get('user-agent');
@@ -63,7 +73,7 @@ export class Identity {
     const given = textOf(field);
     if (this.#fills && (given === '' || LIBRARY_DEFAULT.test(given))) {
       headers.set('user-agent', this.userAgent);
-    } else if (given !== '') this.#warn(url, given);
+    } else if (given !== '') this.compare(url, given);
   }
 
   /** The headers with the `User-Agent` that they lack; the same ones when nothing is changed. */
@@ -73,14 +83,28 @@ export class Identity {
     return copy.headers as Headers;
   }
 
-  #warn(url: string | URL, userAgent: string): void {
-    if (this.#onIdentity === undefined || this.#names.has('*')) return;
+  /**
+   * Reports a `User-Agent` that names another product token than robots.txt is checked for: to `onIdentity` once for each
+   * origin, and by one warning of the process where the library chose it.
+   *
+   * @param remedy The code that sends the client's name.
+   */
+  compare(url: string | URL, userAgent: string, remedy?: string): void {
+    if (this.#names.has('*')) return;
     const name = productToken(userAgent)?.toLowerCase();
     if (name !== undefined && this.#names.has(name)) return;
+    if (this.#warns && remedy !== undefined) {
+      warnOnce(
+        `robots.txt is checked for ${this.#tokens.join(', ')}, but pages are requested as ${quote(userAgent)}: ` +
+          `${remedy} sends the name of the client, \`identify: false\` silences this warning`,
+        'CANFETCH_OTHER_IDENTITY',
+      );
+    }
+    if (this.#onIdentity === undefined) return;
     const { href, origin } = new URL(url);
-    if (this.#warned.has(origin)) return;
-    if (this.#warned.size >= MAX_WARNED_ORIGINS) this.#warned.clear();
-    this.#warned.add(origin);
+    if (this.#reported.has(origin)) return;
+    if (this.#reported.size >= MAX_REPORTED_ORIGINS) this.#reported.clear();
+    this.#reported.add(origin);
     invokeListener('onIdentity', this.#onIdentity, { url: href, userAgent, agents: this.#tokens });
   }
 }

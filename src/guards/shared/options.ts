@@ -25,6 +25,13 @@ export interface IgnoredRequest {
   readonly because: string;
 }
 
+/** A request to which the site responded with 402 (Payment Required). */
+export interface PaymentRequired {
+  readonly url: string;
+  /** As the site states it, in `crawler-price` or an offer of x402. */
+  readonly price?: string;
+}
+
 /** Options of every guard. `Result` is the type that the guarded library resolves with. */
 export interface GuardOptions<Result = unknown> {
   /** The agent to decide for. @default the client's own agent */
@@ -94,6 +101,12 @@ export interface GuardOptions<Result = unknown> {
    * @default none
    */
   readonly onIgnored?: (ignored: IgnoredRequest) => void;
+  /**
+   * Called for each response with status 402 (Payment Required), with the price that it states (`crawler-price`, x402).
+   * The response goes to the caller as it is. If it throws or rejects, the process is warned once.
+   * @default none
+   */
+  readonly onPaymentRequired?: (required: PaymentRequired) => void;
   /** The clock that `retry-after` counts from. @default the system clock */
   readonly clock?: Clock;
   /**
@@ -141,10 +154,11 @@ export interface GuardSettings<Result> {
   readonly filter: ((url: URL) => boolean) | undefined;
   readonly purpose: Purpose | undefined;
   readonly refusesUnknown: boolean;
-  readonly identify: boolean;
+  readonly identify: boolean | undefined;
   readonly onIdentity: ((identity: OtherIdentity) => void) | undefined;
   readonly onRefusal: GuardOptions['onRefusal'];
   readonly onIgnored: ((ignored: IgnoredRequest) => void) | undefined;
+  readonly onPaymentRequired: ((required: PaymentRequired) => void) | undefined;
   readonly clock: Clock;
   readonly pace: Pace | undefined;
   readonly addressPolicy: AddressPolicy;
@@ -168,6 +182,7 @@ const guardOptions: Check = optionTable({
   filter: aFunction(),
   onRefusal: aFunction(),
   onIgnored: aFunction(),
+  onPaymentRequired: aFunction(),
   clock: anObjectWith('now', 'an object whose `now()` returns epoch milliseconds'),
   pacing: (value, path) => {
     if (typeof value !== 'boolean') pacingOptions(value, path);
@@ -197,11 +212,12 @@ export function readGuardOptions<Result>(given: GuardOptions<Result>): GuardSett
     onDisallow: given.onDisallow ?? 'throw',
     purpose: given.purpose,
     refusesUnknown: given.onUnknownPurpose === 'refuse',
-    identify: given.identify ?? true,
+    identify: given.identify,
     onIdentity: given.onIdentity,
     filter: given.filter,
     onRefusal: given.onRefusal,
     onIgnored: given.onIgnored,
+    onPaymentRequired: given.onPaymentRequired,
     clock: given.clock ?? systemClock,
     pace: readPacing(given.pacing),
     addressPolicy,

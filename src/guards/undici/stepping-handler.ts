@@ -1,7 +1,7 @@
 import { isRedirect } from '../../core/fetch/redirect.ts';
-import type { NodeHeaders } from '../shared/answer.ts';
 import type { Guard } from '../shared/guard.ts';
-import { Hop } from '../shared/hop.ts';
+import type { AnyRequest, RespondedRequest, StartedRequest } from '../shared/guarded-request.ts';
+import type { NodeHeaders } from '../shared/response-fields.ts';
 
 /** The part of undici's `DispatchHandler` that receives the response. */
 export interface ResponseHandler {
@@ -13,30 +13,30 @@ export interface ResponseHandler {
   onResponseError?(controller: unknown, error: unknown): void;
 }
 
-/** A request whose events a {@link SteppingHandler} passes on. */
-interface SentRequest {
-  readonly url: string;
-  /** The request in the steps of the guard; `undefined` for one that memory alone allowed. */
-  readonly hop: Hop | undefined;
-  /** The origin that `Guard.allowedOrigin` returned, if it did. */
-  readonly origin: string | undefined;
-}
+/**
+ * A request whose events a {@link SteppingHandler} passes on: one that the guard has started, or one of `url` that memory
+ * alone allowed, with its origin.
+ */
+export type SentRequest =
+  | { readonly started: StartedRequest }
+  | { readonly started: undefined; readonly url: string; readonly origin: string };
 
 /**
- * By the handler of a request whose answer was a redirect: that request. undici's redirect interceptor sends the next
+ * By the handler of a request whose response was a redirect: that request. undici's redirect interceptor sends the next
  * request with the same handler, if nothing between it and the guard wraps it.
  */
-export type RedirectedHops = WeakMap<ResponseHandler, Hop>;
+export type RedirectedRequests = WeakMap<ResponseHandler, AnyRequest>;
 
-/** Passes all events to `handler`, and takes the steps `look` and `record` with them. */
+/** Passes all events to `handler`, and takes a request of the guard through its states. */
 export class SteppingHandler implements ResponseHandler {
   readonly #handler: ResponseHandler;
   readonly #guard: Guard;
-  readonly #redirected: RedirectedHops;
+  readonly #redirected: RedirectedRequests;
   readonly #sent: SentRequest;
-  #hasAnswered = false;
+  #responded: RespondedRequest | undefined;
+  #hasResponded = false;
 
-  constructor(handler: ResponseHandler, guard: Guard, redirected: RedirectedHops, sent: SentRequest) {
+  constructor(handler: ResponseHandler, guard: Guard, redirected: RedirectedRequests, sent: SentRequest) {
     this.#handler = handler;
     this.#guard = guard;
     this.#redirected = redirected;
@@ -48,18 +48,14 @@ export class SteppingHandler implements ResponseHandler {
   }
 
   onRequestUpgrade(controller: unknown, status: number, headers: NodeHeaders, socket: unknown): void {
-    this.#record();
+    this.#sent.started?.finish();
     this.#handler.onRequestUpgrade?.(controller, status, headers, socket);
   }
 
   onResponseStart(controller: unknown, status: number, headers: NodeHeaders, statusMessage?: string): void {
     // RFC 9110 §15.2: "A client MUST be able to parse one or more 1xx responses received prior to a final response".
     if (status >= 200) {
-      this.#hasAnswered = true;
-      const { url, hop, origin } = this.#sent;
-      if (isRedirect(status)) this.#redirected.set(this.#handler, hop ?? this.#unsteppedHop(url));
-      if (origin !== undefined) this.#guard.reports.answered(url, status, headers, origin);
-      const refusal = hop && this.#guard.look(hop, status, headers);
+      const refusal = this.#onHeaders(status, headers);
       if (refusal !== undefined) {
         (controller as { abort(reason: Error): void }).abort(refusal);
         return;
@@ -68,29 +64,40 @@ export class SteppingHandler implements ResponseHandler {
     this.#handler.onResponseStart?.(controller, status, headers, statusMessage);
   }
 
+  #onHeaders(status: number, headers: NodeHeaders): Error | undefined {
+    this.#hasResponded = true;
+    const sent = this.#sent;
+    if (isRedirect(status)) this.#redirected.set(this.#handler, sent.started ?? this.#unseen(sent.url));
+    if (sent.started === undefined) {
+      this.#guard.reports.responded(sent.url, status, headers, sent.origin);
+      return undefined;
+    }
+    const responded = sent.started.onResponseHeaders(status, headers);
+    if (responded.refusal !== undefined) return responded.refusal;
+    this.#responded = responded;
+    return undefined;
+  }
+
   onResponseData(controller: unknown, chunk: unknown): void {
+    // undici stops reading when a few dozen kilobytes wait, so more comes only when the body is read.
+    this.#responded?.onBodyRead();
     this.#handler.onResponseData?.(controller, chunk);
   }
 
   onResponseEnd(controller: unknown, trailers: unknown): void {
-    this.#record();
+    this.#sent.started?.finish();
     this.#handler.onResponseEnd?.(controller, trailers);
   }
 
   onResponseError(controller: unknown, error: unknown): void {
-    const { url, hop } = this.#sent;
-    if (hop !== undefined) this.#guard.fail(hop, error);
-    // A site whose body breaks off has answered, so it is reachable.
-    else if (!this.#hasAnswered) this.#guard.reports.failed(url, error, undefined);
+    const sent = this.#sent;
+    if (sent.started !== undefined) sent.started.fail(error);
+    // A site whose body breaks off has responded, so it is reachable.
+    else if (!this.#hasResponded) this.#guard.reports.failed(sent.url, error, undefined);
     this.#handler.onResponseError?.(controller, error);
   }
 
-  #unsteppedHop(url: string): Hop {
-    return this.#redirected.get(this.#handler)?.redirectedTo(url) ?? new Hop(url);
-  }
-
-  #record(): void {
-    const { hop } = this.#sent;
-    if (hop !== undefined) this.#guard.record(hop);
+  #unseen(url: string): AnyRequest {
+    return this.#redirected.get(this.#handler)?.redirectedTo(url) ?? this.#guard.unseen(url);
   }
 }

@@ -3,11 +3,15 @@ import { OWN_REQUEST } from '../../core/fetch/transport.ts';
 import type { GuardClient } from '../shared/client.ts';
 import { ignoredBecause } from '../shared/ignore.ts';
 import { assertThrowing, type ThrowingGuardOptions } from '../shared/options.ts';
-import type { Refusal } from '../shared/refusal.ts';
 import { Guard } from '../shared/guard.ts';
-import { Hop } from '../shared/hop.ts';
+import type { Admission, StartedRequest } from '../shared/guarded-request.ts';
 import { assertServed, isLegacyHandler, legacyDispatcher } from './legacy-dispatcher.ts';
-import { type RedirectedHops, type ResponseHandler, SteppingHandler } from './stepping-handler.ts';
+import {
+  type RedirectedRequests,
+  type ResponseHandler,
+  type SentRequest,
+  SteppingHandler,
+} from './stepping-handler.ts';
 import { type LastSerialised, type RequestOptions, signalOf, urlOf } from './request.ts';
 
 export { publicOnlyAgent, type PublicOnlyAgentOptions } from '../../core/net/index.ts';
@@ -61,7 +65,7 @@ export function robotsInterceptor(
   options: ThrowingGuardOptions = {},
 ): <Dispatch extends DispatchLike>(dispatch: Dispatch) => Dispatch {
   assertThrowing(options);
-  const guard = new Guard(client, options, { seesHeaders: true, afterAsking });
+  const guard = new Guard(client, options, { headersBeforeBody: true, afterRobotsFetch });
   return <Dispatch extends DispatchLike>(next: Dispatch): Dispatch => {
     assertServed(next);
     const dispatch = next as unknown as GuardedDispatch['dispatch'];
@@ -76,7 +80,7 @@ class GuardedDispatch {
   readonly dispatch: (request: RequestOptions, handler: ResponseHandler) => boolean;
   readonly #guard: Guard;
   readonly #last: LastSerialised = { given: '', serialised: '' };
-  readonly #redirected: RedirectedHops = new WeakMap();
+  readonly #redirected: RedirectedRequests = new WeakMap();
 
   constructor(guard: Guard, dispatch: GuardedDispatch['dispatch']) {
     this.#guard = guard;
@@ -96,7 +100,7 @@ class GuardedDispatch {
       const request = this.#identified(given, url);
       if (request.signal === undefined && request.robots === undefined) {
         const origin = this.#guard.allowedOrigin(url);
-        if (origin !== undefined) return this.#send(request, handler, { url, origin, hop: undefined });
+        if (origin !== undefined) return this.#send(request, handler, { url, origin, started: undefined });
       }
       return this.#stepThrough(request, handler, url);
     } catch (error) {
@@ -110,41 +114,34 @@ class GuardedDispatch {
   #stepThrough(request: RequestOptions, handler: ResponseHandler, url: string): boolean {
     const { signal, release } = signalOf(request.signal);
     const options = { signal, because: ignoredBecause(request.robots) };
-    const hop = this.#redirected.get(handler)?.redirectedTo(url, options) ?? new Hop(url, options);
-    const send = (): boolean => {
+    const planned =
+      this.#redirected.get(handler)?.redirectedTo(url, options) ?? this.#guard.plan(url, options);
+    const send = (started: StartedRequest): boolean => {
       release();
-      return this.#send(request, handler, { url, hop, origin: undefined });
+      try {
+        return this.#send(request, handler, { started });
+      } catch (error) {
+        started.finish();
+        throw error;
+      }
     };
-    const fails = (error: unknown): void => {
-      release();
-      this.#guard.record(hop);
-      fail(handler, error);
-    };
-    const admitted = this.#guard.admit(hop);
-    const leaving = admitted === undefined ? this.#guard.leave(hop) : this.#leaveOnceAdmitted(hop, admitted);
-    if (leaving !== undefined) {
-      leaving.then(send).catch(fails);
-      return true;
-    }
+    let starting: StartedRequest | Promise<StartedRequest>;
     try {
-      return send();
+      starting = startNow(planned.admit());
     } catch (error) {
-      this.#guard.record(hop);
+      release();
       throw error;
     }
+    if (!(starting instanceof Promise)) return send(starting);
+    starting.then(send).catch((error: unknown) => {
+      release();
+      planned.finish();
+      fail(handler, error);
+    });
+    return true;
   }
 
-  async #leaveOnceAdmitted(hop: Hop, admitted: Refusal | Promise<Refusal | undefined>): Promise<void> {
-    const refusal = await admitted;
-    if (refusal !== undefined) throw refusal;
-    await this.#guard.leave(hop);
-  }
-
-  #send(
-    request: RequestOptions,
-    handler: ResponseHandler,
-    sent: ConstructorParameters<typeof SteppingHandler>[3],
-  ): boolean {
+  #send(request: RequestOptions, handler: ResponseHandler, sent: SentRequest): boolean {
     return this.dispatch(request, new SteppingHandler(handler, this.#guard, this.#redirected, sent));
   }
 
@@ -153,6 +150,13 @@ class GuardedDispatch {
     const headers = this.#guard.identity?.identified(url, request.headers) ?? request.headers;
     return headers === request.headers ? request : { ...request, headers };
   }
+}
+
+/** Starts an admitted request, synchronously when it need not wait. @throws the refusal of any other. */
+function startNow(admission: Admission | Promise<Admission>): StartedRequest | Promise<StartedRequest> {
+  if (admission instanceof Promise) return admission.then(startNow);
+  if (admission.refusal !== undefined) throw admission.refusal;
+  return admission.start();
 }
 
 function fail(handler: ResponseHandler, error: unknown): void {
@@ -176,4 +180,4 @@ function abortedController(error: unknown): object {
 }
 
 /** undici frees the connection of robots.txt in an immediate. Waiting for it lets the page reuse the connection. */
-const afterAsking = (): Promise<void> => setImmediate();
+const afterRobotsFetch = (): Promise<void> => setImmediate();

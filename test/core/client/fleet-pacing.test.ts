@@ -261,10 +261,10 @@ describe('a member that dies', () => {
   it('blocks the others no longer than one gap, whatever it had booked', async () => {
     const { clock, robots, after } = startFleet(2);
     const decision = await robots[0]!.check(SITE);
-    const slot = await robots[0]!.takeSlot(decision);
-    await slot.leave();
+    const slot = await robots[0]!.acquirePermit(decision);
+    await slot.start();
     // Twenty more wait in it when it dies; it is never heard of again.
-    const dead = Promise.allSettled(Array.from({ length: 20 }, () => robots[0]!.takeSlot(decision)));
+    const dead = Promise.allSettled(Array.from({ length: 20 }, () => robots[0]!.acquirePermit(decision)));
     await clock.whenWaiting();
     expect(await after(1)).toBe(2_000);
     await robots[0]!.close();
@@ -346,7 +346,7 @@ describe('for any calls of the processes of a fleet', () => {
         }: (typeof steps)[number]): Promise<void> => {
           const slot = await members[member]!.take(decision, paceOf({}, maxDelayMs), undefined);
           if (!leaves) return slot.release();
-          await slot.leave();
+          await slot.start();
           expect(clock.now()).toBeGreaterThanOrEqual(pausedUntil);
           left.push(clock.now());
           if (retryAfter !== undefined) pausedUntil = Math.max(pausedUntil, clock.now() + 5_000);

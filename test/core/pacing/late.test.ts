@@ -104,10 +104,10 @@ describe('a process that wakes up late', () => {
     subscribe('canfetch:deferred', note);
     try {
       const decision = await client.check(`${A}/1`);
-      const slot = await client.takeSlot(decision, { maxDelayMs: 6_000 });
+      const slot = await client.acquirePermit(decision, { maxDelayMs: 6_000 });
       client.report(A, { reachable: true, retryAfter: '60' });
-      expect(slot.leaveNow()).toBe(false);
-      const refusal = await slot.leave().catch((error: unknown) => error);
+      expect(slot.tryStart()).toBe(false);
+      const refusal = await slot.start().catch((error: unknown) => error);
       expect(refusal).toMatchObject({ code: 'ERR_ROBOTS_DEFERRED', decision });
       const retryAt = clock.now() + 60_000;
       expect(refusal).toMatchObject({ retryAt, delayFrom: 'retry-after' });
@@ -201,17 +201,17 @@ describe('a slot that was taken for a request that leaves later', () => {
     const client = make();
     const decision = await client.check(A);
     const two = { concurrency: 2 };
-    const [first, second] = [await client.takeSlot(decision, two), client.takeSlot(decision, two)];
+    const [first, second] = [await client.acquirePermit(decision, two), client.acquirePermit(decision, two)];
     await clock.whenWaiting();
     await clock.advance(DELAY_MS);
     const left: number[] = [];
-    const leaving = [await second, first].map((slot) => slot.leave().then(() => left.push(clock.now())));
+    const leaving = [await second, first].map((slot) => slot.start().then(() => left.push(clock.now())));
     await clock.whenWaiting();
     await clock.advance(DELAY_MS);
     await Promise.all(leaving);
     expect(gapsOf(left)).toEqual([DELAY_MS]);
     for (const slot of [first, await second]) slot.done();
-    const third = client.takeSlot(decision);
+    const third = client.acquirePermit(decision);
     await clock.whenWaiting();
     await clock.advance(DELAY_MS);
     (await third).release();
@@ -221,9 +221,9 @@ describe('a slot that was taken for a request that leaves later', () => {
   it('leaves once only', async () => {
     const { make } = late();
     const client = make();
-    const slot = await client.takeSlot(await client.check(A));
-    await slot.leave();
-    await slot.leave();
+    const slot = await client.acquirePermit(await client.check(A));
+    await slot.start();
+    await slot.start();
     slot.release();
     expect(await client.reserve(A)).toMatchObject({ status: 'deferred', delayFrom: 'concurrency' });
     slot.done();
@@ -237,9 +237,9 @@ describe('a slot that was taken for a request that leaves later', () => {
   ])('learns the pause of its answer, once, from %s', async (_, headers) => {
     const { make } = late();
     const client = make();
-    const slot = await client.takeSlot(await client.check(A));
-    await slot.leave();
-    slot.answered({ status: 429, headers });
+    const slot = await client.acquirePermit(await client.check(A));
+    await slot.start();
+    slot.responded({ status: 429, headers });
     slot.done({ status: 429, headers: { 'retry-after': '90' } });
     expect(booked(await client.reserve(A)).waitMs).toBe(60_000);
   });
@@ -247,9 +247,9 @@ describe('a slot that was taken for a request that leaves later', () => {
   it('learns the pause of its end when the answer told before, which may be of another, asked for none', async () => {
     const { make } = late();
     const client = make();
-    const slot = await client.takeSlot(await client.check(A));
-    await slot.leave();
-    slot.answered({ status: 200 });
+    const slot = await client.acquirePermit(await client.check(A));
+    await slot.start();
+    slot.responded({ status: 200 });
     slot.done({ status: 429, headers: { 'retry-after': '60' } });
     expect(booked(await client.reserve(A)).waitMs).toBe(60_000);
   });
@@ -257,8 +257,8 @@ describe('a slot that was taken for a request that leaves later', () => {
   it('learns nothing after its end', async () => {
     const { make } = late();
     const client = make();
-    const slot = await client.takeSlot(await client.check(A));
-    await slot.leave();
+    const slot = await client.acquirePermit(await client.check(A));
+    await slot.start();
     slot.done({ status: 200 });
     slot.done({ status: 429, headers: { 'retry-after': '60' } });
     expect(booked(await client.reserve(A)).waitMs).toBe(DELAY_MS);

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { RobotsClient } from '../../../src/index.ts';
-import { type Pace, paceOf, type TakenSlot } from '../../../src/core/pacing/index.ts';
+import { type Pace, paceOf, type RequestPermit } from '../../../src/core/pacing/index.ts';
 import { Pacer } from '../../../src/core/pacing/pacer.ts';
 import { virtualClock } from '../../../src/extras/testing/index.ts';
 import { booked, closing, decisionFor } from './support.ts';
@@ -17,9 +17,9 @@ const pace: Pace = { ...paceOf({ defaultDelayMs: 0 }, 60_000) };
 function small(maxOrigins = 2) {
   const clock = virtualClock();
   const pacer = new Pacer({ clock, random: () => 0.5, maxOrigins });
-  const take = async (origin: string): Promise<TakenSlot> => {
+  const take = async (origin: string): Promise<RequestPermit> => {
     const slot = await pacer.take(decisionFor(origin), pace, undefined);
-    expect(slot.leaveNow()).toBe(true);
+    expect(slot.tryStart()).toBe(true);
     return slot;
   };
   const visit = async (origin: string): Promise<void> => (await take(origin)).done();

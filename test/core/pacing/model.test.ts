@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { paceOf, type PageAnswer, type TakenSlot } from '../../../src/core/pacing/index.ts';
+import { paceOf, type PageAnswer, type RequestPermit } from '../../../src/core/pacing/index.ts';
 import { Pacer } from '../../../src/core/pacing/pacer.ts';
 import { random } from '../../bench/files.ts';
 import { START } from '../../support/client.ts';
@@ -102,7 +102,7 @@ class Crawl {
   readonly #pacer: Pacer;
   readonly #next: () => number;
   readonly #left: {
-    readonly slot: Pick<TakenSlot, 'done'>;
+    readonly slot: Pick<RequestPermit, 'done'>;
     readonly leftAt: number;
     readonly key: object;
   }[] = [];
@@ -137,14 +137,14 @@ class Crawl {
     const { gapMs, concurrency } = this.model;
     const pace = { ...paceOf({}, maxDelayMs), concurrency };
     // It throws when it need not wait to know.
-    const take = async (): Promise<TakenSlot> =>
+    const take = async (): Promise<RequestPermit> =>
       this.#pacer.take(decisionFor(SITE, gapMs), pace, leaving.signal);
     take()
       .then(async (slot) => {
         if (fate < 0.1) return slot.release();
         // It is decided again in between, for example.
         if (fate < 0.3) await settled();
-        if (!slot.leaveNow()) await slot.leave(leaving.signal);
+        if (!slot.tryStart()) await slot.start(leaving.signal);
         // In order, unless it was let go and did not leave at once.
         if (fate >= 0.3) {
           expect(turn).toBeGreaterThan(this.#lastLeft);

@@ -7,7 +7,7 @@ import { withRobots } from '../../../src/guards/crawlee/crawlee.ts';
 import { chromiumPath, describeWithChromium, launchChromium } from '../../support/chromium.ts';
 import { inMemory } from '../../support/crawlee.ts';
 import { startSite } from '../../support/site.ts';
-import { because, client, closing, pagesOf, record, robots, site, SlotClient } from './support.ts';
+import { because, client, closing, pagesOf, record, robots, site, PermitClient } from './support.ts';
 
 type BrowserCrawlingContext = BasicCrawlingContext & { page: Page; browserController: object };
 type Hook = (context: BrowserCrawlingContext) => Promise<void>;
@@ -116,10 +116,10 @@ describeWithChromium('withRobots of a browser crawler', () => {
 
   it('takes one slot for each navigation and each redirect of it', async () => {
     const server = await site();
-    const slots = new SlotClient();
-    const crawler = new (withRobots(PageCrawler, slots, { pacing: true }))(record().options);
+    const permits = new PermitClient();
+    const crawler = new (withRobots(PageCrawler, permits, { pacing: true }))(record().options);
     await crawler.run([server.url('/to?/page')]);
-    expect(slots.slots).toEqual([server.url('/to?/page'), server.url('/page')]);
+    expect(permits.permits).toEqual([server.url('/to?/page'), server.url('/page')]);
   });
 
   it('refuses pages of other libraries, and does not try again', async () => {
@@ -195,12 +195,12 @@ describeWithChromium('withRobots(PuppeteerCrawler)', () => {
 
   it('takes one slot for each navigation and each redirect of it', async () => {
     const server = await site();
-    const slots = new SlotClient();
-    const crawler = new (withRobots(PuppeteerCrawler, slots, { pacing: true }))(
+    const permits = new PermitClient();
+    const crawler = new (withRobots(PuppeteerCrawler, permits, { pacing: true }))(
       { ...record().options, launchContext },
       inMemory(),
     );
     await crawler.run([server.url('/to?/page')]);
-    expect(slots.slots).toEqual([server.url('/to?/page'), server.url('/page')]);
+    expect(permits.permits).toEqual([server.url('/to?/page'), server.url('/page')]);
   });
 });

@@ -168,8 +168,10 @@ it.each([
 ])('the place of a request is free when the httpClient %s', async (_, send) => {
   let [admitted, failed] = [0, 0];
   const guarded = guardHttpClient({ sendRequest: send, stream: send }, () => ({
-    admit: async () => void admitted++,
-    look: () => undefined,
+    start: async () => void admitted++,
+    onHeaders: () => undefined,
+    identify: (request) => request,
+    onUserAgent: () => undefined,
     fail: () => void failed++,
   }));
   const sent = (): Promise<unknown> => guarded.sendRequest({ url: 'https://a.example/' });

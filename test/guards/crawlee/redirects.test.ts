@@ -24,12 +24,14 @@ class Scripted implements HttpClient {
     return guardHttpClient(this, () => {
       let current = '';
       return {
-        admit: async ({ href }) => {
+        start: async ({ href }) => {
           current = href;
           this.passed.push(`asked ${href}`);
           if (href === this.refused) throw new Error(`refused ${href}`);
         },
-        look: ({ statusCode }) => {
+        identify: (request) => request,
+        onUserAgent: () => undefined,
+        onHeaders: ({ statusCode }) => {
           this.passed.push(`${statusCode} ${current}`);
           return undefined;
         },

@@ -1,5 +1,6 @@
 import type { SkippedRequest } from '../../../src/guards/crawlee/crawlee.ts';
 import type { Decision, RobotsClient } from '../../../src/index.ts';
+import type { RequestPermit } from '../../../src/core/pacing/index.ts';
 import { testClient } from '../../support/client.ts';
 import { answer, type Handler, type Site } from '../../support/site.ts';
 import { ScriptedClient, site as plainSite } from '../support.ts';
@@ -70,16 +71,25 @@ export function record(): {
   };
 }
 
-/** A client that allows everything, gives slots at once, and tells which. */
-export class SlotClient extends ScriptedClient {
-  readonly slots: string[] = [];
+/** A client that allows everything, gives permits at once, and tells for which URLs. */
+export class PermitClient extends ScriptedClient {
+  readonly permits: string[] = [];
 
   constructor() {
     super(() => undefined);
   }
 
-  async waitForSlot({ url }: Decision): Promise<number> {
-    this.slots.push(url);
-    return 0;
+  async acquirePermit({ url }: Decision): Promise<RequestPermit> {
+    this.permits.push(url);
+    const nothing = (): void => undefined;
+    return {
+      waitedMs: 0,
+      tryStart: () => true,
+      start: async () => undefined,
+      release: nothing,
+      responded: nothing,
+      bodyRead: nothing,
+      done: nothing,
+    };
   }
 }

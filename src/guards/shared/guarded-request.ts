@@ -1,0 +1,389 @@
+import type { Decision, RedirectChain } from '../../core/decision/index.ts';
+import { type Pace, RobotsDeferredError, type RequestPermit } from '../../core/pacing/index.ts';
+import type { GuardSettings } from './options.ts';
+import { type Refusal, refusalFor } from './refusal.ts';
+import type { GuardClientAdapter } from './client.ts';
+import type { GuardEvents, RequestEnd } from './events.ts';
+import { redirects, type ResponseFields, usageHeaders } from './response-fields.ts';
+import type { SiteReports } from './site-reports.ts';
+import type { RequestWatch } from './wire-requests.ts';
+
+/** What the caller said about a request. It holds for the redirects of the request, too. */
+export interface RequestOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** The reason to send the request without a check of robots.txt. */
+  readonly because?: string | undefined;
+  /** Whether the request can wait for its permit. @default true */
+  readonly waits?: boolean;
+  /** The longest wait of this request, in ms, in the queue of its origin, too. @default that of the guard */
+  readonly maxTotalWaitMs?: number | undefined;
+  /** Another guard decides about the same request again. This one then publishes refusals only. @default false */
+  readonly isPreliminary?: boolean;
+}
+
+/** What holds of a request in each of its states. */
+export interface AnyRequest {
+  /** As the library gives it. */
+  readonly url: string | URL;
+  /** `undefined` for a request that is not checked, or not yet. */
+  readonly decision: Decision | undefined;
+  /** Whether it counts as in flight. */
+  readonly holdsPermit: boolean;
+  readonly hasResponded: boolean;
+  /** The URL that was asked for, and those between it and this one. */
+  readonly chain: RedirectChain;
+  /** The request that a redirect of this one leads to. */
+  redirectedTo(url: string | URL, options?: RequestOptions): PlannedRequest;
+  /** It is over, or was given up: frees its permit. Further calls have no effect. */
+  finish(): void;
+}
+
+/** A request that was not decided yet. */
+export interface PlannedRequest extends AnyRequest {
+  /**
+   * Decides, refuses, and waits for the permit of an allowed request. A promise only when something has to be waited for,
+   * so that the request otherwise starts synchronously.
+   *
+   * @throws RobotsDeferredError (`ERR_ROBOTS_DEFERRED`), the reason of an aborted signal, and what the client or `filter`
+   * throws.
+   */
+  admit(): Admission | Promise<Admission>;
+  /**
+   * {@link admit}, then {@link AdmittedRequest.start}: for a library that sends the request when this has resolved.
+   *
+   * @throws the refusal, and what `admit` throws.
+   */
+  startOrThrow(): Promise<StartedRequest>;
+  /** In a dry run, where a library cannot wait for {@link admit}: the request is sent, and its decision follows. */
+  startUndecided(): StartedRequest;
+}
+
+export type Admission = AdmittedRequest | RefusedRequest;
+
+/** A request, or its response, that was refused. It holds no permit. */
+export interface RefusedRequest {
+  readonly refusal: Refusal;
+}
+
+/** A request that may be sent. */
+export interface AdmittedRequest extends AnyRequest {
+  readonly refusal?: undefined;
+  /**
+   * Starts the request. When this returns, it must be sent synchronously; when it resolves, at once. A promise only when
+   * another request to the origin started meanwhile.
+   *
+   * @throws RobotsDeferredError (`ERR_ROBOTS_DEFERRED`), or the reason of an aborted signal.
+   */
+  start(signal?: AbortSignal): StartedRequest | Promise<StartedRequest>;
+}
+
+/** A request on its way. */
+export interface StartedRequest extends AnyRequest {
+  readonly refusal?: undefined;
+  /** The header has come. A refused response must not be read. */
+  onResponseHeaders(status: number, headers: ResponseFields): RespondedRequest | RefusedRequest;
+  /** The whole response has come, or the library does not show the end of its body. */
+  onResponse(status: number, headers: ResponseFields): RespondedRequest | RefusedRequest;
+  fail(error: unknown): void;
+}
+
+/** A request whose body is read. {@link AnyRequest.finish} ends it. */
+export interface RespondedRequest extends AnyRequest {
+  readonly refusal?: undefined;
+  /** Whether the HTTP stack below the library shows its end. */
+  readonly isOnWire: boolean;
+  /** A part of the body was read: the permit holds for 30 s more. */
+  onBodyRead(): void;
+}
+
+/** What the requests of a guard share. */
+export interface RequestContext {
+  readonly settings: GuardSettings<unknown>;
+  readonly client: GuardClientAdapter;
+  readonly events: GuardEvents;
+  readonly reports: SiteReports;
+  /** Whether {@link StartedRequest.onResponseHeaders} is called before the body is read. */
+  readonly headersBeforeBody: boolean;
+  readonly watch: RequestWatch | undefined;
+  readonly afterRobotsFetch: (() => Promise<unknown>) | undefined;
+}
+
+/** One request, of the caller or by a redirect, in all of its states: libraries see the interface of one. */
+export class GuardedRequest implements PlannedRequest, AdmittedRequest, StartedRequest, RespondedRequest {
+  readonly url: string | URL;
+  declare readonly refusal?: undefined;
+  decision: Decision | undefined;
+  isOnWire: boolean = false;
+  readonly #context: RequestContext;
+  readonly #options: RequestOptions;
+  readonly #from: GuardedRequest | undefined;
+  #permit: RequestPermit | undefined;
+  #isStarted = false;
+  #isFinished = false;
+  #status: number | undefined;
+  /** Epoch ms, if requests are published; `undefined` once this one was. */
+  #startedAt: number | undefined;
+  /** A dry run publishes a refusal once. */
+  #refusalReported = false;
+  #unwatch: (() => void) | undefined;
+  /** The response, as the HTTP stack below the library shows it. */
+  #wireEnd: RequestEnd | undefined;
+
+  constructor(context: RequestContext, url: string | URL, options: RequestOptions, from?: GuardedRequest) {
+    this.#context = context;
+    this.url = url;
+    this.#options = options;
+    this.#from = from;
+  }
+
+  get holdsPermit(): boolean {
+    return this.#permit !== undefined && !this.#isFinished;
+  }
+
+  get hasResponded(): boolean {
+    return this.#status !== undefined;
+  }
+
+  get chain(): RedirectChain {
+    const urls: string[] = [];
+    for (let each = this.#from; each !== undefined; each = each.#from) urls.push(hrefOf(each.url));
+    const requested = urls.pop() ?? this.decision?.url ?? hrefOf(this.url);
+    return { requested, redirects: urls.reverse() };
+  }
+
+  redirectedTo(url: string | URL, options: RequestOptions = this.#options): PlannedRequest {
+    return new GuardedRequest(this.#context, url, options, this);
+  }
+
+  admit(): Admission | Promise<Admission> {
+    const { settings, events } = this.#context;
+    if (!reachesSite(this.url) || settings.filter?.(new URL(this.url)) === false) return this;
+    const { because } = this.#options;
+    if (because !== undefined) {
+      events.ignored(this.url, because);
+      return this;
+    }
+    const decided = this.#decide();
+    return decided instanceof Promise
+      ? decided.then((decision) => this.#paceOrRefuse(decision))
+      : this.#paceOrRefuse(decided);
+  }
+
+  async startOrThrow(): Promise<StartedRequest> {
+    const admission = await this.admit();
+    if (admission.refusal !== undefined) throw admission.refusal;
+    return admission.start();
+  }
+
+  startUndecided(): StartedRequest {
+    return this.#onStart();
+  }
+
+  start(signal: AbortSignal | undefined = this.#options.signal): StartedRequest | Promise<StartedRequest> {
+    const permit = this.#permit;
+    if (permit === undefined || permit.tryStart()) return this.#onStart();
+    return permit.start(signal).then(() => this.#onStart());
+  }
+
+  #onStart(): this {
+    this.#isStarted = true;
+    if (this.#permit !== undefined) this.#unwatch = this.#context.watch?.(this);
+    if (reachesSite(this.url)) this.#startedAt = this.#context.events.requestStart;
+    return this;
+  }
+
+  onResponseHeaders(status: number, headers: ResponseFields): RespondedRequest | RefusedRequest {
+    // Where sockets are watched, a short body may have ended by now.
+    if (this.#isFinished) this.#permit?.done({ status, headers });
+    else this.#permit?.responded({ status, headers });
+    return this.#inspect(status, headers);
+  }
+
+  onResponse(status: number, headers: ResponseFields): RespondedRequest | RefusedRequest {
+    this.#permit?.done({ status, headers });
+    this.finish();
+    return this.#inspect(status, headers);
+  }
+
+  onWireStart(): void {
+    this.isOnWire = true;
+  }
+
+  /** The header has come, as the HTTP stack below the library shows it. The library will, too. */
+  onWireHeaders(status: number, headers: ResponseFields): void {
+    this.#permit?.responded({ status, headers });
+    this.#wireEnd = { status, headers, refusal: undefined };
+  }
+
+  onBodyRead(): void {
+    this.#permit?.bodyRead();
+  }
+
+  #inspect(status: number, headers: ResponseFields): RespondedRequest | RefusedRequest {
+    const { reports, events } = this.#context;
+    this.#status = status;
+    reports.responded(this.url, status, headers, this.decision?.origin);
+    if (status === 402) events.paymentRequired(this.url, headers);
+    const refusal = this.#refusalByHeaders(status, headers);
+    this.#publishEnd({ status, headers, refusal });
+    if (refusal === undefined) return this;
+    this.finish();
+    return { refusal };
+  }
+
+  #refusalByHeaders(status: number, headers: ResponseFields): Refusal | undefined {
+    const { decision } = this;
+    if (this.#context.settings.purpose === undefined) return undefined;
+    if (decision?.allowed !== true || this.#refusalReported || redirects(status, headers)) return undefined;
+    const refused = this.#refusedUse(decision, headers);
+    return refused && this.#refuse(refused);
+  }
+
+  #publishEnd(end: RequestEnd): void {
+    const startedAt = this.#startedAt;
+    if (startedAt === undefined) return;
+    this.#startedAt = undefined;
+    this.#context.events.sent(this.url, startedAt, this.decision, end);
+  }
+
+  fail(error: unknown): void {
+    // A site whose body breaks off has responded, so it is reachable.
+    if (this.#status === undefined)
+      this.#context.reports.failed(this.url, error, this.#options.signal, this.decision?.origin);
+    this.#publishEnd({ error });
+    this.finish();
+  }
+
+  finish(): void {
+    if (this.#isFinished) return;
+    this.#isFinished = true;
+    this.#unwatch?.();
+    if (this.#isStarted) this.#permit?.done();
+    else this.#permit?.release();
+    if (this.#startedAt === undefined) return;
+    if (this.#unwatch === undefined) this.#publishEnd({ error: undefined });
+    // The library may tell more at once. A stream of got, and an aborted request, tell nothing.
+    else setImmediate(() => this.#publishEnd(this.#wireEnd ?? { error: undefined }));
+  }
+
+  #decide(): Decision | Promise<Decision> {
+    const { client, afterRobotsFetch } = this.#context;
+    const { signal } = this.#options;
+    // A serialised string is faster to read than a URL.
+    const decided = client.decide(typeof this.url === 'string' ? this.url : this.url.href, signal);
+    if (!(decided instanceof Promise)) return (this.decision = decided);
+    return decided.then(async (decision) => {
+      await afterRobotsFetch?.();
+      signal?.throwIfAborted();
+      return (this.decision = decision);
+    });
+  }
+
+  #paceOrRefuse(decision: Decision): Admission | Promise<Admission> {
+    const refused = this.#refusedBy(decision);
+    const { pace, enforces } = this.#context.settings;
+    const isSent = refused === undefined || !enforces;
+    if (!isSent || pace === undefined || this.#options.waits === false) return this.#settle(refused);
+    const permit = this.#acquirePermit(decision, pace);
+    if (permit instanceof Promise) return this.#waitForPermit(permit, refused);
+    this.#permit = permit;
+    return this.#settle(refused);
+  }
+
+  /** A promise when the request has to wait, or will not get a permit. */
+  #acquirePermit(decision: Decision, pace: Pace): RequestPermit | Promise<RequestPermit> {
+    const { maxTotalWaitMs, signal } = this.#options;
+    const bounded =
+      maxTotalWaitMs === undefined || maxTotalWaitMs >= (pace.maxTotalWaitMs ?? Infinity)
+        ? pace
+        : { ...pace, maxTotalWaitMs };
+    try {
+      return this.#context.client.acquirePermit(decision, bounded, signal);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  /** The rules may have changed while the request waited, so it is decided again. */
+  async #waitForPermit(
+    acquiring: Promise<RequestPermit>,
+    refusedAtFirst: Decision | undefined,
+  ): Promise<Admission> {
+    let refused = refusedAtFirst;
+    try {
+      this.#permit = await acquiring;
+      if (this.#permit.waitedMs > 0) refused = this.#refusedBy(await this.#decide());
+    } catch (error) {
+      this.finish();
+      this.#publish(refused);
+      if (this.#from === undefined || !(error instanceof RobotsDeferredError)) throw error;
+      throw new RobotsDeferredError(error.decision, error, this.chain);
+    }
+    return this.#settle(refused);
+  }
+
+  /** Publishes the final decision, once for each request. */
+  #settle(refused: Decision | undefined): Admission {
+    this.#publish(refused);
+    const refusal = refused && this.#refuse(refused);
+    if (refusal === undefined) return this;
+    this.finish();
+    return { refusal };
+  }
+
+  #publish(refused: Decision | undefined): void {
+    const { decision } = this;
+    // The guard that decides again will publish what this one allows.
+    if (decision === undefined || (this.#options.isPreliminary === true && refused === undefined)) return;
+    const chain = this.#from === undefined ? undefined : this.chain;
+    this.#context.events.decided(decision, refused?.usage, chain);
+  }
+
+  /** The decision that refuses the request: that of robots.txt, or one about the use of the page. */
+  #refusedBy(decision: Decision): Decision | undefined {
+    return decision.allowed ? this.#refusedUse(decision) : decision;
+  }
+
+  /**
+   * The decision, with `usage`, that refuses a page because of the guard's purpose.
+   *
+   * @param headers Those of the response; `undefined` before the request.
+   */
+  #refusedUse(decision: Decision, headers?: ResponseFields): Decision | undefined {
+    const { settings, client, headersBeforeBody } = this.#context;
+    const { purpose, refusesUnknown } = settings;
+    if (purpose === undefined || decision.reason === 'robots-txt') return undefined;
+    const usage = client.client.usageOf?.(decision, purpose, headers && usageHeaders(headers));
+    if (usage === undefined || usage.preference === 'allow') return undefined;
+    // Without a preference in robots.txt, a header field of the response may still allow the purpose.
+    const isFinal = headers !== undefined || !headersBeforeBody;
+    if (usage.preference === 'unknown' && !(refusesUnknown && isFinal)) return undefined;
+    return { ...decision, usage };
+  }
+
+  /** Reports a refusal. Returns it, unless this is a dry run. */
+  #refuse(refused: Decision): Refusal | undefined {
+    this.#refusalReported = true;
+    const { events, settings } = this.#context;
+    const { chain } = this;
+    events.refused(refused, chain);
+    return settings.enforces ? refusalFor(refused, chain) : undefined;
+  }
+}
+
+/**
+ * Whether a request for `url` goes to a site; `data:`, `blob:` and `about:` do not.
+ *
+ * @throws TypeError when it is not an absolute URL.
+ */
+export function reachesSite(url: string | URL): boolean {
+  // URL parsers ignore white space before and within the scheme, so only ordinary strings skip the parser.
+  if (typeof url === 'string') {
+    return url.startsWith('https:') || url.startsWith('http:') || reachesSite(new URL(url));
+  }
+  return url.protocol === 'http:' || url.protocol === 'https:' || url.protocol === 'ftp:';
+}
+
+function hrefOf(url: string | URL): string {
+  return typeof url === 'string' ? new URL(url).href : url.href;
+}

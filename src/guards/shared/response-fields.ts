@@ -1,0 +1,66 @@
+/** The part of a site's response that guards read, in the forms of all libraries. */
+import { isRedirect } from '../../core/fetch/redirect.ts';
+import type { UsageOptions } from '../../core/rules/index.ts';
+
+/** Header fields by lower-case name. Of several lines of a field, the first is returned, or all of them joined. */
+export interface Fields {
+  get(name: string): string | null;
+}
+
+/** Headers as Node returns them: by lower-case name. */
+export type NodeHeaders = Readonly<Record<string, string | string[] | undefined>>;
+
+/** The header fields of a response. */
+export type ResponseFields = Fields | NodeHeaders;
+
+/** The value of a field that has one line; the first line of several. */
+export function fieldOf(headers: ResponseFields, name: string): string | null {
+  if (isFields(headers)) return headers.get(name);
+  const value = headers[name];
+  return (Array.isArray(value) ? value[0] : value) ?? null;
+}
+
+/** The header fields about the use of content. All lines of a field are joined, as the standards require. */
+export function usageHeaders(headers: ResponseFields): UsageOptions {
+  const get = (name: string): string | null => {
+    if (isFields(headers)) return headers.get(name);
+    const value = headers[name];
+    return Array.isArray(value) ? value.join(', ') : (value ?? null);
+  };
+  return { contentUsage: get('content-usage'), contentSignal: get('content-signal') };
+}
+
+/** Whether a response leads on. Fetch standard, step 4: "If locationURL is null, then return response." */
+export function redirects(status: number, headers: ResponseFields): boolean {
+  return isRedirect(status) && fieldOf(headers, 'location') !== null;
+}
+
+/** RFC 6585 §4 and RFC 9110 §15.6.4: the `Retry-After` of these is the time to wait before a new request. */
+export function asksForPause(status: number): boolean {
+  return status === 429 || status === 503;
+}
+
+/** A price is the site's text: longer ones are cut. */
+const MAX_PRICE_CHARACTERS = 200;
+
+/** The price that a 402 states: Cloudflare's `crawler-price`, or the first that x402 accepts (`payment-required`). */
+export function priceIn(headers: ResponseFields): string | undefined {
+  const price = fieldOf(headers, 'crawler-price') ?? offerIn(fieldOf(headers, 'payment-required'));
+  return price?.slice(0, MAX_PRICE_CHARACTERS);
+}
+
+function offerIn(field: string | null): string | undefined {
+  if (field === null) return undefined;
+  try {
+    const accepts: unknown = Reflect.get(Object(JSON.parse(atob(field))), 'accepts');
+    const offer: unknown = Array.isArray(accepts) ? accepts[0] : undefined;
+    const parts = ['amount', 'asset', 'network'].map((name) => Reflect.get(Object(offer), name) as unknown);
+    return parts.filter((part) => typeof part === 'string').join(' ') || undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isFields(headers: ResponseFields): headers is Fields {
+  return typeof headers.get === 'function';
+}
