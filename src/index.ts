@@ -101,7 +101,7 @@ export {
   type GuardOptions,
   type IgnoredRequest,
   type Refusal,
-  refusalIn,
+  refusalOrAddressIn as refusalIn,
   RobotsDisallowedError,
   type OtherIdentity,
   type IgnoreReason,

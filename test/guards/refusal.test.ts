@@ -10,7 +10,12 @@ import {
   RobotsUsageError,
 } from '../../src/guards/shared/refusal.ts';
 import { usageOf } from '../../src/core/decision/usage-decision.ts';
-import { type Decision, RobotsDeferredError } from '../../src/index.ts';
+import {
+  type Decision,
+  refusalIn as publicRefusalIn,
+  RobotsAddressRefusedError,
+  RobotsDeferredError,
+} from '../../src/index.ts';
 import { parseRobots, type UsageOptions } from '../../src/core/rules/index.ts';
 
 const BASE = {
@@ -60,7 +65,7 @@ describe('the error of a guard', () => {
   });
 
   it.each<[Partial<Decision['robots']>, string]>([
-    [{}, 'no answer'],
+    [{}, 'no response'],
     [{ error: 'ENOTFOUND' }, 'ENOTFOUND'],
     [{ error: 'ERR_ROBOTS_STATUS', status: 503 }, '503'],
   ])('names what came in place of robots.txt: %j', (robots, what) => {
@@ -187,5 +192,39 @@ describe('the refusal behind', () => {
   it('a wrapper with the same code is the error that it wraps', () => {
     const wrapper = Object.assign(new Error('x', { cause: refused }), { code: refused.code });
     expect(refusalIn(wrapper)).toBe(refused);
+  });
+});
+
+describe('a private address', () => {
+  const refused = (hops: number): Decision => ({
+    ...BASE,
+    state: 'disallow-all',
+    allowed: false,
+    reason: 'unreachable',
+    retryAt: Date.UTC(2026, 0, 1),
+    robots: { ...BASE.robots, hops, error: 'ERR_ROBOTS_ADDRESS_REFUSED' },
+  });
+
+  it('of the site itself is told as such, with the option, and without a time to try again', () => {
+    const refusal = refusalFor(refused(0));
+    expect(refusal.message).toBe(
+      'robots.txt of https://example.com is unreachable (it is at a private address, which `addressPolicy` refuses), ' +
+        'so https://example.com/private may not be fetched',
+    );
+    expect(refusal).toMatchObject({ code: 'ERR_ROBOTS_UNREACHABLE', retryAt: undefined });
+  });
+
+  it('behind a redirect is told as such', () => {
+    expect(refusalFor(refused(1)).message).toContain('(it redirects to a private address, which');
+  });
+
+  it('of a page is found by `refusalIn`, which has no decision for it', () => {
+    const error = new RobotsAddressRefusedError('localhost', 'loopback');
+    const wrapped = new TypeError('fetch failed', { cause: error });
+    expect(publicRefusalIn(wrapped)).toBe(error);
+    expect(publicRefusalIn(error)?.decision).toBeUndefined();
+    expect(publicRefusalIn(Object.assign(new Error('x'), { code: error.code }))).toBeUndefined();
+    const [first] = [refusalFor(DISALLOWED)];
+    expect(publicRefusalIn(new Error('x', { cause: first }))).toBe(first);
   });
 });

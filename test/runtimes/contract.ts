@@ -172,7 +172,7 @@ const behaviours: Readonly<Record<string, Behaviour>> = {
     same(await (await polite(`${origin}/page`)).text(), 'a page');
     const error: unknown = await polite(`${origin}/private`).catch((reason: unknown) => reason);
     same(
-      [Reflect.get(Object(error), 'code'), refusalIn(error)?.decision.rule?.line],
+      [Reflect.get(Object(error), 'code'), refusalIn(error)?.decision?.rule?.line],
       ['ERR_ROBOTS_DISALLOWED', 2],
     );
     const answering = guardFetch(fetch, client(), { onDisallow: 'response' });

@@ -80,6 +80,11 @@ export class RobotsAddressRefusedError extends RobotsError {
   readonly host: string;
   /** The address that the host resolved to: the first refused one. Absent when nothing was resolved. */
   readonly address: string | undefined;
+  /** Absent, as the others below: the page was not decided about, and trying again does not help. */
+  declare readonly decision?: undefined;
+  declare readonly retryAt?: undefined;
+  declare readonly requested?: undefined;
+  declare readonly redirects?: undefined;
 
   /** @param what The purpose of the address in the IANA registries, or why it cannot be known. */
   constructor(host: string, what: string, address?: string) {

@@ -71,4 +71,5 @@ export {
   wholeNumber,
 } from './option-table.ts';
 export { Lazy } from './lazy.ts';
+export { mockHint } from './mocks.ts';
 export { mapBatches, mapConcurrent, type MapOptions } from './map-concurrent.ts';

@@ -1,10 +1,21 @@
-import { Lazy, type LightAbortSignal, type TracedWork, tracedWork } from '../base/index.ts';
+import {
+  channel,
+  Lazy,
+  type LightAbortSignal,
+  type Publisher,
+  type TracedWork,
+  tracedWork,
+} from '../base/index.ts';
 import type { Attempts, OriginMemory } from '../cache/index.ts';
-import type { OriginRecord, Outcome } from '../lifecycle/index.ts';
-import { ROBOTS_PATH } from '../url/index.ts';
-import type { OriginSettings } from './origin-settings.ts';
-import type { RobotsRequests } from './robots-requests.ts';
-import type { Settings } from './settings.ts';
+import { decide } from '../decision/index.ts';
+// By condition `fetch/platform/undici.ts` or `fetch/platform/fetch.ts`: see `imports` in package.json.
+import { platform } from '#platform';
+import type { FetchRobotsOptions, fetchRobots, Validators } from '../fetch/index.ts';
+import type { Transport } from '../fetch/transport.ts';
+import { attemptDue, type OriginRecord, type Outcome } from '../lifecycle/index.ts';
+import { isRobotsTarget, locate, ROBOTS_PATH } from '../url/index.ts';
+import { FTP, type OriginSettings } from './origin-settings.ts';
+import { headersFor, type Settings } from './settings.ts';
 
 /** `tracing:canfetch:attempt:*`: an attempt to fetch a robots.txt, however many questions wait for it. */
 export interface AttemptMessage {
@@ -23,21 +34,57 @@ export interface AttemptMessage {
 
 const traced: TracedWork<AttemptMessage> = tracedWork('canfetch:attempt');
 
-/**
- * The attempts of a client. Loads `robots-requests.ts`, and HTTP with it, at the first: that takes half of the import
- * time of the package.
- */
+/** `canfetch:fetch`: an attempt to fetch a robots.txt has ended. */
+export interface FetchMessage {
+  readonly origin: string;
+  /** `<origin>/robots.txt`. */
+  readonly url: string;
+  /**
+   * The outcome. Do not change its body; in JSON it is the number of its `bytes`. `undefined` when all waiting callers
+   * had left.
+   */
+  readonly outcome: Outcome | undefined;
+  /** Epoch milliseconds. */
+  readonly startedAt: number;
+  readonly durationMs: number;
+  /** Whether the request was conditional. */
+  readonly revalidation: boolean;
+}
+
+const fetchChannel: Publisher<FetchMessage> = channel('canfetch:fetch');
+
+/** What sends requests: loaded at the first attempt, because HTTP takes half of the import time of the package. */
+interface Http {
+  readonly fetchRobots: typeof fetchRobots;
+  readonly transport: Transport;
+}
+
+async function openHttp(settings: Settings): Promise<Http> {
+  const { fetchRobots, fetchTransport } = await import('../fetch/index.ts');
+  const { fetch, dispatcher, lookup, deadlineMs: connectTimeoutMs } = settings;
+  const publicOnly = settings.addressPolicy === 'public-only';
+  const transport =
+    fetch === undefined
+      ? await platform.openTransport({ dispatcher, publicOnly, lookup, connectTimeoutMs })
+      : fetchTransport(fetch);
+  return { fetchRobots, transport };
+}
+
+/** The attempts of a client to fetch a robots.txt, made with its settings. */
 export class ClientAttempts implements Attempts {
+  readonly #settings: Settings;
+  readonly #origins: OriginSettings;
+  readonly #memory: OriginMemory;
   /** For messages about its attempts. */
   readonly #client: object;
-  readonly #requests: Lazy<RobotsRequests>;
+  readonly #http: Lazy<Http>;
 
   constructor(settings: Settings, origins: OriginSettings, memory: OriginMemory, client: object) {
+    this.#settings = settings;
+    this.#origins = origins;
+    this.#memory = memory;
     this.#client = client;
-    this.#requests = new Lazy(async () => {
-      const { RobotsRequests } = await import('./robots-requests.ts');
-      return RobotsRequests.open(settings, origins, memory);
-    });
+    this.#http = new Lazy(() => openHttp(settings));
   }
 
   attempt(origin: string, known: OriginRecord | undefined, signal: LightAbortSignal): Promise<Outcome> {
@@ -47,18 +94,92 @@ export class ClientAttempts implements Attempts {
     return traced.tracePromise(() => this.#perform(origin, known, signal), message);
   }
 
-  /** Closes the client's own connections. */
+  /** Closes the client's own connections. The FTP transport is the caller's, who may share it. */
   async close(): Promise<void> {
-    const requests = await this.#requests.needed;
-    await requests?.close();
+    const http = await this.#http.needed;
+    await http?.transport.close?.();
   }
 
+  /** Makes one attempt, and publishes its end. */
   async #perform(
     origin: string,
     known: OriginRecord | undefined,
     signal: LightAbortSignal,
   ): Promise<Outcome> {
-    const requests = this.#requests.part ?? (await this.#requests.get());
-    return requests.perform(origin, known, signal);
+    const { fetchRobots, transport } = this.#http.part ?? (await this.#http.get());
+    const { clock } = this.#settings;
+    const startedAt = clock.now();
+    const fetching = fetchRobots(this.#optionsFor(transport, origin, known, signal));
+    if (!fetchChannel.hasSubscribers) return fetching;
+    const revalidation = known?.copy !== undefined;
+    const message = { origin, url: origin + ROBOTS_PATH, startedAt, revalidation };
+    const ended = (outcome: Outcome | undefined): void =>
+      fetchChannel.publish({
+        ...message,
+        outcome: outcome && forLogs(outcome),
+        durationMs: clock.now() - startedAt,
+      });
+    fetching.then(ended, () => ended(undefined));
+    return fetching;
   }
+
+  #optionsFor(
+    transport: Transport,
+    origin: string,
+    known: OriginRecord | undefined,
+    signal: LightAbortSignal,
+  ): FetchRobotsOptions {
+    const { clock, userAgent: agent, deadlineMs, maxBodyBytes, addressPolicy, lookup, ftp } = this.#settings;
+    const headersForRobots = headersFor(origin, this.#settings);
+    const validators = validatorsOf(known);
+    return {
+      origin,
+      agent,
+      profile: this.#origins.profileOf(origin),
+      transport: (origin.startsWith(FTP) ? ftp : undefined) ?? transport,
+      deadlineMs,
+      maxBodyBytes,
+      addressPolicy,
+      ...(lookup === undefined ? {} : { lookup }),
+      isRedirectDisallowed: (url) => this.#isKnownDisallowed(url, origin),
+      signal,
+      clock,
+      ...(headersForRobots === undefined ? {} : { headersForRobots }),
+      ...(validators === undefined ? {} : { validators }),
+    };
+  }
+
+  /**
+   * Whether cached rules disallow a redirect hop, for the client's own agent. Never fetches, so there is no
+   * recursion. The origin being fetched is skipped: its rules are just being replaced, and a robots.txt moved to a
+   * disallowed folder would open its site at every refresh.
+   */
+  #isKnownDisallowed(url: string, asked: string): boolean {
+    const located = locate(url);
+    if (located.origin === asked || isRobotsTarget(located)) return false;
+    const now = this.#settings.clock.now();
+    const entry = this.#memory.peek(located.origin);
+    if (entry === undefined || attemptDue(entry.record, entry.profile, now) === 'now') return false;
+    const decision = decide(entry, this.#settings.tokens, located, now, 'memory');
+    return decision.reason === 'rule' && !decision.allowed;
+  }
+}
+
+/** The outcome, whose JSON has the number of bytes in place of the body: subscribers write messages into logs. */
+function forLogs(outcome: Outcome): Outcome {
+  if (outcome.kind !== 'success') return outcome;
+  const { body, ...others } = outcome;
+  return Object.defineProperty({ ...outcome }, 'toJSON', {
+    value: () => ({ ...others, bytes: body.length }),
+  });
+}
+
+function validatorsOf(known: OriginRecord | undefined): Validators | undefined {
+  if (known?.copy === undefined) return undefined;
+  const { finalUrl: url, etag, lastModified } = known.copy;
+  return {
+    url,
+    ...(etag === undefined ? {} : { etag }),
+    ...(lastModified === undefined ? {} : { lastModified }),
+  };
 }

@@ -1,6 +1,6 @@
 import type { DecisionMessage } from '../decision/index.ts';
 import { printable, withoutUserinfo } from '../base/printable.ts';
-import type { FetchMessage } from './robots-requests.ts';
+import type { FetchMessage } from './attempts.ts';
 
 /** `attempt https://example.com/robots.txt: success, 200, 33 bytes, 12 ms`. */
 export function attemptLine({ url, outcome, durationMs }: FetchMessage): string {

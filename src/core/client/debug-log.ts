@@ -1,6 +1,6 @@
 import { builtin } from '../base/index.ts';
 import type { DecisionMessage } from '../decision/index.ts';
-import type { FetchMessage } from './robots-requests.ts';
+import type { FetchMessage } from './attempts.ts';
 
 let isStarted = false;
 

@@ -1,14 +1,13 @@
 /**
  * `RobotsClient`: answers a question with the modules below, and publishes diagnostics. It must not import guards, stores,
- * extras or apps. Nothing here loads undici before the first attempt, which loads `robots-requests.ts`.
+ * extras or apps. Nothing here loads undici before the first attempt, which loads `core/fetch/`.
  */
-export type { AttemptMessage } from './attempts.ts';
+export type { AttemptMessage, FetchMessage } from './attempts.ts';
 export { canFetch } from './can-fetch.ts';
 export type { OriginOverride, RobotsClientOptions } from './options.ts';
 export type { PrefetchOptions, PrefetchResult } from './prefetch.ts';
 export type { CheckMessage } from './client-engine.ts';
 export { RobotsClient } from './robots-client.ts';
-export type { FetchMessage } from './robots-requests.ts';
 export type {
   CheckOptions,
   PolicyOptions,

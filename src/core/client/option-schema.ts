@@ -97,8 +97,14 @@ export const clientOptions: Check = optionTable({
   concurrency: wholeNumber(1, 100_000, 'a whole number, at least 1'),
   addressPolicy: oneOf(ADDRESS_POLICIES),
   lookup: aFunction('like dns.lookup'),
-  dispatcher: anObjectWith('dispatch', 'an undici Dispatcher'),
-  transport: fields({ fetch: aFunction('like fetch') }, 'an object with a `fetch`'),
+  dispatcher: expecting(
+    'an undici Dispatcher, or a function from a URL to one',
+    (value) => isFunction(value) || isFunction(Reflect.get(Object(value), 'dispatch')),
+  ),
+  transport: (value, path) => {
+    if (value !== 'fetch')
+      fields({ fetch: aFunction('like fetch') }, "'fetch' or an object with a `fetch`")(value, path);
+  },
   ftp: anObjectWith('request', 'an FTP transport, made by `ftpTransport()` of canfetch/ftp'),
   clock: anObjectWith('now', 'an object whose `now()` returns epoch milliseconds'),
   random: aFunction('that returns numbers in [0, 1)'),

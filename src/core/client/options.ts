@@ -64,13 +64,17 @@ export interface RobotsClientOptions {
   readonly addressPolicy?: AddressPolicy;
   /**
    * Resolves host names, with the signature of `dns.lookup`. `addressPolicy` applies to its results. Not together
-   * with `dispatcher` or `transport`, which resolve names themselves.
+   * with a `dispatcher` or `transport`, which resolve names themselves.
    * @default the hosts file, then DNS by c-ares, for any number of names at a time
    */
   readonly lookup?: LookupFunction;
   /**
-   * undici dispatcher for robots.txt requests (a proxy, a shared pool), on Node and Deno only. `close()` leaves it
-   * open. See `addressPolicy` for what can be checked with it.
+   * undici dispatcher for robots.txt requests (a proxy, a shared pool, a `MockAgent`), on Node and Deno only. `close()`
+   * leaves it open. See `addressPolicy` for what can be checked with it.
+   *
+   * A function chooses it for each URL, redirects included. Where it returns `undefined`, the client connects by itself
+   * and checks the address. Under `'public-only'` the dispatchers that it returns are used for literal public addresses
+   * only. If it throws, or returns anything else, the question rejects with `ERR_ROBOTS_INVALID_OPTIONS`.
    *
    * When a proxy refuses to forward the request, the origin is unreachable, `robots.error` is `ERR_ROBOTS_PROXY`, and
    * `robots.status` is the status of the proxy. This covers failed CONNECTs, and over plain HTTP 407 and answers that
@@ -79,19 +83,26 @@ export interface RobotsClientOptions {
    * @default the process's global dispatcher at the time of the request, if somebody has set one:
    * `setGlobalDispatcher` of any copy of undici, or Node for `NODE_USE_ENV_PROXY` and `--use-env-proxy`. Else agents
    * of the client's own.
+   * @example
+   * ```ts
+   * const proxy = new ProxyAgent('http://proxy.example.com:3128');
+   * const robots = new RobotsClient({
+   *   dispatcher: (url) => (url.hostname.endsWith('.example') ? proxy : undefined),
+   * });
+   * ```
    */
-  readonly dispatcher?: Dispatcher;
+  readonly dispatcher?: Dispatcher | ((url: URL) => Dispatcher | undefined);
   /**
-   * Any WHATWG `fetch`, used instead of undici, which is then not loaded. See `addressPolicy` for what can be checked
-   * with it. A `fetch` does not tell whether a coded body was cut, so no `Content-Encoding` is asked for, and a file that
+   * Any WHATWG `fetch`, used instead of undici, which is then not loaded. `'fetch'` is the global one, looked up at each
+   * request, so that a replaced one (nock, msw, a stub) is used. See `addressPolicy` for what can be checked with it. A `fetch` does not tell whether a coded body was cut, so no `Content-Encoding` is asked for, and a file that
    * comes with one is unreachable (`ERR_ROBOTS_CONTENT_CODING`); in browsers, which ask by themselves, it is read.
    * @default undici on Node and Deno; the global `fetch` on Bun, in Workers and in browsers
    * @example
    * ```ts
-   * const robots = new RobotsClient({ transport: { fetch } });
+   * const robots = new RobotsClient({ transport: 'fetch' });
    * ```
    */
-  readonly transport?: { readonly fetch: FetchFunction };
+  readonly transport?: 'fetch' | { readonly fetch: FetchFunction };
   /**
    * `ftpTransport()` of `canfetch/ftp`, for `ftp:` URLs. Without it every `ftp:` URL is disallowed (`unreachable`).
    * @default none

@@ -22,7 +22,6 @@ import { originOf } from '../url/index.ts';
 import type { OriginOverride, RobotsClientOptions } from './options.ts';
 import { clientOptions, headerFields } from './option-schema.ts';
 import type { LookupFunction } from 'node:net';
-import type { Dispatcher } from 'undici';
 
 /** The options with all defaults. */
 export interface Settings {
@@ -36,7 +35,7 @@ export interface Settings {
   readonly concurrency: number;
   readonly addressPolicy: AddressPolicy;
   readonly lookup: LookupFunction | undefined;
-  readonly dispatcher: Dispatcher | undefined;
+  readonly dispatcher: RobotsClientOptions['dispatcher'];
   readonly fetch: FetchFunction | undefined;
   readonly ftp: Transport | undefined;
   readonly clock: Clock;
@@ -66,7 +65,7 @@ export function readOptions(options: RobotsClientOptions): Settings {
   if (options.dispatcher !== undefined && options.transport !== undefined) {
     throw new RobotsInvalidOptionsError('Expected either `dispatcher` or `transport`, got both');
   }
-  const other = options.dispatcher === undefined ? 'transport' : 'dispatcher';
+  const other = typeof options.dispatcher === 'object' ? 'dispatcher' : 'transport';
   if (options.lookup !== undefined && options[other] !== undefined) {
     throw new RobotsInvalidOptionsError(
       `Expected either \`lookup\` or \`${other}\`, which looks up names by itself, got both`,
@@ -95,7 +94,7 @@ export function readOptions(options: RobotsClientOptions): Settings {
     addressPolicy: options.addressPolicy ?? DEFAULT_ADDRESS_POLICY,
     lookup: options.lookup,
     dispatcher: options.dispatcher,
-    fetch: options.transport?.fetch,
+    fetch: options.transport === 'fetch' ? globalFetch : options.transport?.fetch,
     ftp: options.ftp,
     clock: options.clock ?? systemClock,
     random: options.random ?? Math.random,
@@ -133,6 +132,9 @@ function assertFetchSuffices({ addressPolicy, dispatcher, lookup }: RobotsClient
     `Expected no \`${name}\`, which needs undici, and undici does not work whole on this platform. Pass \`transport: { fetch }\` instead`,
   );
 }
+
+/** Looked up at each request: tests and instrumentation replace it. */
+const globalFetch: FetchFunction = (url, init) => fetch(url, init);
 
 /** See `addressChecks` of `OriginPolicy`. */
 export function addressChecksOf({ fetch, dispatcher }: Settings): OriginPolicy['addressChecks'] {

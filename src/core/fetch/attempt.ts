@@ -1,4 +1,13 @@
-import { codeOf, LightAbortController, sha256Of, type TracedWork, tracedWork } from '../base/index.ts';
+import {
+  codeOf,
+  DEFAULT_DEADLINE_MS,
+  DEFAULT_MAX_BODY_BYTES,
+  LightAbortController,
+  RobotsInvalidOptionsError,
+  sha256Of,
+  type TracedWork,
+  tracedWork,
+} from '../base/index.ts';
 import {
   type AnswerHeaders,
   isBotChallenge,
@@ -54,10 +63,43 @@ export interface HopMessage {
 
 const hops: TracedWork<HopMessage> = tracedWork('canfetch:hop');
 
+/**
+ * Makes one attempt to fetch `<origin>/robots.txt`. All network trouble is an outcome. The promise rejects only with
+ * the reason of an aborted `signal`, and it does so even if a transport ignores the signal.
+ */
+export function fetchRobots(options: FetchRobotsOptions): Promise<Outcome> {
+  const { signal, deadlineMs = DEFAULT_DEADLINE_MS, maxBodyBytes = DEFAULT_MAX_BODY_BYTES } = options;
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted === true) {
+      reject(signal.reason);
+      return;
+    }
+    const attempt = new Attempt(options, maxBodyBytes);
+    const deadline = setTimeout(() => {
+      settle();
+      resolve(attempt.outcomeAtDeadline());
+      attempt.abort();
+    }, deadlineMs);
+    const abandon = (): void => {
+      settle();
+      reject(signal?.reason);
+      attempt.abort();
+    };
+    const settle = (): void => {
+      clearTimeout(deadline);
+      signal?.removeEventListener('abort', abandon);
+    };
+    signal?.addEventListener('abort', abandon, { once: true });
+    void attempt.run().then(resolve, reject).then(settle);
+  });
+}
+
 /** The hops of one attempt. The deadline may ask for the current hop at any time. */
-export class Attempt {
+class Attempt {
   readonly #options: FetchRobotsOptions;
-  readonly #controller: LightAbortController;
+  /** Aborts the current request. */
+  #request = new LightAbortController();
+  #isAborted = false;
   readonly #maxBodyBytes: number;
   readonly #initial: URL;
   readonly #addresses: HopAddresses;
@@ -70,9 +112,8 @@ export class Attempt {
   readonly #requested: string[] = [];
   readonly #redirects: Redirect[] = [];
 
-  constructor(options: FetchRobotsOptions, controller: LightAbortController, maxBodyBytes: number) {
+  constructor(options: FetchRobotsOptions, maxBodyBytes: number) {
     this.#options = options;
-    this.#controller = controller;
     this.#maxBodyBytes = maxBodyBytes;
     this.#initial = new URL('/robots.txt', options.origin);
     if (options.origin.includes('@')) {
@@ -83,7 +124,11 @@ export class Attempt {
     this.#addresses = new HopAddresses(options.addressPolicy ?? DEFAULT_ADDRESS_POLICY);
   }
 
-  /** Follows redirects until a hop answers. Network trouble is an outcome, never an exception. */
+  /**
+   * Follows redirects until there is a response. Network trouble is an outcome, never an exception.
+   *
+   * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) when a `dispatcher` or `fetch` of the caller is at fault.
+   */
   async run(): Promise<Outcome> {
     try {
       for (;;) {
@@ -91,6 +136,7 @@ export class Attempt {
         if (outcome !== undefined) return outcome;
       }
     } catch (error) {
+      if (error instanceof RobotsInvalidOptionsError) throw error;
       // RFC 9309 §2.3.1.4: "If the robots.txt file is unreachable due to server or network errors, this means
       // the robots.txt file is undefined and the crawler MUST assume complete disallow."
       const proxyStatus = tunnelStatus(error);
@@ -98,6 +144,12 @@ export class Attempt {
       this.#status = proxyStatus;
       return this.#unreachable(PROXY);
     }
+  }
+
+  /** Ends the current request, and starts no other. */
+  abort(): void {
+    this.#isAborted = true;
+    this.#request.abort();
   }
 
   /** The outcome when the deadline has passed. */
@@ -126,7 +178,9 @@ export class Attempt {
   /** Sends one request. Returns `undefined` when it was answered by a redirect that is now followed. */
   async #visit(message?: HopMessage): Promise<Outcome | undefined> {
     const { transport, lookup } = this.#options;
-    const signal = this.#controller;
+    const signal = (this.#request = new LightAbortController());
+    if (this.#isAborted) signal.abort();
+    signal.throwIfAborted();
     if (this.#addresses.refuses(this.#url)) return this.#unreachable(ADDRESS_REFUSED);
     const { publicOnly } = this.#addresses;
     const { fields, conditional } = requestFields(this.#url, this.#initial, this.#options);
@@ -208,10 +262,8 @@ export class Attempt {
       response.discard();
       return this.#unreachable(fault);
     }
-    let complete = false;
     try {
       const { body, truncated } = await readBody(response, this.#maxBodyBytes);
-      complete = !truncated;
       const suspect = this.#suspect(response, body);
       if (this.#isFromGatekeeper(suspect)) {
         return this.#unreachable(CHALLENGE, this.#retryAfter(headers), suspect);
@@ -228,7 +280,6 @@ export class Attempt {
       };
     } finally {
       this.#status = response.status;
-      if (!complete) this.#controller.abort();
     }
   }
 
@@ -247,10 +298,9 @@ export class Attempt {
       response.discard();
       return new Uint8Array(0);
     }
-    const timer = setTimeout(() => this.#controller.abort(), PAGE_MS);
-    const { start, whole } = await readStart(response, SUSPECT_BYTES);
+    const timer = setTimeout(() => this.#request.abort(), PAGE_MS);
+    const start = await readStart(response, SUSPECT_BYTES);
     clearTimeout(timer);
-    if (!whole) this.#controller.abort();
     return start;
   }
 

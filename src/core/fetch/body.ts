@@ -98,8 +98,7 @@ function isLineEnd(byte: number | undefined): boolean {
 }
 
 /**
- * Reads the decoded body up to `maxBodyBytes`. After a truncated answer, or a failure, the rest of the body may
- * still be on its way: abort the request.
+ * Reads the decoded body up to `maxBodyBytes`, and releases the rest.
  *
  * RFC 9309 §2.5: "Crawlers SHOULD impose a parsing limit to protect their systems; see Section 3. The parsing
  * limit MUST be at least 500 kibibytes [KiB]."
@@ -111,22 +110,15 @@ export async function readBody(response: TransportResponse, maxBodyBytes: number
   return bytes.result();
 }
 
-/**
- * Reads decoded bytes until there are more than `enough`, or until the body ends or breaks, and returns them. If the
- * body did not end, the rest may still arrive: abort the request.
- */
-export async function readStart(
-  response: TransportResponse,
-  enough: number,
-): Promise<{ readonly start: Uint8Array; readonly whole: boolean }> {
+/** Reads decoded bytes until there are more than `enough`, or until the body ends or breaks, and releases the rest. */
+export async function readStart(response: TransportResponse, enough: number): Promise<Uint8Array> {
   const bytes = new GrowingBytes(enough);
-  let ended = true;
   try {
     await fill(bytes, response, enough);
   } catch {
-    ended = false;
+    // The bytes before the break are the start, too.
   }
-  return { start: bytes.bytes, whole: ended && bytes.bytes.byteLength <= enough };
+  return bytes.bytes;
 }
 
 async function fill(bytes: GrowingBytes, response: TransportResponse, limit: number): Promise<void> {

@@ -1,15 +1,16 @@
-import { abortSignalOf } from '../base/index.ts';
+import { abortSignalOf, quote, RobotsInvalidOptionsError } from '../base/index.ts';
 import { surviveManyCodings } from './content-coding.ts';
 import { FetchFailure, REDIRECT_OPAQUE, TRANSFER_CODING } from './failure.ts';
 import { isRetryable } from './stale-socket-retry.ts';
 import type { ResponseHeaders, Transport, TransportRequest, TransportResponse } from './transport.ts';
 
-/** The part of a WHATWG `Response` that is used. */
+/** The part of a WHATWG `Response` that is used. A stub without `body` has `text()`. */
 export interface FetchedResponse {
   readonly status: number;
   readonly type?: string;
-  readonly headers: { get(name: string): string | null };
-  readonly body: FetchedBody | null;
+  readonly headers: { get(name: string): string | null | undefined };
+  readonly body?: FetchedBody | AsyncIterable<Uint8Array> | null;
+  text?(): Promise<string>;
 }
 
 /** The part of a WHATWG `ReadableStream` that is used. */
@@ -55,6 +56,7 @@ class FetchTransport implements Transport {
       if (!isRetryable(error, signal) || !this.#answered.delete(url.origin)) throw error;
       response = await this.#send(url, headers, abortSignal);
     }
+    assertResponse(response, url);
     this.#answered.add(url.origin);
     if (response.type === 'opaqueredirect' || response.status === 0) {
       discard(response.body);
@@ -91,12 +93,37 @@ class RecentOrigins {
   }
 }
 
+/**
+ * Refuses a stub that lacks what is needed, rather than to take the site for unreachable.
+ *
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`)
+ */
+function assertResponse(response: unknown, { href }: URL): void {
+  const member = (...path: readonly string[]): unknown =>
+    path.reduce((value: unknown, name) => Reflect.get(Object(value), name), response);
+  const missing = [
+    Number.isInteger(member('status')) ? [] : ['`status`, a number'],
+    typeof member('headers', 'get') === 'function' ? [] : ['`headers`, with `get(name)`: `new Headers()`'],
+    isReadable(member('body')) || typeof member('text') === 'function'
+      ? []
+      : ['`body`, a stream, or `text()`'],
+  ].flat();
+  if (missing.length === 0) return;
+  throw new RobotsInvalidOptionsError(
+    `Expected the response of \`fetch\` for ${quote(href)} to be a Response, got one without ${missing.join(' and without ')}`,
+  );
+}
+
+function isReadable(body: unknown): boolean {
+  return body === null || 'getReader' in Object(body) || Symbol.asyncIterator in Object(body);
+}
+
 function toResponse(response: FetchedResponse, { protocol }: URL): TransportResponse {
   const headers: ResponseHeaders = { get: (name) => response.headers.get(name) ?? undefined };
   return {
     status: response.status,
     headers,
-    body: bytes(response.body),
+    body: bytes(response),
     proxyMayAnswer: protocol === 'http:',
     hidesFields: isPage,
     discard: () => discard(response.body),
@@ -115,10 +142,9 @@ const isPage =
   );
 
 /** Chunks of the body. Fetch standard, "null body status": a 204 has none. */
-async function* bytes(body: FetchedBody | null): AsyncGenerator<Uint8Array> {
-  if (body === null) return;
+async function* bytes(response: FetchedResponse): AsyncGenerator<Uint8Array> {
   let isFirst = true;
-  for await (const chunk of chunksOf(body)) {
+  for await (const chunk of sourceOf(response)) {
     if (isFirst && beginsAsChunk(chunk)) throw new FetchFailure(TRANSFER_CODING);
     isFirst = false;
     yield chunk;
@@ -131,6 +157,19 @@ async function* bytes(body: FetchedBody | null): AsyncGenerator<Uint8Array> {
  */
 function beginsAsChunk(start: Uint8Array): boolean {
   return /^[\da-f]{1,8}(?:;[^\r\n]*)?\r\n/i.test(String.fromCharCode(...start.subarray(0, 64)));
+}
+
+function sourceOf(response: FetchedResponse): AsyncIterable<Uint8Array> {
+  const { body } = response;
+  if (body === null || body === undefined) return textOf(response);
+  // The iterator of a web stream is not everywhere.
+  return 'getReader' in body ? chunksOf(body) : body;
+}
+
+/** The body of a stub. */
+async function* textOf(response: FetchedResponse): AsyncGenerator<Uint8Array> {
+  const text = response.body === null ? '' : ((await response.text?.()) ?? '');
+  if (text !== '') yield new TextEncoder().encode(text);
 }
 
 /** Chunks of the body, without empty ones. */
@@ -151,8 +190,11 @@ async function* chunksOf(body: FetchedBody): AsyncGenerator<Uint8Array> {
   }
 }
 
-function discard(body: FetchedBody | null): void {
-  body?.cancel().catch(ignore);
+function discard(body: FetchedResponse['body']): void {
+  if (body === null || body === undefined) return;
+  if ('cancel' in body) body.cancel().catch(ignore);
+  // A stream of Node, as of node-fetch.
+  else if ('destroy' in body && typeof body.destroy === 'function') body.destroy();
 }
 
 function ignore(): void {}

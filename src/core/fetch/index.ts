@@ -9,7 +9,7 @@
  * `undici-transport.ts` and what it alone imports load undici. `platform/undici.ts` loads it when a transport is opened;
  * see `platform/fetch.ts` for `#platform`. Only `ftp.ts` loads `basic-ftp`, when it is called.
  */
-export type { HopMessage } from './attempt.ts';
+export { fetchRobots, type HopMessage } from './attempt.ts';
 export type { FetchRobotsOptions, Validators } from './options.ts';
 export {
   type FetchedBody,
@@ -17,4 +17,3 @@ export {
   type FetchFunction,
   fetchTransport,
 } from './fetch-transport.ts';
-export { fetchRobots } from './fetch-robots.ts';

@@ -1,4 +1,10 @@
-import { abortSignalOf, DEFAULT_DEADLINE_MS } from '../base/index.ts';
+import {
+  abortSignalOf,
+  DEFAULT_DEADLINE_MS,
+  invalid,
+  quote,
+  RobotsInvalidOptionsError,
+} from '../base/index.ts';
 import {
   type BuildConnector,
   type Connector,
@@ -7,7 +13,6 @@ import {
   publicOnlyConnector,
   configuredGlobalDispatcher,
   isWrapped,
-  ProxyDispatcher,
   ConnectedAddresses,
 } from '../net/index.ts';
 import { isPublicHost } from '../net/hop-addresses.ts';
@@ -20,16 +25,19 @@ import { toResponse } from './undici-response.ts';
 import type { LookupFunction } from 'node:net';
 import { Dispatcher, errors } from 'undici';
 
+/** Chooses the dispatcher of a request for robots.txt, redirects included. */
+export type DispatcherChoice = (url: URL) => Dispatcher | undefined;
+
 export interface UndiciTransportOptions {
   /**
-   * Sends every request, and stays open on `close()`. The options below then have no effect; with a
-   * `ProxyDispatcher`, only on what it sends over a proxy.
-   * @default the global dispatcher if somebody has set one, else agents of the transport's own
+   * Sends every request, or chooses what sends a request: the transport's own connections where it returns `undefined`.
+   * It stays open on `close()`. The options below have no effect on its requests.
+   * @default the global dispatcher if one was set, else the transport's own connections
    */
-  readonly dispatcher?: Dispatcher | undefined;
+  readonly dispatcher?: Dispatcher | DispatcherChoice | undefined;
   /**
-   * Whether the address policy is `'public-only'`. Requests to names then never go over a dispatcher that the caller
-   * did not hand over.
+   * Whether the address policy is `'public-only'`. Requests to names then go over the transport's own connections, or over
+   * the one `dispatcher` that the caller gave for all.
    */
   readonly publicOnly?: boolean;
   /** Resolves names. Its results are checked. @default that of `NameLookup` */
@@ -61,7 +69,8 @@ class UndiciTransport implements Transport {
   readonly #reached = new ConnectedAddresses();
   #anywhere: DirectConnections | undefined;
   #publicOnly: DirectConnections | undefined;
-  #others: OthersDispatcher | undefined;
+  /** Dispatchers that are not the transport's own, the oldest first. */
+  readonly #dispatchers = new Map<Dispatcher, KnownDispatcher>();
   #isClosed = false;
 
   constructor(options: UndiciTransportOptions) {
@@ -80,10 +89,8 @@ class UndiciTransport implements Transport {
   /** The dispatcher that a request goes over; `undefined`: our own connections. */
   #dispatcherFor(url: URL): Dispatcher | undefined {
     const { dispatcher, publicOnly = false } = this.#options;
-    const isProxy = dispatcher instanceof ProxyDispatcher;
-    if (dispatcher !== undefined && !isProxy) return dispatcher;
-    if (isProxy && !dispatcher.usesProxy(url)) return undefined;
-    const chosen = dispatcher ?? configuredGlobalDispatcher();
+    if (dispatcher !== undefined && typeof dispatcher !== 'function') return dispatcher;
+    const chosen = dispatcher === undefined ? configuredGlobalDispatcher() : chosenBy(dispatcher, url);
     if (chosen !== undefined && publicOnly && isPublicHost(url.hostname) !== true) {
       throw new FetchFailure(ADDRESS_UNKNOWN);
     }
@@ -95,14 +102,24 @@ class UndiciTransport implements Transport {
     url: URL,
     init: TransportRequest,
   ): Promise<TransportResponse> {
-    if (this.#others?.dispatcher !== dispatcher) {
-      this.#others?.sockets.unwatch();
-      this.#others = new OthersDispatcher(dispatcher);
-    }
-    const { sockets, requester } = this.#others;
+    const { sockets, requester } = this.#knownDispatcher(dispatcher);
     // The caller's interceptors may need a real `AbortSignal`.
     const data = await sockets.send(requester, url, { ...init, signal: abortSignalOf(init.signal) });
     return toResponse(data, { proxyMayAnswer: url.protocol === 'http:' });
+  }
+
+  #knownDispatcher(dispatcher: Dispatcher): KnownDispatcher {
+    let known = this.#dispatchers.get(dispatcher);
+    if (known === undefined) {
+      known = new KnownDispatcher(dispatcher);
+      this.#dispatchers.set(dispatcher, known);
+      const [[oldest, itsSockets] = []] = this.#dispatchers;
+      if (oldest !== undefined && this.#dispatchers.size > MAX_DISPATCHERS) {
+        itsSockets?.sockets.unwatch();
+        this.#dispatchers.delete(oldest);
+      }
+    }
+    return known;
   }
 
   async #sendToPublic(url: URL, init: TransportRequest): Promise<TransportResponse> {
@@ -139,23 +156,35 @@ class UndiciTransport implements Transport {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#ownLookup?.close();
-    this.#others?.sockets.unwatch();
+    for (const { sockets } of this.#dispatchers.values()) sockets.unwatch();
     await Promise.all([this.#anywhere?.destroy(), this.#publicOnly?.destroy()]);
   }
 }
 
+/** More dispatchers than a crawler chooses from. */
+const MAX_DISPATCHERS = 100;
+
 /** A dispatcher that is not ours, and what is known of its sockets. */
-class OthersDispatcher {
-  readonly dispatcher: Dispatcher;
+class KnownDispatcher {
   readonly requester: Dispatcher;
   readonly sockets = new StaleSocketRetry();
 
   constructor(dispatcher: Dispatcher) {
-    this.dispatcher = dispatcher;
     const hasRequest = typeof dispatcher.request === 'function' && !isWrapped(dispatcher);
     this.requester = hasRequest ? dispatcher : new Requester(dispatcher);
     this.sockets.watch(dispatcher);
   }
+}
+
+function chosenBy(choose: DispatcherChoice, url: URL): Dispatcher | undefined {
+  let chosen: Dispatcher | undefined;
+  try {
+    chosen = choose(new URL(url));
+  } catch (cause) {
+    throw new RobotsInvalidOptionsError(`\`dispatcher\` failed for ${quote(url.href)}`, { cause });
+  }
+  if (chosen === undefined || typeof Object(chosen).dispatch === 'function') return chosen;
+  throw invalid(`\`dispatcher(${quote(url.href)})\``, 'an undici Dispatcher or undefined', chosen);
 }
 
 /** The `request()` of our undici, for dispatchers without one, or with one that does not fit their `dispatch()`. */

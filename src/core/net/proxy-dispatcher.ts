@@ -29,13 +29,8 @@ export class ProxyDispatcher extends Dispatcher {
     this.#exceptions = new ProxyExceptions(noProxy);
   }
 
-  /** Whether a request for `url` goes over a proxy. */
-  usesProxy(url: URL): boolean {
-    return this.#proxyFor(url) !== undefined;
-  }
-
   override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
-    const proxy = this.#proxyFor(new URL(options.origin ?? ''));
+    const proxy = this.proxyFor(new URL(options.origin ?? ''));
     return (proxy ?? this.#direct).dispatch(options, handler);
   }
 
@@ -51,7 +46,8 @@ export class ProxyDispatcher extends Dispatcher {
     return this.#https === this.#http ? undefined : this.#https;
   }
 
-  #proxyFor(url: URL): ProxyAgent | undefined {
+  /** The proxy for `url`; `undefined` where it is reached without one. */
+  proxyFor(url: URL): ProxyAgent | undefined {
     const proxy = url.protocol === 'https:' ? this.#https : this.#http;
     return proxy === undefined || this.#exceptions.has(url) ? undefined : proxy;
   }

@@ -11,6 +11,7 @@ export type { GuardOptions, IgnoredRequest } from './options.ts';
 export {
   type Refusal,
   refusalIn,
+  refusalOrAddressIn,
   RobotsDisallowedError,
   RobotsUndecidedError,
   RobotsUnreachableError,

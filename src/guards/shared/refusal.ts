@@ -5,7 +5,14 @@ import {
   RefusedRequestError,
   type RedirectChain,
 } from '../../core/decision/index.ts';
-import { causesOf, isRobotsError, RobotsError } from '../../core/base/index.ts';
+import {
+  causesOf,
+  isRobotsError,
+  mockHint,
+  type RobotsAddressRefusedError,
+  RobotsError,
+} from '../../core/base/index.ts';
+import { ADDRESS_REFUSED } from '../../core/fetch/failure.ts';
 import type { RobotsDeferredError } from '../../core/pacing/index.ts';
 
 /** An error with which a guard refuses a request. */
@@ -30,7 +37,10 @@ export class RobotsDisallowedError extends RefusedRequestError {
   }
 }
 
-/** A guard refused a request because robots.txt cannot be reached; try again after `retryAt`. */
+/**
+ * A guard refused a request because robots.txt cannot be reached; try again after `retryAt`. Without `retryAt` trying again
+ * does not help: the address policy refuses the address of the site.
+ */
 export class RobotsUnreachableError extends RefusedRequestError {
   override readonly name = 'RobotsUnreachableError';
   readonly code = 'ERR_ROBOTS_UNREACHABLE';
@@ -38,15 +48,29 @@ export class RobotsUnreachableError extends RefusedRequestError {
   readonly retryAt: number | undefined;
 
   constructor(decision: Decision, way?: RedirectChain) {
-    const what = decision.robots.status ?? decision.robots.error ?? 'no answer';
+    const { origin, url, robots } = decision;
+    const retryAt = isAddressRefused(decision) ? undefined : decision.retryAt;
+    const hint = mockHint(robots.error, robots.url);
     super(
-      `robots.txt of ${decision.origin} is unreachable (${what}), so ${decision.url} may not be fetched` +
-        (decision.retryAt === undefined ? '' : `; retry after ${new Date(decision.retryAt).toISOString()}`),
+      `robots.txt of ${origin} is unreachable (${unreachableText(decision)}), so ${url} may not be fetched` +
+        (retryAt === undefined ? '' : `; retry after ${new Date(retryAt).toISOString()}`) +
+        (hint === undefined ? '' : `. ${hint}`),
       decision,
       way,
     );
-    this.retryAt = decision.retryAt;
+    this.retryAt = retryAt;
   }
+}
+
+function isAddressRefused({ robots }: Decision): boolean {
+  return robots.error === ADDRESS_REFUSED;
+}
+
+function unreachableText(decision: Decision): string {
+  const { status, error, hops } = decision.robots;
+  if (!isAddressRefused(decision)) return String(status ?? error ?? 'no response');
+  const what = hops > 0 ? 'it redirects to a private address' : 'it is at a private address';
+  return `${what}, which \`addressPolicy\` refuses`;
 }
 
 /**
@@ -125,8 +149,19 @@ export function answeringFor<Response extends object>(response: Response, refuse
  * `HTTPError`, ofetch's `FetchError`).
  *
  * @param value An error, or a `Response` or its clone. A new `Response` made from its body does not have the refusal.
- * @returns `undefined` when no guard refused the request.
+ * @returns `undefined` when no guard refused the request. A `RobotsAddressRefusedError` (`ERR_ROBOTS_ADDRESS_REFUSED`) has no
+ *   `decision`: the `addressPolicy` of the guard refused the address of the page.
  */
+export function refusalOrAddressIn(value: unknown): Refusal | RobotsAddressRefusedError | undefined {
+  const refusal = refusalIn(value);
+  if (refusal !== undefined) return refusal;
+  for (const each of causesOf(value))
+    if (Reflect.get(each, 'code') === ADDRESS_REFUSED && isRobotsError(each))
+      return each as RobotsAddressRefusedError;
+  return undefined;
+}
+
+/** The refusal, with a decision, in an error or a response of a client. */
 export function refusalIn(value: unknown): Refusal | undefined {
   for (const each of causesOf(value)) {
     // Some wrappers copy the code, so the class of the error is checked too.

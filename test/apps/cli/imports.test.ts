@@ -75,7 +75,7 @@ describe('the command', () => {
     const modules = await loadedBy(new URL('../../../src/index.ts', import.meta.url));
     expect(libraries(modules)).not.toContain('undici');
     // Not for `transport: { fetch }` either.
-    const requests = await loadedBy(new URL('../../../src/core/client/robots-requests.ts', import.meta.url));
+    const requests = await loadedBy(new URL('../../../src/core/fetch/index.ts', import.meta.url));
     expect(libraries(requests)).not.toContain('undici');
     const transport = await loadedBy(new URL('../../../src/core/fetch/undici-transport.ts', import.meta.url));
     expect(libraries(transport)).toContain('undici');

@@ -1,5 +1,5 @@
 // Loaded before any time is counted.
-import '../../../src/core/client/robots-requests.ts';
+import '../../../src/core/fetch/index.ts';
 import { describe, expect, it } from 'vitest';
 import type { FetchFunction, RobotsClientOptions, RobotsStore } from '../../../src/index.ts';
 import { SECOND } from '../../support/client.ts';

@@ -17,6 +17,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { guardFetch, type RobotsClient, type RobotsClientOptions } from '../../../src/index.ts';
 import { ProxyDispatcher } from '../../../src/core/net/proxy-dispatcher.ts';
 import { testClient } from '../../support/client.ts';
+import { lookupIn } from '../../support/internet.ts';
 import { type Proxy, type ProxyOptions, startProxy } from '../../support/proxy.ts';
 import { type Script, type Site, startSite } from '../../support/site.ts';
 
@@ -269,7 +270,13 @@ const WAYS: readonly (readonly [string, (url: string) => RobotsClientOptions])[]
     },
   ],
   ['absolute form', (uri) => ({ dispatcher: dispatcher(new ProxyAgent({ uri, proxyTunnel: false })) })],
-  ['the proxy of the command', (http) => ({ dispatcher: dispatcher(new ProxyDispatcher({ http })) })],
+  [
+    'the proxy of the command',
+    (http) => {
+      const proxies = dispatcher(new ProxyDispatcher({ http }));
+      return { dispatcher: (url) => proxies.proxyFor(url) };
+    },
+  ],
 ];
 
 describe.each(WAYS)('the refusals of a proxy over %s', (name, options) => {
@@ -326,5 +333,86 @@ describe('without a proxy', () => {
       reason: 'unavailable',
       robots: { status: 404 },
     });
+  });
+});
+
+describe('a dispatcher for each URL', () => {
+  it('sends the request, for redirects too; without one the client connects by itself', async () => {
+    const target = await site({ '/robots.txt': RULES });
+    const location = named(target).concat('/robots.txt');
+    const first = await site({ '/robots.txt': { status: 302, headers: { location } } });
+    const proxy = await startedProxy();
+    const agent = dispatcher(new ProxyAgent(proxy.url));
+    const asked: string[] = [];
+    const robots = client({
+      dispatcher: (url) => {
+        asked.push(url.href);
+        return url.hostname === 'site.test' ? agent : undefined;
+      },
+    });
+    expect(await robots.check(first.url('/y'))).toMatchObject({ robots: { hops: 1, status: 200 } });
+    expect(asked).toEqual([first.url('/robots.txt'), location]);
+    expect(first.requests).toHaveLength(1);
+    expect(target.requests).toHaveLength(1);
+    expect(proxy.tunnels.map((tunnel) => tunnel.authority)).toEqual([new URL(location).host]);
+  });
+
+  it('may be others from request to request, none of which is closed, or keeps a listener', async () => {
+    const agents = Array.from({ length: 120 }, () => dispatcher(new Agent()));
+    const sites = await Promise.all(agents.map(() => site({ '/robots.txt': RULES })));
+    const robots = client({
+      dispatcher: ({ origin }) => agents[sites.findIndex((each) => each.origin === origin)],
+    });
+    for (const each of sites) expect(await robots.canFetch(each.url('/x'))).toBe(false);
+    await robots.close();
+    for (const agent of agents) {
+      expect(agent.closed).toBe(false);
+      expect(agent.listenerCount('connect')).toBe(0);
+    }
+  });
+
+  it('is checked as its own connections are, where it gives none', async () => {
+    const server = await site({ '/robots.txt': RULES });
+    const lookup = lookupIn({ 'site.test': ['127.0.0.1'] });
+    const robots = client({ addressPolicy: 'public-only', dispatcher: () => undefined, lookup });
+    expect(await robots.check(`${named(server)}/x`)).toMatchObject({
+      robots: { error: 'ERR_ROBOTS_ADDRESS_REFUSED' },
+    });
+    const agent = dispatcher(new Agent());
+    const unknown = client({ addressPolicy: 'public-only', dispatcher: () => agent });
+    expect(await unknown.check('http://name.test/x')).toMatchObject({
+      robots: { error: 'ERR_ROBOTS_ADDRESS_UNKNOWN' },
+    });
+    expect(server.requests).toEqual([]);
+  });
+
+  it.each([
+    [
+      'no dispatcher',
+      (): never => ({}) as never,
+      /`dispatcher\("http:.*robots.txt"\)` to be an undici Dispatcher/,
+    ],
+    ['null', (): never => null as never, /an undici Dispatcher or undefined, got null/],
+    [
+      'an error',
+      (): never => {
+        throw new Error('no');
+      },
+      /`dispatcher` failed for "http:/,
+    ],
+    ['a class', Agent as never, /`dispatcher` failed for "http:/],
+  ])('that is %s rejects the question', async (_, choose, message) => {
+    const server = await site({ '/robots.txt': RULES });
+    const asked = client({ dispatcher: choose }).check(server.url('/x'));
+    await expect(asked).rejects.toMatchObject({
+      code: 'ERR_ROBOTS_INVALID_OPTIONS',
+      message: expect.stringMatching(message),
+    });
+    expect(server.requests).toEqual([]);
+  });
+
+  it('is no text', () => {
+    const options: RobotsClientOptions = JSON.parse('{"dispatcher":"http://proxy"}');
+    expect(() => client(options)).toThrow(/`dispatcher` to be an undici Dispatcher, or a function/);
   });
 });

@@ -1,6 +1,6 @@
 import type { FetchProfile, FetchRobotsOptions } from '../../../src/core/fetch/options.ts';
 import { fetchTransport } from '../../../src/core/fetch/fetch-transport.ts';
-import { fetchRobots } from '../../../src/core/fetch/fetch-robots.ts';
+import { fetchRobots } from '../../../src/core/fetch/attempt.ts';
 import type { Transport } from '../../../src/core/fetch/transport.ts';
 import { undiciTransport } from '../../../src/core/fetch/undici-transport.ts';
 import type { Outcome } from '../../../src/core/lifecycle/outcome.ts';

@@ -411,7 +411,7 @@ describe('sendRequest of a guarded crawler', () => {
       inMemory(),
     );
     await crawler.run([server.url('/page')]);
-    expect(failed.map((error) => refusalIn(error)?.decision.url)).toEqual([server.url('/private')]);
+    expect(failed.map((error) => refusalIn(error)?.decision?.url)).toEqual([server.url('/private')]);
     expect(skipped).toEqual([]);
     expect(pagesOf(server)).toEqual(['/page', '/private/2', '/to?/private']);
   });

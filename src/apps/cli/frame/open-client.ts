@@ -94,7 +94,9 @@ export async function openClient(
   const client = new RobotsClient({
     profile,
     agent: names.length === 0 ? DEFAULT_AGENT : names,
-    ...omitUndefined({ deadlineMs, dispatcher, evidence, store: opened?.store }),
+    ...omitUndefined({ deadlineMs, evidence, store: opened?.store }),
+    // Without a proxy the client connects by itself, and checks the addresses.
+    ...(dispatcher && { dispatcher: (url: URL) => dispatcher.proxyFor(url) }),
     onStoreEvent: (event: StoreEvent) => troubles.note(event),
     ...more,
   });

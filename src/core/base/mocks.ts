@@ -1,0 +1,42 @@
+/** By registered symbol, what an active mock of requests sets. nock 14 and msw 2 both use `@mswjs/interceptors`. */
+const MARKS: readonly (readonly [symbol: string, name: string])[] = [
+  ['nock-interceptor', 'nock'],
+  ['interceptor-source', 'msw'],
+  ['setup-server', 'msw'],
+  ['fetch-interceptor', '@mswjs/interceptors'],
+];
+
+/** Codes of requests that went to the network in earnest. */
+const NETWORK_CODES: ReadonlySet<unknown> = new Set([
+  ...[
+    'ENOTFOUND',
+    'EAI_AGAIN',
+    'ESERVFAIL',
+    'ETIMEOUT',
+    'ENODATA',
+    'ECONNREFUSED',
+    'ECONNRESET',
+    'ETIMEDOUT',
+  ],
+  ...['ENETUNREACH', 'EHOSTUNREACH', 'EADDRNOTAVAIL', 'UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_SOCKET'],
+  'ERR_ROBOTS_DEADLINE',
+]);
+
+/**
+ * What to do about a request for `url` that failed with `code` while a mock of this process's requests was active: it has
+ * probably not seen the request. `undefined` without a mock.
+ */
+export function mockHint(code: string | undefined, url: string): string | undefined {
+  if (!NETWORK_CODES.has(code)) return undefined;
+  const name = activeMock();
+  if (name === undefined) return undefined;
+  return `${name} is active: make the client with \`transport: 'fetch'\`, so that ${name} sees its requests, and mock ${url}`;
+}
+
+function activeMock(): string | undefined {
+  for (const [symbol, name] of MARKS) if (Symbol.for(symbol) in globalThis) return name;
+  // Those of vitest and Jest have `mock`, those of sinon have `isSinonProxy`.
+  const { fetch }: { readonly fetch?: unknown } = globalThis;
+  const isStub = 'mock' in Object(fetch) || 'isSinonProxy' in Object(fetch);
+  return isStub ? 'a stub of the global fetch' : undefined;
+}

@@ -1,0 +1,193 @@
+import { createRequire } from 'node:module';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { http, HttpResponse } from 'msw';
+import { setupServer } from 'msw/node';
+import type Nock from 'nock';
+import { Agent, MockAgent, setGlobalDispatcher } from 'undici';
+import { guardFetch, RobotsUnreachableError, type RobotsClientOptions } from '../../../src/index.ts';
+import { refusalFor } from '../../../src/guards/shared/refusal.ts';
+import { testClient } from '../../support/client.ts';
+
+const ROBOTS = 'https://example.test/robots.txt';
+const RULES = 'User-agent: *\nDisallow: /private\n';
+/** Asks no name server in earnest. */
+const lookup: RobotsClientOptions['lookup'] = (hostname, _options, callback) =>
+  callback(Object.assign(new Error('not found'), { code: 'ENOTFOUND', hostname }), '', 0);
+
+const clients: AsyncDisposable[] = [];
+afterEach(async () => {
+  for (const each of clients.splice(0)) await each[Symbol.asyncDispose]();
+});
+
+function client(options: RobotsClientOptions): ReturnType<typeof testClient>['client'] {
+  const { client: made } = testClient(options);
+  clients.push(made);
+  return made;
+}
+
+/** The message of the refusal of a page whose robots.txt could not be looked up. */
+async function refusalOver(options: RobotsClientOptions): Promise<string> {
+  const decision = await client(options).check('https://other.test/page');
+  const refusal = refusalFor(decision);
+  expect(refusal).toBeInstanceOf(RobotsUnreachableError);
+  return refusal.message;
+}
+
+/** Imported only where it is active: to import it is to activate it. */
+async function withNock(use: (nock: typeof Nock) => Promise<void>): Promise<void> {
+  const nock: typeof Nock = createRequire(import.meta.url)('nock');
+  if (!nock.isActive()) nock.activate();
+  nock.disableNetConnect();
+  try {
+    await use(nock);
+  } finally {
+    nock.cleanAll();
+    nock.enableNetConnect();
+    nock.restore();
+  }
+}
+
+describe("transport: 'fetch'", () => {
+  it('is answered by nock 14, which replaces the global fetch later', async () => {
+    const robots = client({ transport: 'fetch' });
+    await withNock(async (nock) => {
+      const scope = nock('https://example.test').get('/robots.txt').reply(200, RULES);
+      expect(await robots.check('https://example.test/private')).toMatchObject({ reason: 'rule' });
+      expect(scope.isDone()).toBe(true);
+      expect(await robots.check('https://other.test/')).toMatchObject({ robots: { error: 'ENETUNREACH' } });
+    });
+  });
+
+  it('is answered by msw 2', async () => {
+    const robots = client({ transport: 'fetch' });
+    let requests = 0;
+    const server = setupServer(
+      http.get(ROBOTS, () => {
+        requests++;
+        return HttpResponse.text(RULES);
+      }),
+    );
+    server.listen({ onUnhandledRequest: 'error' });
+    try {
+      const guarded = guardFetch(fetch, robots);
+      await expect(guarded('https://example.test/private')).rejects.toMatchObject({
+        code: 'ERR_ROBOTS_DISALLOWED',
+      });
+      expect(await robots.canFetch('https://example.test/page')).toBe(true);
+      expect(requests).toBe(1);
+    } finally {
+      server.close();
+    }
+  });
+
+  it('is answered by a stub of the global fetch, with a Response or a plain object', async () => {
+    const responses = [
+      new Response(RULES),
+      { ok: true, status: 200, text: async () => RULES, headers: new Map([['etag', '"1"']]) },
+    ];
+    for (const response of responses) {
+      const stub = vi.fn(async () => response);
+      vi.stubGlobal('fetch', stub);
+      try {
+        const robots = client({ transport: 'fetch' });
+        expect(await robots.canFetch('https://example.test/private')).toBe(false);
+        expect(stub).toHaveBeenCalledExactlyOnceWith(ROBOTS, expect.objectContaining({ redirect: 'manual' }));
+      } finally {
+        vi.unstubAllGlobals();
+      }
+    }
+  });
+
+  it('is the only string', () => {
+    const options: RobotsClientOptions = JSON.parse('{"transport":"undici"}');
+    expect(() => testClient(options)).toThrow(/`transport` to be 'fetch' or an object with a `fetch`/);
+  });
+});
+
+it("undici's MockAgent answers as `dispatcher`, and as the global dispatcher", async () => {
+  const mock = new MockAgent();
+  mock.disableNetConnect();
+  mock.get('https://example.test').intercept({ path: '/robots.txt' }).reply(200, RULES).times(2);
+  expect(await client({ dispatcher: mock }).canFetch('https://example.test/private')).toBe(false);
+  setGlobalDispatcher(mock);
+  try {
+    expect(await client({}).canFetch('https://example.test/private')).toBe(false);
+  } finally {
+    setGlobalDispatcher(new Agent());
+  }
+  mock.assertNoPendingInterceptors();
+  await mock.close();
+});
+
+describe('a refusal after a DNS error, while a mock is active', () => {
+  it('names nock', () =>
+    withNock(async () => {
+      const text = await refusalOver({ lookup });
+      expect(text).toContain("nock is active: make the client with `transport: 'fetch'`");
+      expect(text).toContain('https://other.test/robots.txt');
+      expect(await refusalOver({ transport: 'fetch' })).toContain('nock is active');
+    }));
+
+  it('names msw', async () => {
+    const server = setupServer();
+    server.listen();
+    try {
+      expect(await refusalOver({ lookup })).toContain('msw is active');
+    } finally {
+      server.close();
+    }
+  });
+
+  it('names a stub of the global fetch', async () => {
+    vi.stubGlobal('fetch', vi.fn());
+    try {
+      expect(await refusalOver({ lookup })).toContain('a stub of the global fetch is active');
+    } finally {
+      vi.unstubAllGlobals();
+    }
+  });
+
+  it('names nothing without one, or for a response of the site', async () => {
+    expect(await refusalOver({ lookup })).not.toContain('is active');
+    await withNock(async (nock) => {
+      nock('https://other.test').get('/robots.txt').reply(503);
+      expect(await refusalOver({ transport: 'fetch' })).not.toContain('is active');
+    });
+  });
+});
+
+describe('a response of `fetch` that is none', () => {
+  const page = 'https://example.test/private';
+  const headers = new Map<string, string>();
+  const noText = async (): Promise<string> => '';
+  const asked = async (response: unknown): Promise<unknown> => {
+    const fetch = async (): Promise<never> => response as never;
+    return client({ transport: { fetch } }).check(page);
+  };
+
+  it.each([
+    [{ ok: true, text: noText, headers }, '`status`, a number'],
+    [{ status: 200, text: noText }, '`headers`, with `get(name)`'],
+    [{ status: 200, text: noText, headers: {} }, '`headers`, with `get(name)`'],
+    [{ status: 200, headers }, '`body`, a stream, or `text()`'],
+    [{ status: 200, headers, body: 'text' }, '`body`, a stream, or `text()`'],
+    [{}, '`status`, a number and without `headers`'],
+    [undefined, '`status`, a number and without `headers`'],
+  ])('rejects the question, and says what is missing: %j', async (response, missing) => {
+    const error = expect(asked(response)).rejects;
+    await error.toMatchObject({
+      code: 'ERR_ROBOTS_INVALID_OPTIONS',
+      message: expect.stringContaining(missing),
+    });
+  });
+
+  it('may be a plain object', async () => {
+    const stub = { ok: true, status: 200, text: async () => RULES, headers };
+    expect(await asked(stub)).toMatchObject({ allowed: false, reason: 'rule' });
+    expect(await asked({ ...stub, status: 404 })).toMatchObject({ allowed: true, reason: 'unavailable' });
+    expect(await asked({ ...stub, status: 503 })).toMatchObject({ allowed: false, reason: 'unreachable' });
+    expect(await asked({ ...stub, text: async () => '\0' })).toMatchObject({
+      robots: { error: 'ERR_ROBOTS_NOT_TEXT' },
+    });
+  });
+});
