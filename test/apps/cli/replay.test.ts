@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { RobotsClient } from '../../../src/index.ts';
+import { guardFetch, RobotsClient } from '../../../src/index.ts';
 import { evidenceFile } from '../../../src/extras/evidence/index.ts';
 import { HOUR, START } from '../../support/client.ts';
 import { type Site, startSite } from '../../support/site.ts';
@@ -212,6 +212,147 @@ describe('replay --url', () => {
   it('says that a page was never asked for', async () => {
     const { code, stdout } = await cli(['replay', '--url', 'https://c.example/', file]);
     expect([code, stdout]).toEqual([0, 'https://c.example/: no decision\n']);
+  });
+});
+
+describe('replay --versions and --body', () => {
+  it('lists the versions of each file, and writes one', async () => {
+    const listed = await cli(['replay', '--versions', file]);
+    const [, digest = ''] = /([0-9a-f]{64})/.exec(listed.stdout) ?? [];
+    expect([listed.code, listed.stdout]).toEqual([
+      0,
+      `2026-01-15 12:00:00Z to 2026-01-15 12:00:00Z  https://a.example  ${digest}  67 bytes\n` +
+        '2026-01-16 13:00:00Z to 2026-01-16 13:00:00Z  https://b.example  no file (403)\n',
+    ]);
+    expect(await cli(['replay', '--body', digest, file])).toMatchObject({ code: 0, stdout: FORBIDS });
+    expect(await cli(['replay', '--body', digest.slice(0, 12).toUpperCase(), file])).toMatchObject({
+      code: 0,
+      stdout: FORBIDS,
+    });
+    const json = await cli(['replay', '--versions', '--json', '--origin', 'https://a.example/x', file]);
+    expect(records(json.stdout)).toEqual([
+      {
+        schemaVersion: 1,
+        kind: 'version',
+        origin: 'https://a.example',
+        from: START,
+        until: START,
+        sha256: digest,
+        status: 200,
+      },
+    ]);
+  });
+
+  it.each([
+    ['0'.repeat(64), 'no version has'],
+    ['123', '8 digits'],
+    ['not hex!', 'SHA-256'],
+  ])('refuses the digest %s', async (digest, message) => {
+    const { code, stderr } = await cli(['replay', '--body', digest, file]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
+  });
+});
+
+describe('replay of a part', () => {
+  it('has what was decided about an origin, in a time', async () => {
+    const decided = async (...argv: string[]): Promise<unknown> =>
+      records((await cli(['replay', '--json', ...argv, file])).stdout).at(-1)?.['decisions'];
+    expect(await decided('--origin', 'https://b.example')).toBe(1);
+    expect(await decided('--since', '2026-01-16')).toBe(2);
+    expect(await decided('--until', '2026-01-16T00:00Z')).toBe(2);
+    expect(await decided('--since', '2026-01-16', '--origin', 'https://a.example')).toBe(1);
+  });
+
+  it.each([
+    [['--since', 'yesterday'], 'since'],
+    [['--origin', 'example'], '--origin takes'],
+    [['--versions', '--conduct'], 'Expected one of'],
+  ])('refuses %j', async (argv, message) => {
+    const { code, stderr } = await cli(['replay', ...argv, file]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
+  });
+});
+
+describe('replay --conduct', () => {
+  const SLOW = 'User-agent: *\nCrawl-delay: 10\n';
+
+  /** A crawl of pages at these seconds. `responses`: those of the pages. */
+  async function crawlAt(
+    seconds: readonly number[],
+    responses: readonly Response[] = [],
+    text = SLOW,
+  ): Promise<string> {
+    const path = join(folder, `conduct-${seconds.join('-')}-${responses.length}-${text.length}.ndjson`);
+    const evidence = await evidenceFile(path);
+    let now = START;
+    const client = new RobotsClient({
+      agent: 'ExampleBot',
+      clock: { now: () => now },
+      evidence,
+      transport: { fetch: async () => new Response(text) },
+    });
+    const pages = [...responses];
+    const get = guardFetch(async (_url: string) => pages.shift() ?? new Response('a page'), client);
+    for (const second of seconds) {
+      now = START + second * 1_000;
+      await get(`https://a.example/${second}`);
+    }
+    await client.close();
+    await evidence.close();
+    return path;
+  }
+  const early = async (path: string): Promise<unknown[]> => {
+    const { code, stdout } = await cli(['replay', '--conduct', '--json', path]);
+    const lines = records(stdout);
+    expect(lines.at(-1)).toMatchObject({ kind: 'conduct', early: lines.length - 1 });
+    expect(code).toBe(lines.length > 1 ? 1 : 0);
+    return lines
+      .slice(0, -1)
+      .map(({ url, reason, earliestAt }) => [url, reason, (Number(earliestAt) - START) / 1_000]);
+  };
+
+  it('finds nothing where the crawler waited', async () => {
+    const { code, stdout } = await cli(['replay', '--conduct', await crawlAt([0, 10, 20, 30.001])]);
+    expect([code, stdout]).toEqual([0, '4 requests: none too early\n']);
+  });
+
+  it('tolerates a tenth of the gap, and 50 ms at most', async () => {
+    expect(await early(await crawlAt([0, 9.95, 19.9]))).toEqual([]);
+    expect(await early(await crawlAt([0, 9.94]))).toEqual([['https://a.example/9.94', 'crawl-delay', 10]]);
+  });
+
+  it('lists each start that was too early for Crawl-delay or Request-rate', async () => {
+    expect(await early(await crawlAt([0, 4, 14, 15]))).toEqual([
+      ['https://a.example/4', 'crawl-delay', 10],
+      ['https://a.example/15', 'crawl-delay', 24],
+    ]);
+    const rate = 'User-agent: *\nRequest-rate: 1/20\n';
+    expect(await early(await crawlAt([0, 12, 32], [], rate))).toEqual([
+      ['https://a.example/12', 'request-rate', 20],
+    ]);
+    const { stdout } = await cli(['replay', '--conduct', await crawlAt([0, 4])]);
+    expect(stdout).toMatch(
+      /^TOO EARLY {2}https:\/\/a\.example\/4 {2}.*line 7\n {2}sent at .*, 6 s before the end of Crawl-delay$/m,
+    );
+    expect(stdout).toMatch(/^2 requests: 1 too early$/m);
+  });
+
+  it('lists each start within a Retry-After', async () => {
+    const busy = new Response(null, { status: 503, headers: { 'retry-after': '60' } });
+    expect(await early(await crawlAt([0, 10, 59, 60, 70], [busy]))).toEqual([
+      ['https://a.example/10', 'retry-after', 60],
+      ['https://a.example/59', 'retry-after', 60],
+      ['https://a.example/60', 'crawl-delay', 69],
+    ]);
+  });
+
+  it('finds that requests were removed from the log', async () => {
+    const path = await crawlAt([0, 10, 21]);
+    const cut = join(folder, 'cut.ndjson');
+    const lines = readFileSync(path, 'utf8').split('\n');
+    writeFileSync(cut, lines.filter((_, index) => index !== 5).join('\n'));
+    const { code, stdout } = await cli(['replay', '--conduct', cut]);
+    expect([code, stdout]).toEqual([1, expect.stringContaining('DOES NOT FIT')]);
   });
 });
 

@@ -1,8 +1,10 @@
+import { createHash } from 'node:crypto';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { guardFetch, RobotsClient, type RobotsClientOptions, type RobotsInit } from '../../../src/index.ts';
 import type { DecisionEntry } from '../../../src/core/client/evidence/entry.ts';
-import { virtualClock } from '../../../src/extras/testing/index.ts';
-import { DAY, VirtualClock } from '../../support/client.ts';
+import type { ReplayOptions } from '../../../src/extras/evidence/index.ts';
+import { fakeOrigin, virtualClock } from '../../../src/extras/testing/index.ts';
+import { DAY, START, VirtualClock } from '../../support/client.ts';
 import { Recording, replayed } from '../../support/evidence.ts';
 import { ScriptedStore } from '../../support/store.ts';
 
@@ -176,6 +178,196 @@ describe('replay', () => {
   });
 });
 
+describe('a line', () => {
+  const DECISION = 3;
+
+  it.each([
+    ['at', '1'],
+    ['run', 7],
+    ['n', '2'],
+    ['origin', 7],
+    ['url', null],
+    ['agent', ['ExampleBot']],
+    ['profile', undefined],
+    ['allowed', 'yes'],
+    ['state', 0],
+    ['reason', 7],
+    ['by', '1'],
+    ['usage', { purpose: 'fun', preference: 'allow' }],
+    ['usage', { purpose: 'search', preference: 'maybe' }],
+  ])('of a decision is refused when its `%s` is %j', async (name, value) => {
+    await expect(replayed(doctored(await smallCrawl(), DECISION, { [name]: value }))).rejects.toMatchObject({
+      code: 'ERR_ROBOTS_EVIDENCE',
+      message: expect.stringMatching(`line ${DECISION} .*\`${name}`),
+    });
+  });
+
+  it('of an unknown type is skipped and counted, and its number counts', async () => {
+    const lines = await smallCrawl();
+    const { run, n } = JSON.parse(lines.at(-1)!) as { run: string; n: number };
+    const later = (type: string, number: number): string => JSON.stringify({ type, at: 1, run, n: number });
+    const { differences, skipped } = await replayed([
+      ...lines,
+      later('licence', n + 1),
+      later('licence', n + 2),
+      later('licence', n + 4),
+    ]);
+    expect(skipped).toBe(3);
+    expect(differences).toMatchObject([{ line: lines.length + 3, fault: 'missing-lines' }]);
+  });
+
+  it('may have members of a later version', async () => {
+    const lines = (await smallCrawl()).map((line) => line.replace(/}$/, ',"later":{"a":1}}'));
+    expect(await replayed(lines)).toMatchObject({ decisions: 2, changed: 0, faults: 0 });
+  });
+
+  it('of a run that the file does not have is a fault', async () => {
+    const { differences } = await replayed(doctored(await smallCrawl(), DECISION, { run: 'other' }));
+    expect(differences).toContainEqual(expect.objectContaining({ line: DECISION, fault: 'missing-run' }));
+  });
+
+  it('of a 404 cannot have a body', async () => {
+    const { client, recording } = recorded({}, () => new Response('not found', { status: 404 }));
+    await client.check('https://a.example/');
+    const sha256 = createHash('sha256').update('Disallow: /').digest('hex');
+    const lines = doctored(recording.lines(), 2, { body: 'Disallow: /', sha256 });
+    expect((await replayed(lines)).differences).toContainEqual(
+      expect.objectContaining({ line: 2, fault: 'unexpected-body' }),
+    );
+  });
+});
+
+describe('a replay of a part', () => {
+  /** Two origins, three decisions a day apart. */
+  async function threeDays() {
+    const { client, recording, clock } = recorded();
+    await client.check('https://a.example/private');
+    clock.advance(DAY);
+    await client.check('https://a.example/private/2');
+    await client.check('https://b.example/private');
+    return recording.lines().map((line) => line.replace('"allowed":false', '"allowed":true'));
+  }
+  const urls = async (options: ReplayOptions): Promise<string[]> => {
+    const { differences, decisions } = await replayed(await threeDays(), options);
+    expect(differences).toHaveLength(decisions);
+    return differences.map((one) =>
+      one.kind === 'decision' ? new URL(one.url).host + new URL(one.url).pathname : one.fault,
+    );
+  };
+
+  it('has the decisions about one origin', async () => {
+    expect(await urls({ origin: 'https://b.example/any' })).toEqual(['b.example/private']);
+  });
+
+  it.each([
+    [{ since: START + 1 }, ['a.example/private/2', 'b.example/private']],
+    [{ since: new Date(START + DAY) }, ['a.example/private/2', 'b.example/private']],
+    [{ until: new Date(START + DAY).toISOString() }, ['a.example/private']],
+    [{ since: '2000-01-01', until: '2000-02-01' }, []],
+  ])('has the decisions of %j, by records from before', async (options, expected) => {
+    expect(await urls(options)).toEqual(expected);
+  });
+
+  it.each([
+    { since: 'yesterday' },
+    { until: 'March 7' },
+    { since: new Date(Number.NaN) },
+    { origin: 'example' },
+  ])('refuses %j', async (options) => {
+    await expect(replayed([], options)).rejects.toMatchObject({ code: 'ERR_ROBOTS_INVALID_OPTIONS' });
+  });
+});
+
+describe('what became of a decision', () => {
+  it('has each request that was sent, with its response or its error', async () => {
+    await using site = await fakeOrigin({
+      robots: 'User-agent: *\nDisallow: /private\n',
+      pages: {
+        '/old': { redirect: '/new' },
+        '/new': { status: 404 },
+        '/lost': { fault: 'reset' },
+        '/busy': { status: 503, headers: { 'retry-after': '7' } },
+        '/own': { headers: { 'content-usage': 'train-ai=n' } },
+      },
+    });
+    const recording = new Recording();
+    await using client = new RobotsClient({ agent: 'ExampleBot', evidence: recording.listener });
+    const before = Date.now();
+    const get = guardFetch(fetch, client, { purpose: 'train-ai' });
+    for (const path of ['/old', '/lost', '/private', '/busy', '/own'])
+      await get(site.url(path)).catch(() => undefined);
+    const requests = recording.ofType('request').map(({ url, at: _, run: _run, n: _n, ...rest }) => ({
+      ...rest,
+      path: new URL(url).pathname,
+    }));
+    const sent = { type: 'request', origin: site.origin, startedAt: expect.any(Number) };
+    expect(requests).toEqual([
+      { ...sent, path: '/old', status: 302 },
+      { ...sent, path: '/new', status: 404 },
+      { ...sent, path: '/lost', error: expect.stringMatching(/ECONNRESET|UND_ERR_SOCKET/) },
+      { ...sent, path: '/busy', status: 503, retryAfter: '7' },
+      { ...sent, path: '/own', status: 200, refused: 'ERR_ROBOTS_USAGE' },
+    ]);
+    expect(requests.every(({ startedAt }) => startedAt >= before && startedAt <= Date.now())).toBe(true);
+    expect(site.pageCount).toBe(5);
+    expect(await replayed(recording.lines())).toMatchObject({ changed: 0, faults: 0 });
+  });
+
+  it('has deferrals and pauses', async () => {
+    const clock = virtualClock({ autoAdvance: true });
+    const { client, recording } = recorded({ clock }, () => new Response('User-agent: *\nCrawl-delay: 60\n'));
+    const responses = [new Response(null, { status: 429, headers: { 'retry-after': '100' } })];
+    const get = guardFetch(async (_url: string) => responses.shift() ?? new Response('a page'), client, {
+      pacing: { maxDelayMs: 70_000 },
+      clock,
+    });
+    await get('https://a.example/1');
+    await expect(get('https://a.example/2')).rejects.toMatchObject({ code: 'ERR_ROBOTS_DEFERRED' });
+    const from = clock.now();
+    expect(recording.ofType('pause')).toMatchObject([{ status: 429, from, until: from + 100_000 }]);
+    expect(recording.ofType('deferred')).toMatchObject([
+      { url: 'https://a.example/2', delayFrom: 'retry-after', retryAt: expect.any(Number) },
+    ]);
+    expect(recording.ofType('request')).toMatchObject([{ url: 'https://a.example/1', startedAt: from }]);
+    expect(await replayed(recording.lines())).toMatchObject({ changed: 0, faults: 0 });
+  });
+});
+
+describe('the usage of a decision', () => {
+  const USAGE = 'User-agent: *\nAllow: /\nContent-Usage: train-ai=n\n';
+
+  it('is replayed: a preference that was changed in the log differs', async () => {
+    const { client, recording } = recorded({}, () => new Response(USAGE));
+    await client.check('https://a.example/', undefined, { purpose: 'train-ai' });
+    const lines = recording.lines();
+    expect(await replayed(lines)).toMatchObject({ changed: 0, faults: 0 });
+    const changed = lines.map((line) => line.replaceAll('"preference":"disallow"', '"preference":"allow"'));
+    expect(await replayed(changed)).toMatchObject({ changed: 1, flipped: 1 });
+    const moved = lines.map((line) => line.replaceAll('"line":3', '"line":4'));
+    expect(moved).not.toEqual(lines);
+    expect(await replayed(moved)).toMatchObject({ changed: 1, flipped: 0 });
+  });
+
+  it('of a question about /robots.txt replays as recorded, while another attempt ends', async () => {
+    let text = USAGE;
+    const { client, recording, clock } = recorded({}, () => new Response(text));
+    const url = 'https://a.example/robots.txt';
+    const ask = (): Promise<unknown> => client.check(url, undefined, { purpose: 'train-ai' });
+    const other = client.check('https://a.example/');
+    for (let turn = 0; turn < 60; turn++) await Promise.all([ask(), Promise.resolve()]);
+    await other;
+    await ask();
+    text = 'User-agent: *\nDisallow:\n';
+    clock.advance(2 * DAY);
+    const again = client.check('https://a.example/page');
+    for (let turn = 0; turn < 60; turn++) await ask();
+    await again;
+    await ask();
+    expect(recording.ofType('decision').length).toBeGreaterThan(100);
+    expect((await replayed(recording.lines())).differences).toEqual([]);
+  });
+});
+
 describe('a replay under other rules', () => {
   it('says what another agent would have been told', async () => {
     const { flipped, changed, differences } = await replayed(await smallCrawl(), { agent: 'OtherBot/2' });
@@ -303,14 +495,22 @@ describe('evidence', () => {
     expect(await replayed(changed)).toMatchObject({ changed: 1, flipped: 1 });
   });
 
-  it('has no user name and no password, of a question or of a redirect', async () => {
+  it.each([
+    'https://me:secret@b.example/r',
+    'https:///me:secret@b.example/r',
+    'https:\\\\me:secret@b.example/r',
+    'ht\ttps://me:secret@b.example/r',
+    '///me:secret@b.example/r',
+    '/\t/me:secret@b.example/r',
+    '\\/me:se@cret:secret@b.example/r',
+  ])('has no user name and no password, of a question or of a redirect to %j', async (location) => {
     const asked: string[] = [];
     const { client, recording } = recorded({
       transport: {
         fetch: async (url) => {
           asked.push(url);
           return asked.length === 1
-            ? new Response(null, { status: 301, headers: { location: 'https://me:secret@b.example/r' } })
+            ? new Response(null, { status: 301, headers: { location } })
             : new Response(FORBIDS);
         },
       },
