@@ -20,6 +20,8 @@ export interface Session {
    * function that removes the listener.
    */
   onTerminate?(listener: () => void): () => void;
+  /** Calls `listener` on each SIGHUP. Returns a function that removes the listener. */
+  onHangUp?(listener: () => void): () => void;
 }
 
 /** Invalid use of the command. The message says what was expected, what came, and what to do. */

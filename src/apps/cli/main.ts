@@ -22,4 +22,8 @@ process.exitCode = await run({
     process.once('SIGTERM', listener);
     return () => process.off('SIGTERM', listener);
   },
+  onHangUp(listener) {
+    process.on('SIGHUP', listener);
+    return () => process.off('SIGHUP', listener);
+  },
 });

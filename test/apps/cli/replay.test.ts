@@ -1,11 +1,12 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { guardFetch, RobotsClient } from '../../../src/index.ts';
 import { evidenceFile } from '../../../src/extras/evidence/index.ts';
 import { HOUR, START } from '../../support/client.ts';
 import { type Site, startSite } from '../../support/site.ts';
+import { startService } from '../serve/service.ts';
 import { cli, records } from './session.ts';
 
 const FORBIDS = 'User-agent: *\nDisallow: /private\n\nUser-agent: OtherBot\nDisallow: /\n';
@@ -371,6 +372,42 @@ describe('--evidence', () => {
     expect((await cli(argv(path), { stdin: `${site.origin}\n` })).code).toBe(code);
     const replayed = await cli(['replay', path]);
     expect(replayed).toMatchObject({ code: 0, stdout: '1 decision of 1 run: all as recorded\n' });
+  });
+
+  it('that cannot be written ends the command before it asks or answers anything', async () => {
+    const path = join(folder, 'held.ndjson');
+    await using _ = await evidenceFile(path);
+    const before = site.requests.length;
+    for (const argv of [
+      ['check', site.url('/page')],
+      ['prefetch', '-'],
+      ['serve', '--port', '0'],
+    ]) {
+      const [name = '', ...rest] = argv;
+      const run = await cli([name, '--evidence', path, ...rest], { stdin: site.origin });
+      expect(run).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('only writer') });
+    }
+    expect(site.requests).toHaveLength(before);
+  });
+
+  it('of the service starts a new file on SIGHUP', async () => {
+    const path = join(folder, 'served.ndjson');
+    const service = await startService(['--allow-private', '--evidence', path]);
+    const ask = async (): Promise<number> =>
+      (await fetch(`${service.origin}/v1/check?url=${encodeURIComponent(site.url('/private'))}`)).status;
+    expect(await ask()).toBe(200);
+    await vi.waitFor(() => expect(readFileSync(path, 'utf8')).toContain('"type":"decision"'));
+    renameSync(path, `${path}.1`);
+    service.hangUp();
+    expect(readFileSync(path, 'utf8')).toBe('');
+    expect(await ask()).toBe(200);
+    expect(await service.terminate()).toBe(0);
+    for (const file of [`${path}.1`, path]) {
+      expect(await cli(['replay', file])).toMatchObject({
+        code: 0,
+        stdout: '1 decision of 1 run: all as recorded\n',
+      });
+    }
   });
 
   it('is not for decisions by a file', async () => {

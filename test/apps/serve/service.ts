@@ -15,6 +15,8 @@ export interface TestService extends AsyncDisposable {
   /** Where it listens. */
   readonly port: number;
   readonly stderr: Collector;
+  /** Sends SIGHUP. */
+  hangUp(): void;
   /** Sends SIGTERM; resolves with the exit code. */
   terminate(): Promise<number>;
   /** Presses Ctrl-C; resolves with the exit code. */
@@ -38,6 +40,7 @@ export async function startService(
   const stderr = new Collector();
   const interrupted = new AbortController();
   const listeners = new Set<() => void>();
+  const hangUps = new Set<() => void>();
   const session = {
     argv: ['serve', '--port', '0', ...argv],
     env: {},
@@ -48,6 +51,10 @@ export async function startService(
     onTerminate(listener: () => void): () => void {
       listeners.add(listener);
       return () => listeners.delete(listener);
+    },
+    onHangUp(listener: () => void): () => void {
+      hangUps.add(listener);
+      return () => hangUps.delete(listener);
     },
   };
   const ended: Promise<number> =
@@ -71,6 +78,9 @@ export async function startService(
     origin: url,
     port: Number(new URL(url).port),
     stderr,
+    hangUp() {
+      for (const listener of hangUps) listener();
+    },
     terminate,
     interrupt() {
       interrupted.abort(new Error('Interrupted'));

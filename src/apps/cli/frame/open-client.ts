@@ -47,6 +47,11 @@ export class OpenedClient implements PolicyClient {
     this.#troubles = troubles;
   }
 
+  /** Starts a new file of evidence, after the old one was renamed. */
+  reopenEvidence(): void {
+    this.#evidence?.reopen();
+  }
+
   policy(origin: string, options: PolicyOptions): Promise<OriginPolicy> {
     return this.client.policy(origin, options);
   }

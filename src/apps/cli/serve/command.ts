@@ -54,6 +54,6 @@ export const serveCommand: Command = {
     { code: exitCode.success, says: 'ended by SIGTERM, after it answered the open requests' },
     { code: exitCode.usage, says: 'wrong usage, or it cannot listen on the address' },
   ],
-  notes: [],
+  notes: ['With --evidence, SIGHUP starts a new file under the same path: rename the old one before.'],
   run: async (given, session) => (await import('./run.ts')).serve(given, session),
 };

@@ -44,6 +44,9 @@ export async function serve(
   });
   const { client } = opened;
   const stopping = new AbortController();
+  // Without evidence, SIGHUP ends the process, as it does by default.
+  const forget =
+    settings.evidence === undefined ? undefined : session.onHangUp?.(() => opened.reopenEvidence());
   const { profile, agents } = settings;
   const metrics = prom && new Metrics(prom, client);
   const service: Service = {
@@ -73,6 +76,7 @@ export async function serve(
     }
   } finally {
     metrics?.close();
+    forget?.();
     await opened[Symbol.asyncDispose]();
   }
   session.signal.throwIfAborted();
