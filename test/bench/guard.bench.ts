@@ -1,6 +1,10 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Agent, request } from 'undici';
+import { evidenceFile } from '../../src/extras/evidence/index.ts';
 import { guardFetch, RobotsClient } from '../../src/index.ts';
 import { robotsInterceptor } from '../../src/guards/undici/undici.ts';
 import { median, type Row } from './measure.ts';
@@ -26,6 +30,11 @@ export async function* guarding(rounds: number): AsyncGenerator<Row> {
   await client.prefetch([origin]);
   const guarded = guardFetch(fetch, client);
   const paced = guardFetch(fetch, client, { pacing: { defaultDelayMs: 0, concurrency: CONCURRENCY } });
+  const folder = await mkdtemp(join(tmpdir(), 'canfetch-bench-'));
+  const evidence = await evidenceFile(join(folder, 'evidence.ndjson'));
+  const recording = new RobotsClient({ agent: AGENT, evidence });
+  await recording.prefetch([origin]);
+  const recorded = guardFetch(fetch, recording);
   const unnamed = guardFetch(fetch, client, { identify: false });
   // What `compose` itself costs is undici's.
   const plain = agent.compose((dispatch) => (options, handler) => dispatch(options, handler));
@@ -46,6 +55,11 @@ export async function* guarding(rounds: number): AsyncGenerator<Row> {
       (index) => text(paced(url(index))),
     );
     yield await compare(
+      { rounds, together, what: '`evidence` of guardFetch, in a file,', bar: 1.12 },
+      (index) => text(guarded(url(index))),
+      (index) => text(recorded(url(index))),
+    );
+    yield await compare(
       { rounds, together, what: 'guardFetch with `identify: false`' },
       (index) => text(fetch(url(index))),
       (index) => text(unnamed(url(index))),
@@ -57,6 +71,9 @@ export async function* guarding(rounds: number): AsyncGenerator<Row> {
     );
   }
   await client.close();
+  await recording.close();
+  await evidence.close();
+  await rm(folder, { recursive: true });
   await agent.close();
   site.disconnect();
 }

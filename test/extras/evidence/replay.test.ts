@@ -296,11 +296,11 @@ describe('what became of a decision', () => {
     const get = guardFetch(fetch, client, { purpose: 'train-ai' });
     for (const path of ['/old', '/lost', '/private', '/busy', '/own'])
       await get(site.url(path)).catch(() => undefined);
-    const requests = recording.ofType('request').map(({ url, at: _, run: _run, n: _n, ...rest }) => ({
-      ...rest,
-      path: new URL(url).pathname,
-    }));
-    const sent = { type: 'request', origin: site.origin, startedAt: expect.any(Number) };
+    const requests = recording
+      .ofType('request')
+      .map(({ url, ...rest }) => ({ ...rest, path: new URL(url).pathname }));
+    const stamp = { at: expect.any(Number), run: expect.any(String), n: expect.any(Number) };
+    const sent = { ...stamp, type: 'request', origin: site.origin, startedAt: expect.any(Number) };
     expect(requests).toEqual([
       { ...sent, path: '/old', status: 302 },
       { ...sent, path: '/new', status: 404 },
