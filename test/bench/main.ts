@@ -16,7 +16,7 @@ import { checking, firstAnswers, manyHits, parsing, ruleCounts } from './rules.b
 import { service } from './service.bench.ts';
 import { sizes } from './size.bench.ts';
 import { stores } from './store.bench.ts';
-import { storedPrefetch } from './stored-prefetch.bench.ts';
+import { storeCost, storedPrefetch } from './stored-prefetch.bench.ts';
 
 /*
  * `npm run bench` measures what users call, as ratios against peers in one run, and exits with 1 where a bar is missed.
@@ -57,6 +57,7 @@ const parts: Readonly<Record<string, Part>> = {
   replay: part(3, (_, times) => replaying(times)),
   cold: part(2, (_, times) => coldOrigins(times)),
   stored: part(3, (_, times) => storedPrefetch(times)),
+  'store-cost': part(3, (_, times) => storeCost(times)),
   many: part(1, () => manyOrigins(300_000)),
 };
 /** Its table is in the guide of stores. */

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,6 +13,7 @@ import { redisStore } from '../../src/stores/redis/redis.ts';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite.ts';
 import { startSlowProxy } from '../fleet/slow-proxy.ts';
 import { type RedisServer, startRedis } from '../support/redis-server.ts';
+import { type BenchFile, benchFiles } from './files.ts';
 import { loopbackOrigins } from './bulk-urls.ts';
 import { median, type Row, timed, type Took } from './measure.ts';
 import { startProcess } from './program.ts';
@@ -104,6 +105,67 @@ async function prefetched(urls: readonly string[], open: Open): Promise<Took> {
     await robots.prefetch(urls);
     await robots.close();
   });
+  await opened?.close();
+  return took;
+}
+
+/** The thread of Node's main loop, without those of libraries. */
+function mainThreadMs(): number {
+  const [nanoseconds] = readFileSync(`/proc/self/task/${process.pid}/schedstat`, 'utf8').split(' ');
+  return Number(nanoseconds) / 1e6;
+}
+
+/** What a store adds to the time of the main thread for an origin with a real body, over a fetch without sockets. */
+export async function* storeCost(rounds: number): AsyncGenerator<Row> {
+  if (process.platform !== 'linux') return;
+  const { files } = benchFiles();
+  yield await costOf('LMDB', files, async () => onDisk(lmdbStore, ''), rounds);
+  if (isBuiltin('node:sqlite')) {
+    yield await costOf('SQLite', files, async () => onDisk(sqliteStore, 'file'), rounds);
+  }
+  const redis = await startRedisIfInstalled();
+  if (redis === undefined) return;
+  const empty = (): Promise<unknown> => redis.command('FLUSHALL');
+  yield await costOf('ioredis', files, () => empty().then(() => overIoredis(redis.url, false)), rounds);
+  yield await costOf('node-redis', files, () => empty().then(() => overNodeRedis(redis.url)), rounds);
+  await redis.stop();
+}
+
+async function costOf(name: string, files: readonly BenchFile[], open: Open, rounds: number): Promise<Row> {
+  const times: (readonly [bareMs: number, addedMs: number])[] = [];
+  for (let round = -1; round < rounds; round++) {
+    const bareMs = await realPrefetchMs(files, async () => undefined);
+    const storedMs = await realPrefetchMs(files, open);
+    if (round >= 0) times.push([bareMs, storedMs - bareMs]);
+  }
+  const [bare, added] = [0, 1].map((at) => (median(times.map((each) => each[at]!)) * 1_000) / files.length);
+  return {
+    what: `main-thread time that ${name} adds to an origin of ${files.length} with real files`,
+    ours: `${added!.toFixed(0)} µs`,
+    peer: `${bare!.toFixed(0)} µs without a store`,
+    ratio: '',
+    bar: name === 'LMDB' ? '≤ 120 µs' : '',
+    held: name !== 'LMDB' || added! <= 120,
+  };
+}
+
+async function realPrefetchMs(files: readonly BenchFile[], open: Open): Promise<number> {
+  const opened = await open();
+  let next = 0;
+  const robots = new RobotsClient({
+    agent: 'ExampleBot/1.0',
+    cache: { maxBytes: 2 ** 30 },
+    storeDeadlineMs: 60_000,
+    ...(opened === undefined ? {} : { store: opened.store }),
+    transport: {
+      fetch: async () => new Response(Uint8Array.from(files[next++ % files.length]!.bytes)),
+    },
+  });
+  globalThis.gc?.();
+  const before = mainThreadMs();
+  await robots.prefetch(files.map(({ host }) => `https://${host}/`));
+  await robots.close();
+  const took = mainThreadMs() - before;
   await opened?.close();
   return took;
 }

@@ -5,7 +5,7 @@ import {
   type ReplayOptions,
   type ReplayReport,
 } from '../../src/extras/evidence/index.ts';
-import { storedBody } from '../../src/core/store/record/stored-body.ts';
+import { bodyJson } from '../../src/core/store/record/stored-body.ts';
 
 /** Collects the entries of clients, and gives them as the lines of one file. */
 export class Recording {
@@ -20,7 +20,7 @@ export class Recording {
       const { body, ...others } = entry;
       if (written.has(others.sha256!)) return JSON.stringify(others);
       written.add(others.sha256!);
-      return JSON.stringify({ ...others, body: storedBody(body) });
+      return `${JSON.stringify(others).slice(0, -1)},"body":${bodyJson(body)}}`;
     });
   }
 

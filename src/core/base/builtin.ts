@@ -1,9 +1,11 @@
+import type nodeBuffer from 'node:buffer';
 import type nodeCrypto from 'node:crypto';
 import type diagnosticsChannel from 'node:diagnostics_channel';
 import type util from 'node:util';
 import type zlib from 'node:zlib';
 
 interface Builtins {
+  readonly 'node:buffer': typeof nodeBuffer;
   readonly 'node:crypto': typeof nodeCrypto;
   readonly 'node:diagnostics_channel': typeof diagnosticsChannel;
   readonly 'node:util': typeof util;

@@ -19,18 +19,28 @@ export const MAX_VALUE_BYTES: number = 4 * 1024 * 1024;
 const COMPRESS_ABOVE_BYTES = 1024;
 
 /**
- * Values up to this size are compressed synchronously, in well under a millisecond; larger ones off the event loop.
+ * Values up to this size are compressed synchronously, in a millisecond at most; larger ones off the event loop, which
+ * costs more time of the main thread for the smaller ones.
  */
-const SYNCHRONOUS_BYTES = 64 * 1024;
+const SYNCHRONOUS_BYTES = 256 * 1024;
+/** Compressed bytes that are decompressed synchronously. */
+const SYNCHRONOUS_COMPRESSED_BYTES = 64 * 1024;
 
 /** The first byte is the format: the letter for the encoding, a capital for compressed. */
 const UTF8 = 't'.charCodeAt(0);
 const UTF16 = 'u'.charCodeAt(0);
 const CAPITAL = 0x20;
 
-/** On real records, quality 4 gives smaller output than deflate at its default level, in a third of the time. */
+const MIN_CHUNK_BYTES = 1_024;
+
+/** Quality 1 takes a third of the time of 4 on real records, for 9 % more bytes; deflate at level 1 takes half more. */
 const compression = (size: number): BrotliOptions => ({
-  params: { [constants.BROTLI_PARAM_QUALITY]: 4, [constants.BROTLI_PARAM_SIZE_HINT]: size },
+  // The default, 16 KiB of output, is garbage for a value of 4.
+  chunkSize: Math.max(MIN_CHUNK_BYTES, size >> 1),
+  params: {
+    [constants.BROTLI_PARAM_QUALITY]: 1,
+    [constants.BROTLI_PARAM_SIZE_HINT]: size,
+  },
 });
 const bounded: BrotliOptions = { maxOutputLength: MAX_VALUE_BYTES };
 
@@ -45,7 +55,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
  */
 export function compress(value: string): Buffer | Promise<Buffer> {
   // UTF-8 cannot encode lone surrogates, and a store must return the value unchanged.
-  const wellFormed = !/\p{Surrogate}/u.test(value);
+  const wellFormed = isWellFormed(value);
   const bytes = Buffer.from(value, wellFormed ? 'utf8' : 'utf16le');
   if (bytes.length > MAX_VALUE_BYTES) {
     throw new RobotsInvalidOptionsError(
@@ -63,6 +73,12 @@ export function compress(value: string): Buffer | Promise<Buffer> {
   return marked(encoding, bytes);
 }
 
+/** `String.prototype.isWellFormed` where the runtime has it: five times as fast. */
+const isWellFormed: (value: string) => boolean =
+  'isWellFormed' in String.prototype
+    ? (value) => (value as string & { isWellFormed(): boolean }).isWellFormed()
+    : (value) => !/\p{Surrogate}/u.test(value);
+
 /** Decodes the result of {@link compress}; `undefined` for any other bytes. */
 export async function decompress(stored: Uint8Array): Promise<string | undefined> {
   const marker = stored[0];
@@ -74,7 +90,7 @@ export async function decompress(stored: Uint8Array): Promise<string | undefined
     if (encoding !== UTF8 && encoding !== UTF16) return undefined;
     return decode(
       encoding,
-      bytes.length <= SYNCHRONOUS_BYTES
+      bytes.length <= SYNCHRONOUS_COMPRESSED_BYTES
         ? brotliDecompressSync(bytes, bounded)
         : await decompressBrotli(bytes, bounded),
     );

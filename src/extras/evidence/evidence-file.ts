@@ -19,7 +19,7 @@ import type {
   RunEntry,
 } from '../../core/client/evidence/entry.ts';
 import { restated } from '../../core/client/evidence/recorder.ts';
-import { storedBody } from '../../core/store/record/stored-body.ts';
+import { bodyJson } from '../../core/store/record/stored-body.ts';
 import { FileLock } from './file-lock.ts';
 import { WrittenFile } from './written-file.ts';
 
@@ -326,7 +326,7 @@ class EvidenceWriter {
       return { entry, text: `${JSON.stringify({ ...others, sha256 })}\n`, digest: undefined };
     }
     digests.add(sha256);
-    const text = `${JSON.stringify({ ...others, sha256, body: storedBody(body) })}\n`;
+    const text = `${JSON.stringify({ ...others, sha256 }).slice(0, -1)},"body":${bodyJson(body)}}\n`;
     return { entry, text, digest: sha256 };
   }
 

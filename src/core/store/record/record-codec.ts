@@ -7,7 +7,7 @@ import {
   type Profile,
 } from '../../lifecycle/index.ts';
 import { originOf } from '../../url/index.ts';
-import { storedBody } from './stored-body.ts';
+import { bodyJson } from './stored-body.ts';
 import { readStoredRecord, type StoredRecord } from './record-schema.ts';
 
 /** Raise this when an older reader would misread a newer record. It is part of every key. */
@@ -51,10 +51,15 @@ export class RecordCodec {
   encode(record: OriginRecord): string {
     const { maxBodyBytes, profileOf } = this.#options;
     const { keepCopyOnUnavailableMs } = profileOf(record.origin);
-    const { copy } = record;
-    const stored =
-      copy === undefined ? record : { ...record, copy: { ...copy, body: storedBody(copy.body) } };
-    const rest = JSON.stringify({ record: stored, maxBodyBytes, keepCopyOnUnavailableMs }).slice(1);
+    const { copy, ...others } = record;
+    const writer = JSON.stringify({ maxBodyBytes, keepCopyOnUnavailableMs }).slice(1, -1);
+    let stored = JSON.stringify(others);
+    if (copy !== undefined) {
+      const { body, ...described } = copy;
+      const copyJson = `${JSON.stringify(described).slice(0, -1)},"body":${bodyJson(body)}}`;
+      stored = `${stored.slice(0, -1)},"copy":${copyJson}}`;
+    }
+    const rest = `${writer},"record":${stored}}`;
     return `{"v":${RECORD_VERSION},"sum":${crc32(rest)},${rest}`;
   }
 
