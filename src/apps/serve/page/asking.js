@@ -20,13 +20,13 @@ export function showError(error) {
   result.hidden = true;
 }
 
-/** Shows an answer. */
+/** Shows a result. */
 export function put(...children) {
   result.replaceChildren(...children);
   result.hidden = false;
 }
 
-/** Ends the question that is being asked, and takes away the answer before it. */
+/** Cancels the current question, and removes the last result. */
 export function clear() {
   asking?.abort();
   document.title = texts.plainTitle;
@@ -36,7 +36,7 @@ export function clear() {
 
 /**
  * Asks a question, whose progress is shown and can be cancelled.
- * @param {string} text What is told while it is asked.
+ * @param {string} text Shown meanwhile.
  * @param {string} path
  * @param {RequestInit} [init]
  * @param {(response: Response, tell: (note: string) => void) => Promise<any>} [read]
@@ -61,15 +61,15 @@ export async function ask(text, path, init, read = (response) => response.json()
   tick();
   try {
     const response = await fetch(path, { ...init, signal: mine.signal });
-    const answer = await (response.ok ? read(response, (told) => (note = told)) : response.json()).catch(
+    const body = await (response.ok ? read(response, (told) => (note = told)) : response.json()).catch(
       (error) => {
         if (error.name === 'AbortError') throw error;
         throw new Error(texts.noAnswer(response.status));
       },
     );
-    if (!response.ok) throw new Error(texts.problems[answer.code] || answer.detail);
+    if (!response.ok) throw new Error(texts.problems[body.code] || body.detail);
     mine.signal.throwIfAborted();
-    return answer;
+    return body;
   } finally {
     clearInterval(timer);
     if (asking === mine) progress.replaceChildren();

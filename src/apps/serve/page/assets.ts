@@ -9,7 +9,7 @@ import type { Handler, Reply } from '../reply.ts';
 const FILES = [
   ['/', 'text/html', 'index.html'],
   ['/page/style.css', 'text/css', 'style.css'],
-  ['/page/answer.css', 'text/css', 'answer.css'],
+  ['/page/result.css', 'text/css', 'result.css'],
   ['/page/main.js', 'text/javascript', 'main.js'],
   ['/page/asking.js', 'text/javascript', 'asking.js'],
   ['/page/comparison.js', 'text/javascript', 'comparison.js'],
@@ -53,9 +53,9 @@ function wordsHandler(): FileHandler {
 type FileHandler = (exchange: Pick<Exchange, 'request'>) => Reply;
 
 /**
- * Tells the page who brought the visitor. The page answers the question of its address by itself only for one who typed
- * it or came from the page itself: a link of another site would make this machine send requests to origins of that
- * site's choice. Browsers send no `Sec-Fetch-Site` over plain HTTP to other hosts than this machine.
+ * Marks the page when the visitor typed its address or came from the page itself. Only then does it ask the question of its
+ * address at once: a link on another site could otherwise make this machine send requests to any origin. Over plain HTTP,
+ * browsers send `Sec-Fetch-Site` to this machine only.
  */
 function documentHandler(foreign: FileHandler, file: Buffer): FileHandler {
   const marked = Buffer.from(file.toString().replace('<html', '<html data-brought-by="visitor"'));

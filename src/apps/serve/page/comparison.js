@@ -19,18 +19,18 @@ export function countOf({ same, differences }) {
   return texts.differs(agents, flips);
 }
 
-/** The whole answer. */
-export function comparison(answer) {
-  const { before, after, differences, everybody, agentsLeftOut } = answer;
+/** The whole result. */
+export function comparison(result) {
+  const { before, after, differences, everybody, agentsLeftOut } = result;
   const remarks = [before, after].map(({ because }) => because).filter((each) => each !== undefined);
   return [
     element(
       'div',
-      { class: 'answer' },
+      { class: 'summary' },
       element(
         'div',
         { class: 'banner plain', 'data-part': 'banner' },
-        element('p', { class: 'big' }, countOf(answer)),
+        element('p', { class: 'big' }, countOf(result)),
         element('p', { class: 'asked' }, named(before, texts.before), ' → ', named(after, texts.after)),
         ...remarks.map((each) => element('p', { class: 'remark' }, foreign(each))),
         ...(agentsLeftOut === 0 ? [] : [element('p', { class: 'remark' }, texts.leftOut(agentsLeftOut))]),

@@ -15,7 +15,7 @@ export function csvCell(value) {
   return '"' + safe.replaceAll('"', '""') + '"';
 }
 
-/** A line per URL and agent. `results` are those of a pasted file; the answer of a site is one of them. */
+/** One line for each URL and agent. */
 export function csv(results, purpose) {
   const { columns } = texts;
   const head = [
@@ -48,7 +48,7 @@ export function csv(results, purpose) {
   return [head, ...rows].map((row) => row.map(csvCell).join(',') + '\r\n').join('');
 }
 
-/** Lets the browser save the CSV. The byte order mark tells spreadsheets that it is UTF-8. */
+/** Saves the CSV. Spreadsheets read the byte order mark as a sign of UTF-8. */
 export function saveCsv(text) {
   const url = URL.createObjectURL(new Blob(['\ufeff', text], { type: 'text/csv' }));
   const link = document.createElement('a');

@@ -1,5 +1,5 @@
 // @ts-check
-// Keeps the question in the address of the page, so that a link, back and forward lead to it.
+// Keeps the question in the address of the page, for links and for the history.
 
 /**
  * A question about one URL is in the query: `?url=…&agent=…&compare=…&purpose=…`. Any other is in the fragment, which
@@ -57,7 +57,7 @@ export async function questionOf({ search, hash }) {
   };
 }
 
-/** Takes what has the right type; anybody can write a link. @returns {Question} */
+/** Takes the fields that have the right type: a link can hold anything. @returns {Question} */
 function checked(found) {
   const { mode, robots, before, after, urls, agents, purpose } = Object(found);
   const text = (value) => (typeof value === 'string' ? value : '');

@@ -1,5 +1,5 @@
 // @ts-check
-// Asks the service what the form asks, and displays the answer.
+// Asks the service what the form asks, and shows the result.
 import { ask, askAbout, clear, put, readLines, say, showError } from './asking.js';
 import { comparison, countOf } from './comparison.js';
 import { csv, saveCsv } from './csv.js';
@@ -24,15 +24,15 @@ for (const [attribute, set] of /** @type {[string, (node: any, text: string) => 
 
 const form = new Form(showError);
 
-/** The parts of the page that depend on the selected verdict: banner, excerpt, facts, marked lines and preferences. */
+/** What depends on the selected verdict: banner, excerpt, facts, marked lines and preferences. */
 class Detail {
-  constructor(answer, otherFacts, where) {
-    this.listing = answer.lines && new Listing(answer);
-    // The answer for a pasted file has the fields of `robots` itself; of many URLs, each verdict has its own.
-    this.context = { ...answer, robots: answer.robots || answer };
+  constructor(result, otherFacts, where) {
+    this.listing = result.lines && new Listing(result);
+    // The result for a pasted file has the fields of `robots` itself. For many URLs, each verdict has its own.
+    this.context = { ...result, robots: result.robots || result };
     this.otherFacts = otherFacts;
     this.where = where;
-    this.head = element('div', { class: 'answer' });
+    this.head = element('div', { class: 'summary' });
     this.facts = element('div', {});
     this.usage = element('div', {});
   }
@@ -54,7 +54,7 @@ class Detail {
 }
 
 /**
- * Buttons to share the answer; verdicts can be saved, too.
+ * Buttons that copy the link to the result, and save its verdicts.
  * @param {any[]} [results]
  * @param {string} [purpose]
  */
@@ -87,32 +87,32 @@ async function askSite(question) {
   for (const name of form.compared()) query.append('compare', name);
   if (purpose) query.set('purpose', purpose);
   const host = URL.canParse(url) ? new URL(url).host : url;
-  const answer = await ask(texts.asking(host), '/v1/explain?' + query);
-  const { state, policy } = answer;
-  const verdicts = answer.verdicts.map((verdict) => ({ ...verdict, state }));
-  const detail = new Detail(answer, () => originFacts(answer), host);
+  const result = await ask(texts.asking(host), '/v1/explain?' + query);
+  const { state, policy } = result;
+  const verdicts = result.verdicts.map((verdict) => ({ ...verdict, state }));
+  const detail = new Detail(result, () => originFacts(result), host);
   const sitemaps = policy.sitemaps
     .slice(0, 50)
     .map(({ url: at, line }) => element('li', {}, foreign(at), ' ' + texts.line(line)));
   put(
     detail.head,
     detail.facts,
-    shareBar([{ input: answer.url, verdicts }], purpose),
+    shareBar([{ input: result.url, verdicts }], purpose),
     section(
       texts.agentsTitle,
-      agentTable(verdicts, purpose, (verdict) => detail.pick(verdict, answer.url)),
+      agentTable(verdicts, purpose, (verdict) => detail.pick(verdict, result.url)),
     ),
     ...(detail.listing ? detail.listing.sections() : []),
-    section(texts.timelineTitle, timelineList(answer.timeline, answer.now, policy.failure)),
+    section(texts.timelineTitle, timelineList(result.timeline, result.now, policy.failure)),
     detail.usage,
     ...(sitemaps.length === 0
       ? []
       : [section(texts.sitemapsTitle, element('ul', { class: 'sources' }, ...sitemaps))]),
-    ...(answer.underProfiles.length === 0
+    ...(result.underProfiles.length === 0
       ? []
-      : [section(texts.profilesTitle, profileTable(answer.underProfiles))]),
+      : [section(texts.profilesTitle, profileTable(result.underProfiles))]),
   );
-  detail.pick(verdicts[0], answer.url);
+  detail.pick(verdicts[0], result.url);
 }
 
 async function askText({ robots, urls, agents, purpose }) {
@@ -122,10 +122,10 @@ async function askText({ robots, urls, agents, purpose }) {
     ...(agents.length === 0 ? {} : { agents }),
     ...(purpose ? { purpose } : {}),
   };
-  const answer = await askAbout(texts.deciding, '/v1/explain', body);
-  const first = answer.results.find(({ verdicts }) => verdicts);
-  const detail = new Detail(answer, () => [[texts.readAs, answer.dialect]], texts.pasted);
-  putMany(answer.results, purpose, detail);
+  const result = await askAbout(texts.deciding, '/v1/explain', body);
+  const first = result.results.find(({ verdicts }) => verdicts);
+  const detail = new Detail(result, () => [[texts.readAs, result.dialect]], texts.pasted);
+  putMany(result.results, purpose, detail);
   if (first) return;
   detail.listing.pick({});
   say(texts.noUrl, 'error');
@@ -149,7 +149,7 @@ function putMany(results, purpose, detail) {
   const isOne = verdicts.length < 2;
   if (!isOne) detail.head.classList.add('picked');
   put(
-    ...(isOne ? [] : [element('div', { class: 'answer' }, heading), share, table]),
+    ...(isOne ? [] : [element('div', { class: 'summary' }, heading), share, table]),
     detail.head,
     detail.facts,
     ...(isOne ? [share, table] : []),
@@ -169,9 +169,9 @@ async function askList({ urls, agents, purpose }) {
     asked.map((agent) => JSON.stringify({ url, agent, purpose: purpose || undefined })),
   );
   const init = { method: 'POST', body: questions.join('\n') };
-  const answers = await ask(texts.deciding, '/v1/check', init, readLines(questions.length));
+  const lines = await ask(texts.deciding, '/v1/check', init, readLines(questions.length));
   const results = urls.map((input, index) => {
-    const verdicts = answers.slice(index * asked.length, (index + 1) * asked.length);
+    const verdicts = lines.slice(index * asked.length, (index + 1) * asked.length);
     const failed = verdicts.find(({ error }) => error);
     return failed ? { input, error: failed.error } : { input, verdicts };
   });
@@ -180,7 +180,7 @@ async function askList({ urls, agents, purpose }) {
   putMany(results, purpose, new Detail({}, listFacts, texts.manyUrls(urls.length)));
 }
 
-/** What is known of one of many verdicts, and the way to all about it. */
+/** Facts about one of many verdicts, with a link to everything about its URL. */
 function listFacts({ robots, agent }, url) {
   const href = '/?' + new URLSearchParams({ url, agent });
   return [...robotsFacts(robots, Date.now()), [texts.more, element('a', { href }, texts.explain)]];
@@ -192,30 +192,30 @@ async function askDiff({ before, after }) {
     const origin = withScheme(text.trim());
     return /^(?:https?|ftp):\/\/\S+$/i.test(origin) ? { origin } : text;
   };
-  const answer = await askAbout(texts.comparing, '/v1/diff', { before: given(before), after: given(after) });
-  const [head, ...sections] = comparison(answer);
+  const result = await askAbout(texts.comparing, '/v1/diff', { before: given(before), after: given(after) });
+  const [head, ...sections] = comparison(result);
   put(head, shareBar(), ...sections);
-  document.title = texts.title(countOf(answer), texts.modeDiff);
-  say(countOf(answer), 'hidden');
+  document.title = texts.title(countOf(result), texts.modeDiff);
+  say(countOf(result), 'hidden');
 }
 
 const asks = { site: askSite, list: askList, text: askText, diff: askDiff };
-const answer = (question) => asks[question.mode](question).catch(showError);
+const showResult = (question) => asks[question.mode](question).catch(showError);
 
 async function submit() {
   const question = form.read();
   const link = await linkOf(question);
   const isNew = link !== location.pathname + location.search + location.hash;
   history[isNew ? 'pushState' : 'replaceState'](ASKED, '', link);
-  await answer(question);
+  await showResult(question);
 }
 
-/** The state of the entries of the history whose question the visitor has asked. */
+/** The state of history entries whose question the visitor has asked. */
 const ASKED = 'asked';
 
 /**
- * Shows the question that the address holds, and its answer. A link of somebody else waits for the button: the answer can
- * need requests to a site that the visitor did not choose.
+ * Shows the question in the address, and its result. A link from another site waits for the button, because a question
+ * can need requests to a site that the visitor did not choose.
  */
 async function follow() {
   clear();
@@ -224,7 +224,7 @@ async function follow() {
   });
   form.fill(question);
   if (question && history.state === ASKED) {
-    await answer(form.read());
+    await showResult(form.read());
     return;
   }
   say(question ? texts.waits : '');

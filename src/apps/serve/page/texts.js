@@ -89,9 +89,13 @@ export const texts = {
     'Crawlers must wait. The next try is ' + away + (time ? ', at ' + time : '') + '.',
   triedLater: 'Crawlers must wait and try again later.',
   copyHolds: ' (robots.txt cannot be read now, so the last good copy applies)',
-  reasons: Object.fromEntries(
-    Object.entries(reasons).map(([reason, { what, so }]) => [reason, so ? what + ', so ' + so : what]),
-  ),
+  reasons: {
+    ...Object.fromEntries(
+      Object.entries(reasons).map(([reason, { what, so }]) => [reason, so ? what + ', so ' + so : what]),
+    ),
+    // Not "nothing may be fetched": the page calls it undecided.
+    unreachable: 'robots.txt cannot be read now',
+  },
   lost: {
     shorter: 'shorter, so it loses',
     tie: 'equally long: allow wins over disallow, then the first line wins',

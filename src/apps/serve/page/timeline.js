@@ -44,7 +44,7 @@ export function timelineList(events, now, failure = undefined) {
   );
 }
 
-/** The words for a detail that the service tells in those of crawlers. */
+/** The words for a detail of the service. */
 function detailText({ event, detail }, failure) {
   if (event === 'phase') return texts.phases[detail];
   if (!failure || !event.endsWith('-failure')) return detail;

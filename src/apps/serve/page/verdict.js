@@ -4,7 +4,7 @@ import { element, facts, foreign } from './elements.js';
 import { texts } from './texts.js';
 import { away, clock } from './timeline.js';
 
-/** `allowed`, `disallowed`, or `undecided` when a later request may give another answer. */
+/** `allowed`, `disallowed`, or `undecided` while robots.txt is unreachable. */
 export function verdictClass({ reason, allowed }) {
   if (reason === 'unreachable') return 'undecided';
   return allowed ? 'allowed' : 'disallowed';
@@ -14,7 +14,7 @@ export const verdictWord = (verdict) => texts.words[verdictClass(verdict)];
 
 const SIGN = { allowed: '✓', disallowed: '✕', undecided: '?' };
 
-/** A word and a sign, so that the meaning does not depend on colour. */
+/** A word and a sign: the meaning must not depend on colour. */
 export function mark(kind, word) {
   return element(
     'span',
@@ -74,17 +74,17 @@ function remarks({ truncated, suspect }) {
  * The heading of a result: the verdict, its agent, its reason, and warnings about the file.
  * @param {any} verdict
  * @param {string} url
- * @param {any} answer Of the service; `robots` tells of the file.
+ * @param {any} result From the service. `robots` describes the file.
  */
-export function banner(verdict, url, answer) {
+export function banner(verdict, url, result) {
   const kind = verdictClass(verdict);
   return element(
     'div',
     { class: 'banner ' + kind, 'data-part': 'banner' },
     element('p', { class: 'big' }, verdictMark(verdict)),
     element('p', { class: 'asked' }, foreign(verdict.agent), texts.mayFetch[kind], foreign(url)),
-    ...because(verdict, answer).map((each) => element('p', { class: 'because' }, each)),
-    ...remarks(answer.robots).map((each) => element('p', { class: 'remark' }, each)),
+    ...because(verdict, result).map((each) => element('p', { class: 'because' }, each)),
+    ...remarks(result.robots).map((each) => element('p', { class: 'remark' }, each)),
   );
 }
 
@@ -113,7 +113,7 @@ export function verdictFacts({ group, runnerUp, crawlDelayMs, reason }, others) 
   ]);
 }
 
-/** Facts about the answer for robots.txt: what failed, how old the file in force is, and its digest. */
+/** Facts about robots.txt: why it failed, or its age and digest. */
 export function robotsFacts({ finalUrl, status, error, hops, fetchedAt, sha256 }, now, way = undefined) {
   const digest = sha256 && element('code', { class: 'digest' }, sha256);
   return [
@@ -142,7 +142,7 @@ export function originFacts({ policy, profile, lifetimeReason, now }) {
     ]),
   );
   const size = file && texts.sizeValue(file.sizeBytes) + (file.truncated ? texts.sizeCut : '');
-  // The copy that is in force can be older than the latest answer.
+  // The copy in force can be older than the latest response.
   const inForce = file ? { ...robots, fetchedAt: file.fetchedAt } : robots;
   return [
     ...robotsFacts(inForce, now, way),
