@@ -87,6 +87,31 @@ describe('the matcher decides as the reference does', () => {
     );
   });
 
+  it('patterns that are too long for the words of a rule, which keep 12 bits of a length', () => {
+    const length = fc.oneof(
+      fc.constantFrom(1_999, 2_000, 2_001, 4_090, 4_094, 4_095, 4_096, 4_097, 8_192),
+      fc.integer({ min: 1, max: 9_000 }),
+    );
+    const text = fc
+      .tuple(fc.constantFrom('/', '/b', '/*b'), length, fc.constantFrom('', 'b', '$', '*', '*b', '%61'))
+      .map(([start, count, end]) => start + 'a'.repeat(count) + end);
+    const long = fc.tuple(fc.constantFrom('Allow: ', 'Disallow: '), text).map((both) => both.join(''));
+    const rules = fc.oneof(
+      fc.array(long, { minLength: 1, maxLength: 5 }),
+      // From 257 on literal rules are sorted.
+      fc
+        .array(long, { minLength: 1, maxLength: 3 })
+        .map((list) => [...list, ...Array.from({ length: 260 }, (_, index) => `Disallow: /x${index}`)]),
+    );
+    const each = text.map((written) => written.replaceAll(/[*$]/g, ''));
+    fc.assert(
+      fc.property(rules, fc.array(each, { minLength: 1, maxLength: 3 }), (list, targets) => {
+        expectReference(`User-agent: *\n${list.join('\n')}`, targets);
+      }),
+      { numRuns: runs(200) },
+    );
+  });
+
   it('lines of any kind', () => {
     const key = fc.constantFrom(
       ...['User-agent', 'user agent', 'USERAGENT', 'Disallow', 'DISALLOW', 'Allow', 'aLLOW', 'Dissallow'],
@@ -158,6 +183,17 @@ const families: Readonly<
   'stray percent signs': [
     several(fc.constantFrom('%', '%4', '*', '%zz', '1', '%31', '%40', '%2F', 'a'), 9),
     several(fc.constantFrom('%', '%4', '%31', '%41', '1', '%40', '%2F', '%zz', 'a', '?'), 40),
+  ],
+  // A `%` before a `*` fits every kind of `%`, and the leftmost place of either kind leaves the most room.
+  'a percent sign before a star': [
+    fc
+      .tuple(
+        fc.constantFrom('*', '*', 'a', '*a*', '%*'),
+        fc.constantFrom('%', '%', '%4', '%%'),
+        several(fc.constantFrom('x', '1', '1x', '%40', 'a'), 2, '*'),
+      )
+      .map(([start, percent, end]) => `${start}${percent}*${end}`),
+    several(fc.constantFrom('%%311', '%%31', 'x', 'x', '%40', '%', 'a', '1'), 5),
   ],
   'rules to be rewritten': [
     several(fc.constantFrom('%61', '%7E', 'é', '%c3', '%2f', 'a', '*'), 9),

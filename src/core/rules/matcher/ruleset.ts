@@ -33,7 +33,10 @@ const LOW_BITS = 12;
 const LOW = (1 << LOW_BITS) - 1;
 /** Offsets from here on need details. Lines are fewer than bytes. */
 const HIGH_LIMIT = 1 << (32 - LOW_BITS);
-/** Longer patterns have details: a description does not show all of them. */
+/**
+ * Longer patterns have details, because a description shows only their start. It must not exceed {@link LOW}: the length of
+ * a rule without details is kept in the low bits of word 1, and a longer one would corrupt its offset.
+ */
 const MAX_PLAIN_BYTES = 2_000;
 
 /** The number of bytes that a rule and a target are compared by first: byte 0, and the four of word 0. */

@@ -197,6 +197,7 @@ describe('google: the directory of an index file', () => {
   it.each([
     ['/index.htm', '/', true],
     ['/d/index.htm', '/d/', true],
+    ['/a/index.html/', '/a/', false],
     ['/d/index.html?x', '/d/', true],
     ['/d/e/index.htm', '/d/', false],
     ['/d/index.ht', '/d/', false],

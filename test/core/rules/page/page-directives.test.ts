@@ -32,6 +32,17 @@ const meta = (content: string, name = 'robots'): object =>
   said({ meta: [{ name, content }], agent: 'ExampleBot' });
 
 describe('pageDirectives', () => {
+  it('marks a tdm-reservation of 0 or 1 as understood, and no other', () => {
+    const { sources, tdmReserved } = pageDirectives({ headers: { 'tdm-reservation': '0, 1, 2,' } });
+    expect(sources.map(({ value, understood }) => [value, understood])).toEqual([
+      ['0', true],
+      ['1', true],
+      ['2', false],
+      ['', false],
+    ]);
+    expect(tdmReserved).toBe(true);
+  });
+
   it('permits everything for a page without directives', () => {
     expect(pageDirectives({})).toEqual(NOTHING);
     expect(pageDirectives({ headers: new Headers(), meta: [], agent: 'ExampleBot' })).toEqual(NOTHING);
