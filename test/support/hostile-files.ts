@@ -136,6 +136,15 @@ export const hostileFamilies: Readonly<Record<string, HostileFamily>> = {
     file: (bytes) => linesOf(bytes, () => 'User-agent: *\nDisallow: /x'),
     path: A_PATH,
   },
+  'many groups with rules': {
+    file: (bytes) =>
+      linesOf(bytes, (n) => `User-agent: bot${n}\nDisallow: /private/${n % 50}\nAllow: /public\n`),
+    path: A_PATH,
+  },
+  'rules of which few differ': {
+    file: (bytes) => rules(bytes, (n) => `/some/long/shared/prefix/${n % 50}`),
+    path: A_PATH,
+  },
   'groups for many': {
     file: (bytes) => linesOf(bytes, (n) => `User-agent: a${nth(n)}\nDisallow: /x`),
     path: A_PATH,

@@ -1,7 +1,7 @@
 import type { DialectTraits } from './dialect.ts';
 import { BLANK, equalsAt, GOOGLE_TOKEN, LOWER, STAR, TOKEN, utf8 } from './bytes.ts';
 
-const WHOLE_TOKEN = /^[A-Za-z0-9_.-]+$/;
+export const WHOLE_TOKEN: RegExp = /^[A-Za-z0-9_.-]+$/;
 /**
  * A run of token characters. If a letter outside ASCII, or a combining mark, follows, it is part of a name and no
  * token.

@@ -1,4 +1,4 @@
-import { agentLineNames, callerAgent, NAMES_AGENT, NAMES_ALL, NAMES_NOBODY } from './agent.ts';
+import { agentLineNames, callerAgent, WHOLE_TOKEN, NAMES_AGENT, NAMES_ALL, NAMES_NOBODY } from './agent.ts';
 import { type Dialect, dialects, type DialectTraits } from './dialect.ts';
 import { GroupWalk } from './group-walk.ts';
 import { LINE_ALLOW, LINE_OTHER, LINE_SITEMAP, LINE_USER_AGENT, LineCursor } from './line-cursor.ts';
@@ -82,7 +82,7 @@ export function describe(bytes: Uint8Array, traits: DialectTraits): Description 
     } else if (kind === LINE_SITEMAP) sitemaps.push({ url: value, line });
     else if (kind === LINE_OTHER) {
       const key = text(keyStart, keyEnd).toLowerCase();
-      otherRecords.push({ key, value, line, ...(block >= 0 && { block }) });
+      otherRecords.push(block < 0 ? { key, value, line } : { key, value, line, block });
     } else if (value !== '') {
       group?.rules.push({ directive: kind === LINE_ALLOW ? 'allow' : 'disallow', pattern: value, line });
     }
@@ -109,6 +109,8 @@ const GOOGLE_NAME = /^[ \t\v\f]*(?:\*(?=[ \t\v\f]|$)|[A-Za-z_-]+)/;
 
 /** The names on a user-agent line, as the dialect compares them. The text version of `agentLineNames`. */
 export function agentNames(value: string, traits: DialectTraits): string[] {
+  // Most values are one name. It costs less to see that first.
+  if (traits.agentNames !== 'google' && WHOLE_TOKEN.test(value)) return [value];
   const items = traits.agentNames === 'token-list' ? value.split(',') : [value];
   const names: string[] = [];
   for (const item of items) {

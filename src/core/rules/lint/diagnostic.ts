@@ -86,39 +86,52 @@ export interface Span {
 
 type MutableDiagnostic = { -readonly [Field in keyof Diagnostic]: Diagnostic[Field] };
 
+/** The diagnostics of one code. */
+interface Kind {
+  readonly shown: MutableDiagnostic[];
+  /** One for each subject. */
+  readonly bySubject: Map<string, MutableDiagnostic>;
+}
+
 /** Collects diagnostics, within bounds: a file may have a quarter of a million bad lines. */
 export class Report {
   readonly #bytes: Uint8Array;
-  readonly #kinds = new Map<string, MutableDiagnostic[]>();
+  readonly #kinds = new Map<DiagnosticCode, Kind>();
+  #subjects = 0;
 
   constructor(bytes: Uint8Array) {
     this.#bytes = bytes;
   }
 
-  /** @param thing The subject. Only the first diagnostic with the same code and subject is kept. */
+  /** @param subject Only the first diagnostic with the same code and subject is kept. */
   add(
     code: DiagnosticCode,
     severity: Severity,
     { line, column, start, end }: Span,
     more?: Pick<Diagnostic, 'agent' | 'meant' | 'otherLine'>,
-    thing?: string,
+    subject?: string,
   ): void {
-    let kind: string = code;
-    if (thing !== undefined && (this.#kinds.has(code + thing) || this.#kinds.size < MAX_SUBJECTS))
-      kind += thing;
-    const shown = this.#kinds.get(kind) ?? [];
-    if (shown.length < (kind === code ? MAX_PER_CODE : 1)) {
-      const text = fromUtf8.decode(this.#bytes.subarray(start, Math.min(end, start + MAX_TEXT_BYTES)));
-      shown.push({ code, severity, line, column, text, ...more });
-      this.#kinds.set(kind, shown);
-    } else {
-      const last = shown.at(-1)!;
+    let kind = this.#kinds.get(code);
+    if (kind === undefined) this.#kinds.set(code, (kind = { shown: [], bySubject: new Map() }));
+    const { shown, bySubject } = kind;
+    const isSubject = subject !== undefined && (bySubject.has(subject) || this.#subjects < MAX_SUBJECTS);
+    const last = isSubject ? bySubject.get(subject) : shown.length < MAX_PER_CODE ? undefined : shown.at(-1);
+    if (last !== undefined) {
       last.omitted = (last.omitted ?? 0) + 1;
+      return;
     }
+    const text = fromUtf8.decode(this.#bytes.subarray(start, Math.min(end, start + MAX_TEXT_BYTES)));
+    const added: MutableDiagnostic = { code, severity, line, column, text, ...more };
+    if (isSubject) {
+      bySubject.set(subject, added);
+      this.#subjects++;
+    } else shown.push(added);
   }
 
   /** By line and column. */
   get diagnostics(): readonly Diagnostic[] {
-    return [...this.#kinds.values()].flat().sort((a, b) => a.line - b.line || a.column - b.column);
+    return [...this.#kinds.values()]
+      .flatMap(({ shown, bySubject }) => [...shown, ...bySubject.values()])
+      .sort((a, b) => a.line - b.line || a.column - b.column);
   }
 }

@@ -2,18 +2,34 @@ import type { DialectTraits } from '../dialect.ts';
 import type { Report, Span } from './diagnostic.ts';
 import { beats, findShadowed, type RankedRule } from './shadowed-rules.ts';
 
+/** An agent that user-agent lines name. */
+interface LintedAgent {
+  /** In lower case. */
+  readonly name: string;
+  /** The first line that names it. */
+  readonly line: number;
+  /** The last group that does. */
+  group: LintedGroup;
+  /** Whether one of its groups has a rule. */
+  isRuled: boolean;
+  /** The one that decides, of the rules about all paths in its groups. */
+  root: RankedRule | undefined;
+  /** The rules of the groups that name it alone. */
+  rules: RankedRule[] | undefined;
+}
+
 interface LintedGroup {
   /** The value of its first user-agent line. */
   readonly agentLine: Span;
-  /** Names in lower case, without duplicates. */
-  readonly names: string[];
+  /** Without duplicates. */
+  readonly agents: LintedAgent[];
   /** Rules that can match something. */
   readonly rules: RankedRule[];
   ruleLines: number;
   /** The first rule without a path. */
-  voidRule?: Span;
+  voidRule: Span | undefined;
   /** The one that decides, of the rules about all paths. */
-  root?: RankedRule;
+  root: RankedRule | undefined;
 }
 
 /** Bounds the time for files with thousands of names. */
@@ -24,8 +40,7 @@ export class GroupLint {
   readonly #traits: DialectTraits;
   readonly #report: Report;
   readonly #groups: LintedGroup[] = [];
-  /** The first line that names an agent, and the last group that does. */
-  readonly #agents = new Map<string, { readonly line: number; group: LintedGroup }>();
+  readonly #agents = new Map<string, LintedAgent>();
 
   /** The number of pairs of names that were compared. */
   #comparisons = 0;
@@ -42,28 +57,38 @@ export class GroupLint {
 
   /** Whether there is one group only, and it is for all agents. */
   get isForAll(): boolean {
-    return this.#groups.length === 1 && this.last.names.includes('*');
+    return this.#groups.length === 1 && this.#agents.has('*');
   }
 
   start(agentLine: Span): void {
-    this.#groups.push({ agentLine, names: [], rules: [], ruleLines: 0 });
+    this.#groups.push({
+      agentLine,
+      agents: [],
+      rules: [],
+      ruleLines: 0,
+      voidRule: undefined,
+      root: undefined,
+    });
   }
 
   /** Adds an agent named by a user-agent line of the last group. */
   addAgent(agent: string, span: Span): void {
     const group = this.last;
-    const { names } = group;
+    const { agents } = group;
     const name = agent.toLowerCase();
-    const known = this.#agents.get(name);
-    if (known === undefined) this.#agents.set(name, { line: span.line, group });
-    else if (known.group === group) return;
+    let known = this.#agents.get(name);
+    if (known === undefined) {
+      known = { name, line: span.line, group, isRuled: false, root: undefined, rules: undefined };
+      this.#agents.set(name, known);
+    } else if (known.group === group) return;
     else {
       known.group = group;
       this.#report.add('duplicate-group', 'warning', span, { agent, otherLine: known.line });
     }
-    names.push(name);
-    const star = this.#agents.get('*')?.group === group;
-    if (name === '*' ? names.length > 1 : star && names.length === 2) {
+    agents.push(known);
+    if (agents.length < 2) return;
+    // Told once: at the star after other names, or at the first name after the star.
+    if (name === '*' || (agents.length === 2 && agents[0]!.name === '*')) {
       this.#report.add('mixed-group', 'info', span, { agent, otherLine: group.agentLine.line });
     }
   }
@@ -78,51 +103,67 @@ export class GroupLint {
 
   /** Reports problems that are known only at the end of the file. */
   finish(): void {
+    const merged = this.#merge();
     const report = this.#report;
-    /** Agents with a group that has rules. */
-    const ruled = new Set<string>();
-    /** By agent: the one that decides, of its rules about all paths. */
-    const roots = new Map<string, RankedRule>();
-    /** Rules by their agents: groups for the same agents always apply together. */
-    const merged = new Map<string, RankedRule[]>();
-    for (const { names, root, rules, ruleLines, voidRule } of this.#groups) {
-      if (rules.length > 0 && voidRule !== undefined) report.add('empty-rule', 'info', voidRule);
-      for (const name of names) {
-        if (ruleLines > 0) ruled.add(name);
-        if (root !== undefined && this.#wins(root, roots.get(name))) roots.set(name, root);
-      }
-      const agents = names.length === 1 ? names[0]! : names.sort().join();
-      const others = merged.get(agents);
-      if (others === undefined) merged.set(agents, rules);
-      else for (const rule of rules) others.push(rule);
-    }
-
     const overruled = new Set<RankedRule>();
-    for (const { agentLine, names, root } of this.#groups) {
-      const idle = names.find((name) => !ruled.has(name) && !this.#isPartlyNamed(name, ruled));
-      if (idle !== undefined) report.add('empty-group', 'warning', agentLine, { agent: idle });
+    for (const { agentLine, agents, root } of this.#groups) {
+      const idle = agents.find((agent) => !agent.isRuled && !this.#isPartlyNamed(agent.name));
+      if (idle !== undefined) report.add('empty-group', 'warning', agentLine, { agent: idle.name });
       if (root === undefined || root.allow) continue;
-      const agent = names.find((name) => roots.get(name)!.allow);
+      const agent = agents.find((each) => each.root!.allow);
       if (agent === undefined) continue;
       overruled.add(root);
-      report.add('merge-allows-all', 'error', root, { agent, otherLine: roots.get(agent)!.line });
+      report.add('merge-allows-all', 'error', root, { agent: agent.name, otherLine: agent.root!.line });
     }
-    for (const rules of merged.values()) {
+    for (const rules of merged) {
       findShadowed(rules, this.#traits, (rule, { line }) => {
         if (!overruled.has(rule)) report.add('shadowed-rule', 'warning', rule, { otherLine: line });
       });
     }
   }
 
+  /** Tells the agents what their groups have. Returns the rules that always apply together: by their agents. */
+  #merge(): readonly (readonly RankedRule[])[] {
+    const merged: RankedRule[][] = [];
+    const byNames = new Map<string, RankedRule[]>();
+    for (const { agents, root, rules, ruleLines, voidRule } of this.#groups) {
+      if (rules.length > 0 && voidRule !== undefined) this.#report.add('empty-rule', 'info', voidRule);
+      for (const agent of agents) {
+        if (ruleLines > 0) agent.isRuled = true;
+        if (root !== undefined && this.#wins(root, agent.root)) agent.root = root;
+      }
+      if (rules.length === 0) continue;
+      const [alone] = agents;
+      const names =
+        agents.length === 1
+          ? ''
+          : agents
+              .map(({ name }) => name)
+              .sort()
+              .join();
+      const others = agents.length === 1 ? alone!.rules : byNames.get(names);
+      if (others !== undefined) {
+        for (const rule of rules) others.push(rule);
+        continue;
+      }
+      merged.push(rules);
+      if (agents.length === 1) alone!.rules = rules;
+      else byNames.set(names, rules);
+    }
+    return merged;
+  }
+
   /**
-   * Whether rules for one of `ruled` apply to the agent `name`, too, because that name is a part of it: "substring match"
-   * (robotstxt.org). Past a number of comparisons it is taken to be so.
+   * Whether rules for another agent apply to the agent `name`, too, because that agent's name is a part of it: "substring
+   * match" (robotstxt.org). Past a number of comparisons it is taken to be so.
    */
-  #isPartlyNamed(name: string, ruled: ReadonlySet<string>): boolean {
+  #isPartlyNamed(name: string): boolean {
     if (this.#traits.agentMatch === 'whole' || name === '*') return false;
-    this.#comparisons += ruled.size;
-    if (this.#comparisons > MAX_COMPARISONS) return true;
-    return [...ruled].some((other) => other !== '*' && name.includes(other));
+    for (const other of this.#agents.values()) {
+      if (++this.#comparisons > MAX_COMPARISONS) return true;
+      if (other.isRuled && other.name !== '*' && name.includes(other.name)) return true;
+    }
+    return false;
   }
 
   #wins(rule: RankedRule, other: RankedRule | undefined): boolean {

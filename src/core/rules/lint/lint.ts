@@ -160,8 +160,7 @@ class Linter {
 
   #line(): void {
     const { kind, line, keyStart, keyEnd, valueStart, valueEnd, missingColon } = this.#cursor;
-    const value = this.#span(valueStart, valueEnd);
-    if (kind === LINE_JUNK || kind === LINE_OTHER) this.#otherLine(value);
+    if (kind === LINE_JUNK || kind === LINE_OTHER) this.#otherLine();
     else if (kind >= LINE_USER_AGENT) {
       const known = kind - LINE_USER_AGENT;
       const forgiven = !this.#cursor.keyIs(KEY_BYTES[known]!);
@@ -169,32 +168,33 @@ class Linter {
       if (forgiven) this.#report.add('forgiven-key', 'warning', this.#span(keyStart, keyEnd), more);
       if (missingColon) this.#report.add('missing-colon', 'warning', this.#span(keyStart, keyEnd), more);
     }
-    if (kind === LINE_USER_AGENT) this.#agentLine(value);
-    else if (kind === LINE_ALLOW || kind === LINE_DISALLOW) this.#ruleLine(value, kind === LINE_ALLOW);
-    else if (
+    if (kind === LINE_USER_AGENT) this.#agentLine(this.#span(valueStart, valueEnd));
+    else if (kind === LINE_ALLOW || kind === LINE_DISALLOW) {
+      this.#ruleLine(this.#span(valueStart, valueEnd), kind === LINE_ALLOW);
+    } else if (
       kind === LINE_SITEMAP &&
       !/^https?:\/\/./i.test(this.#characters.slice(valueStart, valueStart + 9))
     ) {
-      this.#report.add('relative-sitemap', 'warning', value);
+      this.#report.add('relative-sitemap', 'warning', this.#span(valueStart, valueEnd));
     } else if (kind === LINE_BLANK) this.#between ??= { line, directive: false };
     if (kind === LINE_BLANK) this.#afterBlank = true;
     else if (kind >= LINE_USER_AGENT && kind !== LINE_SITEMAP) this.#afterBlank = false;
   }
 
   /** Handles a line with a key that affects no decision, or without a key. */
-  #otherLine(value: Span): void {
+  #otherLine(): void {
     const { bytes } = this.#file;
-    const { kind, line, keyStart, keyEnd, missingColon } = this.#cursor;
+    const { kind, line, keyStart, keyEnd, valueStart, valueEnd, missingColon } = this.#cursor;
     const report = this.#report;
     const key = this.#span(keyStart, keyEnd);
     const text = this.#characters.slice(keyStart, Math.min(keyEnd, keyStart + 50));
     const written = kind === LINE_JUNK ? text.split(/[ \t]/, 1)[0]! : text;
     if (written !== this.#lastKey.written) this.#lastKey = keyOf(written);
     const { word, meant } = this.#lastKey;
-    const whole = this.#span(keyStart, Math.max(keyEnd, value.end));
-    if (bytes[keyStart] === LESS_THAN) report.add('html', 'error', whole, {}, ' ');
+    const wholeEnd = Math.max(keyEnd, valueEnd);
+    if (bytes[keyStart] === LESS_THAN) report.add('html', 'error', this.#span(keyStart, wholeEnd), {}, ' ');
     else if (kind === LINE_JUNK || missingColon) {
-      if (meant === undefined) report.add('unreadable-line', 'warning', whole);
+      if (meant === undefined) report.add('unreadable-line', 'warning', this.#span(keyStart, wholeEnd));
       else report.add('missing-colon', 'error', key, { meant });
     } else if (meant === undefined || meant === word) {
       report.add('unsupported-directive', 'info', key, {}, word);
@@ -203,9 +203,11 @@ class Linter {
     const isInBlock = this.#walk.block >= 0;
     if (!isInBlock && AGENT_RECORDS.test(word)) report.add('record-outside-group', 'warning', key);
     if (SIGNALS.includes(word)) this.#signals.set(line, key);
-    if (isInBlock && word === 'license' && this.#afterBlank) this.#apart ??= value;
-    if (word === 'crawl-delay' && secondsToMs(bytes, value.start, value.end) < 0) {
-      report.add('invalid-crawl-delay', 'warning', value);
+    if (isInBlock && word === 'license' && this.#afterBlank) {
+      this.#apart ??= this.#span(valueStart, valueEnd);
+    }
+    if (word === 'crawl-delay' && secondsToMs(bytes, valueStart, valueEnd) < 0) {
+      report.add('invalid-crawl-delay', 'warning', this.#span(valueStart, valueEnd));
     }
     if (this.#between?.directive !== true) this.#between = { line, directive: true };
   }
@@ -239,12 +241,16 @@ class Linter {
     }
     this.#between = undefined;
     const written = this.#characters.slice(value.start, value.end);
-    let names = [written];
-    if (!TOKEN_OR_STAR.test(written)) {
-      names = agentNames(written, this.#traits);
+    if (TOKEN_OR_STAR.test(written)) {
+      this.#groups.addAgent(written, value);
+      return;
+    }
+    const names = agentNames(written, this.#traits);
+    if (names.length === 1 && names[0] === written) {
+      report.add('agent-not-token', 'info', value, { meant: written });
+    } else {
       const meant = names.slice(0, MAX_AGENTS_SHOWN).join(', ');
-      const severity = meant === '' ? 'error' : meant === written ? 'info' : 'warning';
-      report.add('agent-not-token', severity, value, { meant });
+      report.add('agent-not-token', meant === '' ? 'error' : 'warning', value, { meant });
       const agent = ignoredName(written, names);
       if (agent !== undefined) report.add('ignored-name', 'warning', value, { agent, meant });
     }
@@ -304,8 +310,22 @@ function ignoredName(value: string, names: readonly string[]): string | undefine
   return found.find((name) => name !== undefined && !known.has(name.toLowerCase()));
 }
 
+/** Bytes that are checked at a time: a file that is no UTF-8 needs not be decoded as a whole. */
+const CHECKED_BYTES = 8_192;
+
 /** The offset of the first byte that is not valid UTF-8; the length if all are. */
 function firstInvalidByte(bytes: Uint8Array): number {
+  for (let start = 0, end = 0; start < bytes.length; start = end) {
+    // No character contains a line feed.
+    end = bytes.indexOf(LF, start + CHECKED_BYTES) + 1;
+    if (end === 0) end = bytes.length;
+    const invalid = start + firstInvalidOf(bytes.subarray(start, end));
+    if (invalid < end) return invalid;
+  }
+  return bytes.length;
+}
+
+function firstInvalidOf(bytes: Uint8Array): number {
   // Each invalid sequence becomes U+FFFD, whose three bytes are never fewer.
   const repaired = utf8.encode(fromUtf8.decode(bytes));
   let at = 0;

@@ -91,7 +91,8 @@ export function beats(rule: RankedRule, other: RankedRule, { decides }: DialectT
  * targets and wins. A rule is compared with all rules that match the same targets, and with those that match a whole
  * prefix of it. Some shadowed rules are not found, but none is reported wrongly.
  *
- * Rules are sorted, and prefixes of each other kept on a stack: the time is that of sorting their bytes.
+ * Rules with the same targets are put together. Of the rest, prefixes of each other are kept on a stack: the time is that
+ * of sorting their bytes.
  */
 export function findShadowed(
   rules: readonly RankedRule[],
@@ -99,27 +100,62 @@ export function findShadowed(
   report: (rule: RankedRule, winner: RankedRule) => void,
 ): void {
   if (rules.length < 2) return;
-  const sorted = [...rules].sort(byTargets);
-  const shadowed: { readonly rule: RankedRule; readonly winner: RankedRule }[] = [];
+  const sorted = bySameTargets(rules);
+  /** The shadowed rules of one prefix. Only the first of many are shown, and these go by line. */
+  let shadowed: { readonly rule: RankedRule; readonly winner: RankedRule }[] = [];
+  const flush = (): void => {
+    for (const { rule, winner } of shadowed.sort((a, b) => a.rule.line - b.rule.line)) report(rule, winner);
+    shadowed = [];
+  };
   /** Each entry has the strongest rule of the stack up to it. */
   const stack: { readonly prefix: RankedRule; readonly best: RankedRule }[] = [];
-  for (let at = 0, next = 0; at < sorted.length; at = next) {
-    const first = sorted[at]!;
+  let before: RankedRule | undefined;
+  for (const same of sorted) {
+    const [first] = same;
+    if (before !== undefined && byPrefix(before, first) !== 0) flush();
+    before = first;
     while (stack.length > 0 && !startsWith(first, stack.at(-1)!.prefix)) stack.pop();
     let winner = first;
-    for (next = at + 1; next < sorted.length && byTargets(first, sorted[next]!) === 0; next++) {
-      if (beats(sorted[next]!, winner, traits)) winner = sorted[next]!;
-    }
+    for (const rule of same) if (beats(rule, winner, traits)) winner = rule;
     const above = stack.at(-1)?.best;
     if (above !== undefined && beats(above, winner, traits)) winner = above;
-    for (const rule of next - at === 1 ? [first] : sorted.slice(at, next)) {
+    for (const rule of same)
       if (winner !== rule && !hasDirectory(rule, traits)) shadowed.push({ rule, winner });
-    }
     if (first.wholePrefix) stack.push({ prefix: first, best: winner });
   }
-  // Only the first of many are shown.
-  shadowed.sort((a, b) => byPrefix(a.rule, b.rule) || a.rule.line - b.rule.line);
-  for (const { rule, winner } of shadowed) report(rule, winner);
+  flush();
+}
+
+type SameTargets = [RankedRule, ...RankedRule[]];
+
+/** The rules by what they match, sorted. Rules of hostile files are often the same: these are not sorted one by one. */
+function bySameTargets(rules: readonly RankedRule[]): readonly SameTargets[] {
+  const lists: SameTargets[] = [];
+  const byHash = new Map<number, SameTargets>();
+  for (const rule of rules) {
+    const hash = hashOf(rule);
+    const known = byHash.get(hash);
+    if (known !== undefined && byTargets(known[0], rule) === 0) known.push(rule);
+    else {
+      const list: SameTargets = [rule];
+      lists.push(list);
+      if (known === undefined) byHash.set(hash, list);
+    }
+  }
+  const sorted: SameTargets[] = [];
+  for (const list of lists.sort(([a], [b]) => byTargets(a, b))) {
+    const last = sorted.at(-1);
+    // The same targets again, because other rules have their hash.
+    if (last !== undefined && byTargets(last[0], list[0]) === 0) last.push(...list);
+    else sorted.push(list);
+  }
+  return sorted;
+}
+
+function hashOf({ bytes, from, length }: RankedRule): number {
+  let hash = length;
+  for (let at = from; at < from + length; at++) hash = (Math.imul(hash, 31) + bytes[at]!) | 0;
+  return hash;
 }
 
 /** google/robotstxt also allows the directory of such a rule; the rule may still decide for that. */
