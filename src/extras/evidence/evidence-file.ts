@@ -26,7 +26,10 @@ import { WrittenFile } from './written-file.ts';
 /** `canfetch:evidence`: entries were lost. Published once per file and kind of trouble. */
 export interface EvidenceMessage {
   readonly path: string;
-  /** `ENOSPC` and other codes of the system; `ERR_ROBOTS_CLOSED`: entries came after `close`. */
+  /**
+   * `ENOSPC` and other codes of the system; `ERR_ROBOTS_CLOSED`: entries came after `close`; `ERR_ROBOTS_EVIDENCE`:
+   * entries came of a client whose first entry the file did not get.
+   */
   readonly error: string;
 }
 
@@ -173,6 +176,9 @@ class EvidenceWriter {
 
   add(entry: EvidenceEntry): void {
     if (this.#isClosed) return this.#lose(1, 'ERR_ROBOTS_CLOSED');
+    if (entry.type === 'run') this.#known.set(entry.run, { entry, overrides: [], next: 0, at: entry.at });
+    // Without its run an entry cannot be replayed.
+    else if (!this.#known.has(entry.run)) return this.#lose(1, 'ERR_ROBOTS_EVIDENCE');
     this.#waiting.push(entry);
     this.#waitingCharacters += charactersOf(entry);
     if (this.#waitingCharacters > WRITE_CHARACTERS && !this.#isFlushing) this.#flush();
@@ -274,11 +280,7 @@ class EvidenceWriter {
   /** The lines for an entry: before its own, what the file lacks so that it can be replayed. */
   *#linesOf(entry: EvidenceEntry): Iterable<Line> {
     const { run } = entry;
-    let known = this.#known.get(run);
-    if (known === undefined && entry.type === 'run') {
-      known = { entry, overrides: [], next: 0, at: entry.at };
-      this.#known.set(run, known);
-    }
+    const known = this.#known.get(run);
     if (known !== undefined) {
       known.at = entry.at;
       const here = this.#runs.get(run);

@@ -454,6 +454,16 @@ describe('trouble', () => {
     expect(differences).toEqual([expect.objectContaining({ fault: 'missing-lines' })]);
   });
 
+  it('with entries of a client whose first entry it did not get counts them as lost', async () => {
+    const path = join(folder(), 'evidence.ndjson');
+    const { published } = troubles();
+    const evidence = await evidenceFile(path);
+    evidence(signal(3));
+    await evidence.close();
+    expect([evidence.lost, published]).toEqual([1, [{ path, error: 'ERR_ROBOTS_EVIDENCE' }]]);
+    expect(linesOf(path)).toEqual([]);
+  });
+
   it('with entries after the end counts them as lost, and is said once', async () => {
     const path = join(folder(), 'evidence.ndjson');
     const { published, warnings } = troubles();

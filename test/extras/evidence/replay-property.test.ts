@@ -1,0 +1,203 @@
+import fs from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import { mkdtempSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import type { EvidenceEntry } from '../../../src/core/client/evidence/entry.ts';
+import { type EvidenceFile, evidenceFile } from '../../../src/extras/evidence/index.ts';
+import { Recording, replayed } from '../../support/evidence.ts';
+import fc from '../../support/fast-check.ts';
+import { runs } from '../../support/thorough.ts';
+import { Crawl, type FileStep, randomCrawl, randomFileCrawl } from './random-crawl.ts';
+
+describe('a random crawl', () => {
+  it('replays as it was recorded', async () => {
+    const seen = {
+      decisions: 0,
+      detached: 0,
+      stored: 0,
+      evicted: 0,
+      notModified: 0,
+      withoutRecord: 0,
+      requests: 0,
+    };
+    await fc.assert(
+      fc.asyncProperty(randomCrawl, async (world) => {
+        const recording = new Recording();
+        await new Crawl(world, recording.listener).run();
+        for (const entry of recording.entries) {
+          if (entry.type === 'decision') seen.decisions++;
+          if (entry.type === 'decision' && entry.by === undefined) seen.withoutRecord++;
+          if (entry.type === 'request') seen.requests++;
+          if (entry.type === 'stored') seen.stored++;
+          if (entry.type === 'forgotten' && entry.reason === 'evicted') seen.evicted++;
+          if (entry.type === 'robots' && 'outcome' in entry && entry.detached === true) seen.detached++;
+          if (entry.type === 'robots' && 'outcome' in entry && entry.outcome === 'not-modified')
+            seen.notModified++;
+        }
+        const { differences, changed, faults } = await replayed(recording.lines());
+        expect(differences).toEqual([]);
+        expect([changed, faults]).toEqual([0, 0]);
+      }),
+      { numRuns: runs(1_500) },
+    );
+    for (const [kind, times] of Object.entries(seen)) expect(times, kind).toBeGreaterThan(0);
+  }, 120_000);
+});
+
+/** Lets `writeSync` write only some more bytes, as on a full disk. */
+class Disk {
+  #free = Number.POSITIVE_INFINITY;
+  readonly #write = fs.writeSync;
+
+  constructor() {
+    const spy = vi.spyOn(fs, 'writeSync').mockImplementation(((...given: unknown[]): number => {
+      const [file, bytes, offset = 0, length = 0, position] = given as [
+        number,
+        Uint8Array,
+        number,
+        number,
+        number,
+      ];
+      // Locks are small.
+      if (!(bytes instanceof Uint8Array)) return Reflect.apply(this.#write, fs, given) as number;
+      if (this.#free === 0) throw Object.assign(new Error('full'), { code: 'ENOSPC' });
+      const written = this.#write(file, bytes, offset, Math.min(length, this.#free), position);
+      this.#free -= written;
+      return written;
+    }) as typeof fs.writeSync);
+    syncBuiltinESMExports();
+    onTestFinished(() => {
+      spy.mockRestore();
+      syncBuiltinESMExports();
+    });
+  }
+
+  leave(bytes: number): void {
+    this.#free = bytes;
+  }
+
+  /** Copies a file to another disk. */
+  copy(from: string, to: string): void {
+    const free = this.#free;
+    this.#free = Number.POSITIVE_INFINITY;
+    writeFileSync(to, readFileSync(from));
+    this.#free = free;
+  }
+}
+
+/** The file of a crawl, and the files that it was rotated to. */
+class RotatedFile {
+  readonly #folder = mkdtempSync(join(tmpdir(), 'canfetch-property-'));
+  readonly #disk: Disk;
+  #path = join(this.#folder, 'evidence-0.ndjson');
+  #files = 1;
+  readonly #runs = new Set<string>();
+  readonly #crashed = new Set<string>();
+  #file!: EvidenceFile;
+  /** The text of each file that will not change any more. */
+  readonly parts: string[] = [];
+  readonly events = new Set<FileStep['event']>();
+  entries = 0;
+  lost = 0;
+
+  constructor(disk: Disk) {
+    this.#disk = disk;
+  }
+
+  async open(): Promise<void> {
+    this.#file = await evidenceFile(this.#path);
+  }
+
+  readonly listener = (entry: EvidenceEntry): void => {
+    // What crashed writes no more.
+    if (this.#crashed.has(entry.run)) return;
+    this.#runs.add(entry.run);
+    if (entry.type !== 'run') this.entries++;
+    this.#file(entry);
+  };
+
+  readonly take = async ({ event, bytes }: FileStep): Promise<void> => {
+    this.events.add(event);
+    if (event === 'fill') return this.#disk.leave(bytes);
+    if (event === 'free') return this.#disk.leave(Number.POSITIVE_INFINITY);
+    // Writes what waits.
+    this.#file.reopen();
+    if (event === 'crash') return this.#crash(bytes);
+    if (event === 'wait') return undefined;
+    const rotated = `${this.#path}.${this.#files++}`;
+    if (event === 'rename' || event === 'reopen') {
+      renameSync(this.#path, rotated);
+      this.#file.reopen();
+    } else {
+      this.#disk.copy(this.#path, rotated);
+      if (event === 'unlink') rmSync(this.#path);
+      else truncateSync(this.#path);
+    }
+    this.parts.push(readFileSync(rotated, 'utf8'));
+  };
+
+  /** Goes on in a copy that lacks the end, as after a crash. */
+  async #crash(bytes: number): Promise<void> {
+    for (const run of this.#runs) this.#crashed.add(run);
+    const written = readFileSync(this.#path);
+    this.lost += this.#file.lost;
+    await this.#file.close();
+    this.#path = join(this.#folder, `evidence-${this.#files++}.ndjson`);
+    this.#disk.leave(Number.POSITIVE_INFINITY);
+    writeFileSync(this.#path, written.subarray(0, Math.max(0, written.length - bytes)));
+    await this.open();
+  }
+
+  async close(): Promise<void> {
+    await this.#file.close();
+    this.lost += this.#file.lost;
+    this.parts.push(readFileSync(this.#path, 'utf8'));
+    rmSync(this.#folder, { recursive: true });
+  }
+}
+
+describe('the files of a random crawl', () => {
+  it('replay each by itself, and have all that was not lost, through rotations, crashes and full disks', async () => {
+    const disk = new Disk();
+    vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
+    onTestFinished(() => void vi.restoreAllMocks());
+    const seen = { parts: 0, decisions: 0, restated: 0, lost: 0, gaps: 0, whole: 0 };
+    await fc.assert(
+      fc.asyncProperty(randomFileCrawl, async (world) => {
+        disk.leave(Number.POSITIVE_INFINITY);
+        const file = new RotatedFile(disk);
+        await file.open();
+        await new Crawl(world, file.listener, file.take).run();
+        await file.close();
+        seen.parts += file.parts.length;
+        seen.lost += file.lost;
+        let written = 0;
+        for (const text of file.parts) {
+          expect(text === '' || text.endsWith('}\n')).toBe(true);
+          const lines = text.split('\n').slice(0, -1);
+          const { differences, decisions, changed } = await replayed(lines);
+          const gaps = differences.filter((one) => one.kind === 'entry' && one.fault === 'missing-lines');
+          // A crash tears lines off the end: their run is continued by none.
+          expect(differences.filter((one) => !gaps.includes(one))).toEqual([]);
+          if (!file.events.has('fill')) expect(gaps).toEqual([]);
+          expect(changed).toBe(0);
+          seen.decisions += decisions;
+          seen.gaps += gaps.length;
+          for (const line of lines) {
+            const { type, restated } = JSON.parse(line) as { type: string; restated?: true };
+            if (restated === true) seen.restated++;
+            else if (type !== 'run' && type !== 'end') written++;
+          }
+        }
+        if (file.events.has('crash')) return;
+        seen.whole++;
+        expect(written + file.lost).toBe(file.entries);
+        if (!file.events.has('fill')) expect(file.lost).toBe(0);
+      }),
+      { numRuns: runs(3_000) },
+    );
+    for (const [kind, times] of Object.entries(seen)) expect(times, kind).toBeGreaterThan(0);
+  }, 600_000);
+});
