@@ -1,6 +1,6 @@
 import { contentCodings } from './content-coding.ts';
-import { FetchFailure, CONTENT_CODING, FETCH_FAILED, NOT_TEXT } from './failure.ts';
-import { isSaidToBeEmpty } from './framing.ts';
+import { FetchFailure, CONTENT_CODING, FETCH_FAILED, NOT_TEXT, PARTIAL_CONTENT } from './failure.ts';
+import { contentLength, isSaidToBeEmpty } from './framing.ts';
 import type { TransportResponse } from './transport.ts';
 import type { Readable } from 'node:stream';
 
@@ -130,6 +130,10 @@ async function fill(bytes: GrowingBytes, response: TransportResponse, limit: num
   }
   if (decode === undefined || codings.length === 0) {
     await fillPlain(bytes, response.body);
+    // An interceptor of the caller's dispatcher, such as undici's `dump`, may drop bytes unseen.
+    const length = decode === undefined ? undefined : contentLength(response);
+    if (length !== undefined && bytes.bytes.length < Math.min(limit, length))
+      throw new FetchFailure(PARTIAL_CONTENT);
   } else {
     const mayBeEmpty = isSaidToBeEmpty(response);
     const maxBytesIn = 2 * limit + 65_536;

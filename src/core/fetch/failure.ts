@@ -54,7 +54,7 @@ export const TRAILING_BYTES = 'ERR_ROBOTS_TRAILING_BYTES';
 /** A transfer coding other than chunked. No transport undoes it. */
 export const TRANSFER_CODING = 'ERR_ROBOTS_TRANSFER_CODING';
 
-/** A 206 with a part of the file, although no range was requested. */
+/** A 206 with a part of the file, although no range was requested; or fewer bytes than `Content-Length` says. */
 export const PARTIAL_CONTENT = 'ERR_ROBOTS_PARTIAL_CONTENT';
 
 /** A success whose body cannot be text: an archive, an image, UTF-16 without its mark. */

@@ -57,5 +57,11 @@ function isMultipart(contentType: string | undefined): boolean {
  * cases no bytes at all are the result of a cut connection.
  */
 export function isSaidToBeEmpty({ status, headers }: Pick<TransportResponse, 'status' | 'headers'>): boolean {
-  return status === 204 || /^0+$/.test(headers.get('content-length')?.trim() ?? '');
+  return status === 204 || contentLength({ headers }) === 0;
+}
+
+/** The number of bytes that a body is said to have. */
+export function contentLength({ headers }: Pick<TransportResponse, 'headers'>): number | undefined {
+  const field = headers.get('content-length')?.trim();
+  return field !== undefined && /^\d{1,15}$/.test(field) ? Number(field) : undefined;
 }

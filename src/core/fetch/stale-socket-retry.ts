@@ -104,6 +104,8 @@ function requestOptions(url: URL, { headers, signal }: TransportRequest): Dispat
     },
     // An interceptor of the dispatcher must not follow redirects: each hop is checked and reported here.
     maxRedirections: 0,
+    // undici's interceptor `dump` drops bodies, as if files were empty. It throws for this value, so that no rule is lost.
+    dumpMaxSize: 0,
     [OWN_REQUEST]: true,
   } as const;
   return options;
