@@ -13,7 +13,7 @@ const THOROUGH = 'test/**/*.thorough.test.ts';
  */
 const SAME_ON_EVERY_NODE = [
   'test/core/{rules,lifecycle,url}/**',
-  'test/{conformance,seeds,package}/**',
+  'test/{conformance,specifications,package}/**',
   'test/{readme,architecture}.test.ts',
   'test/stores/redis/redis-topologies.test.ts',
 ];
