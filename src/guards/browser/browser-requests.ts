@@ -33,7 +33,7 @@ export interface RequestWatcher {
    */
   blocks(request: PausedRequest, waits: boolean): Promise<boolean>;
   /** Whether a request that it did not block holds a permit. */
-  holdsPlace(request: PausedRequest): boolean;
+  holdsPermit(request: PausedRequest): boolean;
   /** Called with the response header, or the failure, of a request that it did not block. Returns whether to block it. */
   blocksResponse(response: PausedRequest): boolean;
   /** Called when a request that it may have allowed has ended in another way. */
@@ -198,7 +198,7 @@ export class BrowserRequests<Driver extends BrowserDriver = BrowserDriver> {
     for (const watcher of watchers) {
       const takes = waits && !isBlocked && !clients.has(watcher.client);
       if (await watcher.blocks(paused, takes)) isBlocked = true;
-      else if (watcher.holdsPlace(paused)) clients.add(watcher.client);
+      else if (watcher.holdsPermit(paused)) clients.add(watcher.client);
     }
     if (isBlocked) for (const watcher of watchers) watcher.forget(paused);
     return isBlocked;
@@ -249,7 +249,7 @@ function isServiceWorker({ request }: PausedRequest): boolean {
   return fieldOf(request, 'service-worker') === 'script';
 }
 
-function fieldOf({ headers }: PausedRequest['request'], name: string): string | undefined {
+export function fieldOf({ headers }: PausedRequest['request'], name: string): string | undefined {
   return Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1];
 }
 

@@ -7,7 +7,12 @@ import { assertThrowing, type ThrowingGuardOptions } from '../shared/options.ts'
 import { type NodeHeaders, redirects } from '../shared/response-fields.ts';
 import { Guard } from '../shared/guard.ts';
 import type { AnyRequest, PlannedRequest, StartedRequest } from '../shared/guarded-request.ts';
-import type { BrowserRequests, PausedRequest, RequestWatcher } from './browser-requests.ts';
+import {
+  type BrowserRequests,
+  fieldOf,
+  type PausedRequest,
+  type RequestWatcher,
+} from './browser-requests.ts';
 import { INIT_SCRIPT } from './init-script.ts';
 import { turnPreloadingOff } from './preloading.ts';
 
@@ -42,18 +47,24 @@ export type NavigationEndListener = (
   isIt: (request: PausedRequest) => boolean,
 ) => void;
 
+export interface ContextSetup {
+  /** Runs in each document of the context, before the scripts of the document. */
+  readonly script: string;
+  /** Replaces the `User-Agent` of the browser. */
+  readonly userAgent: string | undefined;
+}
+
 /** The part of the library that controls a context which the guard uses. */
 export interface ContextLibrary<Page> {
   readonly context: object;
   /** @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`): the browser is not Chromium. */
   requests(): Promise<BrowserRequests>;
   /**
-   * Makes a script run in each document of the context, before the scripts of the document, and lets no service worker of
-   * its profile answer navigations.
+   * Prepares a context before its pages load, and lets no service worker of its profile respond to navigations.
    *
    * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`): that is not possible, and there are some.
    */
-  prepare(script: string): Promise<void>;
+  prepare(setup: ContextSetup): Promise<void>;
   onceClosed(listener: () => void): void;
   /**
    * Calls `listener` when a request has ended: its body has arrived, or it failed, because its page or frame is gone or
@@ -78,9 +89,11 @@ const LOCAL_REASONS: ReadonlySet<string> = new Set([
  * Puppeteer. Neither library shows when a navigation has timed out; the browser goes on waiting.
  */
 const NO_RESPONSE_MS = 30_000;
-/** The number of requests that are remembered until they are answered. A browser has far fewer in flight. */
+/** What gives pages the name of the client. Crawlee's guard for browsers has the option, too. */
+const REMEDY = '`identify: true`, an option of the guard,';
+/** The number of requests that are remembered until their responses. A browser has far fewer in flight. */
 const MAX_PENDING = 10_000;
-/** The number of frames for which errors, and navigations under way, are kept. */
+/** The number of frames whose errors and current navigations are kept. */
 const MAX_FRAMES = 1_000;
 
 /**
@@ -99,7 +112,11 @@ export async function guardWith<Page>(
   const guard = new Guard(client, rest, { headersBeforeBody: true, choosesUserAgent: true });
   if (typeof subresources !== 'boolean') throw invalid('`subresources`', 'true or false', subresources);
   const requests = await library.requests();
-  await Promise.all([library.prepare(INIT_SCRIPT), turnPreloadingOff(requests.driver.session)]);
+  const userAgent = guard.identity?.fills === true ? guard.identity.userAgent : undefined;
+  await Promise.all([
+    library.prepare({ script: INIT_SCRIPT, userAgent }),
+    turnPreloadingOff(requests.driver.session),
+  ]);
   const watcher = new ContextWatcher(library, guard, subresources, requests, client);
   await requests.add(watcher);
   library.onceClosed(() => void watcher.dispose());
@@ -167,6 +184,7 @@ class ContextWatcher<Page> implements BrowserContextGuard<Page>, RequestWatcher 
     const navigation: Navigation = { paused, request, leaving };
     this.#pending.set(requestId, pending);
     if (navigates) {
+      this.#guard.identity?.compare(paused.request.url, fieldOf(paused.request, 'user-agent') ?? '', REMEDY);
       if (redirectedRequestId === undefined) this.#errors.delete(frameId);
       this.#navigations.set(frameId, navigation);
     }
@@ -221,7 +239,7 @@ class ContextWatcher<Page> implements BrowserContextGuard<Page>, RequestWatcher 
     if (this.#navigations.peek(frameId)?.paused.requestId === requestId) this.#navigations.delete(frameId);
   }
 
-  holdsPlace({ requestId }: PausedRequest): boolean {
+  holdsPermit({ requestId }: PausedRequest): boolean {
     return this.#pending.peek(requestId)?.request.holdsPermit === true;
   }
 
@@ -279,7 +297,7 @@ class ContextWatcher<Page> implements BrowserContextGuard<Page>, RequestWatcher 
     // Waiting requests are blocked in this turn, before the browser releases the remaining ones.
     await setImmediate();
     await this.#requests.delete(this);
-    // Nobody will tell of their answers.
+    // Their responses are no longer seen.
     this.#navigations.clear();
   }
 

@@ -27,6 +27,7 @@ export interface BrowserContextLike {
   pages(): readonly PageLike[];
   serviceWorkers(): readonly { url(): string }[];
   addInitScript(script: { readonly content: string }): Promise<unknown>;
+  setExtraHTTPHeaders(headers: { readonly [name: string]: string }): Promise<void>;
   newCDPSession(pageOrFrame: never): Promise<unknown>;
   once(event: 'close', listener: () => void): unknown;
   on(event: 'requestfinished' | 'requestfailed', listener: (request: RequestLike) => void): unknown;
@@ -92,9 +93,10 @@ export async function guardContext(
     {
       context,
       requests: () => BrowserRequests.of(opened, browser, PlaywrightDriver.open),
-      async prepare(content) {
+      async prepare({ script, userAgent }) {
         await assertNoServiceWorkers(context);
-        await context.addInitScript({ content });
+        await context.addInitScript({ content: script });
+        if (userAgent !== undefined) await context.setExtraHTTPHeaders({ 'user-agent': userAgent });
       },
       onceClosed: (listener) => void context.once('close', listener),
       async onNavigationEnd(listener) {

@@ -1,3 +1,4 @@
+import type { ContextSetup } from './context-guard.ts';
 import { type BrowserDriver, hasFrame, type Session } from './browser-requests.ts';
 
 /** The part of Puppeteer's `Page` that the guard uses. */
@@ -59,7 +60,7 @@ export class PuppeteerDriver implements BrowserDriver {
   readonly session: PuppeteerSession;
   readonly #browser: BrowserLike;
   readonly #targets = new Map<string, AttachedTarget>();
-  readonly #scripts = new WeakMap<BrowserContextLike, string>();
+  readonly #guarded = new WeakMap<BrowserContextLike, ContextSetup>();
   readonly #endListeners = new Map<EndListener, BrowserContextLike>();
 
   static readonly open = async (browser: BrowserLike): Promise<PuppeteerDriver> => {
@@ -93,13 +94,13 @@ export class PuppeteerDriver implements BrowserDriver {
     return Promise.any(searches).catch(() => undefined);
   }
 
-  /** From now on, runs a script in the documents of a context, and sends its navigations past service workers. */
-  async guard(context: BrowserContextLike, script: string): Promise<void> {
-    this.#scripts.set(context, script);
+  /** From now on, sets up the pages of a context, and sends their navigations past service workers. */
+  async guard(context: BrowserContextLike, setup: ContextSetup): Promise<void> {
+    this.#guarded.set(context, setup);
     const ofContext = [...this.#targets.values()].filter(
       ({ contextId }) => contextId !== undefined && this.#contextWithId(contextId) === context,
     );
-    await Promise.all(ofContext.map(({ session }) => guardTarget(session, script)));
+    await Promise.all(ofContext.map(({ session }) => guardTarget(session, setup)));
   }
 
   /**
@@ -139,11 +140,11 @@ export class PuppeteerDriver implements BrowserDriver {
       session.on(event, ({ requestId }: { readonly requestId: string }) => {
         for (const listener of this.#endListeners.keys()) listener(end, requestId);
       });
-    const script = contextId === undefined ? undefined : this.#scripts.get(this.#contextWithId(contextId));
+    const setup = contextId === undefined ? undefined : this.#guarded.get(this.#contextWithId(contextId));
     // Commands take effect in this order. They are not awaited: a page that is navigating replies only afterwards, and
     // a closed one never.
     const sent = [
-      ...(script === undefined ? [] : [guardTarget(session, script)]),
+      ...(setup === undefined ? [] : [guardTarget(session, setup)]),
       this.#attach(session),
       session.send('Runtime.runIfWaitingForDebugger'),
     ];
@@ -151,12 +152,13 @@ export class PuppeteerDriver implements BrowserDriver {
   }
 }
 
-async function guardTarget(session: Session, script: string): Promise<void> {
+async function guardTarget(session: Session, { script, userAgent }: ContextSetup): Promise<void> {
   await Promise.all([
     session.send('Page.enable'),
     session.send('Page.addScriptToEvaluateOnNewDocument', { source: script, runImmediately: false }),
     // Nothing reads the bodies. Bypassing needs this domain, and lasts as long as the session.
     session.send('Network.enable', { maxTotalBufferSize: 0, maxResourceBufferSize: 0 }),
     session.send('Network.setBypassServiceWorker', { bypass: true }),
+    ...(userAgent === undefined ? [] : [session.send('Network.setUserAgentOverride', { userAgent })]),
   ]);
 }

@@ -64,7 +64,7 @@ export async function guardContext(
     {
       context,
       requests,
-      prepare: async (source) => (await requests()).driver.guard(context, source),
+      prepare: async (setup) => (await requests()).driver.guard(context, setup),
       // Puppeteer has no event for a context that closes. The driver notices it when another context is guarded.
       onceClosed: (listener) => void browser.once('disconnected', listener),
       onNavigationEnd: async (listener) =>
