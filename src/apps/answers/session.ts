@@ -9,19 +9,14 @@ export interface Session {
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly stdin: Readable;
-  /** Receives answers. */
+  /** Receives results. */
   readonly stdout: Sink;
   /** Receives diagnostics and progress. */
   readonly stderr: Sink;
   /** Aborted by Ctrl-C. */
   readonly signal: AbortSignal;
-  /**
-   * Calls `listener` on SIGTERM, which otherwise ends the process, for commands that must finish work first. Returns a
-   * function that removes the listener.
-   */
-  onTerminate?(listener: () => void): () => void;
-  /** Calls `listener` on each SIGHUP. Returns a function that removes the listener. */
-  onHangUp?(listener: () => void): () => void;
+  /** Calls `listener` on a signal that otherwise ends the process. Returns a function that removes the listener. */
+  onSignal?(name: 'SIGTERM' | 'SIGHUP', listener: () => void): () => void;
 }
 
 /** Invalid use of the command. The message says what was expected, what came, and what to do. */

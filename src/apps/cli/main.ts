@@ -18,9 +18,9 @@ process.exitCode = await run({
   stdout: process.stdout,
   stderr: process.stderr,
   signal: interrupted.signal,
-  onTerminate(listener) {
-    process.once('SIGTERM', listener);
-    return () => process.off('SIGTERM', listener);
+  onSignal(name, listener) {
+    process.on(name, listener);
+    return () => process.off(name, listener);
   },
   onHangUp(listener) {
     process.on('SIGHUP', listener);

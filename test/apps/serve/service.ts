@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events';
 import { request as send } from 'node:http';
 import { Writable } from 'node:stream';
 import { Collector } from '../cli/session.ts';
@@ -15,10 +16,10 @@ export interface TestService extends AsyncDisposable {
   /** Where it listens. */
   readonly port: number;
   readonly stderr: Collector;
-  /** Sends SIGHUP. */
-  hangUp(): void;
   /** Sends SIGTERM; resolves with the exit code. */
   terminate(): Promise<number>;
+  /** Sends SIGHUP. Returns whether the service listens for it. */
+  hangUp(): boolean;
   /** Presses Ctrl-C; resolves with the exit code. */
   interrupt(): Promise<number>;
 }
@@ -39,8 +40,7 @@ export async function startService(
   });
   const stderr = new Collector();
   const interrupted = new AbortController();
-  const listeners = new Set<() => void>();
-  const hangUps = new Set<() => void>();
+  const signals = new EventEmitter();
   const session = {
     argv: ['serve', '--port', '0', ...argv],
     env: {},
@@ -48,13 +48,9 @@ export async function startService(
     stdout,
     stderr,
     signal: interrupted.signal,
-    onTerminate(listener: () => void): () => void {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    onHangUp(listener: () => void): () => void {
-      hangUps.add(listener);
-      return () => hangUps.delete(listener);
+    onSignal(name: string, listener: () => void): () => void {
+      signals.on(name, listener);
+      return () => signals.off(name, listener);
     },
   };
   const ended: Promise<number> =
@@ -71,17 +67,15 @@ export async function startService(
   const url = /^canfetch serves at (http:\S+)\/\n$/.exec(text)?.[1];
   if (url === undefined) throw new Error(`Expected the address, got ${JSON.stringify(text)}`);
   const terminate = (): Promise<number> => {
-    for (const listener of listeners) listener();
+    signals.emit('SIGTERM');
     return ended;
   };
   return {
     origin: url,
     port: Number(new URL(url).port),
     stderr,
-    hangUp() {
-      for (const listener of hangUps) listener();
-    },
     terminate,
+    hangUp: () => signals.emit('SIGHUP'),
     interrupt() {
       interrupted.abort(new Error('Interrupted'));
       return ended;

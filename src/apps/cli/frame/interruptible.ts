@@ -16,7 +16,7 @@ export async function interruptible<Result>(
   const interrupt = (): void => controller.abort(session.signal.reason);
   session.signal.addEventListener('abort', interrupt, { once: true });
   if (session.signal.aborted) interrupt();
-  if (readsStdin) endWith(controller.signal, session);
+  if (readsStdin) destroyStdinOn(controller.signal, session);
   try {
     const result = await work(controller.signal);
     controller.signal.throwIfAborted();
@@ -28,7 +28,7 @@ export async function interruptible<Result>(
 }
 
 /** Destroys standard input when `signal` aborts. */
-function endWith(signal: AbortSignal, { stdin }: Session): void {
+function destroyStdinOn(signal: AbortSignal, { stdin }: Session): void {
   const end = (): void => void stdin.destroy();
   stdin.on('error', () => undefined);
   if (signal.aborted) end();
@@ -36,14 +36,15 @@ function endWith(signal: AbortSignal, { stdin }: Session): void {
 }
 
 /** Resolves when `signal` aborts, which Ctrl-C does, and on SIGTERM. */
-export function untilEnded({ onTerminate }: Session, signal: AbortSignal): Promise<void> {
+export function waitForShutdown({ onSignal }: Session, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    const forget = onTerminate?.(resolve);
-    const interrupt = (): void => {
-      forget?.();
+    const shutDown = (): void => {
+      // A second SIGTERM ends the process.
+      removeListener?.();
       resolve();
     };
-    if (signal.aborted) interrupt();
-    else signal.addEventListener('abort', interrupt, { once: true });
+    const removeListener = onSignal?.('SIGTERM', shutDown);
+    if (signal.aborted) shutDown();
+    else signal.addEventListener('abort', shutDown, { once: true });
   });
 }

@@ -47,7 +47,7 @@ export class OpenedClient implements PolicyClient {
     this.#troubles = troubles;
   }
 
-  /** Starts a new file of evidence, after the old one was renamed. */
+  /** Starts a new file of evidence under the same path, after a rotation. */
   reopenEvidence(): void {
     this.#evidence?.reopen();
   }
@@ -99,9 +99,7 @@ export async function openClient(
   const client = new RobotsClient({
     profile,
     agent: names.length === 0 ? DEFAULT_AGENT : names,
-    ...omitUndefined({ deadlineMs, evidence, store: opened?.store }),
-    // Without a proxy the client connects by itself, and checks the addresses.
-    ...(dispatcher && { dispatcher: (url: URL) => dispatcher.proxyFor(url) }),
+    ...omitUndefined({ deadlineMs, dispatcher, evidence, store: opened?.store }),
     onStoreEvent: (event: StoreEvent) => troubles.note(event),
     ...more,
   });

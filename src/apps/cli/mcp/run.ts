@@ -4,7 +4,7 @@ import { connectStdio, loadSdk, makeTools } from '../../mcp/index.ts';
 import { type Session, UsageError } from '../../answers/index.ts';
 import { printable } from '../../answers/text/index.ts';
 import { type ParsedArguments, type ExitCode, exitCode } from '../frame/command.ts';
-import { interruptible, untilEnded } from '../frame/interruptible.ts';
+import { interruptible, waitForShutdown } from '../frame/interruptible.ts';
 import { openClient } from '../frame/open-client.ts';
 import { installLine } from '../frame/store-option.ts';
 import { assertNoOperand, readPurpose, onlineSettings } from '../frame/settings.ts';
@@ -43,7 +43,7 @@ export async function serveAgents(
       onError: (error) => logError(error, session),
     });
     greet(agent, session);
-    await Promise.race([connection.ended, untilEnded(session, signal)]);
+    await Promise.race([connection.ended, waitForShutdown(session, signal)]);
     await connection.close();
     return exitCode.success;
   });

@@ -1,5 +1,5 @@
 import { type ParsedArguments, type ExitCode, exitCode } from '../frame/command.ts';
-import { untilEnded } from '../frame/interruptible.ts';
+import { waitForShutdown } from '../frame/interruptible.ts';
 import { openClient } from '../frame/open-client.ts';
 import { assertNoOperand, readWholeNumber, onlineSettings } from '../frame/settings.ts';
 import { printable, quoted, writeWhole } from '../../answers/text/index.ts';
@@ -43,6 +43,8 @@ export async function serve(
     addressPolicy: given.switches.has('allow-private') ? 'any' : 'public-only',
   });
   const { client } = opened;
+  // As a program that rotates logs asks for it. Without evidence SIGHUP ends the process.
+  const stopListening = settings.evidence && session.onSignal?.('SIGHUP', () => opened.reopenEvidence());
   const stopping = new AbortController();
   // Without evidence, SIGHUP ends the process, as it does by default.
   const forget =
@@ -68,13 +70,16 @@ export async function serve(
   try {
     const server = await listen({ ...address, hosts, service, onError, onAnswered });
     try {
+      // Before the address is printed: a signal may come at once.
+      const shutdown = waitForShutdown(session, session.signal);
       await writeWhole(session.stdout, `canfetch serves at ${printable(server.url)}\n`);
-      await untilEnded(session, session.signal);
+      await shutdown;
     } finally {
       stopping.abort();
       await server.close();
     }
   } finally {
+    if (stopListening) stopListening();
     metrics?.close();
     forget?.();
     await opened[Symbol.asyncDispose]();
