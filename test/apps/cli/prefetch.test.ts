@@ -1,10 +1,11 @@
+import { eventually } from '../../support/eventually.ts';
+import { settled } from '../../support/settled.ts';
 import { type Site, startSite } from '../../support/site.ts';
 import { cli, records } from './session.ts';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, Readable, Writable } from 'node:stream';
-import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 
 let folder: string;
@@ -130,11 +131,19 @@ describe('prefetch', () => {
           yield `${site.origin.replace('127.0.0.1', `127.0.${read >> 8}.${read & 255}`)}/\n`;
       })(),
     );
-    const stuck = new Writable({ highWaterMark: 1, write: () => undefined });
-    void cli(['prefetch', '--concurrency', '8', '-'], { stdin, stdout: stuck });
-    await delay(400);
-    expect(read).toBeLessThan(200);
+    const written = vi.fn();
+    const stuck = new Writable({ highWaterMark: 1, write: written });
+    const stop = new AbortController();
+    const running = cli(['prefetch', '--concurrency', '8', '-'], {
+      stdin,
+      stdout: stuck,
+      signal: stop.signal,
+    });
+    await eventually(() => expect(written).toHaveBeenCalledOnce());
+    expect(await settled(() => read)).toBeLessThan(200);
+    stop.abort(new Error('Interrupted'));
     stuck.destroy();
+    expect((await running).code).toBe(130);
   });
 
   it('ends at once with Ctrl-C, while waiting for input or for a list that is a pipe', async () => {

@@ -1,7 +1,8 @@
 import { PassThrough, Readable, Writable } from 'node:stream';
-import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { MAX_LINE_LENGTH } from '../../../src/apps/answers/input/targets.ts';
+import { eventually } from '../../support/eventually.ts';
+import { settled } from '../../support/settled.ts';
 import { type Site, startSite } from '../../support/site.ts';
 import { cli, records } from './session.ts';
 
@@ -84,12 +85,15 @@ describe('URLs from standard input', () => {
         for (; read < 20_000; read++) yield `${site.url(`/${read}`)}\n`;
       })(),
     );
-    const stuck = new Writable({ highWaterMark: 1, write: () => undefined });
+    const written = vi.fn();
+    const stuck = new Writable({ highWaterMark: 1, write: written });
     const stop = new AbortController();
-    void cli(['--json', '-'], { stdin, stdout: stuck, signal: stop.signal });
-    await delay(300);
-    expect(read).toBeLessThan(2_000);
+    const running = cli(['--json', '-'], { stdin, stdout: stuck, signal: stop.signal });
+    await eventually(() => expect(written).toHaveBeenCalledOnce());
+    expect(await settled(() => read)).toBeLessThan(2_000);
+    stop.abort(new Error('Interrupted'));
     stuck.destroy();
+    expect((await running).code).toBe(130);
   });
 });
 

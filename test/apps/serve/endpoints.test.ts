@@ -356,7 +356,10 @@ describe('the rest', () => {
 
   it('GET /metrics counts requests, decisions and fetches', async () => {
     const decided = (text: string): number =>
-      Number(/^canfetch_decisions_total\{allowed="false",reason="rule",state="rules"\} (\d+)$/m.exec(text)?.[1] ?? 0);
+      Number(
+        /^canfetch_decisions_total\{allowed="false",reason="rule",state="rules"\} (\d+)$/m.exec(text)?.[1] ??
+          0,
+      );
     const before = decided((await ask(service.origin, '/metrics')).text);
     await get(`/v1/check?url=${at('/private/a')}`);
     const { text, headers } = await ask(service.origin, '/metrics');

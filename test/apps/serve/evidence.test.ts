@@ -1,7 +1,8 @@
-import { mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { eventually } from '../../support/eventually.ts';
 import { startSite } from '../../support/site.ts';
 import { cli } from '../cli/session.ts';
 import { ask, startService } from './service.ts';
@@ -14,6 +15,7 @@ it('starts a new file of evidence on SIGHUP, and each file replays by itself', a
   const check = (path: string): Promise<unknown> =>
     ask(service.origin, `/v1/check?url=${encodeURIComponent(site.url(path))}`);
   await check('/a');
+  await eventually(() => expect(readFileSync(file, 'utf8')).toContain('"decision"'));
   renameSync(file, rotated);
   expect(service.hangUp()).toBe(true);
   await check('/b');
