@@ -22,8 +22,4 @@ process.exitCode = await run({
     process.on(name, listener);
     return () => process.off(name, listener);
   },
-  onHangUp(listener) {
-    process.on('SIGHUP', listener);
-    return () => process.off('SIGHUP', listener);
-  },
 });

@@ -474,6 +474,10 @@ describe('the rest', () => {
     expect([reply.status, reply.headers['allow']]).toEqual([status, allow]);
   });
 
+  it('leaves SIGHUP to the process where there is no evidence', () => {
+    expect(service.hangUp()).toBe(false);
+  });
+
   it('reports wrong usage', async () => {
     expect(await cli(['serve', '--port', '70000'])).toMatchObject({
       code: 2,

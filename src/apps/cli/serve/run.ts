@@ -46,9 +46,6 @@ export async function serve(
   // As a program that rotates logs asks for it. Without evidence SIGHUP ends the process.
   const stopListening = settings.evidence && session.onSignal?.('SIGHUP', () => opened.reopenEvidence());
   const stopping = new AbortController();
-  // Without evidence, SIGHUP ends the process, as it does by default.
-  const forget =
-    settings.evidence === undefined ? undefined : session.onHangUp?.(() => opened.reopenEvidence());
   const { profile, agents } = settings;
   const metrics = prom && new Metrics(prom, client);
   const service: Service = {
@@ -81,7 +78,6 @@ export async function serve(
   } finally {
     if (stopListening) stopListening();
     metrics?.close();
-    forget?.();
     await opened[Symbol.asyncDispose]();
   }
   session.signal.throwIfAborted();
