@@ -101,6 +101,7 @@ async function simulate(members: number): Promise<string[]> {
       clock,
       random: jitter,
       profileOf,
+      pauses: { has: () => false, ask: () => undefined },
       stored: new Lazy(async () => stored),
     };
     return { memory, refreshers: new OriginRefresher(options) };

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { random } from '../bench/files.ts';
 import type { Decision } from '../../src/core/decision/index.ts';
-import { paceOf, type PageAnswer, type PacingOptions } from '../../src/core/pacing/index.ts';
+import { paceOf, type PageResponse, type PacingOptions } from '../../src/core/pacing/index.ts';
 import { Pacer } from '../../src/core/pacing/pacer.ts';
 import { nextPause } from '../../src/core/pacing/pause.ts';
 import { virtualClock, type VirtualClock } from '../../src/extras/testing/index.ts';
@@ -39,7 +39,7 @@ class BurstingSite {
     this.#calmLeft = 10 + Math.floor(next() * 20);
   }
 
-  answer(now: number): PageAnswer {
+  answer(now: number): PageResponse {
     if (now >= this.#burstUntil && this.#calmLeft-- > 0) return { status: 200 };
     if (now >= this.#burstUntil) {
       this.#burstUntil = now + 60_000 * (1 + 9 * this.#next());
@@ -67,10 +67,10 @@ async function crawl(
   const startedAt = clock.now();
   let pause: ReturnType<typeof nextPause>;
   for (let left = PAGES; left > 0;) {
-    const slot = await pacer.take(decision, pace, undefined);
+    const slot = await pacer.acquire(decision, pace, undefined);
     if (!slot.tryStart()) await slot.start();
-    const leftAt = clock.now();
-    if (pause !== undefined && leftAt < pause.until) tally.intoPause++;
+    const startAt = clock.now();
+    if (pause !== undefined && startAt < pause.until) tally.intoPause++;
     await clock.sleep(100 + Math.floor(300 * next()), signal);
     const answer = site?.answer(clock.now()) ?? { status: 200 };
     if (answer.status === 200) {
@@ -80,7 +80,7 @@ async function crawl(
       tally.busy++;
       const asked = Number(Reflect.get(Object(answer.headers), 'retry-after') ?? Number.NaN);
       const askedMs = Number.isNaN(asked) ? undefined : asked * 1_000;
-      const signals = { leftAt, askedMs, backOff: BACK_OFF, random: () => 0.5 };
+      const signals = { startedAt: startAt, askedMs, backOff: BACK_OFF, random: () => 0.5 };
       pause = nextPause(pause, { now: clock.now(), ...signals }) ?? pause;
     }
     // The crawler without back-off does not read `Retry-After` either.

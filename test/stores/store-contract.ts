@@ -302,25 +302,46 @@ export function storeContract(
       it('a hundred at once are exactly so far apart, one for each', async () => {
         const startedAt = performance.now();
         const waits = await Promise.all(Array.from({ length: 100 }, () => store.reserve('k', MINUTE)));
-        // No delay of its own: this one is told the time of the last.
         const last = await store.reserve('k', 0);
         const tookMs = performance.now() - startedAt + 1;
         const ranks = waits.map((wait) => Math.ceil(wait / MINUTE)).sort((a, b) => a - b);
         expect(ranks).toEqual(Array.from({ length: 100 }, (_, rank) => rank));
         for (const wait of [...waits, last]) expect(timeLost(wait, MINUTE)).toBeLessThanOrEqual(tookMs);
-        expect(Math.ceil(last / MINUTE)).toBe(99);
+        // The delay of its neighbour, which is longer.
+        expect(Math.ceil(last / MINUTE)).toBe(100);
       });
 
-      it('are as far behind the last one as each asks', async () => {
+      it('are apart by the longer delay of two neighbours', async () => {
         const startedAt = performance.now();
         const waits: number[] = [];
         for (const delay of [HOUR, SECOND, MINUTE, 0, 0.5 * MINUTE])
           waits.push(await store.reserve('k', delay));
         const tookMs = performance.now() - startedAt + 1;
-        const slots = [0, SECOND, MINUTE + SECOND, MINUTE + SECOND, 1.5 * MINUTE + SECOND];
+        const slots = [0, HOUR, HOUR + MINUTE, HOUR + 2 * MINUTE, HOUR + 2.5 * MINUTE];
         waits.forEach((wait, at) => {
           expect(wait).toBeLessThanOrEqual(slots[at]!);
           expect(slots[at]! - wait).toBeLessThanOrEqual(tookMs);
+        });
+      });
+
+      it('are not booked beyond the longest wait, of which the time is returned', async () => {
+        await store.reserve('k', HOUR, { maxWaitMs: 0 });
+        for (let count = 0; count < 3; count++) {
+          const wait = await store.reserve('k', HOUR, { maxWaitMs: HOUR - MINUTE });
+          expect(Math.ceil(wait / MINUTE)).toBe(60);
+        }
+        expect(Math.ceil((await store.reserve('k', HOUR, { maxWaitMs: HOUR })) / MINUTE)).toBe(60);
+        expect(Math.ceil((await store.reserve('k', HOUR)) / MINUTE)).toBe(120);
+      });
+
+      it('come no earlier than the shortest wait, and last as long as they are asked to', async () => {
+        const waits = [
+          await store.reserve('k', MINUTE, { minWaitMs: HOUR, slackMs: 5 * MINUTE }),
+          await store.reserve('k', MINUTE, { minWaitMs: MINUTE }),
+        ];
+        expect(waits.map((wait) => Math.ceil(wait / MINUTE))).toEqual([60, 66]);
+        await expect(store.reserve('k', MINUTE, { slackMs: -1 })).rejects.toMatchObject({
+          code: 'ERR_ROBOTS_INVALID_OPTIONS',
         });
       });
 
@@ -353,7 +374,7 @@ export function storeContract(
         await store.reserve('k', HOUR);
         await store.reserve('k', HOUR);
         await store.pause('k', 10 * MINUTE);
-        expect(minutes(await store.reserve('k', MINUTE))).toBe(61);
+        expect(minutes(await store.reserve('k', MINUTE))).toBe(120);
       });
 
       it('are never shortened by another', async () => {
@@ -397,7 +418,7 @@ function complete(store: RobotsStore, has: 'fleet' | 'values'): Required<Omit<Ro
     set: (key, value, options) => store.set(key, value, options),
     delete: (key) => store.delete(key),
     lease: (key, ttlMs, options) => lease.call(store, key, ttlMs, options),
-    reserve: (key, delayMs) => reserve.call(store, key, delayMs),
+    reserve: (key, delayMs, options) => reserve.call(store, key, delayMs, options),
     pause: (key, pauseMs) => pause.call(store, key, pauseMs),
   };
 }

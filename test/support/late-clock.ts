@@ -13,7 +13,7 @@ export function lateClock(): LateClock {
   let jumpedTo = -Infinity;
   return {
     now: () => Math.max(clock.now(), jumpedTo),
-    sleep: (ms, signal) => clock.sleep(ms, signal),
+    sleep: (ms, signal) => clock.sleep(Math.max(0, jumpedTo - clock.now()) + ms, signal),
     advance: (ms) => clock.advance(ms),
     whenWaiting: (count) => clock.whenWaiting(count),
     get waiting() {

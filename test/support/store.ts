@@ -1,6 +1,11 @@
 import { durationMs } from '../../src/core/store/store.ts';
 import { withFence } from '../../src/core/store/value.ts';
-import type { RobotsStore, StoreLease, StoreSetOptions } from '../../src/index.ts';
+import type {
+  RobotsStore,
+  StoreLease,
+  StoreReserveOptions,
+  StoreSetOptions,
+} from '../../src/core/store/index.ts';
 
 export type StoreCall = 'get' | 'set' | 'delete' | 'lease' | 'release' | 'reserve' | 'pause';
 
@@ -34,7 +39,7 @@ export class ScriptedStore implements RobotsStore {
   private readonly clock: { now(): number };
   private readonly faults = new Map<StoreCall, StoreFault>();
   private readonly leases = new Map<string, { token: string; until: number }>();
-  private readonly slots = new Map<string, number>();
+  private readonly slots = new Map<string, { readonly end: number; readonly delayMs: number }>();
   private readonly pausedUntil = new Map<string, number>();
   private readonly held: (() => void)[] = [];
 
@@ -42,7 +47,7 @@ export class ScriptedStore implements RobotsStore {
     this.clock = clock;
     if (leases) this.lease = (key, ttlMs) => this.do('lease', key, () => this.take(key, ttlMs));
     if (!reserves) return;
-    this.reserve = (key, delayMs) => this.do('reserve', key, () => this.book(key, delayMs));
+    this.reserve = (key, delayMs, options) => this.do('reserve', key, () => this.book(key, delayMs, options));
     this.pause = (key, pauseMs) => this.do('pause', key, () => this.pauseUntil(key, pauseMs));
   }
 
@@ -151,12 +156,14 @@ export class ScriptedStore implements RobotsStore {
     };
   }
 
-  private book(key: string, delayMs: number): number {
+  private book(key: string, delayMs: number, options: StoreReserveOptions = {}): number {
+    const { minWaitMs = 0, maxWaitMs = Infinity, slackMs = 0 } = options;
     this.reservedMs.push(delayMs);
     const now = this.clock.now();
     const pausedUntil = this.pausedUntil.get(key) ?? -Infinity;
-    const at = Math.max(now, pausedUntil, (this.slots.get(key) ?? -Infinity) + delayMs);
-    this.slots.set(key, at);
+    const last = this.slots.get(key) ?? { end: -Infinity, delayMs: 0 };
+    const at = Math.max(now + minWaitMs, pausedUntil, last.end + Math.max(delayMs, last.delayMs));
+    if (at - now <= maxWaitMs) this.slots.set(key, { end: at + slackMs, delayMs });
     return at - now;
   }
 

@@ -16,23 +16,35 @@ export function sleepWith(clock: Clock, ms: number, signal: AbortSignal, isBound
   return clock.sleep === undefined ? systemClock.sleep(ms, signal) : clock.sleep(ms, signal, isBound);
 }
 
+/** {@link sleepWith}, for work that need not keep the process alive. */
+export function sleepInBackground(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
+  return clock.sleep === undefined || clock === systemClock
+    ? systemSleep(ms, signal, false)
+    : clock.sleep(ms, signal, true);
+}
+
 export const systemClock: Required<Clock> = {
   now: () => Date.now(),
-  sleep: (ms, signal) =>
-    new Promise((resolve, reject) => {
-      signal.throwIfAborted();
-      // Not unref'd: a caller awaits this, and an otherwise idle process would end during the await.
-      const timer = setTimeout(() => {
-        signal.removeEventListener('abort', abort);
-        resolve();
-      }, ms);
-      const abort = (): void => {
-        clearTimeout(timer);
-        reject(signal.reason);
-      };
-      signal.addEventListener('abort', abort, { once: true });
-    }),
+  // A caller awaits this, and an otherwise idle process would end during the await.
+  sleep: (ms, signal) => systemSleep(ms, signal, true),
 };
+
+function systemSleep(ms: number, signal: AbortSignal, keepsAlive: boolean): Promise<void> {
+  return new Promise((resolve, reject) => {
+    signal.throwIfAborted();
+    const timer = setTimeout(() => {
+      signal.removeEventListener('abort', abort);
+      resolve();
+    }, ms);
+    // Timers of browsers and Workers are numbers, and keep nothing alive.
+    if (!keepsAlive && typeof timer === 'object') timer.unref();
+    const abort = (): void => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    };
+    signal.addEventListener('abort', abort, { once: true });
+  });
+}
 
 /** Resolves when other work of the event loop has had its turn: `setImmediate`, which browsers and Workers lack. */
 export function yieldToEventLoop(): Promise<void> {
@@ -48,8 +60,8 @@ export function yieldToEventLoop(): Promise<void> {
  */
 export class MonotonicClock {
   readonly #clock: Clock;
-  #latest = -Infinity;
-  #setBackMs = 0;
+  #shown = -Infinity;
+  #aheadMs = 0;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -57,19 +69,30 @@ export class MonotonicClock {
 
   now(): number {
     const now = this.#clock.now();
-    if (now < this.#latest) this.#setBackMs += this.#latest - now;
-    this.#latest = now;
-    return now + this.#setBackMs;
+    if (now < this.#shown) this.#aheadMs += this.#shown - now;
+    this.#shown = now;
+    return now + this.#aheadMs;
+  }
+
+  /** What the clock showed when it was last read. */
+  get shown(): number {
+    return this.#shown;
+  }
+
+  /** A wait until `until` is over. If the clock has stood still since it showed `shown`, as a mocked one, goes on without it. */
+  advanceFrom(shown: number, until: number): void {
+    const now = this.now();
+    if (this.#shown === shown && now < until) this.#aheadMs += until - now;
   }
 
   /** The time as the clock counts it now. */
   epochMs(steady: number): number {
-    return steady - this.#setBackMs;
+    return steady - this.#aheadMs;
   }
 
   /** A time of the clock as it counts now. */
   monotonicMs(epochMs: number): number {
-    return epochMs + this.#setBackMs;
+    return epochMs + this.#aheadMs;
   }
 }
 

@@ -20,7 +20,15 @@ export {
   tracedWork,
 } from './builtin.ts';
 export { causesOf, codeOf, FETCH_FAILED, MALFORMED } from './causes.ts';
-export { type Clock, yieldToEventLoop, sleepWith, MonotonicClock, systemClock, Turn } from './clock.ts';
+export {
+  type Clock,
+  yieldToEventLoop,
+  sleepInBackground,
+  sleepWith,
+  MonotonicClock,
+  systemClock,
+  Turn,
+} from './clock.ts';
 export { omitUndefined } from './defined.ts';
 export {
   DEFAULT_AGENT,

@@ -24,6 +24,13 @@ export interface Attempts {
   attempt(origin: string, known: OriginRecord | undefined, signal: LightAbortSignal): Promise<Outcome>;
 }
 
+/** The pauses that sites asked for. */
+export interface OriginPauses {
+  has(origin: string): boolean;
+  /** A site asked for a pause with the `Retry-After` of a 429 or 503. */
+  ask(origin: string, retryAfter: string, status: number): void;
+}
+
 export interface RefresherOptions {
   readonly memory: OriginMemory;
   readonly attempts: Attempts;
@@ -32,6 +39,8 @@ export interface RefresherOptions {
   readonly clock: Clock;
   readonly random: () => number;
   readonly profileOf: (origin: string) => Profile;
+  /** The pauses of origins, in which a known robots.txt is not requested. */
+  readonly pauses: OriginPauses;
   /** The store, if there is one. */
   readonly stored?: Lazy<StoredOrigins> | undefined;
 }
@@ -89,7 +98,8 @@ export class OriginRefresher {
     const now = this.#options.clock.now();
     const known = this.#memory.getAt(origin, now);
     this.#memory.events.publish();
-    if (known !== undefined && attemptDue(known.record, known.profile, now) !== 'now') {
+    const isDue = known === undefined || attemptDue(known.record, known.profile, now) === 'now';
+    if (known !== undefined && (!isDue || this.isPaused(origin))) {
       return { entry: known, source: 'memory' };
     }
     return this.refresh(origin, signal);
@@ -116,6 +126,11 @@ export class OriginRefresher {
   /** Whether a refresh of `origin` is in flight, which the next caller joins. */
   isRefreshing(origin: string): boolean {
     return this.#flights.has(origin);
+  }
+
+  /** Whether an origin pauses, as far as this process knows: then what is known of its robots.txt serves. */
+  isPaused(origin: string): boolean {
+    return this.#options.pauses.has(origin);
   }
 
   /** A refresh in flight still serves its callers, but its result is not kept. */
@@ -149,7 +164,8 @@ export class OriginRefresher {
     const { nextRecord } = this.#lifecycle.part ?? (await this.#lifecycle.get());
     const context = { origin, signal, isCurrent, stored, nextRecord };
     if (stored === undefined) return this.#fetchAndLearn(context, this.#memory.peek(origin));
-    const found = await stored.find(origin, (record) => this.#improves(record), signal);
+    const isPaused = this.isPaused(origin);
+    const found = await stored.find(origin, (record) => isPaused || this.#improves(record), signal);
     const known = found.record === undefined ? undefined : this.#takeOver(found.record, context);
     if (found.kind === 'answered' && known !== undefined) return { entry: known, source: 'store' };
     const lease = found.kind === 'to-ask' ? found.lease : undefined;
@@ -194,6 +210,7 @@ export class OriginRefresher {
       this.#attempts++;
       const outcome = await this.#options.attempts.attempt(origin, known?.record, signal);
       signal.throwIfAborted();
+      this.#learnPause(outcome);
       if (context.isCurrent()) this.#shareWithServer(context, outcome);
       const entry = this.#learn(context, known, outcome);
       if (context.isCurrent()) written = stored?.remember(entry.record, lease);
@@ -202,6 +219,13 @@ export class OriginRefresher {
     } finally {
       if (lease !== undefined) void Promise.resolve(written).then(() => lease.release());
     }
+  }
+
+  /** A pause that a site asks for at its robots.txt holds for its pages, too. */
+  #learnPause({ finalUrl, ...outcome }: Outcome): void {
+    const retryAfter = outcome.headers?.retryAfter;
+    if (retryAfter === undefined || (outcome.status !== 429 && outcome.status !== 503)) return;
+    this.#options.pauses.ask(new URL(finalUrl).origin, retryAfter, outcome.status);
   }
 
   /** Makes the new entry of an origin from the outcome of an attempt. */

@@ -11,7 +11,7 @@ import {
   type SentRequest,
 } from '../decision/index.ts';
 import type { Recorder } from './evidence/recorder.ts';
-import { attemptDue, type RobotsSource } from '../lifecycle/index.ts';
+import { attemptDue, type RobotsSource, timeInPause } from '../lifecycle/index.ts';
 import type { Pace, RequestPermit } from '../pacing/index.ts';
 import type { Pacer } from '../pacing/pacer.ts';
 import { type Agent, AgentTokens, type Tokens } from '../rules/agent-tokens.ts';
@@ -168,8 +168,8 @@ export class ClientEngine implements DecisionEngine {
   ): RequestPermit | Promise<RequestPermit> {
     this.assertOpen();
     const { part } = this.#pacer;
-    if (part !== undefined) return part.take(decision, pace, signal);
-    return this.#pacer.get().then((pacer) => pacer.take(decision, pace, signal));
+    if (part !== undefined) return part.acquire(decision, pace, signal);
+    return this.#pacer.get().then((pacer) => pacer.acquire(decision, pace, signal));
   }
 
   /** The file that a decision rests on, while memory has it, or it was made for a purpose. */
@@ -215,18 +215,21 @@ export class ClientEngine implements DecisionEngine {
       const canAsk = this.#origins.canAsk(origin);
       return this.#recordDecisionTime(decideUnknown(profileOf(origin), canAsk, tokens, located, now), now);
     }
+    let at = now;
     if (!isRobotsTarget(located)) {
       if (!entry.isFreshAndNotDue(now)) {
         const due = attemptDue(entry.record, entry.profile, now);
-        if (due === 'now') return undefined;
-        if (due === 'ahead' && mayRefresh && this.#refresher.refreshInBackground(origin)) {
+        if (due !== 'none' && this.#refresher.isPaused(origin)) {
+          at = timeInPause(entry.record, entry.profile, now);
+        } else if (due === 'now') return undefined;
+        else if (due === 'ahead' && mayRefresh && this.#refresher.refreshInBackground(origin)) {
           this.#memory.events.add(origin, 'refresh');
         }
       }
       this.hits++;
       this.#memory.events.add(origin, 'hit');
     }
-    return this.#recordDecisionTime(decide(entry, tokens, located, now, 'memory'), now, entry);
+    return this.#recordDecisionTime(decide(entry, tokens, located, at, 'memory'), now, entry);
   }
 
   /** For evidence: a guard may publish the decision much later. */
@@ -260,7 +263,9 @@ export class ClientEngine implements DecisionEngine {
     events.publish();
     const { entry, source } = await this.#refresher.refresh(located.origin, options?.signal);
     const now = this.#settings.clock.now();
-    const decision = this.#recordDecisionTime(decide(entry, tokens, located, now, source), now, entry);
+    const isPaused = this.#refresher.isPaused(located.origin);
+    const at = isPaused ? timeInPause(entry.record, entry.profile, now) : now;
+    const decision = this.#recordDecisionTime(decide(entry, tokens, located, at, source), now, entry);
     this.#memory.updateSize(entry);
     if (options?.purpose !== undefined && entry.file !== undefined)
       this.#keptFiles.set(decision.robots, entry.file);

@@ -35,10 +35,10 @@ export function lazyStore(
   });
 }
 
-/** Origins that are paced take little memory. They shall not be few because few files are kept. */
-const LEAST_PACED_ORIGINS = 1_000;
+/** Paced origins take little memory, so a small `cache.maxOrigins` does not limit them. */
+const MIN_PACED_ORIGINS = 1_000;
 
-/** What lets requests leave. `client`: for messages about its decisions. */
+/** What lets requests start. `client`: for messages about its decisions. */
 export function lazyPacer(
   { clock, random, maxOrigins }: Settings,
   stored: Lazy<StoredOrigins> | undefined,
@@ -54,7 +54,7 @@ export function lazyPacer(
     return new Pacer({
       clock,
       random,
-      maxOrigins: Math.max(LEAST_PACED_ORIGINS, maxOrigins),
+      maxOrigins: Math.max(MIN_PACED_ORIGINS, maxOrigins),
       fleet: (await stored?.get())?.fleet,
       requestRateMs: (decision) => {
         const file = fileOf(decision);

@@ -24,7 +24,7 @@ import {
   usageOf,
 } from '../decision/index.ts';
 import { type OriginState, stateOf } from '../lifecycle/index.ts';
-import { readReserveOptions, type Reservation, type RequestPermit } from '../pacing/index.ts';
+import { readReserveOptions, type RequestPermit, type Reservation } from '../pacing/index.ts';
 import { Recorder } from './evidence/recorder.ts';
 import type { AddressPolicy } from '../net/address-policy.ts';
 import type { Agent } from '../rules/agent-tokens.ts';
@@ -114,7 +114,12 @@ export class RobotsClient {
       });
     const memory = new OriginMemory({ maxOrigins, maxBytes, clock, profileOf, witness: recorder });
     const attempts = new ClientAttempts(settings, origins, memory, this);
+    const pacer = lazyPacer(settings, stored, (decision) => this[ENGINE].fileOf(decision), this, recorder);
     const refresher = new OriginRefresher({
+      pauses: {
+        has: (origin) => pacer.part?.pausedUntil(origin) !== undefined,
+        ask: (origin, retryAfter, status) => this.#pause(origin, retryAfter, status),
+      },
       memory,
       attempts,
       concurrency,
@@ -123,7 +128,6 @@ export class RobotsClient {
       profileOf,
       stored,
     });
-    const pacer = lazyPacer(settings, stored, (decision) => this[ENGINE].fileOf(decision), this, recorder);
     this[ENGINE] = new ClientEngine({ settings, origins, memory, refresher, pacer, client: this, recorder });
     this.#settings = settings;
     this.#origins = origins;
@@ -244,10 +248,10 @@ export class RobotsClient {
     this[ENGINE].assertOpen();
     const origin = originOf(url);
     const policy = await this.#policyOf(origin, options);
-    // Others of the fleet may have paused the origin.
+    // Another process of the fleet may have paused the origin.
     const pacer = await (this.#stored === undefined ? this.#pacer.needed : this.#pacer.get());
-    const pause = await pacer?.pauseOf(origin);
-    return pause === undefined ? policy : { ...policy, pause };
+    const pacing = await pacer?.pacingOf(origin, policy);
+    return pacing === undefined ? policy : { ...policy, pacing };
   }
 
   async #policyOf(origin: string, options: PolicyOptions | undefined): Promise<OriginPolicy> {
@@ -294,13 +298,19 @@ export class RobotsClient {
   }
 
   /**
-   * Books the next slot of the URL's origin and returns its time, without waiting for it: for schedulers with a queue
-   * of their own. Slots are apart as the site states, else `defaultDelayMs`; they come after the request for robots.txt
-   * and after pauses. While as many requests as `concurrency` allows are under way, or others wait, nothing is booked:
-   * `deferred`. Call `done` of the reservation when the request has ended. All calls of `reserve` and all pacing guards
-   * share the slots; so does a whole fleet if its store has `reserve`.
+   * Books the next start at the URL's origin and returns its time, without waiting for it: for schedulers with a queue of
+   * their own. Starts are apart as the site states, else `defaultDelayMs`; they come after the request for robots.txt and
+   * after pauses. Nothing is booked (`deferred`) while as many requests as `concurrency` allows are in flight, or others
+   * wait; with `ahead: n`, while the time of n bookings has not come. Call `done` of the reservation when the request has
+   * ended. All calls of `reserve` and all pacing guards share the schedule; so does a fleet if its store has `reserve`.
    *
    * @throws the same errors as {@link canFetch}, and RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`).
+   *
+   * @example
+   * ```ts
+   * const booking = await robots.reserve('https://example.com/page', undefined, { ahead: 10 });
+   * if (booking.status === 'booked') setTimeout(() => visit(booking), booking.waitMs);
+   * ```
    */
   async reserve(url: string | URL, agent?: Agent, options: ReserveOptions = {}): Promise<Reservation> {
     const pace = readReserveOptions(options);
@@ -314,32 +324,16 @@ export class RobotsClient {
   }
 
   /**
-   * Books the next slot for a decision and waits until the request may leave. Guards with `pacing` call this. Send
-   * the request synchronously afterwards: the slot is checked when this resolves, so that after a pause of the
-   * process only one of many late requests leaves at a time.
+   * Waits for the permit to send an allowed request. Guards with `pacing` call this. Right before the request is sent
+   * call `tryStart()`, and `await start()` when that is `false` because another request to the origin has started
+   * meanwhile; or `release()` when the request is not sent.
    *
-   * @returns the milliseconds waited.
-   * @throws RobotsDeferredError (`ERR_ROBOTS_DEFERRED`) when the slot is further away than `maxDelayMs`,
-   * RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`), RobotsClosedError (`ERR_ROBOTS_CLOSED`), or the reason
-   * of an aborted signal. The slot is then given back, unless another was booked behind it.
-   */
-  async waitForSlot(decision: Decision, options: ReserveOptions = {}): Promise<number> {
-    const slot = await this.acquirePermit(decision, options);
-    await slot.start(options.signal);
-    // Nobody will tell the end of the request.
-    slot.done();
-    return slot.waitedMs;
-  }
-
-  /**
-   * {@link waitForSlot} for a request that does not leave at once: resolves when the slot has come. Right before the
-   * request is sent call `tryStart()`, and `await leave()` when that is `false` because another request to the origin
-   * left meanwhile; or `release()` when the request is not sent.
-   *
-   * The slot is checked when the request is handed to the client library. What that library does before it sends (a
+   * A start is the time when the request is handed to the client library. What that library does before it sends (a
    * queue of its own, a new connection, a retry) is not seen.
    *
-   * @throws the same errors as {@link waitForSlot}.
+   * @throws RobotsDeferredError (`ERR_ROBOTS_DEFERRED`) when the site imposes a wait longer than `maxDelayMs`,
+   * RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`), RobotsClosedError (`ERR_ROBOTS_CLOSED`), or the reason
+   * of an aborted signal.
    */
   async acquirePermit(decision: Decision, options: ReserveOptions = {}): Promise<RequestPermit> {
     return this[ENGINE].acquirePermit(decision, readReserveOptions(options), options.signal);
@@ -365,13 +359,15 @@ export class RobotsClient {
     const origin = originOf(url);
     // An origin that cannot be asked has no record.
     if (this.#origins.canAsk(origin)) this.#memory.noteSite(origin, signal.reachable);
-    if (signal.retryAfter === undefined) return;
-    const retryAfter = String(signal.retryAfter);
+    if (signal.retryAfter !== undefined) this.#pause(origin, String(signal.retryAfter));
+  }
+
+  #pause(origin: string, retryAfter: string, status?: number): void {
     const now = this.#settings.clock.now();
     const { part } = this.#pacer;
-    if (part !== undefined) part.report(origin, retryAfter, now);
-    // Without a pacer nobody paces. Whoever needs one gets the error.
-    else void this.#pacer.get().then((pacer) => pacer.report(origin, retryAfter, now), ignore);
+    if (part !== undefined) part.report(origin, retryAfter, now, status);
+    // If the pacer cannot be loaded, the next call that needs it rejects with the same error.
+    else void this.#pacer.get().then((pacer) => pacer.report(origin, retryAfter, now, status), ignore);
   }
 
   /**
@@ -426,7 +422,8 @@ export class RobotsClient {
 
   stats(): RobotsStats {
     const { hits, misses } = this[ENGINE];
-    return { ...this.#memory.stats(), ...this.#refresher.stats(), hits, misses };
+    const pacing = this.#pacer.part?.totals() ?? { waiting: 0, inFlight: 0, paused: 0 };
+    return { ...this.#memory.stats(), ...this.#refresher.stats(), hits, misses, pacing };
   }
 
   /**

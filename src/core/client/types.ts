@@ -1,6 +1,6 @@
 import type { Agent } from '../rules/agent-tokens.ts';
 import type { Purpose } from '../decision/index.ts';
-import type { PacingOptions } from '../pacing/index.ts';
+import type { BookingOptions, PacingTotals } from '../pacing/index.ts';
 
 export interface CheckOptions {
   /** Rejects this call only, with the reason of the signal. Other callers for the origin are not affected. */
@@ -18,14 +18,14 @@ export interface PolicyOptions extends CheckOptions {
   readonly agent?: Agent;
 }
 
-/** Options for booking a slot. */
-export interface ReserveOptions extends CheckOptions, PacingOptions {}
+/** Options of a booking. */
+export interface ReserveOptions extends CheckOptions, BookingOptions {}
 
 /** A report about the availability of a site. */
 export interface SiteSignal {
   readonly reachable: boolean;
   /**
-   * The `Retry-After` field of a page response, as received: seconds or an HTTP-date. Moves the origin's next slot.
+   * The `Retry-After` field of a page response, as received: seconds or an HTTP-date. Pauses the origin.
    */
   readonly retryAfter?: string;
 }
@@ -43,4 +43,6 @@ export interface RobotsStats {
   /** Questions answered from memory, and questions that had to wait. */
   readonly hits: number;
   readonly misses: number;
+  /** Page requests under `pacing`, of all origins. */
+  readonly pacing: PacingTotals;
 }

@@ -1,6 +1,7 @@
 /** The channels of `node:diagnostics_channel` about decisions. A message is made only while its channel has a subscriber. */
 import { channel, type Publisher } from '../base/index.ts';
 import type { Decision } from './decision.ts';
+import type { DelayFrom } from './policy.ts';
 import type { RedirectChain } from './refused-request.ts';
 import type { DecisionUsage } from './usage-decision.ts';
 
@@ -38,22 +39,22 @@ export interface DeferralMessage extends ClientMessage {
   readonly decision: Decision;
   /** Epoch ms from which a new try makes sense. */
   readonly retryAt: number;
-  /** Why the request could not leave before. */
-  readonly delayFrom: string;
+  /** Why the request could not start before. */
+  readonly delayFrom: DelayFrom;
 }
 
-/** `canfetch:pause`: a site answered a page with 429 or 503, so its origin pauses, or pauses longer. */
+/** `canfetch:pause`: a site asked for a pause with a 429 or 503, so its origin pauses. Published once a pause. */
 export interface PauseMessage extends ClientMessage {
   readonly origin: string;
-  /** Absent when `report` told of a `Retry-After`. */
+  /** Absent for the `Retry-After` of a `report` without a status. */
   readonly status?: number;
   /** Epoch ms. */
   readonly from: number;
-  /** Epoch ms. */
+  /** Epoch ms. Later responses may lengthen the pause: `policy(url).pacing` has its end in force. */
   readonly until: number;
   /** Whether the site named the time, or it is a guess. */
   readonly delayFrom: 'retry-after' | 'back-off';
-  /** Counts the incidents without 30 quiet minutes between them, from 1. A pause that is lengthened keeps its number. */
+  /** Counts the incidents without 30 quiet minutes between them, from 1. */
   readonly incident: number;
 }
 

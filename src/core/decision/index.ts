@@ -22,6 +22,8 @@ export { leadText, RefusedRequestError, type RedirectChain } from './refused-req
 export { isPurpose, type Purpose, PURPOSES } from './purpose.ts';
 export { type DecisionUsage, usageOf } from './usage-decision.ts';
 export type {
+  DelayFrom,
+  OriginPacing,
   OriginPolicy,
   Pause,
   PolicyAttempt,

@@ -55,8 +55,8 @@ export interface OriginPolicy {
   readonly failure?: Failure;
   /** Epoch ms from which a question starts the next attempt. */
   readonly retryAt?: number;
-  /** The pause of page requests in force: the site answered 429 or 503. Requests for robots.txt are never paused. */
-  readonly pause?: Pause;
+  /** The queue of page requests, and their pause. Absent when `pacing` knows nothing of the origin. */
+  readonly pacing?: OriginPacing;
   /** The last signal about the rest of the site. */
   readonly site?: { readonly reachable: boolean; readonly at: number };
   /** The file in force, or the last good copy of it. */
@@ -82,13 +82,33 @@ export interface OriginPolicy {
   readonly underProfiles: readonly ProfileState[];
 }
 
-/** A time in which nobody may request a page of an origin. Epoch milliseconds. */
+/** What decides when a request may start: the gap between starts, the number in flight, or a pause. */
+export type DelayFrom =
+  'crawl-delay' | 'request-rate' | 'default-delay' | 'min-delay' | 'concurrency' | Pause['delayFrom'];
+
+/** The page requests of this process to one origin. Times are epoch milliseconds. */
+export interface OriginPacing {
+  /** The number of requests that wait. */
+  readonly waiting: number;
+  /** Requests that have started and not ended. */
+  readonly inFlight: readonly { readonly url: string; readonly startedAt: number }[];
+  /** When a request that is asked for now may start at the earliest. */
+  readonly nextAt: number;
+  /** The gap between two starts. */
+  readonly gapMs: number;
+  /** What decides {@link nextAt}. */
+  readonly delayFrom: DelayFrom;
+  /** The pause in force, learnt here or by another process of the fleet. */
+  readonly pause?: Pause;
+}
+
+/** A time in which no page, and no robots.txt that is known, of an origin is requested. Epoch milliseconds. */
 export interface Pause {
   readonly from: number;
   readonly until: number;
   /** Counts the incidents without 30 quiet minutes between them, from 1. */
   readonly incident: number;
-  /** The status that asked for it; absent for one that `report` or another process of the fleet told. */
+  /** The status that asked for it; absent when it came by `report` or from another process of the fleet. */
   readonly status?: number;
   /** Whether the site named the time, or it was guessed. */
   readonly delayFrom: 'retry-after' | 'back-off';

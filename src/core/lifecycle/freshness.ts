@@ -123,17 +123,27 @@ function deltaSeconds(text: string): number | undefined {
  * The pause from a `Retry-After` field, within `bounds`; `undefined` when the field is missing or unreadable.
  *
  * RFC 9110 §10.2.3: "The Retry-After field value can be either an HTTP-date or a number of seconds to delay after
- * receiving the response." A date in the past, or 0, gives the shortest pause.
+ * receiving the response." A date in the past, or 0, gives the shortest pause. A response has one such field; of several,
+ * which fetch joins by commas, the longest pause counts.
  */
 export function retryAfterMs(
   header: string | undefined,
   nowMs: number,
   bounds: { readonly minMs: number; readonly maxMs: number },
 ): number | undefined {
-  if (header === undefined) return undefined;
-  const seconds = deltaSeconds(header);
-  const atMs = seconds === undefined ? parseHttpDate(header, nowMs) : nowMs + seconds * 1000;
-  return atMs === undefined ? undefined : Math.min(Math.max(atMs - nowMs, bounds.minMs), bounds.maxMs);
+  let longestMs: number | undefined;
+  const items = header?.split(',') ?? [];
+  for (const [index, item] of items.entries()) {
+    const seconds = deltaSeconds(item);
+    // A date has a comma of its own.
+    const atMs =
+      seconds === undefined
+        ? (parseHttpDate(`${item},${items[index + 1] ?? ''}`.trim(), nowMs) ??
+          parseHttpDate(item.trim(), nowMs))
+        : nowMs + seconds * 1000;
+    if (atMs !== undefined) longestMs = Math.max(longestMs ?? -Infinity, atMs - nowMs);
+  }
+  return longestMs === undefined ? undefined : Math.min(Math.max(longestMs, bounds.minMs), bounds.maxMs);
 }
 
 /**

@@ -46,6 +46,7 @@ export {
 export { ROBOTS_SOURCES, type RobotsSource, sourceOf } from './robots-source.ts';
 export {
   attemptDue,
+  timeInPause,
   type AttemptDue,
   ORIGIN_STATES,
   type OriginState,

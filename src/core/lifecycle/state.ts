@@ -47,6 +47,16 @@ export function attemptDue(record: OriginRecord | undefined, profile: Profile, n
   return now >= refreshAheadAt(answer) ? 'ahead' : 'none';
 }
 
+/**
+ * The time at which to read a record while its origin pauses, when robots.txt is not requested either: an answer then
+ * serves past its lifetime.
+ */
+export function timeInPause(record: OriginRecord, profile: Profile, now: number): number {
+  const { answer } = record;
+  const isStale = answer !== undefined && stateOf(record, profile, now).state === 'unknown';
+  return isStale ? Math.min(now, answer.staleAt - 1) : now;
+}
+
 /** The start of the last tenth of a lifetime. */
 export function refreshAheadAt({
   fetchedAt,

@@ -1,30 +1,29 @@
-import { type Decision, RefusedRequestError, type RedirectChain } from '../decision/index.ts';
-import type { DelayFrom } from './schedule.ts';
+import { type Decision, type DelayFrom, RefusedRequestError, type RedirectChain } from '../decision/index.ts';
 
 const WHY: Readonly<Record<DelayFrom, string>> = {
   'crawl-delay': 'its Crawl-delay',
   'request-rate': 'its Request-rate',
   'default-delay': '`defaultDelayMs`',
   'min-delay': '`minDelayMs`',
-  concurrency: 'as many requests as `concurrency` allows are under way',
+  concurrency: 'as many requests as `concurrency` allows are in flight',
   'retry-after': 'it asked for a pause (Retry-After)',
-  'back-off': 'it answered 429 or 503, so requests pause',
+  'back-off': 'it refused requests (429 or 503), so they pause',
 };
 
 const FULL =
-  'because requests to as many other origins wait, are under way or pause as can be paced at a time: set ' +
+  'because requests to as many other origins wait, are in flight or pause as can be paced at a time: set ' +
   '`cache.maxOrigins` higher, or crawl fewer origins at a time';
 
 /**
- * A pacing guard did not send a request, because it would have to wait longer than `maxDelayMs`, or no further
- * origin can be paced. The request is allowed; try again at `retryAt`.
+ * A pacing guard did not send a request, because the site imposes a wait longer than `maxDelayMs`, or no further origin
+ * can be paced. The request is allowed; try again at `retryAt`.
  */
 export class RobotsDeferredError extends RefusedRequestError {
   override readonly name = 'RobotsDeferredError';
   readonly code = 'ERR_ROBOTS_DEFERRED';
-  /** Epoch ms from which a new try makes sense. No slot is booked for it. */
+  /** Epoch ms from which a new try makes sense. Nothing is booked for it. */
   readonly retryAt: number;
-  /** Why the request cannot leave before. */
+  /** Why the request cannot start before. */
   readonly delayFrom: DelayFrom;
   /** Whether as many origins are paced as there is room for. `delayFrom` is `'concurrency'` then. */
   readonly isFull: boolean;

@@ -2,15 +2,15 @@ import type { Decision } from '../decision/index.ts';
 import { requestRate, type RobotsFile } from '../rules/index.ts';
 import type { Pace } from './options.ts';
 
-/** The time between two departures to an origin, and who asks for it. */
+/** The time between the starts of two requests to an origin, and what sets it. */
 export interface Gap {
   readonly delayMs: number;
   readonly delayFrom: 'crawl-delay' | 'request-rate' | 'default-delay' | 'min-delay';
 }
 
-/** The longest delay that the site states, 0 included; else the default. Never under the caller's least delay. */
+/** The longest delay that the site states, 0 included; else the default. Never under `minDelayMs`. */
 export function gapOf(
-  { crawlDelayMs }: Decision,
+  { crawlDelayMs }: Pick<Decision, 'crawlDelayMs'>,
   requestRateMs: number | undefined,
   { defaultDelayMs, minDelayMs }: Pick<Pace, 'defaultDelayMs' | 'minDelayMs'>,
 ): Gap {

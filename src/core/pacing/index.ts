@@ -1,19 +1,21 @@
 /**
- * When the next request to an origin may leave: its delay, the requests under way, pauses; in one process and, through
- * a store, in a fleet. `schedule.ts` decides, pure; `line.ts` waits. It must not import `client/`, `guard/` or
+ * When the next request to an origin may start: its gap, the requests in flight, pauses; in one process and, through a
+ * store, in a fleet. `schedule.ts` decides, pure; `origin-queue.ts` waits. It must not import `client/`, `guards/` or
  * `cache/`: callers pass what robots.txt asks for.
  */
 export { RobotsDeferredError } from './deferred.ts';
-export type { Deferral } from './line.ts';
+export type { Deferral } from './origin-queue.ts';
+export type { PacingTotals } from './origin-queues.ts';
 export {
   type BackOffOptions,
+  type BookingOptions,
   type Pace,
   paceOf,
   type PacingOptions,
   pacingOptions,
   readReserveOptions,
 } from './options.ts';
-export type { Reservation } from './pacer.ts';
-export type { PageAnswer } from './pause.ts';
-export type { RequestPermit } from './taken-slot.ts';
-export type { DelayFrom } from './schedule.ts';
+export { asksForPause, type PageResponse, retryAfterOf } from './pause.ts';
+export type { RequestPermit } from './permit.ts';
+export type { Reservation } from './reservation.ts';
+export type { DelayFrom } from '../decision/index.ts';

@@ -1,50 +1,21 @@
-import { type Clock, MonotonicClock } from '../base/index.ts';
-import type { Decision, Pause } from '../decision/index.ts';
+import { type Clock, MonotonicClock, systemClock, yieldToEventLoop } from '../base/index.ts';
+import type { Decision, OriginPacing, Pause } from '../decision/index.ts';
 import { RobotsDeferredError } from './deferred.ts';
+import type { FleetSchedule } from './fleet-slots.ts';
 import { type Gap, gapOf } from './gap.ts';
-import type { SharedSchedule } from '../store/index.ts';
-import { type Deferral, Line } from './line.ts';
-import { Lines } from './lines.ts';
-import type { Pace } from './options.ts';
-import { askedPauseMs, asksForPause, type PageAnswer, type PauseSignal, retryAfterOf } from './pause.ts';
-import { type Paced, PacedRequest, type Places, type RequestPermit } from './taken-slot.ts';
-import type { DelayFrom, Place } from './schedule.ts';
-
-interface ReservationBase {
-  readonly decision: Decision;
-  /** The time between two requests to this origin, in milliseconds. */
-  readonly delayMs: number;
-  /** What decides the time of the request. */
-  readonly delayFrom: DelayFrom;
-  /** Milliseconds from now until that time. */
-  readonly waitMs: number;
-}
-
-/** The result of `reserve`. */
-export type Reservation =
-  /** The slot is booked: make the request at `at`, `waitMs` from now, and call `done` when it has ended. */
-  | (ReservationBase & {
-      readonly status: 'booked';
-      /** Epoch ms. */
-      readonly at: number;
-      /**
-       * Tells the end of the request, and its answer if there is one: 429 and 503 pause the origin. Its place is then
-       * free for another; without this call 30 seconds after `at`. Further calls have no effect.
-       */
-      done(answer?: PageAnswer): void;
-      /**
-       * Gives the slot back, because the request is not made. A slot of a fleet is kept for this client's next request.
-       */
-      release(): void;
-    })
-  /** The wait would be longer than `maxDelayMs`, or no place is free. Nothing is booked: reserve again at `retryAt`. */
-  | (ReservationBase & {
-      readonly status: 'deferred';
-      /** Epoch ms. */
-      readonly retryAt: number;
-    })
-  /** The URL may not be fetched, so no slot is booked. */
-  | { readonly status: 'refused'; readonly decision: Decision; readonly retryAt?: number };
+import { type Pace, paceOf } from './options.ts';
+import { type Deferral, OriginQueue, type PacedRequest } from './origin-queue.ts';
+import { OriginQueues, type PacingTotals } from './origin-queues.ts';
+import {
+  askedPauseMs,
+  asksForPause,
+  isEdgeRefusal,
+  type PageResponse,
+  type PauseSignal,
+  retryAfterOf,
+} from './pause.ts';
+import { PagePermit, type Permits, type RequestPermit } from './permit.ts';
+import type { Reservation } from './reservation.ts';
 
 type Settled = Exclude<Reservation, { status: 'refused' }>;
 
@@ -52,140 +23,203 @@ export interface PacerOptions {
   readonly clock: Clock;
   readonly random: () => number;
   readonly maxOrigins: number;
-  /** The schedules of a fleet. While they cannot be reached the client uses its own. */
-  readonly fleet?: SharedSchedule | undefined;
-  /** The delay from the `Request-rate` of the file behind a decision, in milliseconds; `undefined` if none is stated. */
+  /** The schedule of a fleet. While it cannot be reached the client uses its own. */
+  readonly fleet?: FleetSchedule | undefined;
+  /** The delay from the `Request-rate` of the file that a decision rests on, in milliseconds; `undefined` if none is stated. */
   readonly requestRateMs?: (decision: Decision) => number | undefined;
   /** Called when a request is deferred. */
   readonly onDeferral?: (decision: Decision, deferral: Deferral) => void;
-  /** Called when a pause begins, or is lengthened. Times are epoch ms. */
+  /** Called when a pause begins. Times are epoch ms. */
   readonly onPause?: (origin: string, pause: Pause) => void;
 }
 
-/** Lets requests leave when they may: one line an origin. */
-export class Pacer implements Places {
+/** The delays of a policy. */
+interface StatedDelays {
+  readonly crawlDelayMs?: number;
+  readonly requestRateMs?: number;
+}
+
+/** Lets requests start when they may: one queue an origin. */
+export class Pacer implements Permits {
   readonly #options: PacerOptions;
-  readonly #steady: MonotonicClock;
-  readonly #lines: Lines;
+  readonly #clock: MonotonicClock;
+  readonly #queues: OriginQueues;
+  /** Requests that started in this turn of the event loop, in real time. */
+  #justStarted: PacedRequest[] = [];
+  readonly #isRealTime: boolean;
 
   constructor(options: PacerOptions) {
-    this.#options = options;
-    this.#steady = new MonotonicClock(options.clock);
     const { maxOrigins, clock, fleet } = options;
-    this.#lines = new Lines(maxOrigins, (origin) => new Line(origin, clock, this.#steady, fleet));
+    this.#options = options;
+    this.#clock = new MonotonicClock(clock);
+    this.#isRealTime = clock === systemClock || clock.sleep === undefined;
+    this.#queues = new OriginQueues(
+      maxOrigins,
+      (origin) => new OriginQueue(origin, clock, this.#clock, fleet),
+    );
   }
 
   /**
-   * Books a slot for the URL of `decision`, allowed or not. Synchronous, unless the fleet has to be asked. Rejects
+   * Books a start for the URL of `decision`, allowed or not. Synchronous, unless the fleet has to be asked. Rejects
    * only with the reason of `signal`.
    */
   book(decision: Decision, pace: Pace, signal: AbortSignal | undefined): Settled | Promise<Settled> {
     const now = this.now();
-    const line = this.#lines.of(decision.origin, now);
-    if (line === undefined) {
-      const gap = this.#gapOf(decision, pace);
-      return this.#deferredReservation(decision, gap, noRoom(gap, now));
-    }
-    const paced = this.#pacedOf(line, decision, pace, now, true);
-    const result = line.ask(paced, now, signal);
-    return result instanceof Promise
-      ? result.then((later) => this.#settled(paced, later))
-      : this.#settled(paced, result);
+    const queue = this.#queues.of(decision.origin, now);
+    const gap = this.#gapOf(decision, pace);
+    if (queue === undefined) return this.#deferredBooking(decision, gap, noRoom(gap, now));
+    const request = this.#requestOf(queue, decision, pace, now, true);
+    const settled = (deferral: Deferral | undefined): Settled =>
+      deferral === undefined ? this.#booked(request) : this.#deferredBooking(decision, gap, deferral);
+    const acquired = queue.acquire(request, now, signal);
+    return acquired instanceof Promise ? acquired.then(settled) : settled(acquired);
   }
 
   /**
-   * Takes a slot. A promise only when the request has to wait for it.
+   * Acquires the permit of a request. A promise only when the request has to wait for it.
    *
    * @throws RobotsDeferredError (`ERR_ROBOTS_DEFERRED`), or the reason of an aborted signal.
    */
-  take(
+  acquire(
     decision: Decision,
     pace: Pace,
     signal: AbortSignal | undefined,
   ): RequestPermit | Promise<RequestPermit> {
     const now = this.now();
-    const line = this.#lines.of(decision.origin, now);
-    if (line === undefined) throw this.#deferred(decision, noRoom(this.#gapOf(decision, pace), now), true);
-    const paced = this.#pacedOf(line, decision, pace, now, false);
-    const place = this.#ask(paced, now, signal, false);
-    if (!(place instanceof Promise)) return new PacedRequest(this, paced, place, 0);
-    return place.then((later) => new PacedRequest(this, paced, later, this.now() - now));
+    const queue = this.#queues.of(decision.origin, now);
+    if (queue === undefined) throw this.#deferred(decision, noRoom(this.#gapOf(decision, pace), now), true);
+    const request = this.#requestOf(queue, decision, pace, now, false);
+    const acquired = queue.acquire(request, now, signal);
+    if (acquired instanceof Promise) {
+      return acquired.then((deferral) => {
+        if (deferral !== undefined) throw this.#deferred(decision, deferral);
+        return new PagePermit(this, request, this.now() - now);
+      });
+    }
+    if (acquired !== undefined) throw this.#deferred(decision, acquired);
+    return new PagePermit(this, request, 0);
   }
 
   now(): number {
-    return this.#steady.now();
+    return this.#clock.now();
   }
 
-  askAgain(paced: Paced, signal: AbortSignal | undefined): Place | Promise<Place> {
-    return this.#ask(paced, this.now(), signal, true);
-  }
-
-  #ask(paced: Paced, now: number, signal: AbortSignal | undefined, isFirst: boolean): Place | Promise<Place> {
-    const result = paced.line.ask(paced, now, signal, isFirst);
-    return result instanceof Promise
-      ? result.then((later) => this.#placeOf(paced, later))
-      : this.#placeOf(paced, result);
-  }
-
-  learn({ decision, pace }: Paced, answer: PageAnswer, leftAt: number): void {
-    const { status } = answer;
-    if (!asksForPause(status)) return;
-    const askedMs = askedPauseMs(retryAfterOf(answer), this.#options.clock.now());
-    this.#pause(decision.origin, { askedMs, leftAt, backOff: pace.backOff, status });
+  acquireAgain(request: PacedRequest, signal: AbortSignal | undefined): void | Promise<void> {
+    const acquired = request.queue.acquire(request, this.now(), signal, true);
+    const settled = (deferral: Deferral | undefined): void => {
+      if (deferral !== undefined) throw this.#deferred(request.decision, deferral);
+    };
+    return acquired instanceof Promise ? acquired.then(settled) : settled(acquired);
   }
 
   /**
-   * Learns that the site asked for a pause with this `Retry-After`, in an answer to a request that was perhaps not paced.
+   * Other work of the same turn of the event loop may hold a request up before its library sends it. The next one keeps
+   * its distance from that time.
+   */
+  started(request: PacedRequest): void {
+    if (!this.#isRealTime || request.gap.delayMs === 0) return;
+    this.#justStarted.push(request);
+    if (this.#justStarted.length > 1) return;
+    void yieldToEventLoop().then(() => {
+      const now = this.now();
+      for (const each of this.#justStarted) each.at = Math.max(each.at, now);
+      this.#justStarted = [];
+    });
+  }
+
+  learn({ decision, pace, at: startedAt }: PacedRequest, response: PageResponse): void {
+    const { status, headers } = response;
+    if (!asksForPause(status) && !(pace.pauseOnRefusal && isEdgeRefusal(response))) return;
+    const askedMs = askedPauseMs(retryAfterOf(headers), this.#options.clock.now());
+    this.#pause(decision.origin, { askedMs, startedAt, backOff: pace.backOff, status });
+  }
+
+  /**
+   * Learns that the site asked for a pause with this `Retry-After`, in the response to a request that was perhaps not
+   * paced, or to one for robots.txt.
    *
    * @param reportedAt Epoch ms. The pause counts from then, not from when the pacer was loaded.
    */
-  report(origin: string, retryAfter: string, reportedAt: number): void {
+  report(origin: string, retryAfter: string, reportedAt: number, status?: number): void {
     const askedMs = askedPauseMs(retryAfter, reportedAt);
     if (askedMs === undefined) return;
     const leftMs = askedMs - Math.max(0, this.#options.clock.now() - reportedAt);
-    if (leftMs <= 0) return;
-    this.#pause(origin, { askedMs: leftMs, leftAt: undefined, backOff: false });
+    if (leftMs > 0) this.#pause(origin, { askedMs: leftMs, startedAt: undefined, backOff: false, status });
   }
 
-  /** The pause of an origin in force, here or in the fleet. Its times are epoch ms. Never rejects. */
-  async pauseOf(origin: string): Promise<Pause | undefined> {
+  /** The end of the pause of an origin that is known here, in epoch ms. */
+  pausedUntil(origin: string): number | undefined {
+    const until = this.#queues.peek(origin)?.schedule.pauseAt(this.now())?.until;
+    return until && Math.ceil(this.#clock.epochMs(until));
+  }
+
+  /**
+   * The queue of an origin, and its pause here or in the fleet; `undefined` when nothing is known of it. Never rejects.
+   *
+   * @param stated The delays that its robots.txt states. They count while no request has set the gap.
+   */
+  async pacingOf(origin: string, stated: StatedDelays): Promise<OriginPacing | undefined> {
     const { fleet } = this.#options;
-    const line = fleet === undefined ? this.#lines.peek(origin) : this.#lines.of(origin, this.now());
-    if (fleet !== undefined) await line?.askForPause(fleet);
-    const pause = line?.schedule.pauseAt(this.now());
-    return pause && this.#inEpochMs(pause);
+    const queue = fleet === undefined ? this.#queues.peek(origin) : this.#queues.of(origin, this.now());
+    await queue?.askForPause();
+    const now = this.now();
+    if (queue === undefined || (fleet !== undefined && queue.isIdleAt(now))) return undefined;
+    const next = queue.nextStart(now, gapOf(stated, stated.requestRateMs, paceOf({}, Infinity)));
+    const pause = queue.schedule.pauseAt(now);
+    return {
+      waiting: queue.waiting,
+      inFlight: queue.schedule
+        .inFlightAt(now)
+        .map(({ url, at }) => ({ url, startedAt: this.#clock.epochMs(at) })),
+      nextAt: Math.ceil(this.#clock.epochMs(next.at)),
+      gapMs: next.gapMs,
+      delayFrom: next.delayFrom,
+      ...(pause === undefined ? undefined : { pause: this.#inEpochMs(pause) }),
+    };
+  }
+
+  totals(): PacingTotals {
+    return this.#queues.totals(this.now());
   }
 
   /** Rejects all waiting requests with `reason`, and forgets all schedules. */
   close(reason: unknown): void {
-    this.#lines.close(reason);
+    this.#queues.close(reason);
   }
 
-  #pacedOf(line: Line, decision: Decision, pace: Pace, now: number, booksAhead: boolean): Paced {
+  #requestOf(
+    queue: OriginQueue,
+    decision: Decision,
+    pace: Pace,
+    now: number,
+    isBooking: boolean,
+  ): PacedRequest {
     const gap = this.#gapOf(decision, pace);
     const { fetchedAt } = decision.robots;
     // The request for robots.txt counts as one. It could not be paced itself, because the delay was unknown. A time to
     // come is of a clock that was set back since.
-    const robotsAt = fetchedAt === undefined ? -Infinity : this.#steady.monotonicMs(fetchedAt);
+    const robotsAt = fetchedAt === undefined ? -Infinity : this.#clock.monotonicMs(fetchedAt);
     return {
-      line,
+      url: decision.url,
       decision,
       pace,
+      queue,
       gap,
-      concurrency: pace.concurrency,
       notBefore: robotsAt > now ? -Infinity : robotsAt + gap.delayMs,
-      deadline: now + Math.min(pace.maxTotalWaitMs ?? Infinity, pace.maxDelayMs),
-      booksAhead,
+      isBooking,
+      deadline: now + (isBooking ? pace.maxDelayMs : pace.maxTotalWaitMs),
+      firstAt: undefined,
+      delayFrom: gap.delayFrom,
+      slot: undefined,
+      at: now,
+      hasStarted: false,
+      expiresAt: now,
+      before: undefined,
     };
   }
 
   #gapOf(decision: Decision, pace: Pace): Gap {
     return gapOf(decision, this.#options.requestRateMs?.(decision), pace);
-  }
-
-  #placeOf({ decision }: Paced, result: Place | Deferral): Place {
-    if ('retryAt' in result) throw this.#deferred(decision, result);
-    return result;
   }
 
   #deferred(decision: Decision, deferral: Deferral, isFull = false): RobotsDeferredError {
@@ -196,55 +230,51 @@ export class Pacer implements Places {
     const { random, onPause } = this.#options;
     const now = this.now();
     const backOffMs = signal.backOff === false ? 0 : signal.backOff.firstMs;
-    const line = this.#lines.ofPause(origin, now, now + (signal.askedMs ?? backOffMs));
-    const pause = line?.learn({ ...signal, now, random });
-    if (pause !== undefined) onPause?.(origin, this.#inEpochMs(pause));
+    const queue = this.#queues.ofPause(origin, now, now + (signal.askedMs ?? backOffMs));
+    const before = queue?.schedule.pauseAt(now);
+    const pause = queue?.learn({ ...signal, now, random });
+    // A longer end belongs to the same pause.
+    if (pause !== undefined && pause.from !== before?.from) onPause?.(origin, this.#inEpochMs(pause));
   }
 
   #deferralOf(decision: Decision, { retryAt, delayFrom }: Deferral): Deferral {
-    const deferral = { retryAt: Math.ceil(this.#steady.epochMs(retryAt)), delayFrom };
+    const deferral = { retryAt: Math.ceil(this.#clock.epochMs(retryAt)), delayFrom };
     this.#options.onDeferral?.(decision, deferral);
     return deferral;
   }
 
-  #settled(paced: Paced, result: Place | Deferral): Settled {
-    return 'retryAt' in result
-      ? this.#deferredReservation(paced.decision, paced.gap, result)
-      : this.#bookedReservation(paced, result);
-  }
-
-  #deferredReservation(decision: Decision, { delayMs }: Gap, deferral: Deferral): Settled {
+  #deferredBooking(decision: Decision, { delayMs }: Gap, deferral: Deferral): Settled {
     const waitMs = Math.ceil(deferral.retryAt - this.now());
     return { status: 'deferred', decision, delayMs, waitMs, ...this.#deferralOf(decision, deferral) };
   }
 
-  #bookedReservation(paced: Paced, place: Place): Settled {
-    const slot = new PacedRequest(this, paced, place, 0);
+  #booked(request: PacedRequest): Settled {
+    const permit = new PagePermit(this, request, 0);
     return {
       status: 'booked',
-      decision: paced.decision,
-      delayMs: place.gap.delayMs,
-      delayFrom: place.delayFrom,
-      at: this.#steady.epochMs(place.at),
-      waitMs: Math.max(0, place.at - this.now()),
-      done(answer) {
-        // The caller makes the request out of our sight.
-        place.hasLeft = true;
-        slot.done(answer);
+      decision: request.decision,
+      delayMs: request.gap.delayMs,
+      delayFrom: request.delayFrom,
+      at: this.#clock.epochMs(request.at),
+      waitMs: Math.max(0, request.at - this.now()),
+      done(response) {
+        // The caller sends the request out of our sight.
+        request.hasStarted = true;
+        permit.done(response);
       },
-      release: () => slot.release(),
+      release: () => permit.release(),
     };
   }
 
   #inEpochMs(pause: Pause): Pause {
-    return { ...pause, from: this.#steady.epochMs(pause.from), until: this.#steady.epochMs(pause.until) };
+    return { ...pause, from: this.#clock.epochMs(pause.from), until: this.#clock.epochMs(pause.until) };
   }
 }
 
-/** So soon at the earliest a request that found no room may try again. Without a gap it would try all the time. */
+/** The earliest retry of a request to an origin without a queue: without a gap it would be tried all the time. */
 const NO_ROOM_MS = 100;
 
-/** The deferral of a request to an origin that has no line, because those of others need all the room. */
+/** The deferral of a request to an origin that has no queue, because those of others need all the room. */
 function noRoom({ delayMs }: Gap, now: number): Deferral {
   return { retryAt: now + Math.max(NO_ROOM_MS, delayMs), delayFrom: 'concurrency' };
 }

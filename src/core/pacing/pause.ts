@@ -3,21 +3,24 @@ import type { Pause } from '../decision/index.ts';
 import { retryAfterMs } from '../lifecycle/index.ts';
 import type { Pace } from './options.ts';
 
-/** The answer to a request, as far as pacing needs it. */
-export interface PageAnswer {
-  /** The status code. 429 and 503 ask for a pause. */
+/** Header fields: `Headers`, or an object with names in lower case. */
+export type ResponseFields =
+  | { get(name: string): string | null | undefined }
+  | Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/** The response to a page request, as far as pacing needs it. */
+export interface PageResponse {
+  /** The status code. 429 and 503 pause the origin. */
   readonly status?: number;
-  /** The header fields, of which `Retry-After` is read: `Headers`, or an object with names in lower case. */
-  readonly headers?:
-    | { get(name: string): string | null | undefined }
-    | Readonly<Record<string, string | readonly string[] | undefined>>;
+  /** The header fields, of which `Retry-After` and `cf-mitigated` are read. */
+  readonly headers?: ResponseFields;
 }
 
-/** What was learnt that may begin a pause, or lengthen one. */
+/** What may begin a pause, or lengthen one. */
 export interface PauseSignal {
   readonly now: number;
-  /** When the request left; `undefined` when that is not known. */
-  readonly leftAt: number | undefined;
+  /** When the request started; `undefined` when that is not known. */
+  readonly startedAt: number | undefined;
   readonly status?: number | undefined;
   /** The pause that the site asks for; `undefined` when it names no usable time. */
   readonly askedMs: number | undefined;
@@ -29,13 +32,18 @@ export interface PauseSignal {
 
 /** The longest pause that a site may ask for: a day. */
 const MAX_ASKED_MS = 24 * 60 * 60 * 1000;
-/** After so long a time without an incident the count begins anew. */
-const FORGIVEN_MS = 30 * 60 * 1000;
+/** After this time without an incident the count begins anew. */
+const INCIDENT_RESET_MS = 30 * 60 * 1000;
 const JITTER_SHARE = 0.1;
 
 /** RFC 6585 §4 and RFC 9110 §15.6.4: the statuses that ask to come back later. */
 export function asksForPause(status: number | undefined): status is 429 | 503 {
   return status === 429 || status === 503;
+}
+
+/** Whether the site, or the CDN before it, refused the crawler: 403, 999 (LinkedIn), or a challenge of Cloudflare. */
+export function isEdgeRefusal({ status, headers }: PageResponse): boolean {
+  return status === 403 || status === 999 || fieldOf(headers, 'cf-mitigated') !== undefined;
 }
 
 /**
@@ -47,44 +55,47 @@ export function askedPauseMs(retryAfter: string | undefined, epochMs: number): n
   return askedMs === 0 ? undefined : askedMs;
 }
 
-/** The `Retry-After` field of an answer. Of several lines the first counts. */
-export function retryAfterOf({ headers }: PageAnswer): string | undefined {
+/** The `Retry-After` field of a response; several lines are joined, as fetch joins them. */
+export function retryAfterOf(headers: ResponseFields | undefined): string | undefined {
+  return fieldOf(headers, 'retry-after');
+}
+
+function fieldOf(headers: ResponseFields | undefined, name: string): string | undefined {
   if (headers === undefined) return undefined;
-  const field: unknown =
-    typeof headers.get === 'function' ? headers.get('retry-after') : Reflect.get(headers, 'retry-after');
-  const first: unknown = Array.isArray(field) ? field[0] : field;
-  return typeof first === 'string' ? first : undefined;
+  const field: unknown = typeof headers.get === 'function' ? headers.get(name) : Reflect.get(headers, name);
+  if (Array.isArray(field)) return field.join(', ');
+  return typeof field === 'string' ? field : undefined;
 }
 
 /** Whether the next pause after this one counts as a further incident. */
-export function isRemembered({ until }: Pause, now: number): boolean {
-  return now - until < FORGIVEN_MS;
+export function isWithinCooldown({ until }: Pause, now: number): boolean {
+  return now - until < INCIDENT_RESET_MS;
 }
 
 /**
  * The pause after a signal; `undefined` when the one before it, if any, stays as it is.
  *
- * Many answers may tell of one incident: a site that is overloaded refuses all requests that are under way. So an
- * answer to a request that left before the pause began does not begin another. The time of a request that was booked may
- * come during a pause: its answer may begin the next incident, but never ends the pause sooner.
+ * Many responses may belong to one incident: an overloaded site refuses all requests in flight. So the response to a
+ * request that started before the pause does not begin another. The time of a booking may come during a pause: its
+ * response may begin the next incident, but never ends the pause sooner.
  */
 export function nextPause(before: Pause | undefined, signal: PauseSignal): Pause | undefined {
-  const { now, leftAt, status, askedMs, backOff, random } = signal;
+  const { now, startedAt, status, askedMs, backOff, random } = signal;
   const about = omitUndefined({ status });
-  if (before !== undefined && (leftAt === undefined ? now < before.until : leftAt <= before.from)) {
+  if (before !== undefined && (startedAt === undefined ? now < before.until : startedAt <= before.from)) {
     if (askedMs === undefined || now + askedMs <= before.until) return undefined;
     return { ...before, ...about, until: now + askedMs, delayFrom: 'retry-after' };
   }
-  const incident = before !== undefined && isRemembered(before, now) ? before.incident + 1 : 1;
-  const least = before?.until ?? now;
+  const incident = before !== undefined && isWithinCooldown(before, now) ? before.incident + 1 : 1;
+  const earliestEnd = before?.until ?? now;
   if (askedMs !== undefined) {
-    const until = Math.max(least, now + askedMs);
+    const until = Math.max(earliestEnd, now + askedMs);
     return { ...about, from: now, until, incident, delayFrom: 'retry-after' };
   }
   if (backOff === false) return undefined;
   const { firstMs, maxMs } = backOff;
   const doubledMs = Math.min(firstMs * 2 ** (incident - 1), maxMs);
   const jitteredMs = doubledMs * (1 + JITTER_SHARE * (2 * random() - 1));
-  const until = Math.max(least, now + Math.min(Math.round(jitteredMs), maxMs));
+  const until = Math.max(earliestEnd, now + Math.min(Math.round(jitteredMs), maxMs));
   return { ...about, from: now, until, incident, delayFrom: 'back-off' };
 }

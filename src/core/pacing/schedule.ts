@@ -1,145 +1,180 @@
-import type { Pause } from '../decision/index.ts';
+import type { DelayFrom, Pause } from '../decision/index.ts';
 import type { Gap } from './gap.ts';
-import { isRemembered, nextPause, type PauseSignal } from './pause.ts';
+import { isWithinCooldown, nextPause, type PauseSignal } from './pause.ts';
 
-/** Why a request cannot leave yet. */
-export type DelayFrom = Gap['delayFrom'] | 'concurrency' | Pause['delayFrom'];
-
-/** A request that wants to leave. */
+/** A request that wants to start. */
 export interface Wanted {
   readonly gap: Gap;
-  /** The most requests under way at the same time, this one included. */
-  readonly concurrency: number;
-  /** The earliest time for it. */
+  /** The earliest time, by the request for robots.txt. */
   readonly notBefore: number;
 }
 
-/** A time for a request, and what keeps it from leaving before. */
-export interface Departure {
-  readonly at: number;
-  readonly delayFrom: DelayFrom;
-}
-
-/** When a request may leave: the earliest time by gaps and pauses. */
-export interface Due extends Departure {
-  /** The latest time at which a place will be free. Most requests end before. */
-  readonly placeAt: number;
-}
-
-/** The place of a request among those under way: from the time it may leave until its end. */
-export interface Place {
-  /** When it may leave, then when it left. */
-  at: number;
-  hasLeft: boolean;
-  /** The place is free then, even if nobody has told the end. */
-  freeAt: number;
+/** The right of one request to start at a time, and to be in flight until it ends. */
+export interface Permit {
+  readonly url: string;
   readonly gap: Gap;
-  readonly delayFrom: DelayFrom;
-  /** The departure before this one, in case it is given back. */
-  before: Place | undefined;
+  /** When it may start; once it has started, when it did. */
+  at: number;
+  hasStarted: boolean;
+  /** When the permit ends if `done()` is never called. */
+  expiresAt: number;
+  /** The start before this one, in case it is released. */
+  before: Permit | undefined;
 }
 
-/** How long a place is held for a request that does not leave, or whose body is not read to its end. */
-export const PLACE_HELD_MS = 30_000;
-/** How long a place is held for a request without an answer: somebody may have forgotten it, as a page that is closed. */
-const UNANSWERED_HELD_MS = 600_000;
+/** The lifetime of a permit that is not used, or whose body nobody reads. */
+export const PERMIT_TTL_MS = 30_000;
+/** The lifetime of a permit without a response. Some requests never report their end, as when a page is closed. */
+const NO_RESPONSE_TTL_MS = 600_000;
+/** The least time between two `retryAt`: without it a site with `Crawl-delay: 0` would be asked in a busy loop. */
+const MIN_RETRY_MS = 100;
+/** How far deferrals alone may push `retryAt`, so that a program that ignores it does not push it without end. */
+const MAX_SPREAD_MS = 3_600_000;
 
 /**
  * The schedule of one origin. Pure: it gets the time as a number that never goes back, and never waits.
  *
- * Two departures are a gap apart, no more requests are under way than allowed, and none leaves during a pause. All
- * three are checked when a place is taken, and again when its request leaves: a process may wake up late, and a site
- * may ask for a pause in between.
+ * Two starts are a gap apart, no more requests are in flight than allowed, and none starts during a pause. All three
+ * are checked when a permit is acquired, and again at the start: the process may wake up late, or a pause may begin in
+ * between.
  */
 export class Schedule {
-  #last: Place | undefined;
-  readonly #places = new Set<Place>();
+  readonly #permits = new Set<Permit>();
+  /** Bookings whose time has not come when they were last counted, in the order of their times. */
+  readonly #ahead = new Set<Permit>();
+  #last: Permit | undefined;
   #latestPause: Pause | undefined;
+  #lastRetryAt = -Infinity;
 
-  due(now: number, { gap, concurrency, notBefore }: Wanted): Due {
+  /** The earliest start by the gap and by pauses. */
+  earliestStart(now: number, { gap, notBefore }: Wanted): number {
     const last = this.#last;
-    let { at, delayFrom }: Departure = { at: notBefore, delayFrom: gap.delayFrom };
-    if (last !== undefined) {
-      const { delayMs, delayFrom: from } = longer(last.gap, gap);
-      if (last.at + delayMs > at) [at, delayFrom] = [last.at + delayMs, from];
-    }
+    const byGap =
+      last === undefined ? notBefore : Math.max(notBefore, last.at + longer(last.gap, gap).delayMs);
+    const pause = this.#latestPause;
+    return pause !== undefined && now < pause.until && pause.until > byGap ? pause.until : byGap;
+  }
+
+  /** What decides {@link earliestStart}. */
+  delayFrom(now: number, wanted: Wanted): Exclude<DelayFrom, 'concurrency'> {
+    const at = this.earliestStart(now, wanted);
     const pause = this.pauseAt(now);
-    if (pause !== undefined && pause.until > at) [at, delayFrom] = [pause.until, pause.delayFrom];
-    return { at, delayFrom, placeAt: this.#placeAt(now, concurrency) };
-  }
-
-  /** Takes a place for a request that may leave at that time. Only when {@link due} says so. */
-  take({ at, delayFrom }: Departure, gap: Gap): Place {
-    const freeAt = at + PLACE_HELD_MS;
-    const place: Place = { at, hasLeft: false, freeAt, gap, delayFrom, before: this.#last };
-    this.#places.add(place);
-    this.#last = place;
-    return place;
-  }
-
-  /** Whether the request of `place` leaves now. When it may not, it needs another place. */
-  leave(place: Place, now: number): boolean {
+    if (pause?.until === at) return pause.delayFrom;
     const last = this.#last;
-    if (now >= place.freeAt || !this.#places.has(place) || this.pauseAt(now) !== undefined) return false;
-    if (now < place.at) return false;
-    if (last !== undefined && last !== place && now < last.at + longer(last.gap, place.gap).delayMs)
+    return last === undefined || wanted.notBefore === at
+      ? wanted.gap.delayFrom
+      : longer(last.gap, wanted.gap).delayFrom;
+  }
+
+  /** Whether fewer than `concurrency` permits last beyond `at`. */
+  hasFreePermit(now: number, at: number, concurrency: number): boolean {
+    if (this.#permits.size < concurrency) return true;
+    let held = 0;
+    for (const permit of this.#permits) {
+      if (permit.expiresAt > at) held++;
+      else if (permit.expiresAt <= now && this.#permits.delete(permit)) permit.before = undefined;
+    }
+    return held < concurrency;
+  }
+
+  /** When the first permit ends at the latest. Most end before. */
+  nextExpiry(): number {
+    let next = Infinity;
+    for (const { expiresAt } of this.#permits) next = Math.min(next, expiresAt);
+    return next;
+  }
+
+  /** Gives a permit for that time. Only when {@link earliestStart} and {@link hasFreePermit} allow it. */
+  acquire(permit: Permit, at: number, isAhead = false): void {
+    permit.at = at;
+    permit.expiresAt = at + PERMIT_TTL_MS;
+    permit.before = this.#last;
+    this.#permits.add(permit);
+    this.#last = permit;
+    if (isAhead) this.#ahead.add(permit);
+  }
+
+  /** Starts the request of a permit now. `false` when it may not start: it then needs another permit. */
+  tryStart(permit: Permit, now: number): boolean {
+    const last = this.#last;
+    if (now < permit.at || now >= permit.expiresAt || !this.#permits.has(permit)) return false;
+    if (this.#latestPause !== undefined && now < this.#latestPause.until) return false;
+    if (last !== undefined && last !== permit && now < last.at + longer(last.gap, permit.gap).delayMs)
       return false;
-    place.at = now;
-    place.hasLeft = true;
-    place.freeAt = now + UNANSWERED_HELD_MS;
-    place.before = undefined;
-    this.#last = place;
+    permit.at = now;
+    permit.hasStarted = true;
+    permit.expiresAt = now + NO_RESPONSE_TTL_MS;
+    permit.before = undefined;
+    this.#last = permit;
     return true;
   }
 
-  /** Frees a place; if its request has not left, the next one may leave instead. Returns whether it was taken. */
-  free(place: Place): boolean {
-    if (!this.#places.delete(place)) return false;
-    if (this.#last === place && !place.hasLeft) this.#last = place.before;
-    place.before = undefined;
+  /** Ends a permit. If its request has not started, its time is free again. Returns whether it was held. */
+  release(permit: Permit): boolean {
+    this.#ahead.delete(permit);
+    if (!this.#permits.delete(permit)) return false;
+    if (this.#last === permit && !permit.hasStarted) this.#last = permit.before;
+    permit.before = undefined;
     return true;
   }
 
-  /** Learns what an answer says. Returns the pause that it begins or lengthens. */
+  /** The bookings whose time has not come, and the first of these times. */
+  bookedAhead(now: number): { readonly count: number; readonly firstAt: number } {
+    for (const permit of this.#ahead) {
+      if (permit.at > now) return { count: this.#ahead.size, firstAt: permit.at };
+      this.#ahead.delete(permit);
+    }
+    return { count: 0, firstAt: now };
+  }
+
+  /** The `retryAt` of a deferral that could try again at `at`: in the future, and a gap after that of the one before. */
+  retryAt(now: number, at: number, { delayMs }: Gap): number {
+    const stepMs = Math.max(delayMs, MIN_RETRY_MS);
+    const earliest = at > now ? at : now + stepMs;
+    const next = Math.min(this.#lastRetryAt + stepMs, earliest + MAX_SPREAD_MS);
+    this.#lastRetryAt = this.#lastRetryAt > now ? Math.max(earliest, next) : earliest;
+    return this.#lastRetryAt;
+  }
+
+  /** Learns what a response says. Returns the pause that it begins or lengthens. */
   learn(signal: PauseSignal): Pause | undefined {
     const pause = nextPause(this.#latestPause, signal);
     this.#latestPause = pause ?? this.#latestPause;
     return pause;
   }
 
-  /** Whether no request is under way, and the latest gap and pause are over. */
+  /** Whether nothing is in flight, and the latest gap and pause are over. */
   isIdleAt(now: number): boolean {
     return (
-      !this.hasPlacesAt(now) &&
+      !this.hasPermitsAt(now) &&
       this.pauseAt(now) === undefined &&
       (this.#last === undefined || now >= this.#last.at + this.#last.gap.delayMs)
     );
   }
 
-  /** Whether its last incident counts yet: the next pause will be longer. */
-  remembersIncidentAt(now: number): boolean {
-    return this.#latestPause !== undefined && isRemembered(this.#latestPause, now);
+  /** Whether the next pause will be longer because of the last one. */
+  isWithinCooldown(now: number): boolean {
+    return this.#latestPause !== undefined && isWithinCooldown(this.#latestPause, now);
   }
 
-  /** Whether somebody has a place. */
-  hasPlacesAt(now: number): boolean {
-    for (const { freeAt } of this.#places) if (freeAt > now) return true;
+  hasPermitsAt(now: number): boolean {
+    for (const { expiresAt } of this.#permits) if (expiresAt > now) return true;
     return false;
+  }
+
+  /** The requests that have started and not ended. A booking counts from its time on. */
+  inFlightAt(now: number): readonly Permit[] {
+    return Array.from(this.#permits).filter(({ at, expiresAt }) => at <= now && expiresAt > now);
+  }
+
+  /** The gap of the latest start or booking. */
+  get lastGap(): Gap | undefined {
+    return this.#last?.gap;
   }
 
   /** The pause in force. */
   pauseAt(now: number): Pause | undefined {
     return this.#latestPause !== undefined && now < this.#latestPause.until ? this.#latestPause : undefined;
-  }
-
-  #placeAt(now: number, concurrency: number): number {
-    if (this.#places.size < concurrency) return now;
-    // Whoever has an expired place may have made the request all the same.
-    for (const place of this.#places)
-      if (place.freeAt <= now && this.#places.delete(place)) place.before = undefined;
-    if (this.#places.size < concurrency) return now;
-    const ends = Array.from(this.#places, ({ freeAt }) => freeAt).sort((one, other) => one - other);
-    return ends[this.#places.size - concurrency] ?? now;
   }
 }
 

@@ -6,7 +6,13 @@
  */
 export type { Rejection } from './record/record-codec.ts';
 export { type CacheNamespace, namespaceKey, readRecordKey, storeKey } from './store-key.ts';
-export type { RobotsStore, StoreLease, StoreLeaseOptions, StoreSetOptions } from './store.ts';
+export type {
+  RobotsStore,
+  StoreLease,
+  StoreLeaseOptions,
+  StoreReserveOptions,
+  StoreSetOptions,
+} from './store.ts';
 export { type StoreCalls, storeChannels, type StoreEvent, type StoreOperation } from './store-event.ts';
 export type { SharedSchedule } from './shared-schedule.ts';
 export type { HeldLease } from './leases.ts';

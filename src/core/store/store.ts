@@ -5,7 +5,10 @@ import { quote, RobotsInvalidOptionsError } from '../base/index.ts';
  *
  * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`)
  */
-export function durationMs(name: 'ttlMs' | 'delayMs' | 'pauseMs', value: number): number {
+export function durationMs(
+  name: 'ttlMs' | 'delayMs' | 'pauseMs' | 'minWaitMs' | 'slackMs',
+  value: number,
+): number {
   const holds = Number.isFinite(value) && (name === 'ttlMs' ? value > 0 : value >= 0);
   if (holds) return value;
   throw new RobotsInvalidOptionsError(
@@ -48,6 +51,16 @@ export interface StoreLeaseOptions {
    * ({@link StoreLease.value}), and write it and give the lease back in one ({@link StoreLease.setAndRelease}).
    */
   readonly valueKey?: string;
+}
+
+/** The bounds of a booking, in milliseconds from now. */
+export interface StoreReserveOptions {
+  /** The slot comes no earlier. @default 0 */
+  readonly minWaitMs?: number;
+  /** A slot that would come later is not booked. @default Infinity */
+  readonly maxWaitMs?: number;
+  /** How long the slot lasts: the gap after it counts from its end. For a member that is often late. @default 0 */
+  readonly slackMs?: number;
 }
 
 /** A lease on an origin. Its holder fetches the robots.txt. */
@@ -93,16 +106,16 @@ export interface RobotsStore {
    */
   lease?(key: string, ttlMs: number, options?: StoreLeaseOptions): Promise<StoreLease | undefined>;
   /**
-   * Books the next slot of `key`, `delayMs` after the last one booked by anybody and not during a pause, by the
-   * store's own clock. When that clock was set back, waits go on from where they were.
+   * Books the next slot of `key`, by the store's own clock: not during a pause, and `delayMs` after the last one that any
+   * client booked, or the delay of that one, if it was longer. When that clock was set back, waits go on from where they
+   * were.
    *
-   * @returns milliseconds from now until the slot.
+   * @returns milliseconds from now until the slot. More than `maxWaitMs`: it was not booked.
    */
-  reserve?(key: string, delayMs: number): Promise<number>;
+  reserve?(key: string, delayMs: number, options?: StoreReserveOptions): Promise<number>;
   /**
-   * Moves the schedule of `key` behind a pause of at least `pauseMs` from now; 0 only asks. Slots that are booked
-   * already stay. Without this method a pause is known only to the process that was asked for it, and to the slots that
-   * it books.
+   * Moves the schedule of `key` past a pause of at least `pauseMs` from now; 0 only asks. Slots that are booked
+   * stay. Without this method only the process that learnt of a pause knows it, and the slots that it books.
    *
    * @returns milliseconds from now until the end of the pause in force, 0 without one.
    */

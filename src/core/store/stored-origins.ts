@@ -8,7 +8,7 @@ import {
   retentionMs,
 } from '../lifecycle/index.ts';
 import { backgroundDeadlineMs, inTime, type CallResult, StoreCaller } from './store-caller.ts';
-import { type SharedSchedule, fleetTimetables } from './shared-schedule.ts';
+import { SharedSchedule } from './shared-schedule.ts';
 import { type HeldLease, Leases, type TakenLease } from './leases.ts';
 import type { RecordCodec } from './record/record-codec.ts';
 import { StoreClock } from './store-clock.ts';
@@ -82,7 +82,7 @@ export class StoredOrigins {
     this.#caller = new StoreCaller({ deadlineMs: storeDeadlineMs, clock, onEvent: onStoreEvent });
     this.#clock = new StoreClock(settings, this.#caller);
     this.#leases = new Leases({ store, leaseMs: this.#leaseMs, namespace: this.#namespace }, this.#caller);
-    this.fleet = fleetTimetables(store, this.#caller, () => this.#closing);
+    this.fleet = store.reserve && new SharedSchedule({ store, clock }, this.#caller);
     this.#writes = new WriteBehind({
       send: (origin, write, isFirst) => this.#send(origin, write, isFirst),
       allowance: () => this.#caller.writeAllowance(),
@@ -142,6 +142,7 @@ export class StoredOrigins {
   /** After `others`, sends the queued writes. Takes one background deadline at most. */
   async close(others: Promise<unknown>): Promise<void> {
     this.#closing = true;
+    this.fleet?.close();
     const ended = others.then(() => this.#writes.flush()).then(() => this.#leases.released());
     await inTime(ended, backgroundDeadlineMs(this.#settings.storeDeadlineMs), true);
     this.#writes.abandon();

@@ -15,6 +15,7 @@ import {
   type RobotsStore,
   type StoreEntry,
   type StoreLeaseOptions,
+  type StoreReserveOptions,
   type StoreSetOptions,
 } from '../../core/store/store.ts';
 import { storeChannels } from '../../core/store/store-event.ts';
@@ -34,7 +35,7 @@ export interface EmbeddedStore extends RobotsStore, AsyncDisposable {
   set(key: string, value: string, options: StoreSetOptions): Promise<void>;
   delete(key: string): Promise<void>;
   lease(key: string, ttlMs: number, options?: StoreLeaseOptions): Promise<FencedLease | undefined>;
-  reserve(key: string, delayMs: number): Promise<number>;
+  reserve(key: string, delayMs: number, options?: StoreReserveOptions): Promise<number>;
   pause(key: string, pauseMs: number): Promise<number>;
   /**
    * All values that have not expired. Values written or deleted during the iteration may or may not be included.
@@ -168,7 +169,7 @@ export function embeddedStore(
             open(() => pendingChanges.set(valueKey, value, { ttlMs: valueTtlMs, fence: token }, back)),
         };
       }),
-    reserve: (key, delayMs) => open(() => bookSlot(table, key, delayMs)),
+    reserve: (key, delayMs, options) => open(() => bookSlot(table, key, delayMs, options)),
     pause: (key, pauseMs) => open(() => pauseSlots(table, key, pauseMs)),
     async *entries(isWanted = () => true) {
       const pages = table.pages('value');

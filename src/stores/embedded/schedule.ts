@@ -1,56 +1,73 @@
-import { durationMs, SLOT_REMEMBERED_MS } from '../../core/store/store.ts';
+import { durationMs, SLOT_REMEMBERED_MS, type StoreReserveOptions } from '../../core/store/store.ts';
 import type { Entry, Table } from './table.ts';
 
-/** The last slot of an origin, and the end of its pause: epoch ms, 0 for none. */
+/** What a fleet shares about one origin. Times are epoch ms, 0 for none. */
 interface Schedule {
-  readonly slot: number;
+  /** The end of the last slot. */
+  readonly slotEnd: number;
+  /** The delay that it was booked with. */
+  readonly delayMs: number;
   readonly pausedUntil: number;
 }
 
-/** Books the next slot of `key`. Resolves with the milliseconds until then. */
-export async function bookSlot(table: Table, key: string, givenMs: number): Promise<number> {
+/** Books the next slot of `key`. Resolves with the milliseconds until then: more than `maxWaitMs` when it was not booked. */
+export async function bookSlot(
+  table: Table,
+  key: string,
+  givenMs: number,
+  options: StoreReserveOptions = {},
+): Promise<number> {
   const delayMs = durationMs('delayMs', givenMs);
-  const { slot } = await moveTimetable(table, key, delayMs, ({ slot: last, pausedUntil }, now) => ({
-    slot: Math.max(now, pausedUntil, last + delayMs),
-    pausedUntil,
-  }));
-  return Math.max(0, slot - table.now());
+  const minWaitMs = durationMs('minWaitMs', options.minWaitMs ?? 0);
+  const slackMs = durationMs('slackMs', options.slackMs ?? 0);
+  const { maxWaitMs = Infinity } = options;
+  let at = 0;
+  await moveSchedule(table, key, (before, now) => {
+    const { slotEnd, pausedUntil } = before;
+    at = Math.max(now + minWaitMs, pausedUntil, slotEnd + Math.max(delayMs, before.delayMs));
+    return at - now > maxWaitMs ? undefined : { slotEnd: at + slackMs, delayMs, pausedUntil };
+  });
+  return Math.max(0, at - table.now());
 }
 
 /** Pauses `key` for at least `givenMs`; 0 only asks. Resolves with the milliseconds until the end of the pause. */
 export async function pauseSlots(table: Table, key: string, givenMs: number): Promise<number> {
   const pauseMs = durationMs('pauseMs', givenMs);
-  const asksAlone = (): Schedule => readTimetable(table.find('slot', key), table.now());
-  const { pausedUntil } =
-    pauseMs === 0
-      ? await table.read(asksAlone)
-      : await moveTimetable(table, key, 0, ({ slot, pausedUntil: before }, now) => ({
-          slot,
-          pausedUntil: Math.max(before, now + pauseMs),
-        }));
-  return Math.max(0, pausedUntil - table.now());
+  let until = 0;
+  if (pauseMs === 0) {
+    until = await table.read(() => readSchedule(table.find('slot', key), table.now()).pausedUntil);
+  } else {
+    await moveSchedule(table, key, (before, now) => {
+      until = Math.max(before.pausedUntil, now + pauseMs);
+      return { ...before, pausedUntil: until };
+    });
+  }
+  return Math.max(0, until - table.now());
 }
 
-/** Changes the schedule of `key` in one transaction. It is kept long enough for a slot with `delayMs` to find it. */
-function moveTimetable(
+/** Changes the schedule of `key` in one transaction. It is kept long enough for the next slot to find it. */
+function moveSchedule(
   table: Table,
   key: string,
-  delayMs: number,
-  change: (before: Schedule, now: number) => Schedule,
-): Promise<Schedule> {
+  change: (before: Schedule, now: number) => Schedule | undefined,
+): Promise<void> {
   return table.write('now', (writer) => {
     const now = table.now();
-    const { slot, pausedUntil } = change(readTimetable(writer.find('slot', key), now), now);
-    const expiresAt = Math.max(now, slot, pausedUntil) + Math.max(delayMs, SLOT_REMEMBERED_MS);
-    writer.put('slot', { key, content: Buffer.from(`${slot} ${pausedUntil} ${now}`), expiresAt });
-    return { slot, pausedUntil };
+    const changed = change(readSchedule(writer.find('slot', key), now), now);
+    if (changed === undefined) return;
+    const { slotEnd, delayMs, pausedUntil } = changed;
+    const expiresAt = Math.max(now, slotEnd, pausedUntil) + Math.max(delayMs, SLOT_REMEMBERED_MS);
+    const content = Buffer.from(`${slotEnd} ${pausedUntil} ${now} ${delayMs}`);
+    writer.put('slot', { key, content, expiresAt });
   });
 }
 
-/** The content has the slot, the pause, and when they were written. A clock that was set back since lengthens no wait. */
-function readTimetable(entry: Entry | undefined, now: number): Schedule {
+/** The content also has the time when it was written. A clock that was set back since lengthens no wait. */
+function readSchedule(entry: Entry | undefined, now: number): Schedule {
   const numbers = entry === undefined ? [] : entry.content.toString().split(' ').map(Number);
-  const [slot = 0, pausedUntil = 0, writtenAt = now] = numbers.every(Number.isFinite) ? numbers : [];
+  const [slotEnd = 0, pausedUntil = 0, writtenAt = now, delayMs = 0] = numbers.every(Number.isFinite)
+    ? numbers
+    : [];
   const setBackMs = Math.max(0, writtenAt - now);
-  return { slot: slot - setBackMs, pausedUntil: pausedUntil - setBackMs };
+  return { slotEnd: slotEnd - setBackMs, pausedUntil: pausedUntil - setBackMs, delayMs };
 }

@@ -6,6 +6,7 @@ import {
   type RobotsStore,
   type StoreEntry,
   SLOT_REMEMBERED_MS,
+  type StoreReserveOptions,
   type StoreLeaseOptions,
   type StoreSetOptions,
 } from '../../core/store/store.ts';
@@ -40,7 +41,7 @@ export interface RedisStore extends RobotsStore {
   set(key: string, value: string, options: StoreSetOptions): Promise<void>;
   delete(key: string): Promise<void>;
   lease(key: string, ttlMs: number, options?: StoreLeaseOptions): Promise<FencedLease | undefined>;
-  reserve(key: string, delayMs: number): Promise<number>;
+  reserve(key: string, delayMs: number, options?: StoreReserveOptions): Promise<number>;
   now(): Promise<number>;
   pause(key: string, pauseMs: number): Promise<number>;
   /**
@@ -102,10 +103,16 @@ export function redisStore(connection: RedisConnection, options: RedisStoreOptio
       await send(name, 'DEL', name);
     },
     lease: (key, ttlMs, { valueKey } = {}) => leaseOver(send, prefix, key, ttlMs, valueKey),
-    async reserve(key, delayMs) {
-      const name = nameOf(prefix, key, ':slot');
-      const delay = durationMs('delayMs', delayMs);
-      const reply = await bookSlot(send, [name], micros(delay), micros(Math.max(delay, SLOT_REMEMBERED_MS)));
+    async reserve(key, delayMs, { minWaitMs = 0, maxWaitMs = MAX_WAIT_MS, slackMs = 0 } = {}) {
+      const reply = await bookSlot(
+        send,
+        [nameOf(prefix, key, ':slot')],
+        micros(durationMs('delayMs', delayMs)),
+        micros(SLOT_REMEMBERED_MS),
+        micros(durationMs('minWaitMs', minWaitMs)),
+        micros(Math.min(maxWaitMs, MAX_WAIT_MS)),
+        micros(durationMs('slackMs', slackMs)),
+      );
       return readWait(reply);
     },
     async *entries(isWanted = () => true) {
@@ -176,6 +183,9 @@ function readPrefix(options: RedisStoreOptions): string {
 
 /** Redis accepts whole milliseconds only. Rounds up, so that a time is never shorter than requested. */
 const wholeMs = (ms: number): string => String(Math.ceil(ms));
+
+/** Ten years: the longest wait that the scripts can count. */
+const MAX_WAIT_MS = 10 * 365 * 24 * 60 * 60 * 1000;
 
 const micros = (ms: number): string => String(Math.ceil(ms * 1000));
 

@@ -69,42 +69,49 @@ return later and 0 or 1
 `);
 
 /**
- * Reads a schedule: the last slot, the end of the pause, and when both were written, in microseconds of the server's
- * clock, because clients' clocks may differ. When that clock was set back, waits go on from where they were.
+ * Reads a schedule: the end of the last slot, the end of the pause, when both were written, and the delay of that slot,
+ * in microseconds of the server's clock, because clients' clocks may differ. When that clock was set back, waits go on
+ * from where they were.
  */
-const READ_TIMETABLE = `
+const READ_SCHEDULE = `
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
 local stored = redis.call('GET', KEYS[1]) or ''
-local slot, paused, written = string.match(stored, '^(%d+) (%d+) (%d+)$')
-slot, paused, written = tonumber(slot) or 0, tonumber(paused) or 0, tonumber(written) or now
+local slot, paused, written, delay = string.match(stored, '^(%d+) (%d+) (%d+) (%d+)$')
+slot, paused = tonumber(slot) or 0, tonumber(paused) or 0
+written, delay = tonumber(written) or now, tonumber(delay) or 0
 local setback = math.max(0, written - now)
 slot, paused = math.max(0, slot - setback), math.max(0, paused - setback)
 `;
 
-const WRITE_TIMETABLE = `
-local ttl = math.ceil((math.max(now, slot, paused) - now + ARGV[2]) / 1000)
-redis.call('SET', KEYS[1], string.format('%.0f %.0f %.0f', slot, paused, now), 'PX', string.format('%.0f', ttl))
+const WRITE_SCHEDULE = `
+local ttl = math.ceil((math.max(now, slot, paused) - now + math.max(delay, ARGV[2])) / 1000)
+local text = string.format('%.0f %.0f %.0f %.0f', slot, paused, now, delay)
+redis.call('SET', KEYS[1], text, 'PX', string.format('%.0f', ttl))
 `;
 
 /**
- * Books a slot. KEYS[1] the schedule; ARGV[1] the delay of the slot, ARGV[2] the time to keep the key after it, both in
- * microseconds. Returns the time until the slot.
+ * Books a slot. KEYS[1] the schedule; ARGV[1] the delay of the slot, ARGV[2] the least time to keep the key after it,
+ * ARGV[3] and ARGV[4] the shortest and the longest wait, ARGV[5] the duration of the slot, all in microseconds. Returns
+ * the time until the slot; it is not booked when that is more than the longest wait.
  */
-export const bookSlot: RedisScript = redisScript(`${READ_TIMETABLE}
-slot = math.max(now, paused, slot + ARGV[1])
-${WRITE_TIMETABLE}
-return slot - now
+export const bookSlot: RedisScript = redisScript(`${READ_SCHEDULE}
+local at = math.max(now + ARGV[3], paused, slot + math.max(delay, ARGV[1]))
+if at - now <= tonumber(ARGV[4]) then
+  slot, delay = at + ARGV[5], tonumber(ARGV[1])
+  ${WRITE_SCHEDULE}
+end
+return at - now
 `);
 
 /**
  * Pauses a schedule. KEYS[1] the schedule; ARGV[1] the pause from now on, 0 to ask alone, ARGV[2] the time to keep the
  * key after it, both in microseconds. Returns the time until the end of the pause in force.
  */
-export const pauseSlots: RedisScript = redisScript(`${READ_TIMETABLE}
+export const pauseSlots: RedisScript = redisScript(`${READ_SCHEDULE}
 if ARGV[1] ~= '0' then
   paused = math.max(paused, now + ARGV[1])
-  ${WRITE_TIMETABLE}
+  ${WRITE_SCHEDULE}
 end
 return math.max(0, paused - now)
 `);

@@ -3,10 +3,13 @@ import '../../../src/core/fetch/index.ts';
 import { describe, expect, it } from 'vitest';
 import { guardFetch, type RobotsClientOptions } from '../../../src/index.ts';
 import { virtualClock, type VirtualClock } from '../../../src/extras/testing/index.ts';
-import { booked } from '../pacing/support.ts';
+import { paceOf } from '../../../src/core/pacing/index.ts';
+import { Pacer } from '../../../src/core/pacing/pacer.ts';
+import { booked, decisionFor, waitForStart } from '../pacing/support.ts';
 import { SECOND } from '../../support/client.ts';
 import { ScriptedStore } from '../../support/store.ts';
 import { runs } from '../../support/thorough.ts';
+import type { StoreReserveOptions } from '../../../src/core/store/index.ts';
 import { settled, startProcess } from './store-support.ts';
 
 const SITE = 'https://slow.example';
@@ -100,22 +103,18 @@ describe('a fleet whose store reserves', () => {
 });
 
 describe('a slot that is too far away', () => {
-  it('is not moved further by repeated calls: one is booked, and kept', async () => {
-    const { clock, store, robots, after } = startFleet(2);
+  it('is not booked: the others lose nothing, and each deferral has a later `retryAt`', async () => {
+    const { clock, robots, after } = startFleet(2);
     for (let count = 0; count < 5; count++) await after(1);
-    const before = store.count('reserve');
-    const put = await Promise.all(
+    const deferred = await Promise.all(
       Array.from({ length: 50 }, () => robots[0]!.reserve(SITE, undefined, { maxDelayMs: 9_000 })),
     );
-    const retryAt = clock.now() + 10_000;
-    const deferred = { status: 'deferred', retryAt, waitMs: 10_000, delayFrom: 'crawl-delay' };
-    for (const each of put) expect(each).toMatchObject(deferred);
-    expect(store.count('reserve')).toBe(before + 1);
-    // The others of the fleet lose that one slot, no more.
-    expect(await after(1)).toBe(12_000);
-    await clock.advance(2 * SECOND);
+    for (const each of deferred) expect(each).toMatchObject({ status: 'deferred', delayFrom: 'crawl-delay' });
+    const waits = deferred.map((each) => ('waitMs' in each ? each.waitMs : 0)).sort((a, b) => a - b);
+    expect(waits).toEqual(Array.from({ length: 50 }, (_, index) => 10_000 + index * 2_000));
+    expect(await after(1)).toBe(10_000);
+    await clock.advance(4 * SECOND);
     expect(await after(0, 9_000)).toBe(8_000);
-    expect(await after(0)).toBe(12_000);
   });
 
   it('is not booked at all where its own requests are the reason', async () => {
@@ -136,12 +135,83 @@ describe('a slot that is too far away', () => {
     expect(await robots[0]!.reserve(SITE, undefined, never)).toMatchObject({ status: 'deferred' });
   });
 
-  it('expires when it is not taken', async () => {
-    const { clock, robots, after } = startFleet(2);
-    await after(1);
-    expect(await robots[0]!.reserve(SITE, undefined, { maxDelayMs: 0 })).toMatchObject({ waitMs: 2_000 });
-    await clock.advance(3 * SECOND);
-    expect(await after(0)).toBe(1_000);
+  it('leaves no time unused, though all members have a small `maxDelayMs`', async () => {
+    const { clock, robots } = startFleet(3);
+    const startedAt = clock.now();
+    const starts: number[] = [];
+    for (let ms = 0; ms < 20_000; ms += 250) {
+      for (const each of robots) {
+        const reservation = await each.reserve(SITE, undefined, { maxDelayMs: 100 });
+        if (reservation.status !== 'booked') continue;
+        reservation.done();
+        starts.push(reservation.at - startedAt);
+      }
+      await clock.advance(250);
+    }
+    expect(starts).toEqual(Array.from({ length: 10 }, (_, index) => index * 2_000));
+  });
+});
+
+describe('members with different gaps', () => {
+  it('keep the longer gap of two neighbours, and neither starves', async () => {
+    const clock = virtualClock({ autoAdvance: true });
+    const store = new ScriptedStore({ clock, reserves: true });
+    const overrides = { [SITE]: { text: '' } };
+    const starts: { readonly member: number; readonly at: number }[] = [];
+    const startedAt = clock.now();
+    const crawl = async (member: number, minDelayMs: number): Promise<void> => {
+      const { robots } = startProcess(store, clock, { overrides, storeDeadlineMs: 10_000 });
+      const page = async (): Promise<Response> => {
+        starts.push({ member, at: clock.now() - startedAt });
+        return new Response('a page');
+      };
+      const pacing = { defaultDelayMs: 0, minDelayMs };
+      const fetchSlowly = guardFetch(page as typeof fetch, robots, { pacing });
+      await Promise.all([1, 2, 3, 4, 5].map((number) => fetchSlowly(`${SITE}/${number}`)));
+    };
+    await Promise.all([crawl(0, 3_000), crawl(1, 200)]);
+    for (const [index, { member, at }] of starts.entries()) {
+      const before = starts[index - 1];
+      if (before === undefined) continue;
+      const gapMs = member === 0 || before.member === 0 ? 3_000 : 200;
+      expect(at - before.at).toBeGreaterThanOrEqual(gapMs);
+    }
+    const firstSix = starts.slice(0, 6).map(({ member }) => member);
+    expect(new Set(firstSix).size).toBe(2);
+    expect(starts).toHaveLength(10);
+    expect(starts.at(-1)?.at).toBeLessThanOrEqual(10 * 3_000);
+  });
+});
+
+describe('a store that takes its time', () => {
+  it('has slots that last longer, so that a member whose calls take 90 ms still keeps gaps of 100', async () => {
+    const clock = virtualClock({ autoAdvance: true });
+    const store = new ScriptedStore({ clock, reserves: true });
+    const starts: number[] = [];
+    const signal = new AbortController().signal;
+    const crawl = async (latencyMs: number): Promise<void> => {
+      const slow = async <Value>(value: Promise<Value>): Promise<Value> => {
+        const given = await value;
+        await clock.sleep(latencyMs, signal);
+        return given;
+      };
+      const fleet = {
+        reserve: (origin: string, delayMs: number, bounds: StoreReserveOptions) =>
+          slow(store.reserve!(origin, delayMs, bounds)),
+        pause: (origin: string, ms: number) => slow(store.pause!(origin, ms)),
+      };
+      const pacer = new Pacer({ clock, random: () => 0, maxOrigins: 8, fleet });
+      for (let count = 0; count < 10; count++) {
+        const permit = await pacer.acquire(decisionFor(SITE, 100), paceOf({}, Infinity), undefined);
+        await permit.start();
+        starts.push(clock.now());
+        permit.done();
+      }
+    };
+    await Promise.all([crawl(1), crawl(90), crawl(5)]);
+    const gaps = starts.slice(1).map((at, index) => at - starts[index]!);
+    expect(starts).toHaveLength(30);
+    expect(Math.min(...gaps)).toBeGreaterThanOrEqual(90);
   });
 });
 
@@ -162,7 +232,7 @@ describe('a slot given back', () => {
     await after(0);
     const leaving = new AbortController();
     const decision = await robots[0]!.check(SITE);
-    const waiting = robots[0]!.waitForSlot(decision, { signal: leaving.signal });
+    const waiting = waitForStart(robots[0]!, decision, { signal: leaving.signal });
     await clock.whenWaiting();
     leaving.abort(new Error('left'));
     await expect(waiting).rejects.toThrow('left');
@@ -210,8 +280,8 @@ describe('a pause that the site asks one process for', () => {
   it('applies to requests that wait already', async () => {
     const { clock, robots } = startFleet(1);
     const decision = await robots[0]!.check(SITE);
-    await robots[0]!.waitForSlot(decision);
-    const waiting = robots[0]!.waitForSlot(decision);
+    await waitForStart(robots[0]!, decision);
+    const waiting = waitForStart(robots[0]!, decision);
     await clock.whenWaiting();
     robots[0]!.report(SITE, { reachable: true, retryAfter: '30' });
     await settled();
@@ -223,7 +293,7 @@ describe('a pause that the site asks one process for', () => {
     const { clock, robots, after } = startFleet(2);
     const decision = await robots[1]!.check(SITE);
     expect([await after(0), await after(0)]).toEqual([0, 2_000]);
-    const waiting = robots[1]!.waitForSlot(decision);
+    const waiting = waitForStart(robots[1]!, decision);
     await clock.whenWaiting();
     // Its slot is the one at 4,000.
     await clock.advance(3 * SECOND);
@@ -245,7 +315,7 @@ describe('a pause that the site asks one process for', () => {
     await after(0);
     const decision = await robots[0]!.check(SITE);
     store.fail('late', 'reserve');
-    const waiting = robots[0]!.waitForSlot(decision);
+    const waiting = waitForStart(robots[0]!, decision);
     await clock.whenWaiting();
     await clock.advance(2 * SECOND);
     robots[0]!.report(SITE, { reachable: true, retryAfter: '30' });
@@ -316,9 +386,6 @@ describe('a store that cannot reserve', () => {
 describe('for any calls of the processes of a fleet', () => {
   it('no two of their requests are closer than the delay, and none leaves in a pause', async () => {
     const { default: fc } = await import('fast-check');
-    const { Pacer } = await import('../../../src/core/pacing/pacer.ts');
-    const { paceOf } = await import('../../../src/core/pacing/index.ts');
-    const { decisionFor } = await import('../pacing/support.ts');
     const step = fc.record({
       member: fc.nat(2),
       laterMs: fc.oneof(fc.constant(0), fc.nat(3_000)),
@@ -331,7 +398,8 @@ describe('for any calls of the processes of a fleet', () => {
         const clock: VirtualClock = virtualClock();
         const store = new ScriptedStore({ clock, reserves: true });
         const fleet = {
-          reserve: (origin: string, delayMs: number) => store.reserve!(origin, delayMs),
+          reserve: (origin: string, delayMs: number, bounds: StoreReserveOptions) =>
+            store.reserve!(origin, delayMs, bounds),
           pause: (origin: string, ms: number) => store.pause!(origin, ms),
         };
         const members = [0, 1, 2].map(() => new Pacer({ clock, random: () => 0, maxOrigins: 8, fleet }));
@@ -344,7 +412,7 @@ describe('for any calls of the processes of a fleet', () => {
           leaves,
           retryAfter,
         }: (typeof steps)[number]): Promise<void> => {
-          const slot = await members[member]!.take(decision, paceOf({}, maxDelayMs), undefined);
+          const slot = await members[member]!.acquire(decision, paceOf({}, maxDelayMs), undefined);
           if (!leaves) return slot.release();
           await slot.start();
           expect(clock.now()).toBeGreaterThanOrEqual(pausedUntil);
@@ -362,7 +430,10 @@ describe('for any calls of the processes of a fleet', () => {
           all.push(request(each).catch(deferred));
         }
         const ended = Promise.all(all);
-        for (let turns = 0; turns < 200 && left.length < steps.length; turns++) await clock.advance(1_000);
+        for (let turns = 0; turns < 200 && left.length < steps.length; turns++) {
+          await settled();
+          await clock.advance(1_000);
+        }
         await ended;
         // A request may be as late for its slot as timers are.
         for (const [index, at] of left.entries()) {

@@ -44,12 +44,13 @@ describe('reserve', () => {
   it('beyond `maxDelayMs` nothing is booked, and `retryAt` has the time', async () => {
     const { client, clock } = laidDown({ [A]: SLOW });
     booked(await client.reserve(A)).done();
-    for (let time = 0; time < 2; time++) {
+    for (const waitMs of [2_500, 5_000, 7_500]) {
       const deferred = await client.reserve(A, undefined, { maxDelayMs: 2_499 });
+      // A gap later for each request deferred before.
       expect(deferred).toMatchObject({
         status: 'deferred',
-        retryAt: clock.now() + 2_500,
-        waitMs: 2_500,
+        retryAt: clock.now() + waitMs,
+        waitMs,
         delayFrom: 'crawl-delay',
       });
     }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { paceOf, type PageAnswer, type RequestPermit } from '../../../src/core/pacing/index.ts';
+import { paceOf, type PageResponse, type RequestPermit } from '../../../src/core/pacing/index.ts';
 import { Pacer } from '../../../src/core/pacing/pacer.ts';
 import { random } from '../../bench/files.ts';
 import { START } from '../../support/client.ts';
@@ -66,7 +66,7 @@ class Model {
   readonly gapMs: number;
   readonly concurrency: number;
   lastAt = -Infinity;
-  readonly underWay = new Map<object, { readonly leftAt: number; freeAt: number }>();
+  readonly underWay = new Map<object, { readonly startedAt: number; freeAt: number }>();
   pause = { from: -Infinity, until: -Infinity, incident: 0 };
 
   constructor(gapMs: number, concurrency: number) {
@@ -79,12 +79,12 @@ class Model {
     expect(at - this.lastAt).toBeGreaterThanOrEqual(this.gapMs);
     expect(at).toBeGreaterThanOrEqual(this.pause.until);
     expect(this.underWay.size).toBeLessThan(this.concurrency);
-    this.underWay.set(request, { leftAt: at, freeAt: at + heldMs });
+    this.underWay.set(request, { startedAt: at, freeAt: at + heldMs });
     this.lastAt = at;
   }
 
-  answered(leftAt: number, at: number, askedMs: number | undefined): void {
-    if (leftAt <= this.pause.from) {
+  answered(startedAt: number, at: number, askedMs: number | undefined): void {
+    if (startedAt <= this.pause.from) {
       if (askedMs !== undefined) this.pause.until = Math.max(this.pause.until, at + askedMs);
       return;
     }
@@ -103,7 +103,7 @@ class Crawl {
   readonly #next: () => number;
   readonly #left: {
     readonly slot: Pick<RequestPermit, 'done'>;
-    readonly leftAt: number;
+    readonly startedAt: number;
     readonly key: object;
   }[] = [];
   readonly #waiting = new Set<AbortController>();
@@ -138,7 +138,7 @@ class Crawl {
     const pace = { ...paceOf({}, maxDelayMs), concurrency };
     // It throws when it need not wait to know.
     const take = async (): Promise<RequestPermit> =>
-      this.#pacer.take(decisionFor(SITE, gapMs), pace, leaving.signal);
+      this.#pacer.acquire(decisionFor(SITE, gapMs), pace, leaving.signal);
     take()
       .then(async (slot) => {
         if (fate < 0.1) return slot.release();
@@ -150,9 +150,9 @@ class Crawl {
           expect(turn).toBeGreaterThan(this.#lastLeft);
           this.#lastLeft = turn;
         }
-        const leftAt = this.clock.counted;
-        this.model.left(slot, leftAt, 10 * MINUTE);
-        this.#left.push({ slot, leftAt, key: slot });
+        const startedAt = this.clock.counted;
+        this.model.left(slot, startedAt, 10 * MINUTE);
+        this.#left.push({ slot, startedAt, key: slot });
       })
       .catch((error: unknown) => {
         if (leaving.signal.aborted) expect(error).toBe(leaving.signal.reason);
@@ -182,19 +182,19 @@ class Crawl {
 
   #answer(): void {
     const index = Math.floor(this.#next() * this.#left.length);
-    for (const { slot, leftAt, key } of this.#left.splice(index, 1)) {
+    for (const { slot, startedAt, key } of this.#left.splice(index, 1)) {
       const kind = this.#next();
       if (kind < 0.1) slot.done();
       else if (kind < 0.7) slot.done({ status: 200, headers: { 'retry-after': '9' } });
       else {
         const retryAfter = this.#one([undefined, undefined, '0', '-3', 'soon', '2', '60']);
         const askedMs = retryAfter === '2' ? 2_000 : retryAfter === '60' ? 60_000 : undefined;
-        const answer: PageAnswer = {
+        const answer: PageResponse = {
           status: this.#one([429, 503]),
           headers: retryAfter === undefined ? {} : { 'retry-after': retryAfter },
         };
         slot.done(answer);
-        this.model.answered(leftAt, this.clock.counted, askedMs);
+        this.model.answered(startedAt, this.clock.counted, askedMs);
       }
       this.model.underWay.delete(key);
     }
@@ -211,10 +211,10 @@ class Crawl {
     const result = this.#pacer.book(decisionFor(SITE, gapMs), pace, undefined);
     if (result instanceof Promise || result.status !== 'booked') return;
     if (this.#next() < 0.3) return result.release();
-    const leftAt = this.clock.counted + result.waitMs;
+    const startedAt = this.clock.counted + result.waitMs;
     // Until its time comes nobody else may leave, and a pause that begins meanwhile is not for us to see.
-    this.model.left(result, leftAt, 30_000);
-    this.#left.push({ slot: result, leftAt, key: result });
+    this.model.left(result, startedAt, 30_000);
+    this.#left.push({ slot: result, startedAt, key: result });
   }
 
   #one<Value>(values: readonly Value[]): Value {

@@ -1,27 +1,40 @@
 import { describe, expect, it } from 'vitest';
 import type { Gap } from '../../../src/core/pacing/gap.ts';
 import type { PauseSignal } from '../../../src/core/pacing/pause.ts';
-import { type Place, Schedule, type Wanted } from '../../../src/core/pacing/schedule.ts';
+import { type Permit, Schedule, type Wanted } from '../../../src/core/pacing/schedule.ts';
 import { HOUR, MINUTE, SECOND, START } from '../../support/client.ts';
 
 const gap = (delayMs: number): Gap => ({ delayMs, delayFrom: 'crawl-delay' });
 
 function wanted(changes: Partial<Wanted> = {}): Wanted {
-  return { gap: gap(SECOND), concurrency: 10, notBefore: -Infinity, ...changes };
+  return { gap: gap(SECOND), notBefore: -Infinity, ...changes };
 }
 
-/** Takes the next place, and leaves in it. */
-function sent(schedule: Schedule, request: Wanted = wanted(), from = START): Place {
-  const now = Math.max(from, schedule.due(from, request).at);
-  const place = schedule.take({ at: now, delayFrom: 'crawl-delay' }, request.gap);
-  expect(schedule.leave(place, now)).toBe(true);
-  return place;
+function permitAt(schedule: Schedule, at: number, wait: Gap = gap(SECOND), isAhead = false): Permit {
+  const permit: Permit = {
+    url: 'https://a.example/',
+    gap: wait,
+    at,
+    hasStarted: false,
+    expiresAt: at,
+    before: undefined,
+  };
+  schedule.acquire(permit, at, isAhead);
+  return permit;
+}
+
+/** Acquires the next permit, and starts. */
+function sent(schedule: Schedule, request: Wanted = wanted(), from = START): Permit {
+  const now = Math.max(from, schedule.earliestStart(from, request));
+  const permit = permitAt(schedule, now, request.gap);
+  expect(schedule.tryStart(permit, now)).toBe(true);
+  return permit;
 }
 
 function signal(changes: Partial<PauseSignal> = {}): PauseSignal {
   return {
     now: START,
-    leftAt: START - 1,
+    startedAt: START - 1,
     status: 429,
     askedMs: undefined,
     backOff: { firstMs: 30 * SECOND, maxMs: HOUR },
@@ -31,13 +44,13 @@ function signal(changes: Partial<PauseSignal> = {}): PauseSignal {
 }
 
 describe('gaps', () => {
-  it('the first request may leave at once, each further one a gap later', () => {
+  it('the first request may start at once, each further one a gap later', () => {
     const schedule = new Schedule();
     const times = [0, 1, 2, 3].map(() => sent(schedule).at - START);
     expect(times).toEqual([0, 1_000, 2_000, 3_000]);
   });
 
-  it('departures that nobody used are not made up for', () => {
+  it('starts that were not used are not made up for', () => {
     const schedule = new Schedule();
     sent(schedule);
     expect([1, 2].map(() => sent(schedule, wanted(), START + MINUTE).at - START - MINUTE)).toEqual([
@@ -51,62 +64,103 @@ describe('gaps', () => {
     expect(times.map((at) => at - START)).toEqual([0, 10_000, 20_000, 20_000]);
   });
 
-  it('a request that leaves late moves the next one', () => {
+  it('a request that starts late moves the next one', () => {
     const schedule = new Schedule();
-    const place = schedule.take({ at: START, delayFrom: 'crawl-delay' }, gap(SECOND));
-    expect(schedule.leave(place, START + 700)).toBe(true);
-    expect(schedule.due(START + 700, wanted()).at).toBe(START + 1_700);
+    const permit = permitAt(schedule, START);
+    expect(schedule.tryStart(permit, START + 700)).toBe(true);
+    expect(schedule.earliestStart(START + 700, wanted())).toBe(START + 1_700);
   });
 
-  it('a late request does not leave close behind one that was let go after it', () => {
+  it('a late request does not start close to one whose permit came after its own', () => {
     const schedule = new Schedule();
-    const late = schedule.take({ at: START, delayFrom: 'crawl-delay' }, gap(SECOND));
-    const next = schedule.take({ at: START + 1_000, delayFrom: 'crawl-delay' }, gap(SECOND));
-    expect(schedule.leave(next, START + 1_000)).toBe(true);
-    expect([1_500, 1_999, 2_000].map((afterMs) => schedule.leave(late, START + afterMs))).toEqual([
+    const late = permitAt(schedule, START);
+    const next = permitAt(schedule, START + 1_000);
+    expect(schedule.tryStart(next, START + 1_000)).toBe(true);
+    expect([1_500, 1_999, 2_000].map((afterMs) => schedule.tryStart(late, START + afterMs))).toEqual([
       false,
       false,
       true,
     ]);
   });
 
-  it('a place given back is for the next request, and a second time for nobody', () => {
+  it('a permit that is released leaves its time to the next request, once', () => {
     const schedule = new Schedule();
     sent(schedule);
-    const place = schedule.take({ at: START + 1_000, delayFrom: 'crawl-delay' }, gap(SECOND));
-    expect(schedule.due(START, wanted()).at).toBe(START + 2_000);
-    expect([schedule.free(place), schedule.free(place)]).toEqual([true, false]);
-    expect(schedule.due(START, wanted()).at).toBe(START + 1_000);
+    const permit = permitAt(schedule, START + 1_000);
+    expect(schedule.earliestStart(START, wanted())).toBe(START + 2_000);
+    expect([schedule.release(permit), schedule.release(permit)]).toEqual([true, false]);
+    expect(schedule.earliestStart(START, wanted())).toBe(START + 1_000);
+  });
+
+  it('what decides the time is the request for robots.txt, the longer of two gaps, or a pause', () => {
+    const schedule = new Schedule();
+    const own: Wanted = { gap: { delayMs: 500, delayFrom: 'default-delay' }, notBefore: START + 500 };
+    expect(schedule.delayFrom(START, own)).toBe('default-delay');
+    sent(schedule);
+    expect(schedule.delayFrom(START, own)).toBe('crawl-delay');
+    schedule.learn(signal({ askedMs: MINUTE }));
+    expect(schedule.delayFrom(START, own)).toBe('retry-after');
   });
 });
 
-describe('places', () => {
+describe('permits', () => {
   it('are as many as the request allows, and free again when one ends', () => {
     const schedule = new Schedule();
-    const two = wanted({ gap: gap(0), concurrency: 2 });
-    const first = sent(schedule, two);
-    expect(schedule.due(START, two).placeAt).toBe(START);
-    sent(schedule, two);
-    // Unless somebody forgets them.
-    expect(schedule.due(START, two).placeAt).toBe(START + 10 * MINUTE);
-    // Who allows more may go.
-    expect(schedule.due(START, wanted({ gap: gap(0), concurrency: 3 })).placeAt).toBe(START);
-    schedule.free(first);
-    expect(schedule.due(START, two).placeAt).toBe(START);
+    const free = (concurrency: number, at = START): boolean => schedule.hasFreePermit(at, at, concurrency);
+    const first = sent(schedule, wanted({ gap: gap(0) }));
+    expect(free(2)).toBe(true);
+    sent(schedule, wanted({ gap: gap(0) }));
+    expect([free(2), free(3)]).toEqual([false, true]);
+    // The end is never reported.
+    expect(schedule.nextExpiry()).toBe(START + 10 * MINUTE);
+    expect([free(2, START + 10 * MINUTE - 1), free(2, START + 10 * MINUTE)]).toEqual([false, true]);
+    schedule.release(first);
+    expect(free(2)).toBe(true);
   });
 
-  it('that nobody leaves from are free after 30 seconds, and then no longer usable', () => {
+  it('that are not used end after 30 seconds', () => {
     const schedule = new Schedule();
-    const place = schedule.take({ at: START, delayFrom: 'crawl-delay' }, gap(SECOND));
-    expect(schedule.due(START, wanted({ concurrency: 1 })).placeAt).toBe(START + 30_000);
-    expect(schedule.leave(place, START + 30_000)).toBe(false);
-    expect(schedule.due(START + 30_000, wanted({ concurrency: 1 }))).toMatchObject({
-      placeAt: START + 30_000,
-    });
-    // Its end, told after all, takes nobody else's departure back.
+    const permit = permitAt(schedule, START);
+    expect(schedule.nextExpiry()).toBe(START + 30_000);
+    expect(schedule.tryStart(permit, START + 30_000)).toBe(false);
+    expect(schedule.hasFreePermit(START + 30_000, START + 30_000, 1)).toBe(true);
+    // Its late end does not give the time of another permit back.
     const next = sent(schedule, wanted(), START + 30_000);
-    schedule.free(place);
-    expect(schedule.due(next.at, wanted()).at).toBe(next.at + SECOND);
+    schedule.release(permit);
+    expect(schedule.earliestStart(next.at, wanted())).toBe(next.at + SECOND);
+  });
+
+  it('that are booked ahead count until their time comes, or they are released', () => {
+    const schedule = new Schedule();
+    const [, second] = [1_000, 2_000, 3_000].map((ms) => permitAt(schedule, START + ms, gap(SECOND), true));
+    expect(schedule.bookedAhead(START)).toEqual({ count: 3, firstAt: START + 1_000 });
+    schedule.release(second!);
+    expect(schedule.bookedAhead(START + 1_000)).toEqual({ count: 1, firstAt: START + 3_000 });
+    expect(schedule.bookedAhead(START + 3_000).count).toBe(0);
+  });
+});
+
+describe('the `retryAt` of a deferral', () => {
+  const retries = (schedule: Schedule, now: number, at: number, wait: Gap): number[] =>
+    [1, 2, 3].map(() => schedule.retryAt(now, at, wait) - START);
+
+  it('is one gap later for each request deferred before', () => {
+    const schedule = new Schedule();
+    expect(retries(schedule, START, START + 700, gap(SECOND))).toEqual([700, 1_700, 2_700]);
+    // A pause moves all that follow.
+    expect(retries(schedule, START, START + MINUTE, gap(SECOND))).toEqual([60_000, 61_000, 62_000]);
+    // These are over.
+    expect(retries(schedule, START + HOUR, START + HOUR + 9, gap(SECOND))[0]).toBe(HOUR + 9);
+  });
+
+  it('lies in the future, and 100 ms apart, where the site asks for no gap', () => {
+    expect(retries(new Schedule(), START, START, gap(0))).toEqual([100, 200, 300]);
+  });
+
+  it('is not pushed further than an hour by a program that ignores it', () => {
+    const schedule = new Schedule();
+    for (let count = 0; count < 10_000; count++) schedule.retryAt(START, START + SECOND, gap(SECOND));
+    expect(schedule.retryAt(START, START + SECOND, gap(SECOND))).toBe(START + SECOND + HOUR);
   });
 });
 
@@ -115,7 +169,7 @@ describe('pauses', () => {
     ['the least', 0, 27],
     ['the middle', 0.5, 30],
     ['the most', 1, 33],
-  ])('an answer that names no time begins one of 30 seconds, ± 10 %%: %s', (_, random, seconds) => {
+  ])('a response that names no time begins one of 30 seconds, ± 10 %%: %s', (_, random, seconds) => {
     const schedule = new Schedule();
     const pause = schedule.learn(signal({ random: () => random }));
     expect(pause).toEqual({
@@ -125,18 +179,19 @@ describe('pauses', () => {
       status: 429,
       delayFrom: 'back-off',
     });
-    expect(schedule.due(START, wanted())).toMatchObject({ at: pause?.until, delayFrom: 'back-off' });
+    expect(schedule.earliestStart(START, wanted())).toBe(pause?.until);
+    expect(schedule.delayFrom(START, wanted())).toBe('back-off');
   });
 
-  it('answers to requests that left before it began belong to its incident', () => {
+  it('responses to requests that started before it began belong to its incident', () => {
     const schedule = new Schedule();
     schedule.learn(signal());
-    for (const leftAt of [START - MINUTE, START]) {
-      expect(schedule.learn(signal({ now: START + 5 * SECOND, leftAt }))).toBeUndefined();
+    for (const startedAt of [START - MINUTE, START]) {
+      expect(schedule.learn(signal({ now: START + 5 * SECOND, startedAt }))).toBeUndefined();
     }
     // Also when they come after its end.
     expect(schedule.learn(signal({ now: START + 31 * SECOND }))).toBeUndefined();
-    const next = schedule.learn(signal({ now: START + 32 * SECOND, leftAt: START + 31 * SECOND }));
+    const next = schedule.learn(signal({ now: START + 32 * SECOND, startedAt: START + 31 * SECOND }));
     expect(next).toMatchObject({ incident: 2, until: START + (32 + 60) * SECOND });
   });
 
@@ -160,15 +215,15 @@ describe('pauses', () => {
     ['a time', SECOND],
     ['no time', undefined],
   ])(
-    'the answer to a request that was booked for a time during it never ends it sooner: %s',
+    'the response to a request that was booked for a time during it never ends it sooner: %s',
     (_, askedMs) => {
       const schedule = new Schedule();
       schedule.learn(signal({ askedMs: HOUR }));
-      const [now, leftAt] = [START + 11 * SECOND, START + 10 * SECOND];
-      schedule.learn(signal({ now, leftAt, askedMs }));
-      expect(schedule.due(now, wanted()).at).toBe(START + HOUR);
-      schedule.learn(signal({ now, leftAt, askedMs: HOUR }));
-      expect(schedule.due(now, wanted()).at).toBe(now + HOUR);
+      const [now, startedAt] = [START + 11 * SECOND, START + 10 * SECOND];
+      schedule.learn(signal({ now, startedAt, askedMs }));
+      expect(schedule.earliestStart(now, wanted())).toBe(START + HOUR);
+      schedule.learn(signal({ now, startedAt, askedMs: HOUR }));
+      expect(schedule.earliestStart(now, wanted())).toBe(now + HOUR);
     },
   );
 
@@ -177,7 +232,7 @@ describe('pauses', () => {
     let now = START;
     const incident = (quietMs: number): number | undefined => {
       now += quietMs;
-      const pause = schedule.learn(signal({ now, leftAt: now - 1, random: () => 1 }));
+      const pause = schedule.learn(signal({ now, startedAt: now - 1, random: () => 1 }));
       const ms = pause && pause.until - pause.from;
       now = pause?.until ?? now;
       return ms;
@@ -195,7 +250,7 @@ describe('pauses', () => {
       incident: 1,
       delayFrom: 'retry-after',
     });
-    const later = { now: START + 9 * SECOND, leftAt: START + 8 * SECOND };
+    const later = { now: START + 9 * SECOND, startedAt: START + 8 * SECOND };
     expect(schedule.learn(signal(later))).toMatchObject({ incident: 2, until: START + 69 * SECOND });
   });
 
@@ -205,12 +260,12 @@ describe('pauses', () => {
     expect(schedule.learn(signal({ backOff: false, askedMs: SECOND }))).toMatchObject({ incident: 1 });
   });
 
-  it('nobody leaves during one, whatever place they have', () => {
+  it('no request starts during one, whatever permit it has', () => {
     const schedule = new Schedule();
-    const place = schedule.take({ at: START, delayFrom: 'crawl-delay' }, gap(0));
+    const permit = permitAt(schedule, START, gap(0));
     const pause = schedule.learn(signal({ askedMs: 7 * SECOND }));
     const times = [START, START + 6_999, START + 7_000];
-    expect(times.map((now) => schedule.leave(place, now))).toEqual([false, false, true]);
+    expect(times.map((now) => schedule.tryStart(permit, now))).toEqual([false, false, true]);
     expect([schedule.pauseAt(START + 6_999), schedule.pauseAt(START + 7_000)]).toEqual([pause, undefined]);
   });
 });

@@ -1,4 +1,4 @@
-import { type Decision, type Reservation, RobotsClient } from '../../../src/index.ts';
+import { type Decision, type Reservation, type ReserveOptions, RobotsClient } from '../../../src/index.ts';
 import { virtualClock, type VirtualClock } from '../../../src/extras/testing/index.ts';
 import { opened } from '../../support/opened.ts';
 
@@ -52,4 +52,16 @@ export function decisionFor(origin: string, crawlDelayMs?: number): Decision {
     robots: { url: `${origin}/robots.txt`, source: 'memory' },
     ...(crawlDelayMs === undefined ? {} : { crawlDelayMs }),
   } as Decision;
+}
+
+/** Waits until a request may start, starts it, and ends it. Returns the milliseconds waited. */
+export async function waitForStart(
+  client: RobotsClient,
+  decision: Decision,
+  options: ReserveOptions = {},
+): Promise<number> {
+  const permit = await client.acquirePermit(decision, options);
+  await permit.start(options.signal);
+  permit.done();
+  return permit.waitedMs;
 }

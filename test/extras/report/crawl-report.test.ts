@@ -271,7 +271,7 @@ describe('crawlReport', () => {
     expect([...report.toNDJSON()].map((line) => JSON.parse(line) as unknown)).toContainEqual(
       expect.objectContaining(report.pauses()[0]),
     );
-    expect((await client.policy('https://a.example')).pause).toMatchObject({
+    expect((await client.policy('https://a.example')).pacing?.pause).toMatchObject({
       status: 503,
       incident: 1,
       from: clock.now(),

@@ -115,7 +115,7 @@ export const policyFields: Fields<PolicyData> = {
   suspect: robots.shape.suspect,
   failure: some('object').optional(),
   retryAt: retryAt.optional(),
-  pause: some('object').optional(),
+  pacing: some('object').optional(),
   site: some('object').optional(),
   file: some('object').optional(),
   dialect: text.optional(),

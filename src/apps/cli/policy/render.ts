@@ -1,4 +1,11 @@
-import type { OriginPolicy, ProfileState, PolicyAttempt, PolicyHop } from '../../../core/decision/index.ts';
+import type {
+  OriginPacing,
+  OriginPolicy,
+  Pause,
+  PolicyAttempt,
+  PolicyHop,
+  ProfileState,
+} from '../../../core/decision/index.ts';
 import {
   agentSentence,
   ago,
@@ -48,7 +55,7 @@ function stateMark({ state, reason }: OriginPolicy, colours: Palette): string {
 
 /** Fields on the outcome of the last attempt and its lifetime. */
 export function answerFields(policy: OriginPolicy, now: number): Field[] {
-  const { attempt, robots, lifetime, nextAttempt, failure, pause, site, suspect } = policy;
+  const { attempt, robots, lifetime, nextAttempt, failure, pacing, site, suspect } = policy;
   const why = whySentence(policy);
   const because = lifetime === undefined ? undefined : lifetimeReason(lifetime);
   return [
@@ -64,15 +71,21 @@ export function answerFields(policy: OriginPolicy, now: number): Field[] {
         `${count(failure.attempts, 'time')} in a row since ${instant(failure.since)}, at last ${ago(failure.at, now)} (${cause(robots)})`,
     ),
     ...field('next', nextAttempt && nextAttemptReason(nextAttempt, now)),
-    ...field('paused', pause && pauseSentence(pause, now)),
+    ...field('paused', pacing?.pause && pauseSentence(pacing.pause, now)),
+    ...field('requests', pacing && queueSentence(pacing, now)),
     ...field('site', site && `${site.reachable ? 'reachable' : 'not reachable'} ${ago(site.at, now)}`),
   ];
 }
 
 /** The pause of page requests in force. */
-function pauseSentence({ status, incident, until }: NonNullable<OriginPolicy['pause']>, now: number): string {
+function pauseSentence({ status, incident, until }: Pause, now: number): string {
   const who = status === undefined ? 'the site' : String(status);
   return `${who} asked for a pause (incident ${incident}) that ends ${ahead(until, now)}, at ${instant(until)}`;
+}
+
+/** The queue of page requests of this process. */
+function queueSentence({ waiting, inFlight, nextAt, gapMs }: OriginPacing, now: number): string {
+  return `${waiting} waiting, ${inFlight.length} in flight; the next may start ${ahead(nextAt, now)}, ${gapMs} ms after the one before`;
 }
 
 function freshness(staleAt: number, now: number): string {

@@ -18,13 +18,13 @@ function small(maxOrigins = 2) {
   const clock = virtualClock();
   const pacer = new Pacer({ clock, random: () => 0.5, maxOrigins });
   const take = async (origin: string): Promise<RequestPermit> => {
-    const slot = await pacer.take(decisionFor(origin), pace, undefined);
+    const slot = await pacer.acquire(decisionFor(origin), pace, undefined);
     expect(slot.tryStart()).toBe(true);
     return slot;
   };
   const visit = async (origin: string): Promise<void> => (await take(origin)).done();
   const pausedMs = async (origin: string): Promise<number> =>
-    ((await pacer.pauseOf(origin))?.until ?? clock.now()) - clock.now();
+    (pacer.pausedUntil(origin) ?? clock.now()) - clock.now();
   return { clock, pacer, take, visit, pausedMs };
 }
 
@@ -81,7 +81,7 @@ describe('when there are more origins than room', () => {
       message: expect.stringMatching(/other origins .* `cache\.maxOrigins`/),
     });
     expect(pacer.book(decisionFor(C), pace, undefined)).toMatchObject({ waitMs: 100 });
-    expect(() => pacer.take(decisionFor(A), { ...pace, maxDelayMs: 0 }, undefined)).toThrow(
+    expect(() => pacer.acquire(decisionFor(A), { ...pace, maxDelayMs: 0 }, undefined)).toThrow(
       expect.objectContaining({ isFull: false, message: expect.stringContaining('Retry-After') }),
     );
   });
@@ -93,7 +93,7 @@ describe('when there are more origins than room', () => {
     for (const origin of [B, C, D]) await visit(origin);
     (await take(A)).done({ status: 429 });
     // The second incident.
-    expect((await pacer.pauseOf(A))?.until).toBe(clock.now() + 60_000);
+    expect(pacer.pausedUntil(A)).toBe(clock.now() + 60_000);
   });
 
   it('one that remembers an incident goes all the same when all do', async () => {

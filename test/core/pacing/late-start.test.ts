@@ -5,7 +5,7 @@ import { virtualClock } from '../../../src/extras/testing/index.ts';
 import { HOUR } from '../../support/client.ts';
 import { ScriptedStore } from '../../support/store.ts';
 import { lateClock } from '../../support/late-clock.ts';
-import { A, booked, closing, noting } from './support.ts';
+import { A, booked, closing, noting, waitForStart } from './support.ts';
 
 const DELAY_MS = 2_500;
 const SLOW = 'User-agent: *\nCrawl-delay: 2.5\n';
@@ -140,7 +140,9 @@ describe('a process that wakes up late', () => {
     const client = make();
     const decision = await client.check(A);
     const left: number[] = [];
-    const all = Promise.all(PAGES.map(() => client.waitForSlot(decision).then(() => left.push(clock.now()))));
+    const all = Promise.all(
+      PAGES.map(() => waitForStart(client, decision).then(() => left.push(clock.now()))),
+    );
     await clock.whenWaiting();
     await clock.advance(0);
     await clock.jump(20_000);
@@ -215,7 +217,7 @@ describe('a slot that was taken for a request that leaves later', () => {
     await clock.whenWaiting();
     await clock.advance(DELAY_MS);
     (await third).release();
-    expect(await client.waitForSlot(decision)).toBe(0);
+    expect(await waitForStart(client, decision)).toBe(0);
   });
 
   it('leaves once only', async () => {
@@ -254,7 +256,7 @@ describe('a slot that was taken for a request that leaves later', () => {
     expect(booked(await client.reserve(A)).waitMs).toBe(60_000);
   });
 
-  it('learns nothing after its end', async () => {
+  it('learns nothing after its end with a status', async () => {
     const { make } = late();
     const client = make();
     const slot = await client.acquirePermit(await client.check(A));
@@ -284,8 +286,8 @@ describe('a clock that is set back by an hour', () => {
   it('lengthens no wait: what was left of it when the clock was read last is left', async () => {
     const { timers, client, set } = settable();
     const decision = await client.check(A);
-    await client.waitForSlot(decision);
-    const waiting = client.waitForSlot(decision);
+    await waitForStart(client, decision);
+    const waiting = waitForStart(client, decision);
     await timers.whenWaiting();
     set(-HOUR);
     await timers.advance(2 * DELAY_MS);
@@ -302,8 +304,8 @@ describe('a clock that is set back by an hour', () => {
     set(-HOUR);
     const now = timers.now() - HOUR;
     expect(await client.reserve(A, undefined, { maxDelayMs: 0 })).toMatchObject({
-      waitMs: 50_000,
-      retryAt: now + 50_000,
+      waitMs: 52_500,
+      retryAt: now + 52_500,
     });
     await timers.advance(50_000);
     expect(booked(await client.reserve(A)).waitMs).toBe(0);

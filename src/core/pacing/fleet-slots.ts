@@ -1,0 +1,126 @@
+import type { MonotonicClock } from '../base/index.ts';
+import type { SharedSchedule } from '../store/index.ts';
+
+/** What all members of a fleet share. */
+export type FleetSchedule = Pick<SharedSchedule, 'reserve' | 'pause'>;
+
+/** A time of the fleet's schedule that is ours. It cannot be given back there. */
+export interface FleetSlot {
+  readonly at: number;
+  /** A start after it may come too close to that of another member. */
+  readonly latestAt: number;
+  readonly delayMs: number;
+  /** When the fleet was last asked for pauses. */
+  readonly checkedAt: number;
+}
+
+/** The bounds of the wait for a slot, in milliseconds. */
+interface WaitBounds {
+  readonly minWaitMs: number;
+  readonly maxWaitMs: number;
+}
+
+const MAX_LATE_MS = 50;
+const MAX_SLACK_MS = 10_000;
+
+/** How late a request may use its slot: the slots around it belong to others, but timers are late by milliseconds. */
+export function slotToleranceMs(delayMs: number): number {
+  return delayMs === 0 ? MAX_LATE_MS : Math.min(MAX_LATE_MS, delayMs / 10);
+}
+
+/** The slots that one process books in the fleet's schedule of an origin: one at a time. */
+export class FleetSlots {
+  readonly #origin: string;
+  readonly #clock: MonotonicClock;
+  readonly #fleet: FleetSchedule;
+  #slot: FleetSlot | undefined;
+  /**
+   * How much longer than a moment the next slot lasts. The slots of a process that is often too late, because it or the
+   * store is busy, become longer, so that it can use them.
+   */
+  #slackMs = 0;
+
+  constructor(origin: string, clock: MonotonicClock, fleet: FleetSchedule) {
+    this.#origin = origin;
+    this.#clock = clock;
+    this.#fleet = fleet;
+  }
+
+  /** The slot that is booked and not used, if a request with this delay may start in it from `earliest` on. */
+  usable(delayMs: number, earliest: number, now: number): FleetSlot | undefined {
+    const slot = this.#slot;
+    return slot === undefined || slot.delayMs < delayMs || slot.latestAt < Math.max(now, earliest)
+      ? undefined
+      : slot;
+  }
+
+  /** Uses the slot. */
+  take(): void {
+    this.#slot = undefined;
+  }
+
+  /** Keeps the slot of a request that is not sent for the next one. */
+  keep(slot: FleetSlot): void {
+    this.#slot ??= slot;
+  }
+
+  /** Discards the slot when it comes before `time`. */
+  discardBefore(time: number): void {
+    if (this.#slot !== undefined && this.#slot.at < time) this.#slot = undefined;
+  }
+
+  /** A request missed its slot by so many milliseconds. */
+  missed(byMs: number): void {
+    this.#slackMs = Math.min(MAX_SLACK_MS, Math.max(this.#slackMs, Math.ceil(2 * byMs)));
+  }
+
+  /**
+   * Books a slot. Resolves with the wait for it in milliseconds, when it was not booked because that is longer than
+   * `maxWaitMs`.
+   */
+  async book(delayMs: number, bounds: WaitBounds): Promise<number | undefined> {
+    const askedAt = this.#clock.now();
+    const slackMs = this.#slackMs;
+    const waitMs = await this.#fleet.reserve(this.#origin, delayMs, { ...bounds, slackMs });
+    const now = this.#clock.now();
+    if (waitMs === undefined) {
+      // A fleet that cannot be reached leaves each process its own schedule.
+      this.#slot = {
+        at: Math.max(now, askedAt + bounds.minWaitMs),
+        latestAt: Infinity,
+        delayMs,
+        checkedAt: now,
+      };
+      return undefined;
+    }
+    if (waitMs > bounds.maxWaitMs) return waitMs;
+    // The store counted the wait at some time between the call and its reply.
+    const latestAt = askedAt + waitMs + slackMs + slotToleranceMs(delayMs);
+    const at = now + waitMs;
+    if (at > latestAt) this.missed(now - askedAt);
+    else {
+      this.#slackMs = Math.floor(slackMs / 2);
+      this.#slot = { at, latestAt, delayMs, checkedAt: now };
+    }
+    return undefined;
+  }
+
+  /** Tells the fleet of a pause. */
+  share(pauseMs: number): void {
+    void this.#fleet.pause(this.#origin, pauseMs);
+  }
+
+  /** The milliseconds until the end of the pause that any member has learnt of; 0 without one. */
+  async pausedMs(): Promise<number> {
+    const pausedMs = (await this.#fleet.pause(this.#origin, 0)) ?? 0;
+    const now = this.#clock.now();
+    if (this.#slot !== undefined) this.#slot = { ...this.#slot, checkedAt: now };
+    this.discardBefore(now + pausedMs);
+    return pausedMs;
+  }
+
+  /** Without a gap there is nothing to agree on but pauses: any time will do. */
+  startAt(at: number): void {
+    this.#slot = { at, latestAt: at + MAX_LATE_MS, delayMs: 0, checkedAt: this.#clock.now() };
+  }
+}

@@ -1,0 +1,375 @@
+import { type Clock, onAbort, sleepWith, type MonotonicClock } from '../base/index.ts';
+import type { Decision, DelayFrom, Pause } from '../decision/index.ts';
+import type { Gap } from './gap.ts';
+import { type FleetSchedule, type FleetSlot, FleetSlots } from './fleet-slots.ts';
+import type { Pace } from './options.ts';
+import type { PauseSignal } from './pause.ts';
+import { type Permit, Schedule, type Wanted } from './schedule.ts';
+import { type Waiter, WaitingList } from './waiting-list.ts';
+
+/** A request for a page, with the permit that it waits for. */
+export interface PacedRequest extends Wanted, Permit {
+  readonly decision: Decision;
+  readonly pace: Pace;
+  readonly queue: OriginQueue;
+  /** A permit for a time to come is booked for it, instead of waiting for that time. */
+  readonly isBooking: boolean;
+  /** Its whole wait ends then at the latest. */
+  readonly deadline: number;
+  /** Since when it is first in its queue. */
+  firstAt: number | undefined;
+  /** What decides its time, if it is booked. */
+  delayFrom: DelayFrom;
+  /** Its time in the schedule of the fleet. */
+  slot: FleetSlot | undefined;
+}
+
+/** The request has to wait longer than it may. */
+export interface Deferral {
+  readonly retryAt: number;
+  readonly delayFrom: DelayFrom;
+}
+
+/** The longest sleep: the clock may be set meanwhile, and a computer may be suspended. */
+const MAX_SLEEP_MS = 60_000;
+/** How long before its start a request asks the fleet for pauses at the earliest. */
+const PAUSE_CHECK_MS = 200;
+const WAKE = Symbol('wake');
+
+/** The requests of this process to one origin: those that wait, in order, and the loop that starts them. */
+export class OriginQueue {
+  readonly schedule: Schedule = new Schedule();
+  readonly #clock: Clock;
+  readonly #monotonic: MonotonicClock;
+  readonly #slots: FleetSlots | undefined;
+  readonly #waiters = new WaitingList();
+  #isServing = false;
+  /** A pause has begun: every waiting request has to be looked at again. */
+  #isPausedAnew = false;
+  /** No deadline of a waiting request is before it. */
+  #nextDeadline = Infinity;
+  #sleeper:
+    { readonly until: number; readonly forPermit: boolean; readonly controller: AbortController } | undefined;
+
+  constructor(origin: string, clock: Clock, monotonic: MonotonicClock, fleet: FleetSchedule | undefined) {
+    this.#clock = clock;
+    this.#monotonic = monotonic;
+    this.#slots = fleet && new FleetSlots(origin, monotonic, fleet);
+  }
+
+  /** The number of requests that wait. */
+  get waiting(): number {
+    return this.#waiters.size;
+  }
+
+  /**
+   * When a request that is asked for now may start at the earliest.
+   *
+   * @param unknown The gap of a queue that had no request yet.
+   */
+  nextStart(now: number, unknown: Gap): { at: number; gapMs: number; delayFrom: DelayFrom } {
+    const first = this.#waiters.first?.request;
+    const gap = first?.gap ?? this.schedule.lastGap ?? unknown;
+    const wanted = { gap, notBefore: -Infinity };
+    const earliest = this.schedule.earliestStart(now, wanted);
+    const waitsForPermit = first !== undefined && earliest <= now;
+    return {
+      at: Math.max(now, earliest) + this.waiting * gap.delayMs,
+      gapMs: gap.delayMs,
+      delayFrom: waitsForPermit ? 'concurrency' : this.schedule.delayFrom(now, wanted),
+    };
+  }
+
+  /** Whether no request waits, and no time of the schedule is to come. */
+  isIdleAt(now: number): boolean {
+    return this.waiting === 0 && this.schedule.isIdleAt(now);
+  }
+
+  /** The end of its pause, when nothing else depends on the queue. */
+  onlyPausesUntil(now: number): number | undefined {
+    return this.waiting > 0 || this.schedule.hasPermitsAt(now)
+      ? undefined
+      : this.schedule.pauseAt(now)?.until;
+  }
+
+  /**
+   * Acquires the permit of a request, when its turn and its time have come. Synchronous when that is now, and without a
+   * fleet. Rejects only with the reason of `signal`, or of {@link close}.
+   *
+   * @param now The time of the call.
+   * @param again The request lost its permit, so it goes before all others.
+   * @returns the deferral; `undefined` when the request has its permit.
+   */
+  acquire(
+    request: PacedRequest,
+    now: number,
+    signal: AbortSignal | undefined,
+    again = false,
+  ): Deferral | undefined | Promise<Deferral | undefined> {
+    signal?.throwIfAborted();
+    const isFirst = again || this.waiting === 0;
+    if (isFirst) request.firstAt ??= now;
+    const decided = this.#decide(request, isFirst ? 0 : this.waiting, now);
+    if (typeof decided === 'object') return decided;
+    if (decided !== undefined && this.#slots === undefined) {
+      this.#grant(request, decided, now);
+      return undefined;
+    }
+    return this.#wait(request, signal, again);
+  }
+
+  /** Ends the permit of a request. If it has not started, its time is for the next one. */
+  release(request: PacedRequest): void {
+    if (!this.schedule.release(request)) return;
+    if (!request.hasStarted && request.slot !== undefined) this.#slots?.keep(request.slot);
+    if (!request.hasStarted || this.#sleeper?.forPermit === true) this.#wake();
+  }
+
+  /** The permit of a request ends at `at`, if `release` is not called before. */
+  expire(request: PacedRequest, at: number): void {
+    request.expiresAt = at;
+    if (this.#sleeper?.forPermit === true && at < this.#sleeper.until) this.#wake();
+  }
+
+  /** Starts a request now. `false` when it may not start: it then needs another permit. */
+  tryStart(request: PacedRequest, now: number): boolean {
+    const { slot } = request;
+    // The slots around a missed one belong to other members.
+    if (slot !== undefined && now > slot.latestAt) {
+      this.#slots?.missed(now - slot.latestAt);
+      request.slot = undefined;
+      return false;
+    }
+    return this.schedule.tryStart(request, now);
+  }
+
+  /** Learns what a response says, and shares a pause with the fleet. Returns the pause that it begins or lengthens. */
+  learn(signal: PauseSignal): Pause | undefined {
+    const pause = this.schedule.learn(signal);
+    if (pause === undefined) return undefined;
+    this.#slots?.share(pause.until - signal.now);
+    this.#isPausedAnew = true;
+    this.#wake();
+    return pause;
+  }
+
+  /** Learns whether another member of the fleet has paused the origin. */
+  async askForPause(): Promise<void> {
+    const pausedMs = (await this.#slots?.pausedMs()) ?? 0;
+    if (pausedMs === 0) return;
+    const now = this.#monotonic.now();
+    const signal = { now, startedAt: undefined, askedMs: pausedMs, backOff: false, random: () => 0 } as const;
+    if (this.schedule.learn(signal) !== undefined) this.#isPausedAnew = true;
+  }
+
+  close(reason: unknown): void {
+    for (const waiter of this.#waiters) {
+      this.#waiters.remove(waiter);
+      waiter.unlisten?.();
+      waiter.reject(reason);
+    }
+    this.#wake();
+  }
+
+  /**
+   * What becomes of a request with `ahead` others before it: the time for which it may have a permit now, its deferral,
+   * or `undefined` when it waits.
+   */
+  #decide(request: PacedRequest, ahead: number, now: number): number | Deferral | undefined {
+    const { gap, pace, deadline, firstAt = now } = request;
+    const earliest = Math.max(now, this.schedule.earliestStart(now, request));
+    // The gaps of those before it are taken to be as long as its own.
+    const turn = earliest + ahead * gap.delayMs;
+    if (request.isBooking) return this.#decideBooking(request, ahead, now, turn);
+    if (turn > deadline) return this.#defer(request, now, turn);
+    if (ahead > 0) {
+      const imposedMs = Math.max(earliest - now, gap.delayMs);
+      return pace.maxDelayMs === 0 || imposedMs > pace.maxDelayMs
+        ? this.#defer(request, now, turn)
+        : undefined;
+    }
+    if (earliest > now) {
+      return earliest - firstAt > pace.maxDelayMs ? this.#defer(request, now, turn) : undefined;
+    }
+    if (this.schedule.hasFreePermit(now, now, pace.concurrency)) return now;
+    const waitsUntil = Math.min(firstAt + pace.maxDelayMs, deadline);
+    return now >= waitsUntil ? this.#defer(request, now, now, 'concurrency') : undefined;
+  }
+
+  #decideBooking(
+    request: PacedRequest,
+    ahead: number,
+    now: number,
+    at: number,
+  ): number | Deferral | undefined {
+    const { pace, deadline } = request;
+    // A booking does not go before requests that wait.
+    if (at > deadline || (ahead > 0 && !this.#waiters.hasBookingsAlone)) return this.#defer(request, now, at);
+    if (pace.ahead === undefined) {
+      if (!this.schedule.hasFreePermit(now, at, pace.concurrency))
+        return this.#defer(request, now, at, 'concurrency');
+    } else if (at > now) {
+      const { count, firstAt } = this.schedule.bookedAhead(now);
+      if (count >= pace.ahead) return this.#defer(request, now, firstAt);
+    }
+    return ahead === 0 ? at : undefined;
+  }
+
+  #defer(
+    request: PacedRequest,
+    now: number,
+    at: number,
+    delayFrom: DelayFrom = this.schedule.delayFrom(now, request),
+  ): Deferral {
+    return { retryAt: this.schedule.retryAt(now, at, request.gap), delayFrom };
+  }
+
+  #grant(request: PacedRequest, at: number, now: number): void {
+    if (request.isBooking) request.delayFrom = this.schedule.delayFrom(now, request);
+    this.schedule.acquire(request, at, request.isBooking && at > now);
+  }
+
+  #wait(
+    request: PacedRequest,
+    signal: AbortSignal | undefined,
+    again: boolean,
+  ): Promise<Deferral | undefined> {
+    return new Promise((resolve, reject) => {
+      const waiter: Waiter = {
+        request,
+        resolve,
+        reject,
+        unlisten: undefined,
+        previous: undefined,
+        next: undefined,
+      };
+      if (signal !== undefined) {
+        waiter.unlisten = onAbort(signal, () => {
+          const wasFirst = this.#waiters.first === waiter;
+          if (!this.#waiters.remove(waiter)) return;
+          if (wasFirst) this.#wake();
+          reject(signal.reason);
+        });
+      }
+      if (again) this.#waiters.prepend(waiter);
+      else this.#waiters.append(waiter);
+      this.#nextDeadline = Math.min(this.#nextDeadline, request.deadline);
+      if (again || request.deadline < (this.#sleeper?.until ?? -Infinity)) this.#wake();
+      if (!this.#isServing) void this.#serve();
+    });
+  }
+
+  async #serve(): Promise<void> {
+    this.#isServing = true;
+    try {
+      for (let first; (first = this.#waiters.first) !== undefined;) await this.#serveFirst(first);
+    } catch (error) {
+      // A clock that cannot wait.
+      this.close(error);
+    }
+    this.#isServing = false;
+  }
+
+  /** The next step for the first request: its permit, its deferral, or a wait. */
+  #serveFirst(waiter: Waiter): Promise<void> | undefined {
+    const { request } = waiter;
+    const now = this.#monotonic.now();
+    request.firstAt ??= now;
+    if (this.#isPausedAnew || now >= this.#nextDeadline) this.#deferAll(now);
+    if (this.#waiters.first !== waiter) return undefined;
+    const decided = this.#decide(request, 0, now);
+    if (typeof decided === 'object') return this.#settle(waiter, decided);
+    if (decided === undefined) return this.#sleepForFirst(request, now);
+    if (this.#slots !== undefined) return this.#serveInFleet(waiter, this.#slots, decided, now);
+    this.#grant(request, decided, now);
+    return this.#settle(waiter, undefined);
+  }
+
+  /** Defers every waiting request that would have to wait too long. */
+  #deferAll(now: number): void {
+    this.#isPausedAnew = false;
+    this.#nextDeadline = Infinity;
+    let ahead = 0;
+    for (const waiter of this.#waiters) {
+      const decided = this.#decide(waiter.request, ahead, now);
+      if (typeof decided === 'object') {
+        this.#settle(waiter, decided);
+        continue;
+      }
+      ahead++;
+      this.#nextDeadline = Math.min(this.#nextDeadline, waiter.request.deadline);
+    }
+  }
+
+  #settle(waiter: Waiter, deferral: Deferral | undefined): undefined {
+    if (!this.#waiters.remove(waiter)) return;
+    waiter.unlisten?.();
+    waiter.resolve(deferral);
+  }
+
+  /** The next step towards a slot of the fleet for the first request: to book one, to wait for it, or to use it. */
+  #serveInFleet(waiter: Waiter, slots: FleetSlots, earliest: number, now: number): Promise<void> | undefined {
+    const { request } = waiter;
+    const slot = slots.usable(request.gap.delayMs, earliest, now);
+    if (slot === undefined) return this.#bookInFleet(waiter, slots, earliest - now, now);
+    const lastStart = request.isBooking
+      ? request.deadline
+      : Math.min(request.deadline, (request.firstAt ?? now) + request.pace.maxDelayMs);
+    if (slot.at > lastStart) return this.#settle(waiter, this.#defer(request, now, slot.at));
+    const checkedSince = (request.isBooking ? now : slot.at) - PAUSE_CHECK_MS;
+    if (slot.checkedAt < checkedSince) {
+      return now < checkedSince ? this.#sleepUntil(checkedSince, now) : this.askForPause();
+    }
+    if (slot.at > now && !request.isBooking) return this.#sleepUntil(slot.at, now);
+    slots.take();
+    request.slot = slot;
+    this.#grant(request, Math.max(slot.at, earliest), now);
+    return this.#settle(waiter, undefined);
+  }
+
+  async #bookInFleet(waiter: Waiter, slots: FleetSlots, minWaitMs: number, now: number): Promise<void> {
+    const { request } = waiter;
+    const { gap, pace, deadline, firstAt = now } = request;
+    if (gap.delayMs === 0) {
+      await this.askForPause();
+      return slots.startAt(now + minWaitMs);
+    }
+    const maxWaitMs = (request.isBooking ? deadline : Math.min(deadline, firstAt + pace.maxDelayMs)) - now;
+    const tooLongMs = await slots.book(gap.delayMs, { minWaitMs, maxWaitMs: Math.max(0, maxWaitMs) });
+    if (tooLongMs === undefined) return;
+    // Another member may have paused the origin: that is then the cause.
+    await this.askForPause();
+    const later = this.#monotonic.now();
+    this.#settle(waiter, this.#defer(request, later, later + tooLongMs));
+  }
+
+  #sleepForFirst(request: PacedRequest, now: number): Promise<void> {
+    const earliest = this.schedule.earliestStart(now, request);
+    if (earliest > now) return this.#sleepUntil(Math.min(earliest, this.#nextDeadline), now);
+    const { firstAt = now, pace } = request;
+    const until = Math.min(this.schedule.nextExpiry(), firstAt + pace.maxDelayMs, this.#nextDeadline);
+    return this.#sleepUntil(until, now, true);
+  }
+
+  /** Sleeps until `at`, or until {@link #wake}. */
+  async #sleepUntil(at: number, now: number, forPermit = false): Promise<void> {
+    const until = Math.min(at, now + MAX_SLEEP_MS);
+    if (until <= now) return;
+    const controller = new AbortController();
+    this.#sleeper = { until, forPermit, controller };
+    const shown = this.#monotonic.shown;
+    try {
+      await sleepWith(this.#clock, until - now, controller.signal, forPermit);
+      this.#monotonic.advanceFrom(shown, until);
+    } catch (error) {
+      if (error !== WAKE) throw error;
+    } finally {
+      this.#sleeper = undefined;
+    }
+  }
+
+  /** The schedule has changed: the loop looks at it again. */
+  #wake(): void {
+    this.#sleeper?.controller.abort(WAKE);
+  }
+}

@@ -1,0 +1,105 @@
+import type { PacedRequest } from './origin-queue.ts';
+import { asksForPause, type PageResponse } from './pause.ts';
+import { PERMIT_TTL_MS } from './schedule.ts';
+
+/** The right to send one request. An attempt that a library retries needs another one. */
+export interface RequestPermit {
+  /** Milliseconds that the request waited for it. */
+  readonly waitedMs: number;
+  /**
+   * Whether the request may start now. If `true`, it must be sent synchronously. `false` when another request to the
+   * origin has started meanwhile, or a pause has begun: then call {@link start}.
+   */
+  tryStart(): boolean;
+  /**
+   * Resolves when the request may start. Once it has started, further calls resolve at once.
+   *
+   * @throws RobotsDeferredError (`ERR_ROBOTS_DEFERRED`), or the reason of an aborted signal.
+   */
+  start(signal?: AbortSignal): Promise<void>;
+  /** Gives the permit back when the request is not sent. No effect once it has started. */
+  release(): void;
+  /**
+   * The header of the response has come, and its body is not read yet. A 429 or 503 pauses the origin from now on. The
+   * permit ends 30 seconds after the last call of this or of {@link bodyRead}.
+   */
+  responded(response: PageResponse): void;
+  /** A part of the body was read. */
+  bodyRead(): void;
+  /**
+   * The request has ended, with a response or without one. Frees the permit. A 429 or 503 pauses the origin, unless
+   * {@link responded} was called with one, also when `done` was called without a status before.
+   */
+  done(response?: PageResponse): void;
+}
+
+/** What a permit needs of its pacer. */
+export interface Permits {
+  now(): number;
+  /**
+   * Acquires another permit for a request that has lost its own. A promise only when it has to wait.
+   *
+   * @throws RobotsDeferredError (`ERR_ROBOTS_DEFERRED`), or the reason of an aborted signal.
+   */
+  acquireAgain(request: PacedRequest, signal: AbortSignal | undefined): void | Promise<void>;
+  /** A request has started. */
+  started(request: PacedRequest): void;
+  /** Learns what the response to a request says. */
+  learn(request: PacedRequest, response: PageResponse): void;
+}
+
+/** The permit of a request, and another one if it cannot start with its first. */
+export class PagePermit implements RequestPermit {
+  readonly waitedMs: number;
+  readonly #permits: Permits;
+  readonly #request: PacedRequest;
+  /** Whether a response asked for a pause, or `done` was called with a status. */
+  #hasLearnt = false;
+
+  constructor(permits: Permits, request: PacedRequest, waitedMs: number) {
+    this.#permits = permits;
+    this.#request = request;
+    this.waitedMs = waitedMs;
+  }
+
+  tryStart(): boolean {
+    const request = this.#request;
+    if (request.hasStarted) return true;
+    if (!request.queue.tryStart(request, this.#permits.now())) return false;
+    this.#permits.started(request);
+    return true;
+  }
+
+  async start(signal?: AbortSignal): Promise<void> {
+    while (!this.tryStart()) {
+      this.release();
+      await this.#permits.acquireAgain(this.#request, signal);
+    }
+  }
+
+  release(): void {
+    if (!this.#request.hasStarted) this.#request.queue.release(this.#request);
+  }
+
+  responded(response: PageResponse): void {
+    const request = this.#request;
+    if (!request.hasStarted || this.#hasLearnt) return;
+    request.queue.expire(request, this.#permits.now() + PERMIT_TTL_MS);
+    // It may be the response to another request for the URL, so others may still be learnt from.
+    this.#hasLearnt = asksForPause(response.status);
+    this.#permits.learn(request, response);
+  }
+
+  bodyRead(): void {
+    this.#request.expiresAt = this.#permits.now() + PERMIT_TTL_MS;
+  }
+
+  done(response?: PageResponse): void {
+    const request = this.#request;
+    if (response?.status !== undefined && request.hasStarted && !this.#hasLearnt) {
+      this.#hasLearnt = true;
+      this.#permits.learn(request, response);
+    }
+    request.queue.release(request);
+  }
+}
