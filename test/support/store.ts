@@ -159,6 +159,7 @@ export class ScriptedStore implements RobotsStore {
   private book(key: string, delayMs: number, options: StoreReserveOptions = {}): number {
     const { minWaitMs = 0, maxWaitMs = Infinity, slackMs = 0 } = options;
     this.reservedMs.push(delayMs);
+    durationMs('slackMs', slackMs);
     const now = this.clock.now();
     const pausedUntil = this.pausedUntil.get(key) ?? -Infinity;
     const last = this.slots.get(key) ?? { end: -Infinity, delayMs: 0 };

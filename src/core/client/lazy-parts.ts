@@ -64,9 +64,9 @@ export function lazyPacer(
         recorder?.deferred(decision, deferral.retryAt, deferral.delayFrom);
         if (deferred.hasSubscribers) deferred.publish({ decision, ...deferral, client });
       },
-      onPause: (origin, { status, from, until, incident, delayFrom }) => {
+      onPause: (origin, { status, from, until, incident, delayFrom }, isLonger) => {
         recorder?.paused(origin, from, until, status);
-        if (!pause.hasSubscribers) return;
+        if (isLonger || !pause.hasSubscribers) return;
         const about = omitUndefined({ status });
         pause.publish({ origin, ...about, from, until, incident, delayFrom, client });
       },

@@ -29,8 +29,8 @@ export interface PacerOptions {
   readonly requestRateMs?: (decision: Decision) => number | undefined;
   /** Called when a request is deferred. */
   readonly onDeferral?: (decision: Decision, deferral: Deferral) => void;
-  /** Called when a pause begins. Times are epoch ms. */
-  readonly onPause?: (origin: string, pause: Pause) => void;
+  /** Called when a pause begins, and when it becomes longer. Times are epoch ms. */
+  readonly onPause?: (origin: string, pause: Pause, isLonger: boolean) => void;
 }
 
 /** The delays of a policy. */
@@ -233,8 +233,7 @@ export class Pacer implements Permits {
     const queue = this.#queues.ofPause(origin, now, now + (signal.askedMs ?? backOffMs));
     const before = queue?.schedule.pauseAt(now);
     const pause = queue?.learn({ ...signal, now, random });
-    // A longer end belongs to the same pause.
-    if (pause !== undefined && pause.from !== before?.from) onPause?.(origin, this.#inEpochMs(pause));
+    if (pause !== undefined) onPause?.(origin, this.#inEpochMs(pause), pause.from === before?.from);
   }
 
   #deferralOf(decision: Decision, { retryAt, delayFrom }: Deferral): Deferral {

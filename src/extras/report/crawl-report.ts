@@ -135,7 +135,7 @@ class ChannelReport implements CrawlReport {
   readonly #refusals = new ReportedRefusals();
   readonly #responses = new Map<string, ResponsesRow>();
   readonly #suspects = new Map<string, ReportedSuspect>();
-  readonly #pauses = new Map<string, { readonly row: ReportedPause; readonly last: PauseMessage }>();
+  readonly #pauses = new Map<string, ReportedPause>();
   readonly #refusedUrls = new Set<string>();
   readonly #statuses: Record<string, number> = {};
   readonly #counts = {
@@ -203,7 +203,7 @@ class ChannelReport implements CrawlReport {
   }
 
   pauses(): readonly ReportedPause[] {
-    return Array.from(this.#pauses.values(), ({ row }) => row).sort(
+    return [...this.#pauses.values()].sort(
       (one, other) => other.pausedMs - one.pausedMs,
     );
   }
@@ -299,20 +299,17 @@ class ChannelReport implements CrawlReport {
   #paused(message: PauseMessage): void {
     const { origin, status, from, until, delayFrom } = message;
     const before = this.#pauses.get(origin);
-    // A pause that is lengthened is published again.
-    const isLonger = before?.last.from === from;
-    if (!isLonger) this.#counts.pauses++;
+    this.#counts.pauses++;
     if (before === undefined && this.#pauses.size >= MAX_LISTED) return;
-    const { pauses, asked, pausedMs } = before?.row ?? { pauses: 0, asked: 0, pausedMs: 0 };
-    const wasAsked = isLonger && before.last.delayFrom === 'retry-after';
+    const { pauses, asked, pausedMs } = before ?? { pauses: 0, asked: 0, pausedMs: 0 };
     const row = {
       origin: detachedString(origin),
       ...omitUndefined({ status }),
-      pauses: pauses + (isLonger ? 0 : 1),
-      asked: asked + (delayFrom === 'retry-after' && !wasAsked ? 1 : 0),
-      pausedMs: pausedMs + until - (isLonger ? before.last.until : from),
+      pauses: pauses + 1,
+      asked: asked + (delayFrom === 'retry-after' ? 1 : 0),
+      pausedMs: pausedMs + until - from,
     };
-    this.#pauses.set(row.origin, { row, last: message });
+    this.#pauses.set(row.origin, row);
   }
 
   #refused(

@@ -79,6 +79,7 @@ describe('policy', () => {
       '  robots  https://example.com/robots.txt  429',
       '  failed  1 time in a row since TIME, at last just now (429)',
       '  next    in TIME (TIME), as Retry-After asks: 2 min',
+      '  paused  429 asked for a pause (incident 1) that ends in TIME, at TIME',
       '  agent   canfetch',
       '',
       '  Under other profiles:',

@@ -252,7 +252,7 @@ describe('crawlReport', () => {
     expect(report.totals()).toMatchObject({ sent: 3, allowed: 3, refused: 1, deferred: 0 });
   });
 
-  it('has the pauses of each origin, with their status, and counts one that is lengthened once', async () => {
+  it('has the pauses of each origin, with their status, and one that becomes longer once', async () => {
     const clock = lateClock();
     const { client } = scripted(() => new Response('User-agent: *\nCrawl-delay: 0\n'), { clock });
     const report = reportOf(client);
@@ -265,9 +265,9 @@ describe('crawlReport', () => {
     await Promise.all([paced('https://a.example/1'), paced('https://a.example/2')]);
     expect(report.totals()).toMatchObject({ sent: 2, statuses: { 429: 1, 503: 1 }, pauses: 1 });
     expect(report.pauses()).toEqual([
-      { origin: 'https://a.example', status: 503, pauses: 1, asked: 1, pausedMs: 30_000 },
+      { origin: 'https://a.example', status: 429, pauses: 1, asked: 1, pausedMs: 10_000 },
     ]);
-    expect(String(report)).toContain('PAUSED, as the site asked: https://a.example (503, 1 time, 30 s)');
+    expect(String(report)).toContain('PAUSED, as the site asked: https://a.example (429, 1 time, 10 s)');
     expect([...report.toNDJSON()].map((line) => JSON.parse(line) as unknown)).toContainEqual(
       expect.objectContaining(report.pauses()[0]),
     );

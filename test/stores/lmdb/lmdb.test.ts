@@ -127,7 +127,7 @@ describe('LMDB', () => {
     const waits = await Promise.all(Array.from({ length: 100 }, () => store.reserve('k', 1_500)));
     expect(waits.sort((a, b) => a - b)).toEqual(Array.from({ length: 100 }, (_, rank) => rank * 1_500));
     clock.advance(1_000);
-    expect(await store.reserve('k', 250.5)).toBe(99 * 1_500 - 1_000 + 250.5);
+    expect(await store.reserve('k', 2_250.5)).toBe(99 * 1_500 - 1_000 + 2_250.5);
   });
 
   it('unused slots are not made up for', async () => {

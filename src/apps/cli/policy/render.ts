@@ -72,7 +72,7 @@ export function answerFields(policy: OriginPolicy, now: number): Field[] {
     ),
     ...field('next', nextAttempt && nextAttemptReason(nextAttempt, now)),
     ...field('paused', pacing?.pause && pauseSentence(pacing.pause, now)),
-    ...field('requests', pacing && queueSentence(pacing, now)),
+    ...field('queue', pacing && queueSentence(pacing, now)),
     ...field('site', site && `${site.reachable ? 'reachable' : 'not reachable'} ${ago(site.at, now)}`),
   ];
 }
@@ -83,9 +83,13 @@ function pauseSentence({ status, incident, until }: Pause, now: number): string 
   return `${who} asked for a pause (incident ${incident}) that ends ${ahead(until, now)}, at ${instant(until)}`;
 }
 
-/** The queue of page requests of this process. */
-function queueSentence({ waiting, inFlight, nextAt, gapMs }: OriginPacing, now: number): string {
-  return `${waiting} waiting, ${inFlight.length} in flight; the next may start ${ahead(nextAt, now)}, ${gapMs} ms after the one before`;
+/** The page requests of this process, if it has any. */
+function queueSentence(
+  { waiting, inFlight, nextAt, delayFrom }: OriginPacing,
+  now: number,
+): string | undefined {
+  if (waiting + inFlight.length === 0) return undefined;
+  return `${waiting} waiting, ${inFlight.length} in flight; the next may start ${ahead(nextAt, now)} (${delayFrom})`;
 }
 
 function freshness(staleAt: number, now: number): string {
