@@ -3,6 +3,7 @@ import {
   type Check,
   expecting,
   milliseconds,
+  omitUndefined,
   optionTable,
   RobotsInvalidOptionsError,
   wholeNumber,
@@ -76,10 +77,8 @@ export interface BookingOptions extends PacingOptions {
 }
 
 /** The options with all defaults. */
-export interface Pace extends Required<PacingOptions> {
-  readonly maxTotalWaitMs?: number;
+export interface Pace extends Required<PacingOptions>, Pick<BookingOptions, 'ahead'> {
   readonly backOff: false | Required<BackOffOptions>;
-  readonly ahead: number | undefined;
   readonly maxTotalWaitMs: number;
 }
 
@@ -145,14 +144,14 @@ function isPace(given: PacingOptions): given is Pace {
 /** Adds the defaults. */
 export function paceOf(given: BookingOptions, defaultMaxDelayMs: number): Pace {
   const { backOff = {} } = given;
-  const pace = {
+  const pace: Pace = {
+    ...omitUndefined({ ahead: given.ahead }),
     defaultDelayMs: given.defaultDelayMs ?? 500,
     minDelayMs: given.minDelayMs ?? 0,
     concurrency: given.concurrency ?? 1,
     maxDelayMs: given.maxDelayMs ?? defaultMaxDelayMs,
     backOff: backOff && backOffOf(backOff),
     pauseOnRefusal: given.pauseOnRefusal ?? false,
-    ahead: given.ahead,
     maxTotalWaitMs: given.maxTotalWaitMs ?? Infinity,
   };
   paces.add(pace);

@@ -203,9 +203,7 @@ class ChannelReport implements CrawlReport {
   }
 
   pauses(): readonly ReportedPause[] {
-    return [...this.#pauses.values()].sort(
-      (one, other) => other.pausedMs - one.pausedMs,
-    );
+    return [...this.#pauses.values()].sort((one, other) => other.pausedMs - one.pausedMs);
   }
 
   toString(): string {
