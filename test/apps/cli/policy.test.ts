@@ -194,7 +194,11 @@ it('tells a pause of page requests that is in force, and its end', async () => {
   await client.check(url);
   client.report(url, { reachable: true, retryAfter: '120' });
   const paused = await client.policy(url);
-  expect(paused.pacing?.pause).toMatchObject({ until: START + 120_000, incident: 1, delayFrom: 'retry-after' });
+  expect(paused.pacing?.pause).toMatchObject({
+    until: START + 120_000,
+    incident: 1,
+    delayFrom: 'retry-after',
+  });
   expect(new Map(answerFields(paused, clock.now())).get('paused')).toMatch(
     /^the site asked for a pause \(incident 1\) that ends in .*2 min.*, at 2026-01-15/,
   );
