@@ -20,12 +20,14 @@ const isDefault = new WeakMap<object, boolean>();
  * the plain `Agent` that undici sets when it is loaded, or when `fetch` is first called.
  */
 export function configuredGlobalDispatcher(): Dispatcher | undefined {
-  const dispatcher: unknown = Reflect.get(globalThis, GLOBAL_DISPATCHER);
-  if (!isDispatcher(dispatcher)) return undefined;
+  const legacy: unknown = Reflect.get(globalThis, GLOBAL_DISPATCHER);
+  if (!isDispatcher(legacy)) return undefined;
+  // The wrapper of undici 8.4 to 8.10 passes by a `MockAgent`.
+  const wrapped: unknown = isWrapped(legacy) ? Reflect.get(globalThis, GLOBAL_DISPATCHER_2) : undefined;
+  const dispatcher = isDispatcher(wrapped) ? wrapped : legacy;
   let plain = isDefault.get(dispatcher);
   if (plain === undefined) {
-    const behind: unknown = isWrapped(dispatcher) ? Reflect.get(globalThis, GLOBAL_DISPATCHER_2) : dispatcher;
-    plain = isPlainAgent(Object(behind));
+    plain = isPlainAgent(dispatcher);
     isDefault.set(dispatcher, plain);
   }
   return plain ? undefined : dispatcher;

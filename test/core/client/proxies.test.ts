@@ -61,6 +61,22 @@ describe('without `dispatcher`, robots.txt is requested through the global dispa
     expect(server.requests).toHaveLength(1);
   });
 
+  it('the dispatcher in the wrapper of undici 8, which itself passes by a mock', async () => {
+    class Dispatcher1Wrapper extends Agent {}
+    const mock = dispatcher(new MockAgent());
+    mock.disableNetConnect();
+    mock.get('http://site.test').intercept({ path: '/robots.txt' }).reply(200, RULES.body);
+    const next = Symbol.for('undici.globalDispatcher.2');
+    const previous: unknown = Reflect.get(globalThis, next);
+    Object.defineProperty(globalThis, next, { value: mock, configurable: true, writable: true });
+    setGlobalDispatcher(dispatcher(new Dispatcher1Wrapper()));
+    try {
+      expect(await client().canFetch('http://site.test/x')).toBe(false);
+    } finally {
+      Object.defineProperty(globalThis, next, { value: previous, configurable: true, writable: true });
+    }
+  });
+
   it.each<[string, () => Dispatcher]>([
     ['an agent of a class of its own', () => new MockAgent()],
     [
