@@ -8,7 +8,7 @@ import type { EvidenceEntry } from '../../../src/core/client/evidence/entry.ts';
 import { type EvidenceFile, evidenceFile } from '../../../src/extras/evidence/index.ts';
 import { Recording, replayed } from '../../support/evidence.ts';
 import fc from '../../support/fast-check.ts';
-import { runs } from '../../support/thorough.ts';
+import { isThorough, runs } from '../../support/thorough.ts';
 import { Crawl, type FileStep, randomCrawl, randomFileCrawl } from './random-crawl.ts';
 
 describe('a random crawl', () => {
@@ -196,7 +196,7 @@ describe('the files of a random crawl', () => {
         expect(written + file.lost).toBe(file.entries);
         if (!file.events.has('fill')) expect(file.lost).toBe(0);
       }),
-      { numRuns: runs(3_000) },
+      { numRuns: isThorough ? 3_000 : 250 },
     );
     for (const [kind, times] of Object.entries(seen)) expect(times, kind).toBeGreaterThan(0);
   }, 600_000);
