@@ -34,7 +34,7 @@ export class OpenPage implements AsyncDisposable {
     this.opened = page;
     this.complaints.length = 0;
     page.on('console', (message) => {
-      // Chromium tells of every 4xx.
+      // Chromium reports every 4xx.
       if (!message.text().startsWith('Failed to load resource')) this.complaints.push(message.text());
     });
     page.on('pageerror', (error) => this.complaints.push(error.message));

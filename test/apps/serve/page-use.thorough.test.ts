@@ -143,7 +143,7 @@ describeWithChromium('the page in use', () => {
     ['no base64', '#try=%%%'],
     ['no compressed text', '#try=AAAA'],
     ['no JSON', '#try=S0xKBgA'],
-  ])('tells of a damaged link: %s', async (_, fragment) => {
+  ])('reports a damaged link: %s', async (_, fragment) => {
     await open.visit(fragment);
     await open.page.locator('#status.error').waitFor();
     expect(await open.text('#status')).toContain('The link is damaged');

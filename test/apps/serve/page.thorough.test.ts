@@ -15,7 +15,7 @@ Disallow: /
 Content-Signal: ai-train=no
 `;
 
-describeWithChromium('the answer of the page', () => {
+describeWithChromium('the result on the page', () => {
   let open: OpenPage;
   let site: Site;
   let down: Site;
@@ -108,7 +108,7 @@ describeWithChromium('the answer of the page', () => {
     expect(new URL(page.url()).searchParams.get('purpose')).toBe('train-ai');
   });
 
-  it('tells of an outage why it is undecided and when to ask again, and never says "may not"', async () => {
+  it('says why an outage leaves it undecided, and when to ask again, and never says "may not"', async () => {
     await open.ask(down.url('/a'));
     const banner = await open.banner('undecided');
     expect(banner).toMatch(/\?\s*Undecided/);
@@ -134,7 +134,7 @@ describeWithChromium('the answer of the page', () => {
     expect(await open.banner()).toContain('looks like a web page');
   });
 
-  it('tells what is no URL, and a file that holds none', async () => {
+  it('says what is no URL', async () => {
     const { page } = open;
     await open.visit();
     await page.getByLabel('URL', { exact: true }).fill('foo');
@@ -176,7 +176,7 @@ describeWithChromium('the answer of the page', () => {
     }
   });
 
-  it('asks a site about many URLs, and tells of each what is known', async () => {
+  it('asks a site about many URLs, and shows what is known of each', async () => {
     await open.askMany(
       `${site.url('/private/a')}\n${site.url('/b')}\nfoo\n${down.url('/')}`,
       '*, GPTBot/1.2',

@@ -39,7 +39,7 @@ function site(pages: Readonly<Record<string, string>> = {}): Promise<Site> {
   });
 }
 
-/** What a site was asked, but for its icon. */
+/** What was requested of a site, but for its icon. */
 const pagesOf = ({ requests }: Site): string[] =>
   requests.map(({ method, url }) => `${method} ${url}`).filter((line) => !line.endsWith('/favicon.ico'));
 
@@ -49,7 +49,7 @@ const failure = (pending: Promise<unknown>): Promise<Error> =>
     (error: Error) => error,
   );
 
-/** Goes where it is blocked, and waits for the page that Chromium shows then. */
+/** Goes to a blocked page, and waits for Chromium's error page. */
 async function goAstray(page: Page, url: string): Promise<Error> {
   const error = await failure(page.goto(url));
   await page.waitForURL('chrome-error://chromewebdata/');
@@ -69,7 +69,7 @@ describeWithChromium('guardContext', () => {
     return made;
   }
 
-  /** A guarded context, its guard, and what it asks. */
+  /** A guarded context with its guard and client. */
   async function guarded(options: GuardContextOptions = {}): Promise<{
     context: BrowserContext;
     robots: ScriptedClient;
@@ -102,7 +102,7 @@ describeWithChromium('guardContext', () => {
     expect(page.url()).toBe(server.url('/first'));
   });
 
-  it('blocks a navigation, tells why, and forgets it at the next', async () => {
+  it('blocks a navigation, returns the reason, and forgets it at the next', async () => {
     const server = await site();
     const onRefusal = vi.fn();
     const { context: made, guard } = await guarded({ onRefusal });
@@ -156,7 +156,7 @@ describeWithChromium('guardContext', () => {
     expect([...pagesOf(first), ...pagesOf(server)].filter((line) => / \/private/.test(line))).toEqual([]);
   });
 
-  it('guards what routes let go, and does not ask about what they answer', async () => {
+  it('guards what routes continue, and does not ask about what they fulfill', async () => {
     const server = await site();
     const { context: made, robots } = await guarded();
     const page = await made.newPage();
@@ -190,7 +190,7 @@ describeWithChromium('guardContext', () => {
     expect(one.robots.peeked).toEqual([server.url('/private/two')]);
   });
 
-  it('of what a page loads asks only when told to', async () => {
+  it('asks about what a page loads only with `subresources`', async () => {
     const server = await site({
       '/page': `<img src="/to?/private/image"><script>
         const fetched = fetch('/to?/private/fetch').catch(() => undefined);
@@ -214,7 +214,7 @@ describeWithChromium('guardContext', () => {
     expect(navigations.robots.peeked).toEqual([server.url('/page')]);
   });
 
-  it('keeps in sight what browsers load ahead, and what service workers would answer', async () => {
+  it('holds what browsers load ahead, and service workers', async () => {
     const rules = JSON.stringify({
       prefetch: [{ source: 'list', urls: ['/private'], eagerness: 'immediate' }],
     });
@@ -234,7 +234,7 @@ describeWithChromium('guardContext', () => {
     const page = await made.newPage();
     for (const path of ['/static', '/dynamic', '/nested', '/with-rules']) {
       await page.goto(server.url(path));
-      // A prefetch would be on its way before this answer.
+      // A prefetch would have been sent before this response.
       await page.evaluate(`fetch('/after${path}').then((response) => response.text())`);
     }
     await page.goto(server.url('/worker'));
@@ -242,7 +242,7 @@ describeWithChromium('guardContext', () => {
     expect(pagesOf(server).filter((line) => /private|sw\.js|spec\.rules/.test(line))).toEqual([]);
   });
 
-  it('in a dry run tells of each hop once, and blocks nothing', async () => {
+  it('in a dry run reports each request once, and blocks nothing', async () => {
     const server = await site();
     const told: string[] = [];
     const { context: made } = await guarded({ mode: 'report', onRefusal: ({ url }) => void told.push(url) });
@@ -253,7 +253,7 @@ describeWithChromium('guardContext', () => {
     expect(pagesOf(server)).toHaveLength(3);
   });
 
-  it('lets one page go where it likes, with a reason, and no other', async () => {
+  it('lets one page go anywhere, with a reason, and no other', async () => {
     const server = await site();
     const onIgnored = vi.fn();
     const { context: made, guard } = await guarded({ onIgnored });
@@ -348,7 +348,7 @@ describe('guardContext', () => {
       /Expected `subresources` to be true or false/,
     ],
     ['no options', [context, robots, null], /Expected the options to be an object, got null/],
-  ])('does not take %s', async (_, given, message) => {
+  ])('refuses %s', async (_, given, message) => {
     const error = await failure(call(...given));
     expect(error).toMatchObject({ code: 'ERR_ROBOTS_INVALID_OPTIONS' });
     expect(error.message).toMatch(message);

@@ -36,7 +36,7 @@ function site(pages: Readonly<Record<string, string>> = {}): Promise<Site> {
   });
 }
 
-/** What a site was asked, but for its icon. */
+/** What was requested of a site, but for its icon. */
 const pagesOf = ({ requests }: Site): string[] =>
   requests.map(({ method, url }) => `${method} ${url}`).filter((line) => !line.endsWith('/favicon.ico'));
 
@@ -60,7 +60,7 @@ describeWithChromium('guardContext of Puppeteer', () => {
     return made;
   }
 
-  /** A guarded context, its guard, and what it asks. */
+  /** A guarded context with its guard and client. */
   async function guarded(options: GuardContextOptions = {}): Promise<{
     context: BrowserContext;
     robots: ScriptedClient;
@@ -93,7 +93,7 @@ describeWithChromium('guardContext of Puppeteer', () => {
     expect(page.url()).toBe(server.url('/first'));
   });
 
-  it('blocks a navigation, tells why, and forgets it at the next', async () => {
+  it('blocks a navigation, returns the reason, and forgets it at the next', async () => {
     const server = await site();
     const onRefusal = vi.fn();
     const { context: made, guard } = await guarded({ onRefusal });
@@ -164,7 +164,7 @@ describeWithChromium('guardContext of Puppeteer', () => {
     ['was set before the guard', true],
     ['is set after the guard', false],
   ])('an interceptor of a page that %s', (_name, isBefore) => {
-    it('goes first: its answers are not checked, and what it continues is', async () => {
+    it('runs first: its responses are not checked, and what it continues is', async () => {
       const server = await site();
       const robots = new ScriptedClient();
       const made = await context();
@@ -236,7 +236,7 @@ describeWithChromium('guardContext of Puppeteer', () => {
     expect(pagesOf(server)).toEqual(['GET /worker', 'GET /page', 'GET /private/frame']);
   });
 
-  it('of what a page loads asks only when told to', async () => {
+  it('asks about what a page loads only with `subresources`', async () => {
     const server = await site({
       '/page': `<img src="/to?/private/image"><script>
         const fetched = fetch('/to?/private/fetch').catch(() => undefined);
@@ -260,7 +260,7 @@ describeWithChromium('guardContext of Puppeteer', () => {
     expect(navigations.robots.peeked).toEqual([server.url('/page')]);
   });
 
-  it('keeps in sight what browsers load ahead, and what service workers would answer', async () => {
+  it('holds what browsers load ahead, and service workers', async () => {
     const rules = JSON.stringify({
       prefetch: [{ source: 'list', urls: ['/private'], eagerness: 'immediate' }],
     });
@@ -280,7 +280,7 @@ describeWithChromium('guardContext of Puppeteer', () => {
     const page = await made.newPage();
     for (const path of ['/static', '/dynamic', '/with-rules']) {
       await page.goto(server.url(path));
-      // A prefetch would be on its way before this answer.
+      // A prefetch would have been sent before this response.
       await page.evaluate(`fetch('/after${path}').then((response) => response.text())`);
     }
     await page.goto(server.url('/worker'));
@@ -309,7 +309,7 @@ describeWithChromium('guardContext of Puppeteer', () => {
     expect(pagesOf(server)).toEqual(['GET /frame']);
   });
 
-  it('in a dry run tells of each hop once, and blocks nothing', async () => {
+  it('in a dry run reports each request once, and blocks nothing', async () => {
     const server = await site();
     const told: string[] = [];
     const { context: made } = await guarded({ mode: 'report', onRefusal: ({ url }) => void told.push(url) });
@@ -320,7 +320,7 @@ describeWithChromium('guardContext of Puppeteer', () => {
     expect(pagesOf(server)).toHaveLength(3);
   });
 
-  it('lets one page go where it likes, with a reason, and no other', async () => {
+  it('lets one page go anywhere, with a reason, and no other', async () => {
     const server = await site();
     const onIgnored = vi.fn();
     const { context: made, guard } = await guarded({ onIgnored });
@@ -422,7 +422,7 @@ describe('guardContext of Puppeteer', () => {
       /Expected `subresources` to be true or false/,
     ],
     ['no options', [context, robots, null], /Expected the options to be an object, got null/],
-  ])('does not take %s', async (_, given, message) => {
+  ])('refuses %s', async (_, given, message) => {
     const error = await failure(call(...given));
     expect(error).toMatchObject({ code: 'ERR_ROBOTS_INVALID_OPTIONS' });
     expect(error.message).toMatch(message);

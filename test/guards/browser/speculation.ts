@@ -170,7 +170,7 @@ export async function privateRequestsOf(browser: OpenBrowser, speculating: Specu
   const server = await siteOf(speculating);
   await using page = await browser.open();
   await page.visit(server.url('/page'));
-  // What is loaded ahead is on its way before these answers.
+  // What is loaded ahead is sent before these responses.
   for (let round = 0; round < 5; round++) {
     await page.run(`fetch('/after/${round}').then((response) => response.text())`);
   }

@@ -114,10 +114,10 @@ export function verdictFacts({ group, runnerUp, crawlDelayMs, reason }, others) 
 }
 
 /** Facts about robots.txt: why it failed, or its age and digest. */
-export function robotsFacts({ finalUrl, status, error, hops, fetchedAt, sha256 }, now, way = undefined) {
+export function robotsFacts({ finalUrl, status, error, hops, fetchedAt, sha256 }, now, chain = undefined) {
   const digest = sha256 && element('code', { class: 'digest' }, sha256);
   return [
-    [texts.robots, way || element('span', {}, foreign(finalUrl), status === undefined ? '' : ' ' + status)],
+    [texts.robots, chain || element('span', {}, foreign(finalUrl), status === undefined ? '' : ' ' + status)],
     [texts.error, error && texts.failure({ error, status, hops })],
     [
       texts.age,
@@ -132,7 +132,7 @@ export function robotsFacts({ finalUrl, status, error, hops, fetchedAt, sha256 }
 export function originFacts({ policy, profile, lifetimeReason, now }) {
   const { attempt, file, robots } = policy;
   const hops = attempt ? attempt.hops : [{ url: robots.url }];
-  const way = element(
+  const chain = element(
     'span',
     {},
     ...hops.flatMap(({ url, status }, index) => [
@@ -145,7 +145,7 @@ export function originFacts({ policy, profile, lifetimeReason, now }) {
   // The copy in force can be older than the latest response.
   const inForce = file ? { ...robots, fetchedAt: file.fetchedAt } : robots;
   return [
-    ...robotsFacts(inForce, now, way),
+    ...robotsFacts(inForce, now, chain),
     [
       texts.size,
       size && (file.contentType ? element('span', {}, size + ', ', foreign(file.contentType)) : size),

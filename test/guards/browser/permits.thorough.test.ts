@@ -53,7 +53,7 @@ async function site(): Promise<Site & { end(): void }> {
   return Object.assign(server, { end: () => end() });
 }
 
-function placesOf(open: OpenContext): void {
+function permitsOf(open: OpenContext): void {
   const started = async (options: readonly GuardContextOptions[] = [waiting]) => {
     const server = await site();
     const robots = new RobotsClient({ agent: 'ExampleBot' });
@@ -67,7 +67,7 @@ function placesOf(open: OpenContext): void {
     return { server, robots, newPage, guards, arrived };
   };
 
-  it('the place of a navigation that never ends is free when a script stops it', async () => {
+  it('the permit of a navigation that never ends is freed when a script stops it', async () => {
     const { server, newPage, arrived } = await started();
     const [stopped, other] = [await newPage(), await newPage()];
     await stopped.goto(server.url('/page'));
@@ -115,7 +115,7 @@ function placesOf(open: OpenContext): void {
     await other.goto(server.url('/next'));
   });
 
-  it('a page that is closed while it waits takes no place', async () => {
+  it('a page that is closed while it waits takes no permit', async () => {
     const { server, robots, newPage, arrived } = await started();
     const [first, waiting, last] = [await newPage(), await newPage(), await newPage()];
     const held = first.goto(server.url('/never'));
@@ -130,7 +130,7 @@ function placesOf(open: OpenContext): void {
     expect(server.requests.map(({ url }) => url)).not.toContain('/page');
   });
 
-  it('two guards of one client take one place for a navigation, and give it back', async () => {
+  it('two guards of one client take one permit for a navigation, and give it back', async () => {
     const { server, newPage } = await started([waiting, waiting]);
     const page = await newPage();
     await page.goto(server.url('/page'));
@@ -148,7 +148,7 @@ function placesOf(open: OpenContext): void {
     await held;
   });
 
-  it('a navigation that is blocked takes no place from another one to the same URL', async () => {
+  it('a navigation that is blocked takes no permit from another one to the same URL', async () => {
     const { server, newPage, guards, arrived } = await started([notWaiting]);
     const [first, second] = [await newPage(), await newPage()];
     const held = first.goto(server.url('/never')).catch(() => undefined);
@@ -163,14 +163,14 @@ function placesOf(open: OpenContext): void {
   });
 }
 
-describeWithChromium('places of navigations in Playwright', () => {
+describeWithChromium('permits of navigations in Playwright', () => {
   let browser: Browser;
   beforeAll(async () => {
     browser = await launchChromium();
   });
   afterAll(() => browser.close());
 
-  placesOf(async (robots, options) => {
+  permitsOf(async (robots, options) => {
     const context = await browser.newContext();
     const guards: Guarding[] = [];
     for (const each of options)
@@ -189,14 +189,14 @@ describeWithChromium('places of navigations in Playwright', () => {
   });
 });
 
-describeWithChromium('places of navigations in Puppeteer', () => {
+describeWithChromium('permits of navigations in Puppeteer', () => {
   let browser: PuppeteerBrowser;
   beforeAll(async () => {
     browser = await launchPuppeteer();
   });
   afterAll(() => browser.close());
 
-  placesOf(async (robots, options) => {
+  permitsOf(async (robots, options) => {
     const context = await browser.createBrowserContext();
     const guards: Guarding[] = [];
     for (const each of options)
