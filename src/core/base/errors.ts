@@ -41,7 +41,12 @@ export class RobotsInvalidUrlError extends RobotsError {
   readonly input: string;
 
   /** @param expected Completes "Expected …". */
-  constructor(input: string, options?: ErrorOptions, expected = 'an absolute http, https or ftp URL') {
+  // Not `ErrorOptions`, which TypeScript knows from `lib` ES2022 on.
+  constructor(
+    input: string,
+    options?: { readonly cause?: unknown },
+    expected = 'an absolute http, https or ftp URL',
+  ) {
     super(`Expected ${expected}, got ${quote(input)}`, options);
     this.input = input;
   }

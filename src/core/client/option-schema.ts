@@ -2,6 +2,7 @@
 import {
   allOf,
   aFunction,
+  anAbortSignal,
   anObjectWith,
   type Check,
   DEFAULT_MAX_BODY_BYTES,
@@ -23,6 +24,7 @@ import { profileOrName } from '../decision/index.ts';
 import { ADDRESS_POLICIES } from '../net/address-policy.ts';
 import { productToken } from '../rules/index.ts';
 import type { RobotsClientOptions } from './options.ts';
+import type { PolicyOptions } from './types.ts';
 
 /** RFC 9110 §5.1: field-name = token. */
 const FIELD_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
@@ -83,6 +85,12 @@ function isStore(value: unknown): boolean {
     )
   );
 }
+
+/** The second argument of `policy`. */
+export const policyOptions: Check = optionTable(
+  { agent, signal: anAbortSignal } satisfies Readonly<Record<keyof PolicyOptions, Check>>,
+  'an object, such as { agent, signal }',
+);
 
 /** Accepts exactly the valid {@link RobotsClientOptions}. */
 export const clientOptions: Check = optionTable({

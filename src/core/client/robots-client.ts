@@ -34,6 +34,7 @@ import type { RecordCodec } from '../store/record/record-codec.ts';
 import { ClientAttempts } from './attempts.ts';
 import { startDebugLog } from './debug-log.ts';
 import { lazyCodec, lazyPacer, lazyStore } from './lazy-parts.ts';
+import { policyOptions } from './option-schema.ts';
 import type { RobotsClientOptions } from './options.ts';
 import { addressChecksOf, readOptions, type Settings } from './settings.ts';
 import { OriginSettings } from './origin-settings.ts';
@@ -243,8 +244,10 @@ export class RobotsClient {
    *
    * @throws the same errors as {@link canFetch}.
    */
-  async policy(url: string | URL, options?: PolicyOptions): Promise<OriginPolicy> {
-    options?.signal?.throwIfAborted();
+  async policy(url: string | URL, options: PolicyOptions = {}): Promise<OriginPolicy> {
+    // `check` takes the agent there, and a signal as its third argument would be lost without a word.
+    policyOptions(options, '');
+    options.signal?.throwIfAborted();
     this[ENGINE].assertOpen();
     const origin = originOf(url);
     const policy = await this.#policyOf(origin, options);

@@ -18,6 +18,9 @@ export abstract class RefusedRequestError extends RobotsError implements Redirec
   /** The URLs between {@link requested} and that of the decision, in order. */
   readonly redirects: readonly string[];
 
+  /** Epoch ms from which a new try makes sense; `undefined` when time changes nothing. */
+  declare readonly retryAt?: number | undefined;
+
   /** @param why What is said of the decision. The message begins with the URL that was asked for. */
   constructor(why: string, decision: Decision, way: RedirectChain | undefined) {
     const { requested, redirects } = way ?? { requested: decision.url, redirects: [] };

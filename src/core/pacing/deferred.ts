@@ -22,7 +22,7 @@ export class RobotsDeferredError extends RefusedRequestError {
   override readonly name = 'RobotsDeferredError';
   readonly code = 'ERR_ROBOTS_DEFERRED';
   /** Epoch ms from which a new try makes sense. Nothing is booked for it. */
-  readonly retryAt: number;
+  override readonly retryAt: number;
   /** Why the request cannot start before. */
   readonly delayFrom: DelayFrom;
   /** Whether as many origins are paced as there is room for. `delayFrom` is `'concurrency'` then. */

@@ -2,7 +2,7 @@ import { RobotsInvalidOptionsError } from '../../core/base/index.ts';
 import { surviveManyCodings } from '../../core/fetch/content-coding.ts';
 import { isRedirect } from '../../core/fetch/redirect.ts';
 import type { GuardClient } from '../shared/client.ts';
-import { ignoredBecause } from '../shared/ignore.ts';
+import { ignoredBecause, type RobotsInit } from '../shared/ignore.ts';
 import type { GuardOptions } from '../shared/options.ts';
 import type { Refusal } from '../shared/refusal.ts';
 import { Guard } from '../shared/guard.ts';
@@ -67,7 +67,7 @@ export function guardFetch<Fetch extends (input: never, init?: never) => Promise
   fetch: Fetch,
   client: GuardClient,
   options?: GuardFetchOptions<Awaited<ReturnType<Fetch>>>,
-): Fetch;
+): Fetch & ((input: Parameters<Fetch>[0], init?: Parameters<Fetch>[1] & RobotsInit) => ReturnType<Fetch>);
 export function guardFetch(
   fetch: Send,
   client: GuardClient,

@@ -45,7 +45,7 @@ export class RobotsUnreachableError extends RefusedRequestError {
   override readonly name = 'RobotsUnreachableError';
   readonly code = 'ERR_ROBOTS_UNREACHABLE';
   /** Epoch ms from which to try again. */
-  readonly retryAt: number | undefined;
+  override readonly retryAt: number | undefined;
 
   constructor(decision: Decision, way?: RedirectChain) {
     const { origin, url, robots } = decision;

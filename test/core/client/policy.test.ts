@@ -90,6 +90,19 @@ describe('policy', () => {
     expect(policy.file?.finalUrl).toBe(server.url('/r.txt'));
   });
 
+  it.each([
+    ['an agent, as `check` takes it', 'ExampleBot', 'got "ExampleBot" (string)'],
+    ['a list of agents', ['ExampleBot'], 'got a list'],
+    ['another option', { agnet: 'ExampleBot' }, 'did you mean `agent`?'],
+    ['a signal that is none', { signal: {} }, 'Expected `signal` to be an AbortSignal'],
+  ])('is refused with %s as its options', async (_, options, message) => {
+    const { robots } = client();
+    await expect(robots.policy('https://example.com', options as object)).rejects.toMatchObject({
+      code: 'ERR_ROBOTS_INVALID_OPTIONS',
+      message: expect.stringContaining(message),
+    });
+  });
+
   it('has the request rate of the agent, where there is one', async () => {
     const { robots } = client();
     const server = await site({
