@@ -16,6 +16,7 @@ import { checking, firstAnswers, manyHits, parsing, ruleCounts } from './rules.b
 import { service } from './service.bench.ts';
 import { sizes } from './size.bench.ts';
 import { stores } from './store.bench.ts';
+import { millionHosts } from './million.bench.ts';
 import { storeCost, storedPrefetch } from './stored-prefetch.bench.ts';
 
 /*
@@ -59,6 +60,7 @@ const parts: Readonly<Record<string, Part>> = {
   stored: part(3, (_, times) => storedPrefetch(times)),
   'store-cost': part(3, (_, times) => storeCost(times)),
   many: part(1, () => manyOrigins(300_000)),
+  million: part(1, () => millionHosts(Number(process.env['HOSTS'] ?? 1_000_000))),
 };
 /** Its table is in the guide of stores. */
 const STORES = 'stores';
