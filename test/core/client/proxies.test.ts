@@ -68,12 +68,12 @@ describe('without `dispatcher`, robots.txt is requested through the global dispa
     mock.get('http://site.test').intercept({ path: '/robots.txt' }).reply(200, RULES.body);
     const next = Symbol.for('undici.globalDispatcher.2');
     const previous: unknown = Reflect.get(globalThis, next);
-    Object.defineProperty(globalThis, next, { value: mock, configurable: true, writable: true });
     setGlobalDispatcher(dispatcher(new Dispatcher1Wrapper()));
+    Reflect.set(globalThis, next, mock);
     try {
       expect(await client().canFetch('http://site.test/x')).toBe(false);
     } finally {
-      Object.defineProperty(globalThis, next, { value: previous, configurable: true, writable: true });
+      Reflect.set(globalThis, next, previous);
     }
   });
 
