@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { guardFetch } from '../../src/index.ts';
 import { ftpTransport } from '../../src/extras/ftp/ftp.ts';
-import type { FakeAnswer } from '../../src/extras/testing/index.ts';
+import type { FakeResponse } from '../../src/extras/testing/index.ts';
 import { googlePathMatches, type Situation } from '../support/tables.ts';
 import {
   DAY,
@@ -172,7 +172,7 @@ export async function opensTheSite(profile: GoogleProfile, statuses: readonly nu
 
 /** A failing file is asked for again, at growing pauses of an hour at most, until it is there. */
 export async function keepsTrying(profile: GoogleProfile): Promise<void> {
-  const server = await site([...Array.from({ length: 10 }, (): FakeAnswer => ({ status: 503 })), RULES]);
+  const server = await site([...Array.from({ length: 10 }, (): FakeResponse => ({ status: 503 })), RULES]);
   const { robots, clock } = follower(profile);
   const pauses: number[] = [];
   let decision = await robots.check(server.url('/'));

@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { assertKnownOptions, quote, RobotsInvalidOptionsError } from '../../core/base/index.ts';
-import { expectedAnswer, type FakeAnswer, sendAnswer } from './answers.ts';
+import { expectedResponse, type FakeResponse, sendResponse } from './fake-response.ts';
 
 /** A request that a fake origin received. */
 export interface FakeRequest {
@@ -11,19 +11,19 @@ export interface FakeRequest {
   readonly headers: IncomingHttpHeaders;
 }
 
-/** One answer for every request, or a list with one answer per request. The last one repeats. */
-export type FakeScript = FakeAnswer | readonly FakeAnswer[];
+/** One response for every request, or a list with one response per request. The last one repeats. */
+export type FakeScript = FakeResponse | readonly FakeResponse[];
 
 export interface FakeOriginOptions {
-  /** Answers to `/robots.txt`. @default a 404 */
+  /** Responses to `/robots.txt`. @default a 404 */
   readonly robots?: FakeScript;
   /**
-   * Answers to all other paths: by path and query, or from a function. A path without an answer gets a 404.
+   * Responses to all other paths: by path and query, or from a function. A path without a response gets a 404.
    * @default 200 for every path
    */
   readonly pages?:
     | Readonly<Record<string, FakeScript>>
-    | ((request: FakeRequest) => FakeAnswer | undefined | Promise<FakeAnswer | undefined>);
+    | ((request: FakeRequest) => FakeResponse | undefined | Promise<FakeResponse | undefined>);
 }
 
 /** A site on a loopback port. */
@@ -42,8 +42,8 @@ export interface FakeOrigin extends AsyncDisposable {
   readonly pageCount: number;
   /** TCP connections so far. */
   readonly connections: number;
-  /** Resolves when the path has been requested that often. */
-  whenAsked(path: string, times?: number): Promise<void>;
+  /** Resolves when the path has been requested `times` times. @default 1 */
+  whenRequested(path: string, times?: number): Promise<void>;
   /** Stops listening and breaks open connections. Can be called twice. */
   close(): Promise<void>;
 }
@@ -51,9 +51,9 @@ export interface FakeOrigin extends AsyncDisposable {
 const ROBOTS = '/robots.txt';
 
 /**
- * Starts a real HTTP server with scripted answers, which counts its requests.
+ * Starts a real HTTP server with scripted responses, which counts its requests.
  *
- * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) naming the invalid answer.
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) naming the invalid response.
  *
  * @example
  * ```ts
@@ -71,13 +71,13 @@ export async function fakeOrigin(options: FakeOriginOptions = {}): Promise<FakeO
   let connections = 0;
   const count = (path: string): number => requests.filter((request) => request.path === path).length;
 
-  const server = createServer((incoming, response) => {
+  const server = createServer((incoming, output) => {
     const { method = '', url: path = '', headers } = incoming;
     const request: FakeRequest = { method, path, headers };
     requests.push(request);
     for (const watcher of watchers) watcher();
-    const answer = path === ROBOTS ? robots(request) : pages(request);
-    void respond(answer, response, incoming.socket);
+    const response = path === ROBOTS ? robots(request) : pages(request);
+    void respond(response, output, incoming.socket);
   });
   server.on('connection', (socket: Socket) => {
     connections++;
@@ -105,7 +105,7 @@ export async function fakeOrigin(options: FakeOriginOptions = {}): Promise<FakeO
     get connections() {
       return connections;
     },
-    whenAsked: (path, times = 1) =>
+    whenRequested: (path, times = 1) =>
       new Promise((resolve) => {
         const look = (): void => {
           if (count(path) < times) return;
@@ -121,16 +121,16 @@ export async function fakeOrigin(options: FakeOriginOptions = {}): Promise<FakeO
 }
 
 async function respond(
-  answer: ReturnType<AnswerFunction>,
-  response: ServerResponse,
+  response: ReturnType<Responder>,
+  output: ServerResponse,
   socket: Socket,
 ): Promise<void> {
   try {
-    await sendAnswer(response, socket, (await answer) ?? { status: 404 });
+    await sendResponse(output, socket, (await response) ?? { status: 404 });
   } catch (error) {
-    // A page function that throws is answered with 500, as by a real server.
-    if (response.headersSent) socket.destroy();
-    else response.writeHead(500).end(String(error));
+    // A page function that throws gets a 500, as by a real server.
+    if (output.headersSent) socket.destroy();
+    else output.writeHead(500).end(String(error));
   }
 }
 
@@ -144,48 +144,49 @@ async function listenOnLoopback(server: Server): Promise<string> {
   return `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`;
 }
 
-type AnswerFunction = (request: FakeRequest) => FakeAnswer | undefined | Promise<FakeAnswer | undefined>;
+type Responder = (request: FakeRequest) => FakeResponse | undefined | Promise<FakeResponse | undefined>;
 
-function readOptions(options: FakeOriginOptions): { robots: AnswerFunction; pages: AnswerFunction } {
+function readOptions(options: FakeOriginOptions): { robots: Responder; pages: Responder } {
   assertKnownOptions(options, ['robots', 'pages']);
   const { robots = { status: 404 }, pages } = options;
-  return { robots: answersOf('robots', robots), pages: pageAnswers(pages) };
+  return { robots: responderOf('robots', robots), pages: pageResponder(pages) };
 }
 
-function pageAnswers(pages: FakeOriginOptions['pages']): AnswerFunction {
+function pageResponder(pages: FakeOriginOptions['pages']): Responder {
   if (pages === undefined) return () => 'a page';
   if (typeof pages === 'function') {
     return async (request) => {
-      const answer = await pages(request);
-      if (answer !== undefined) assertAnswer(`the answer of \`pages\` to ${quote(request.path)}`, answer);
-      return answer;
+      const response = await pages(request);
+      if (response !== undefined)
+        assertResponse(`the response of \`pages\` to ${quote(request.path)}`, response);
+      return response;
     };
   }
   const scripts = new Map(
-    Object.entries(pages).map(([path, script]) => [path, answersOf(`pages[${quote(path)}]`, script)]),
+    Object.entries(pages).map(([path, script]) => [path, responderOf(`pages[${quote(path)}]`, script)]),
   );
   return (request) => scripts.get(request.path)?.(request);
 }
 
-function answersOf(name: string, script: FakeScript): AnswerFunction {
-  const answers = isList(script) ? script : [script];
-  if (answers.length === 0) {
-    throw new RobotsInvalidOptionsError(`Expected \`${name}\` to hold at least one answer, got none`);
+function responderOf(name: string, script: FakeScript): Responder {
+  const responses = isList(script) ? script : [script];
+  if (responses.length === 0) {
+    throw new RobotsInvalidOptionsError(`Expected \`${name}\` to hold at least one response, got none`);
   }
-  answers.forEach((answer, at) => assertAnswer(`\`${name}\`, answer ${at + 1},`, answer));
+  responses.forEach((response, at) => assertResponse(`\`${name}\`, response ${at + 1},`, response));
   let taken = 0;
-  return () => answers[Math.min(taken++, answers.length - 1)];
+  return () => responses[Math.min(taken++, responses.length - 1)];
 }
 
 /** `Array.isArray` does not narrow readonly arrays. */
-function isList(script: FakeScript): script is readonly FakeAnswer[] {
+function isList(script: FakeScript): script is readonly FakeResponse[] {
   return Array.isArray(script);
 }
 
-function assertAnswer(what: string, answer: unknown): void {
-  const expected = expectedAnswer(answer);
+function assertResponse(what: string, response: unknown): void {
+  const expected = expectedResponse(response);
   if (expected === undefined) return;
   throw new RobotsInvalidOptionsError(
-    `Expected ${what} to be ${expected}, got ${quote(JSON.stringify(answer))}`,
+    `Expected ${what} to be ${expected}, got ${quote(JSON.stringify(response))}`,
   );
 }

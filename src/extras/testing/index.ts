@@ -1,8 +1,5 @@
-/**
- * The testing room, `canfetch/testing`: tools for a crawler's own tests. It imports errors and the type of a clock.
- * It must not import the rooms that it helps to test, or a library.
- */
-export type { FakeAnswer } from './answers.ts';
+/** `canfetch/testing`: tools for a crawler's own tests. They import only errors and the type of a clock. */
+export type { FakeResponse } from './fake-response.ts';
 export {
   fakeOrigin,
   type FakeOrigin,

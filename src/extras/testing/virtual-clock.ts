@@ -4,14 +4,13 @@ export interface VirtualClockOptions {
   /** Epoch ms to start at. @default noon of 15 January 2026, UTC */
   readonly startAt?: number;
   /**
-   * Whether a wait moves the time forward, as soon as the event loop is idle. A crawl with long delays then ends at
-   * once.
+   * Whether waits move the time forward, as soon as the event loop is idle. A crawl with long delays then takes no time.
    * @default false: only `advance` moves the time
    */
   readonly autoAdvance?: boolean;
 }
 
-/** A clock that only moves when told to. Give it to a `RobotsClient` as `clock`. */
+/** A clock that only moves when it is advanced. Give it to a `RobotsClient` as `clock`. */
 export interface VirtualClock extends Required<Clock> {
   /**
    * Moves the time forward by `ms`, and wakes each waiting caller at the time it waits for. Without waiting callers
@@ -26,7 +25,7 @@ export interface VirtualClock extends Required<Clock> {
 
 interface Sleeper {
   readonly until: number;
-  /** It waits for an answer: time does not move on for it by itself. */
+  /** It waits for a response: time does not move by itself for it. */
   readonly isBound: boolean;
   readonly wake: () => void;
 }

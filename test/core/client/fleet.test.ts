@@ -93,7 +93,7 @@ describe('a fleet over one store with leases', () => {
     const site = await siteWith({ fault: 'hang' });
     const fleet = startFleet(3, store, clock);
     const asked = Promise.allSettled(fleet.map(({ robots }) => robots.canFetch(site.url('/'))));
-    await site.whenAsked('/robots.txt', 3);
+    await site.whenRequested('/robots.txt', 3);
     await Promise.all(fleet.map(({ robots }) => robots.close()));
     await asked;
   });
@@ -145,7 +145,7 @@ describe('a lease', () => {
       robots.canFetch(sites[0]!.url('/'), undefined, { signal: leaving.signal }),
       robots.canFetch(sites[1]!.url('/')),
     ]);
-    await Promise.all(sites.map((site) => site.whenAsked('/robots.txt')));
+    await Promise.all(sites.map((site) => site.whenRequested('/robots.txt')));
     leaving.abort();
     await settled();
     expect(store.count('release')).toBe(1);
@@ -234,7 +234,7 @@ describe('a process that finds the lease taken', () => {
     const dead = startProcess(store, clock);
     const dying = dead.robots.canFetch(site.url('/'));
     dying.catch(() => undefined);
-    await site.whenAsked('/robots.txt');
+    await site.whenRequested('/robots.txt');
     const fleet = startFleet(size, store, clock);
     const asked = fleet.map(({ robots }) => robots.check(site.url('/private')));
     for (const each of asked) each.catch(() => undefined);
@@ -267,7 +267,7 @@ describe('a process that finds the lease taken', () => {
     expect(site.robotsCount).toBe(1);
     store.recover();
     await clock.advance(1_500);
-    await site.whenAsked('/robots.txt', 2);
+    await site.whenRequested('/robots.txt', 2);
     // The record is there; the others come to look for it.
     await eventually(() => expect(store.entries.size).toBe(1));
     await clock.advance(SECOND);

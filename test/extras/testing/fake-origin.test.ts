@@ -49,7 +49,7 @@ describe('fakeOrigin', () => {
     expect([site.count('/a'), site.pageCount, site.robotsCount]).toEqual([2, 4, 1]);
     expect(site.requests[1]).toMatchObject({ method: 'POST', path: '/a', headers: { 'x-mine': 'y' } });
     expect(site.connections).toBeGreaterThan(0);
-    await site.whenAsked('/a', 2);
+    await site.whenRequested('/a', 2);
   });
 
   it('redirects', async () => {
@@ -83,11 +83,11 @@ describe('fakeOrigin', () => {
     const site = await started({ pages: { '/hang': { fault: 'hang' } } });
     const leaving = new AbortController();
     const left = fetch(site.url('/hang'), { signal: leaving.signal });
-    await site.whenAsked('/hang');
+    await site.whenRequested('/hang');
     leaving.abort(new Error('left'));
     await expect(left).rejects.toThrow('left');
     const broken = codeOf(fetch(site.url('/hang')));
-    await site.whenAsked('/hang', 2);
+    await site.whenRequested('/hang', 2);
     await site.close();
     expect(await broken).toBe('UND_ERR_SOCKET');
     await site.close();
@@ -100,10 +100,10 @@ describe('fakeOrigin', () => {
 
   it.each([
     [{ robot: '' }, /only known options, got `robot`/],
-    [{ robots: [] }, /`robots` to hold at least one answer/],
-    [{ robots: ['', 404] }, /`robots`, answer 2, to be a string or an object, got "404"/],
+    [{ robots: [] }, /`robots` to hold at least one response/],
+    [{ robots: ['', 404] }, /`robots`, response 2, to be a string or an object, got "404"/],
     [{ robots: { status: 100 } }, /to be one with a `status` from 200 to 999/],
-    [{ pages: { '/a': { fault: 'explode' } } }, /`pages\["\/a"\]`, answer 1, to be one whose `fault` is/],
+    [{ pages: { '/a': { fault: 'explode' } } }, /`pages\["\/a"\]`, response 1, to be one whose `fault` is/],
     [{ robots: { fault: 'drip' } }, /to be one with a `body` to drip/],
     [{ robots: { redirect: 1 } }, /to be one whose `redirect` is a string/],
   ])('refuses %j', async (options, message) => {
