@@ -12,7 +12,7 @@ const THOROUGH = 'test/**/*.thorough.test.ts';
  * test/core/; of the project's own files; and of further drivers for Redis.
  */
 const SAME_ON_EVERY_NODE = [
-  'test/core/{rules,lifecycle,url}/**',
+  'test/core/{rules,lifecycle}/**',
   'test/{conformance,specifications,package}/**',
   'test/{readme,architecture}.test.ts',
   'test/stores/redis/redis-topologies.test.ts',

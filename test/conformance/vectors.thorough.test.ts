@@ -28,11 +28,12 @@ const folder = new URL('../../../shared/vectors/', import.meta.url);
 const corpus = new URL('../../../shared/corpus/robots-4231.ndjson.gz', import.meta.url);
 const DIALECTS: readonly Dialect[] = ['rfc9309', 'google', 'koster-1996', 'robotstxt-1994'];
 
-/** Cases that were made when NUL was an ordinary octet of a value. Now it ends the value. */
+/** Cases from a time when NUL was an ordinary byte of a value. Now it ends the value, and makes an `Allow` void. */
 const WITH_NUL: ReadonlySet<string> = new Set(
-  [1413, 3984, 5077, 5168, 5169, 5170, 8842, 12_453, 12_455, 16_525, 16_891, 18_795, 18_797, 19_582].map(
-    (number) => `rfc9309-2-${number}`,
-  ),
+  [
+    1413, 3984, 5077, 5168, 5169, 5170, 8842, 12_453, 12_455, 16_415, 16_417, 16_525, 16_891, 18_795, 18_797,
+    19_582,
+  ].map((number) => `rfc9309-2-${number}`),
 );
 
 function linesOf(file: URL): string[] {
