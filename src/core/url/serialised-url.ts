@@ -59,7 +59,7 @@ const KINDS = 127;
 const MASK_GROUPS = '? = & . _ -+ q jz x k w v y f b g h p m u d c l 0123456789'.split(' ');
 
 /**
- * One bit per group of bytes, above the bits of the kinds. A pattern with an byte that the target lacks cannot
+ * One bit per group of bytes, above the bits of the kinds. A pattern with a byte that the target lacks cannot
  * match. Upper and lower case share a bit.
  */
 export const BYTE_MASK: Int32Array = new Int32Array(256).map((_, byte) => {
@@ -127,7 +127,7 @@ export function readSerialised(text: string, into: SerialisedUrl): boolean {
   return true;
 }
 
-/** The end of the target; -1 if the parser might change an byte after `start`. */
+/** The end of the target; -1 if the parser might change a byte after `start`. */
 function endOfTarget(start: number, length: number): number {
   let kinds = 0;
   let at = start;

@@ -13,7 +13,7 @@ const RESERVED = /[:/?#[\]@!$&'()*+,;=]/;
 const [ESCAPE, STRAY, SLASH_ESCAPE, LITERAL_STAR] = ['\u0100', '\u0101', '\u0102', '\u0103'] as const;
 /** The dialects of the 1990s. */
 const isOld = (dialect: Dialect): boolean => dialect === 'koster-1996' || dialect === 'robotstxt-1994';
-/** An escape or an byte. */
+/** An escape or a byte. */
 const PART = /%[0-9A-Fa-f]{2}|[^]/g;
 const unescaped = (part: string): string =>
   part.length === 3 ? String.fromCharCode(Number.parseInt(part.slice(1), 16)) : part;
@@ -80,7 +80,7 @@ function rulesOf(body: Uint8Array, agent: string, dialect: Dialect): Rule[] {
   return rules.filter((rule) => rule.names.includes(all.has('agent') ? 'agent' : '*'));
 }
 
-/** One symbol an byte; a `*` of a pattern stays one. `*` and `$` of a target equal their escapes. */
+/** One symbol a byte; a `*` of a pattern stays one. `*` and `$` of a target equal their escapes. */
 function symbolsOf(text: string, dialect: Dialect, isPattern: boolean): string[] {
   if (dialect === 'google' && !isPattern) return [...text];
   let inQuery = false;

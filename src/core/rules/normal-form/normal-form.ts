@@ -80,7 +80,7 @@ export class NormalForm {
   }
 
   /**
-   * Appends an byte that is its own normal form. Escapes are decoded once, left to right: `%%433` is `%`, `C` and `3`,
+   * Appends a byte that is its own normal form. Escapes are decoded once, left to right: `%%433` is `%`, `C` and `3`,
    * not the escape of 0xC3. So a stray `%` that is now followed by two hex digits becomes {@link LITERAL_PERCENT}.
    */
   pushPlain(byte: number): void {

@@ -27,7 +27,8 @@ export type UsageDirective = 'content-usage' | 'content-signal';
  * agree.)
  */
 export const SPECIFICATIONS: Readonly<Record<UsageSource['directive'], string>> = {
-  'content-usage': 'draft-ietf-aipref-attach-05, draft-ietf-aipref-vocab-08',
+  'content-usage':
+    'draft-ietf-aipref-attach-05, 18 August 2026; draft-ietf-aipref-vocab-08, 13 September 2026',
   'content-signal': 'Cloudflare Content Signals Policy, 30 June 2026',
   license: 'RSL 1.0, 10 December 2025',
   link: 'RFC 8288; RSL 1.0, 10 December 2025',

@@ -21,7 +21,7 @@ function stated(body: string, target = '/', agent = 'ExampleBot', options: Usage
     .join('');
 }
 
-const AIPREF = 'draft-ietf-aipref-attach-05, draft-ietf-aipref-vocab-08';
+const AIPREF = 'draft-ietf-aipref-attach-05, 18 August 2026; draft-ietf-aipref-vocab-08, 13 September 2026';
 const RSL = 'RSL 1.0, 10 December 2025';
 
 const sourceLines = ({ sources }: Usage): (number | undefined)[] => sources.map(({ line }) => line);
