@@ -52,8 +52,6 @@ interface Crawled {
   readonly heldBytes: number;
   readonly origins: number;
   readonly longestPauseMs: number;
-  /** Share of the processor time that garbage collection took. */
-  readonly pausedShare: number;
   /** `total` that `onProgress` showed when half of the origins were done. */
   readonly halfTotal: number;
 }
@@ -120,7 +118,6 @@ async function measured(
   const seen = await crawl(hosts(count));
   const { user, system } = process.cpuUsage(before);
   observer.disconnect();
-  const paused = pauses.reduce((sum, ms) => sum + ms, 0);
   const longestPauseMs = Math.max(0, ...pauses);
   const heldBytes = (await usedMemory()) - heldBefore;
   return {
@@ -129,7 +126,6 @@ async function measured(
     origins: seen?.origins ?? 0,
     halfTotal: seen?.halfTotal ?? 0,
     longestPauseMs,
-    pausedShare: (paused * 1_000) / (user + system),
   };
 }
 
@@ -138,13 +134,13 @@ function* hosts(count: number): Generator<string> {
 }
 
 function row(count: number, how: string, crawled: Crawled, bare: Crawled): Row {
-  const { processorUs, heldBytes, origins, longestPauseMs, pausedShare, halfTotal } = crawled;
+  const { processorUs, heldBytes, origins, longestPauseMs, halfTotal } = crawled;
   const held = origins === 0 ? '' : `${origins} origins kept in ${(heldBytes / 1_048_576).toFixed(0)} MiB, `;
   const progress = halfTotal === 0 ? '' : `, half way: total ${halfTotal}`;
   return {
     what: `${count} hosts: ${how}`,
     ours: `${processorUs.toFixed(0)} µs of processor an origin`,
-    peer: `${held}garbage collection ${(pausedShare * 100).toFixed(0)} %, longest pause ${longestPauseMs.toFixed(0)} ms${progress}`,
+    peer: `${held}longest pause for garbage ${longestPauseMs.toFixed(0)} ms${progress}`,
     ratio: `${(processorUs / bare.processorUs).toFixed(2)} ×`,
     bar: '',
     held: true,

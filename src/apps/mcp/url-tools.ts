@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { truncate } from '../../core/base/index.ts';
 import type { RobotsClient } from '../../core/client/index.ts';
 import type { Purpose } from '../../core/decision/index.ts';
 import {
@@ -90,7 +91,13 @@ function linesOf({ file, ...explanation }: UrlExplanation): Pick<AnnotatedLine, 
   return annotate({ ...explanation, file }, false).flatMap((each) =>
     'omitted' in each
       ? []
-      : [{ line: each.line, text: cut(each.text), ...(each.role && { role: each.role }) }],
+      : [
+          {
+            line: each.line,
+            text: truncate(each.text, MAX_LINE_LENGTH),
+            ...(each.role && { role: each.role }),
+          },
+        ],
   );
 }
 
@@ -101,9 +108,8 @@ function statedUsage({ file, decision }: UrlExplanation): Usage | undefined {
   if (file === undefined) return undefined;
   const stated = usage(file, decision.url, decision.agent);
   if (stated.sources.length === 0) return undefined;
-  return { ...stated, licenses: stated.licenses.slice(0, MAX_LICENSES).map(cut) };
-}
-
-function cut(text: string): string {
-  return text.length > MAX_LINE_LENGTH ? `${text.slice(0, MAX_LINE_LENGTH)}…` : text;
+  return {
+    ...stated,
+    licenses: stated.licenses.slice(0, MAX_LICENSES).map((license) => truncate(license, MAX_LINE_LENGTH)),
+  };
 }

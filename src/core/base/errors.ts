@@ -1,3 +1,5 @@
+import { truncate } from './printable.ts';
+
 /** Literal codes of every error this package throws. Match on these rather than on `instanceof`. */
 export type RobotsErrorCode =
   | 'ERR_ROBOTS_INVALID_URL'
@@ -102,8 +104,7 @@ export class RobotsAddressRefusedError extends RobotsError {
   }
 }
 
-/** Quotes and cuts a value from outside, so that a message stays one readable line. */
+/** Quotes and truncates a value from outside, so that a message stays one readable line. */
 export function quote(value: unknown): string {
-  const text = typeof value === 'string' ? value : String(value);
-  return JSON.stringify(text.length > 200 ? `${text.slice(0, 200)}…` : text);
+  return JSON.stringify(truncate(typeof value === 'string' ? value : String(value), 200));
 }

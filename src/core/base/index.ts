@@ -29,7 +29,8 @@ export {
   systemClock,
   Turn,
 } from './clock.ts';
-export { omitUndefined } from './defined.ts';
+export { ignore, omitUndefined } from './values.ts';
+export { truncate } from './printable.ts';
 export {
   DEFAULT_AGENT,
   DEFAULT_CONCURRENCY,

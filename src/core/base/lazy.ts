@@ -1,32 +1,32 @@
-/** A part that is loaded when it is first needed. When that fails, the next who needs it tries again. */
-export class Lazy<Part> {
-  readonly #load: () => Promise<Part>;
-  #loading: Promise<Part> | undefined;
-  #part: Part | undefined;
+/** A value that is loaded when it is first needed. After a failure the next call of {@link load} tries again. */
+export class Lazy<Value> {
+  readonly #load: () => Promise<Value>;
+  #pending: Promise<Value> | undefined;
+  #value: Value | undefined;
 
-  constructor(load: () => Promise<Part>) {
+  constructor(load: () => Promise<Value>) {
     this.#load = load;
   }
 
-  /** The part when it is loaded; `undefined` before. */
-  get part(): Part | undefined {
-    return this.#part;
+  /** The value once it is loaded; `undefined` before. */
+  get value(): Value | undefined {
+    return this.#value;
   }
 
-  /** The part, if anybody has needed it. Loads nothing. */
-  get needed(): Promise<Part> | undefined {
-    return this.#loading;
+  /** The value if {@link load} was called before. Loads nothing. */
+  get pending(): Promise<Value> | undefined {
+    return this.#pending;
   }
 
-  /** The part, loaded now if need be. Those who wait for it get it in the order in which they asked. */
-  get(): Promise<Part> {
-    this.#loading ??= this.#load().then(
-      (part) => (this.#part = part),
+  /** Loads the value if need be. Callers get it in the order of their calls. */
+  load(): Promise<Value> {
+    this.#pending ??= this.#load().then(
+      (value) => (this.#value = value),
       (error: unknown) => {
-        this.#loading = undefined;
+        this.#pending = undefined;
         throw error;
       },
     );
-    return this.#loading;
+    return this.#pending;
   }
 }

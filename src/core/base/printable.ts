@@ -2,10 +2,14 @@
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 const MAX_LENGTH = 400;
 
+/** The text, or the beginning of one that is longer than `maxLength`, with an ellipsis. */
+export function truncate(text: string, maxLength: number): string {
+  return text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
+}
+
 /** Makes text from outside (patterns, agents, paths) safe for a terminal: one line, truncated to `maxLength`. */
 export function printable(text: string, maxLength: number = MAX_LENGTH): string {
-  const cut = text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
-  return cut.replace(UNPRINTABLE, (character) => {
+  return truncate(text, maxLength).replace(UNPRINTABLE, (character) => {
     const code = character.codePointAt(0) ?? 0;
     return code < 0x100 ? `\\x${hex(code, 2)}` : `\\u{${hex(code, 4)}}`;
   });

@@ -64,7 +64,7 @@ export class OriginMemory {
 
   /** Makes ready to keep records. {@link keep}, {@link merge} and {@link restore} need it. */
   async open(): Promise<void> {
-    await this.#entries.get();
+    await this.#entries.load();
   }
 
   /**
@@ -77,7 +77,7 @@ export class OriginMemory {
       if (origin === this.#lastOrigin) return last;
       this.#resize(last);
     }
-    this.#lastEntry = this.#entries.part?.get(origin);
+    this.#lastEntry = this.#entries.value?.get(origin);
     this.#lastOrigin = origin;
     return this.#lastEntry;
   }
@@ -95,7 +95,7 @@ export class OriginMemory {
 
   /** The entry of an origin. This is no question about it: it may be the next to make room. */
   peek(origin: string): CacheEntry | undefined {
-    return this.#entries.part?.peek(origin);
+    return this.#entries.value?.peek(origin);
   }
 
   /** Counts the size of an entry anew, after rules were compiled for an agent, or descriptions cached. */
@@ -140,7 +140,7 @@ export class OriginMemory {
   /** Notes whether the site of an origin answers; once this memory is open, which it then opens. */
   noteSite(origin: string, reachable: boolean): void {
     const early = this.#earlySignals;
-    if (this.#entries.part !== undefined && early.size === 0) {
+    if (this.#entries.value !== undefined && early.size === 0) {
       this.#note(origin, reachable);
       return;
     }
@@ -169,7 +169,7 @@ export class OriginMemory {
 
   forget(origin: string): void {
     this.#earlySignals.delete(origin);
-    if (this.#entries.part?.delete(origin) !== true) return;
+    if (this.#entries.value?.delete(origin) !== true) return;
     this.events.witness((witness) => witness.forgotten(origin, 'invalidated'));
     this.events.publish();
   }
@@ -177,17 +177,17 @@ export class OriginMemory {
   /** Forgets all, and what was still to be noted. */
   close(): void {
     this.#earlySignals.clear();
-    this.#entries.part?.clear();
+    this.#entries.value?.clear();
   }
 
   /** All records, least recently used first. */
   records(): OriginRecord[] {
-    const entries = [...(this.#entries.part?.rvalues() ?? [])];
+    const entries = [...(this.#entries.value?.rvalues() ?? [])];
     return entries.flatMap((entry) => (entry === undefined ? [] : [entry.record]));
   }
 
   stats(): { readonly origins: number; readonly bytes: number } {
-    const { size = 0, calculatedSize = 0 } = this.#entries.part ?? {};
+    const { size = 0, calculatedSize = 0 } = this.#entries.value ?? {};
     return { origins: size, bytes: calculatedSize };
   }
 
@@ -210,8 +210,8 @@ export class OriginMemory {
   }
 
   get #opened(): LRUCache<string, CacheEntry> {
-    const { part } = this.#entries;
-    if (part === undefined) throw new Error('Expected memory to be opened before a record is kept');
-    return part;
+    const { value: entries } = this.#entries;
+    if (entries === undefined) throw new Error('Expected memory to be opened before a record is kept');
+    return entries;
   }
 }

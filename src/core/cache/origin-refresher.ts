@@ -137,7 +137,7 @@ export class OriginRefresher {
   async forget(origin: string): Promise<void> {
     this.#flights.detach(origin);
     this.#memory.forget(origin);
-    const stored = await this.#options.stored?.get();
+    const stored = await this.#options.stored?.load();
     await stored?.forget(origin);
   }
 
@@ -151,7 +151,7 @@ export class OriginRefresher {
     this.#limit.clearQueue();
     this.#memory.close();
     // A store that could not be loaded has nothing to write.
-    const stored = await this.#options.stored?.needed?.catch(() => undefined);
+    const stored = await this.#options.stored?.pending?.catch(() => undefined);
     await stored?.close(Promise.allSettled(this.#running));
   }
 
@@ -160,8 +160,8 @@ export class OriginRefresher {
     // All callers may have left while the flight was queued. It is then never sent.
     signal.throwIfAborted();
     const origin = detachedString(asked);
-    const stored = this.#options.stored && (await this.#options.stored.get());
-    const { nextRecord } = this.#lifecycle.part ?? (await this.#lifecycle.get());
+    const stored = this.#options.stored && (await this.#options.stored.load());
+    const { nextRecord } = this.#lifecycle.value ?? (await this.#lifecycle.load());
     const context = { origin, signal, isCurrent, stored, nextRecord };
     if (stored === undefined) return this.#fetchAndLearn(context, this.#memory.peek(origin));
     const isPaused = this.isPaused(origin);

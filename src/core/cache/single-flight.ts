@@ -1,4 +1,4 @@
-import { onAbort, LightAbortController, type LightAbortSignal } from '../base/index.ts';
+import { onAbort, LightAbortController, type LightAbortSignal, ignore } from '../base/index.ts';
 
 /**
  * At most one flight per key; concurrent callers share it. An abort by one caller rejects that caller only. The
@@ -100,5 +100,3 @@ class Flight<Value> {
     this.#controller.abort(reason);
   }
 }
-
-function ignore(): void {}

@@ -96,7 +96,7 @@ export class ClientAttempts implements Attempts {
 
   /** Closes the client's own connections. The FTP transport is the caller's, who may share it. */
   async close(): Promise<void> {
-    const http = await this.#http.needed;
+    const http = await this.#http.pending;
     await http?.transport.close?.();
   }
 
@@ -106,7 +106,7 @@ export class ClientAttempts implements Attempts {
     known: OriginRecord | undefined,
     signal: LightAbortSignal,
   ): Promise<Outcome> {
-    const { fetchRobots, transport } = this.#http.part ?? (await this.#http.get());
+    const { fetchRobots, transport } = this.#http.value ?? (await this.#http.load());
     const { clock } = this.#settings;
     const startedAt = clock.now();
     const fetching = fetchRobots(this.#optionsFor(transport, origin, known, signal));

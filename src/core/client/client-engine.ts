@@ -167,9 +167,9 @@ export class ClientEngine implements DecisionEngine {
     signal: AbortSignal | undefined,
   ): RequestPermit | Promise<RequestPermit> {
     this.assertOpen();
-    const { part } = this.#pacer;
-    if (part !== undefined) return part.acquire(decision, pace, signal);
-    return this.#pacer.get().then((pacer) => pacer.acquire(decision, pace, signal));
+    const { value: pacer } = this.#pacer;
+    if (pacer !== undefined) return pacer.acquire(decision, pace, signal);
+    return this.#pacer.load().then((pacer) => pacer.acquire(decision, pace, signal));
   }
 
   /** The file that a decision rests on, while memory has it, or it was made for a purpose. */

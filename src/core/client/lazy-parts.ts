@@ -31,7 +31,7 @@ export function lazyStore(
   if (store === undefined) return undefined;
   return new Lazy(async () => {
     const { StoredOrigins } = await import('../store/stored-origins.ts');
-    return new StoredOrigins({ ...settings, store }, await codec.get(), profileOf);
+    return new StoredOrigins({ ...settings, store }, await codec.load(), profileOf);
   });
 }
 
@@ -55,7 +55,7 @@ export function lazyPacer(
       clock,
       random,
       maxOrigins: Math.max(MIN_PACED_ORIGINS, maxOrigins),
-      fleet: (await stored?.get())?.fleet,
+      fleet: (await stored?.load())?.fleet,
       requestRateMs: (decision) => {
         const file = fileOf(decision);
         return file && rates.delayMsOf(file, decision.agent, clock.now());

@@ -5,6 +5,7 @@ import {
   type Lazy,
   onAbort,
   RobotsClosedError,
+  ignore,
 } from '../base/index.ts';
 import {
   OriginMemory,
@@ -118,7 +119,7 @@ export class RobotsClient {
     const pacer = lazyPacer(settings, stored, (decision) => this[ENGINE].fileOf(decision), this, recorder);
     const refresher = new OriginRefresher({
       pauses: {
-        has: (origin) => pacer.part?.pausedUntil(origin) !== undefined,
+        has: (origin) => pacer.value?.pausedUntil(origin) !== undefined,
         ask: (origin, retryAfter, status) => this.#pause(origin, retryAfter, status),
       },
       memory,
@@ -252,7 +253,7 @@ export class RobotsClient {
     const origin = originOf(url);
     const policy = await this.#policyOf(origin, options);
     // Another process of the fleet may have paused the origin.
-    const pacer = await (this.#stored === undefined ? this.#pacer.needed : this.#pacer.get());
+    const pacer = await (this.#stored === undefined ? this.#pacer.pending : this.#pacer.load());
     const pacing = await pacer?.pacingOf(origin, policy);
     return pacing === undefined ? policy : { ...policy, pacing };
   }
@@ -319,7 +320,7 @@ export class RobotsClient {
     const pace = readReserveOptions(options);
     const decision = await this.check(url, agent, options);
     if (decision.allowed) {
-      const pacer = await this.#pacer.get();
+      const pacer = await this.#pacer.load();
       return pacer.book(decision, pace, options.signal);
     }
     const { retryAt } = decision;
@@ -367,10 +368,10 @@ export class RobotsClient {
 
   #pause(origin: string, retryAfter: string, status?: number): void {
     const now = this.#settings.clock.now();
-    const { part } = this.#pacer;
-    if (part !== undefined) part.report(origin, retryAfter, now, status);
+    const { value: pacer } = this.#pacer;
+    if (pacer !== undefined) pacer.report(origin, retryAfter, now, status);
     // If the pacer cannot be loaded, the next call that needs it rejects with the same error.
-    else void this.#pacer.get().then((pacer) => pacer.report(origin, retryAfter, now, status), ignore);
+    else void this.#pacer.load().then((pacer) => pacer.report(origin, retryAfter, now, status), ignore);
   }
 
   /**
@@ -425,7 +426,7 @@ export class RobotsClient {
 
   stats(): RobotsStats {
     const { hits, misses } = this[ENGINE];
-    const pacing = this.#pacer.part?.totals() ?? { waiting: 0, inFlight: 0, paused: 0 };
+    const pacing = this.#pacer.value?.totals() ?? { waiting: 0, inFlight: 0, paused: 0 };
     return { ...this.#memory.stats(), ...this.#refresher.stats(), hits, misses, pacing };
   }
 
@@ -447,7 +448,7 @@ export class RobotsClient {
     const closed = new RobotsClosedError();
     this[ENGINE].close();
     const written = this.#refresher.close(closed);
-    void this.#pacer.needed?.then((pacer) => pacer.close(closed), ignore);
+    void this.#pacer.pending?.then((pacer) => pacer.close(closed), ignore);
     for (const work of this.#working) work.abort(closed);
     await Promise.all([written, this.#attempts.close()]);
   }
@@ -471,7 +472,7 @@ export class RobotsClient {
   async #snapshotContext(): Promise<SnapshotContext> {
     const { clock } = this.#settings;
     const assertOpen = (): void => this[ENGINE].assertOpen();
-    const [codec] = await Promise.all([this.#codec.get(), this.#memory.open()]);
+    const [codec] = await Promise.all([this.#codec.load(), this.#memory.open()]);
     return {
       memory: this.#memory,
       codec,
@@ -495,5 +496,3 @@ export class RobotsClient {
 function assertPurpose(purpose: Purpose): void {
   if (!isPurpose(purpose)) throw invalid('`purpose`', alternatives(PURPOSES), purpose, PURPOSES);
 }
-
-function ignore(): void {}

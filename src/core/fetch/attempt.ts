@@ -25,7 +25,7 @@ import {
 } from '../lifecycle/index.ts';
 import { DEFAULT_ADDRESS_POLICY } from '../net/address-policy.ts';
 import { HopAddresses } from '../net/hop-addresses.ts';
-import { answerHeaders, boundedField, requestFields, shortened } from './header-fields.ts';
+import { answerHeaders, boundedField, requestFields, truncatedUrl } from './header-fields.ts';
 import { readBody, readStart } from './body.ts';
 import {
   ADDRESS_REFUSED,
@@ -319,7 +319,7 @@ class Attempt {
     if (profile.disallowedRedirect === 'unavailable' && isRedirectDisallowed?.(target.href) === true) {
       return this.#answerUnavailable(status, headers, 'disallowed-redirect');
     }
-    this.#redirects.push({ url: shortened(this.#url.href), status, location: shortened(location) });
+    this.#redirects.push({ url: truncatedUrl(this.#url.href), status, location: truncatedUrl(location) });
     this.#url = target;
     this.#hops += 1;
     this.#status = undefined;

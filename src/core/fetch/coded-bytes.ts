@@ -1,3 +1,4 @@
+import { ignore } from '../base/index.ts';
 /**
  * Coded bytes, read chunk by chunk, at most `maxBytes` of them. A coded stream that decodes to nothing could go on
  * for ever without reaching a limit on decoded bytes.
@@ -59,5 +60,3 @@ export class CodedBytes {
     this.#chunks.return?.().then(ignore, ignore);
   }
 }
-
-function ignore(): void {}

@@ -1,3 +1,4 @@
+import { ignore } from '../base/index.ts';
 import {
   type BrotliDecompress,
   crc32,
@@ -93,8 +94,6 @@ function written(decoder: Decoder, chunk: Uint8Array): Promise<void> {
     decoder.write(chunk, done);
   });
 }
-
-function ignore(): void {}
 
 /** RFC 1952 §2.3.1. */
 const MAGIC = [0x1f, 0x8b, 8];

@@ -1,4 +1,4 @@
-import { abortSignalOf, quote, RobotsInvalidOptionsError } from '../base/index.ts';
+import { abortSignalOf, quote, RobotsInvalidOptionsError, ignore } from '../base/index.ts';
 import { surviveManyCodings } from './content-coding.ts';
 import { FetchFailure, REDIRECT_OPAQUE, TRANSFER_CODING } from './failure.ts';
 import { isRetryable } from './stale-socket-retry.ts';
@@ -196,5 +196,3 @@ function discard(body: FetchedResponse['body']): void {
   // A stream of Node, as of node-fetch.
   else if ('destroy' in body && typeof body.destroy === 'function') body.destroy();
 }
-
-function ignore(): void {}

@@ -1,3 +1,4 @@
+import { truncate } from '../base/index.ts';
 import { ANSWER_FIELDS, type AnswerHeaders } from '../lifecycle/index.ts';
 import type { ResponseHeaders, TransportResponse } from './transport.ts';
 import type { FetchRobotsOptions } from './options.ts';
@@ -16,7 +17,7 @@ export function answerHeaders({
     if (value !== undefined) kept[key] = value;
   }
   const location = status >= 300 && status < 400 ? headers.get('location') : undefined;
-  if (location !== undefined) kept.location = shortened(location);
+  if (location !== undefined) kept.location = truncatedUrl(location);
   return kept;
 }
 
@@ -25,9 +26,9 @@ export function boundedField(headers: ResponseHeaders, name: string): string | u
   return value === undefined || value.length > MAX_FIELD_LENGTH ? undefined : value;
 }
 
-/** A URL for reports, cut to the length that is kept. */
-export function shortened(url: string): string {
-  return url.length > MAX_FIELD_LENGTH ? `${url.slice(0, MAX_FIELD_LENGTH)}…` : url;
+/** A URL for reports, truncated to the length that is kept. */
+export function truncatedUrl(url: string): string {
+  return truncate(url, MAX_FIELD_LENGTH);
 }
 
 const ACCEPT = 'text/plain, text/*;q=0.9, */*;q=0.1';

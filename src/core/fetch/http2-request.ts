@@ -1,3 +1,4 @@
+import { ignore } from '../base/index.ts';
 import type { LightAbortSignal } from '../base/index.ts';
 import type { Connector } from '../net/index.ts';
 import { FetchFailure, MALFORMED } from './failure.ts';
@@ -220,5 +221,3 @@ function resetError(stream: ClientHttp2Stream): Error {
   );
   return Object.assign(error, { code: 'ERR_HTTP2_STREAM_ERROR' });
 }
-
-function ignore(): void {}

@@ -1,3 +1,4 @@
+import { ignore } from '../base/index.ts';
 import { decode } from './decode.ts';
 import type { ResponseHeaders, TransportResponse } from './transport.ts';
 import type { Readable } from 'node:stream';
@@ -66,5 +67,3 @@ class UndiciHeaders implements ResponseHeaders {
     return JOINED.has(name) ? value.join(', ') : value[0];
   }
 }
-
-function ignore(): void {}

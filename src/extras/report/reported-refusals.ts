@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/base/index.ts';
+import { omitUndefined, truncate } from '../../core/base/index.ts';
 import type { Decision, RedirectChain } from '../../core/decision/index.ts';
 import { detachedString } from '../../core/url/index.ts';
 import { type ReportedOrigin, type ReportedRefusal, refusedIn } from './report-text.ts';
@@ -83,5 +83,5 @@ export function refusalOf(
 
 /** A copy, so that the report does not hold the whole file that a pattern was read from. */
 export function cutText(text: string, length: number = MAX_TEXT): string {
-  return detachedString(text.length > length ? `${text.slice(0, length)}…` : text);
+  return detachedString(truncate(text, length));
 }

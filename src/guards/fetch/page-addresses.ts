@@ -15,7 +15,7 @@ export function addressChecks({
   if (platform.transport !== 'undici') assertUrlsSuffice(addressPolicy, lookup);
   const parts = new Lazy(() => Promise.all([import('./page-hops.ts'), platform.openPageAgents(lookup)]));
   return async ({ init }) => {
-    const [{ PageHops }, agents] = await parts.get();
+    const [{ PageHops }, agents] = await parts.load();
     return new PageHops(addressPolicy, connectionsOf(Reflect.get(init, 'dispatcher'), agents));
   };
 }

@@ -1,3 +1,4 @@
+import { ignore } from '../../core/base/index.ts';
 /** A request whose body is observed. */
 interface BodyObserver {
   onBodyRead(): void;
@@ -76,5 +77,3 @@ function observedIterator(iterator: { next: AnyRead }, onRead: () => void): { ne
 export function isNodeStream(body: unknown): body is NodeStream & { destroy(): unknown } {
   return typeof body === 'object' && body !== null && 'emit' in body && 'destroy' in body;
 }
-
-function ignore(): void {}

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { isRobotsError, quote, RobotsInvalidOptionsError } from '../../core/base/index.ts';
+import { isRobotsError, quote, RobotsInvalidOptionsError, ignore } from '../../core/base/index.ts';
 import type { OnDamage, QuarantinedDatabase } from '../embedded/quarantine.ts';
 import { awaitTransaction } from './exit.ts';
 import { markLmdbClosed, quarantineDamagedLmdb } from './quarantine.ts';
@@ -147,8 +147,6 @@ export async function transact<Result>(database: LmdbDatabase, work: () => Resul
     begun();
   }
 }
-
-const ignore = (): void => undefined;
 
 /** lmdb gives the reason of a failed commit in a second promise, which must be handled too. */
 async function reasonOf(error: unknown): Promise<unknown> {

@@ -8,10 +8,10 @@ it('is loaded once, and again only after loading it has failed', async () => {
     if (loads === 1) throw new Error('EMFILE');
     return 'part';
   });
-  const [one, other] = [lazy.get(), lazy.get()];
+  const [one, other] = [lazy.load(), lazy.load()];
   await expect(one).rejects.toThrow('EMFILE');
   await expect(other).rejects.toThrow('EMFILE');
-  expect(lazy.needed).toBeUndefined();
-  expect(await Promise.all([lazy.get(), lazy.get()])).toEqual(['part', 'part']);
-  expect([lazy.part, loads]).toEqual(['part', 2]);
+  expect(lazy.pending).toBeUndefined();
+  expect(await Promise.all([lazy.load(), lazy.load()])).toEqual(['part', 'part']);
+  expect([lazy.value, loads]).toEqual(['part', 2]);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { answerHeaders, shortened } from '../../../src/core/fetch/header-fields.ts';
+import { answerHeaders, truncatedUrl } from '../../../src/core/fetch/header-fields.ts';
 
 const read = (status: number, fields: Readonly<Record<string, string>>) =>
   answerHeaders({ status, headers: { get: (name) => fields[name] } });
@@ -23,6 +23,6 @@ describe('the header fields of an answer', () => {
   it('have a Location that is cut after 1,024 characters', () => {
     expect(read(301, { location: 'x'.repeat(1_024) }).location).toBe('x'.repeat(1_024));
     expect(read(301, { location: 'x'.repeat(1_025) }).location).toBe(`${'x'.repeat(1_024)}…`);
-    expect(shortened('/r')).toBe('/r');
+    expect(truncatedUrl('/r')).toBe('/r');
   });
 });

@@ -13,3 +13,6 @@ export function omitUndefined<const Fields extends object>(fields: Fields): Defi
 export function omitUndefined(fields: object): object {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
+
+/** For promises whose rejection is handled elsewhere, and listeners that must be there. */
+export function ignore(): void {}
