@@ -103,6 +103,8 @@ export {
   type IgnoredRequest,
   type Refusal,
   refusalOrAddressIn as refusalIn,
+  retryLater,
+  type RetryLaterOptions,
   RobotsDisallowedError,
   type OtherIdentity,
   type IgnoreReason,

@@ -1,7 +1,9 @@
 import { type Clock, Lazy, type LightAbortSignal } from '../base/index.ts';
 import {
+  asksForPause,
   attemptDue,
   type AttemptDue,
+  canServe,
   type EndedAttempt,
   newest,
   type OriginRecord,
@@ -99,7 +101,7 @@ export class OriginRefresher {
     const known = this.#memory.getAt(origin, now);
     this.#memory.events.publish();
     const isDue = known === undefined || attemptDue(known.record, known.profile, now) === 'now';
-    if (known !== undefined && (!isDue || this.isPaused(origin))) {
+    if (known !== undefined && (!isDue || this.servesInPause(known))) {
       return { entry: known, source: 'memory' };
     }
     return this.refresh(origin, signal);
@@ -128,9 +130,9 @@ export class OriginRefresher {
     return this.#flights.has(origin);
   }
 
-  /** Whether an origin pauses, as far as this process knows: then what is known of its robots.txt serves. */
-  isPaused(origin: string): boolean {
-    return this.#options.pauses.has(origin);
+  /** Whether an entry serves, whatever its age, because its origin pauses, as far as this process knows. */
+  servesInPause({ record }: CacheEntry): boolean {
+    return canServe(record) && this.#options.pauses.has(record.origin);
   }
 
   /** A refresh in flight still serves its callers, but its result is not kept. */
@@ -164,8 +166,10 @@ export class OriginRefresher {
     const { nextRecord } = this.#lifecycle.value ?? (await this.#lifecycle.load());
     const context = { origin, signal, isCurrent, stored, nextRecord };
     if (stored === undefined) return this.#fetchAndLearn(context, this.#memory.peek(origin));
-    const isPaused = this.isPaused(origin);
-    const found = await stored.find(origin, (record) => isPaused || this.#improves(record), signal);
+    const isPaused = this.#options.pauses.has(origin);
+    const suffices = (record: OriginRecord): boolean =>
+      (isPaused && canServe(record)) || this.#improves(record);
+    const found = await stored.find(origin, suffices, signal);
     const known = found.record === undefined ? undefined : this.#takeOver(found.record, context);
     if (found.kind === 'answered' && known !== undefined) return { entry: known, source: 'store' };
     const lease = found.kind === 'to-ask' ? found.lease : undefined;
@@ -224,7 +228,7 @@ export class OriginRefresher {
   /** A pause that a site asks for at its robots.txt holds for its pages, too. */
   #learnPause({ finalUrl, ...outcome }: Outcome): void {
     const retryAfter = outcome.headers?.retryAfter;
-    if (retryAfter === undefined || (outcome.status !== 429 && outcome.status !== 503)) return;
+    if (retryAfter === undefined || !asksForPause(outcome.status)) return;
     this.#options.pauses.ask(new URL(finalUrl).origin, retryAfter, outcome.status);
   }
 

@@ -219,7 +219,7 @@ export class ClientEngine implements DecisionEngine {
     if (!isRobotsTarget(located)) {
       if (!entry.isFreshAndNotDue(now)) {
         const due = attemptDue(entry.record, entry.profile, now);
-        if (due !== 'none' && this.#refresher.isPaused(origin)) {
+        if (due !== 'none' && this.#refresher.servesInPause(entry)) {
           at = timeInPause(entry.record, entry.profile, now);
         } else if (due === 'now') return undefined;
         else if (due === 'ahead' && mayRefresh && this.#refresher.refreshInBackground(origin)) {
@@ -263,8 +263,7 @@ export class ClientEngine implements DecisionEngine {
     events.publish();
     const { entry, source } = await this.#refresher.refresh(located.origin, options?.signal);
     const now = this.#settings.clock.now();
-    const isPaused = this.#refresher.isPaused(located.origin);
-    const at = isPaused ? timeInPause(entry.record, entry.profile, now) : now;
+    const at = this.#refresher.servesInPause(entry) ? timeInPause(entry.record, entry.profile, now) : now;
     const decision = this.#recordDecisionTime(decide(entry, tokens, located, at, source), now, entry);
     this.#memory.updateSize(entry);
     if (options?.purpose !== undefined && entry.file !== undefined)

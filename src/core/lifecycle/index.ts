@@ -12,7 +12,15 @@ export {
   SUSPECT_BYTES,
   detectSuspect,
 } from './challenge-pages.ts';
-export { type Freshness, freshness, retryAfterMs, type StatedLifetime } from './freshness.ts';
+export {
+  asksForPause,
+  fieldLines,
+  type Freshness,
+  freshness,
+  type HeaderFields,
+  retryAfterMs,
+  type StatedLifetime,
+} from './freshness.ts';
 export { type EndedAttempt, JITTER_SHARE, nextRecord } from './next-record.ts';
 export type { ConclusiveAnswer, Copy, Failure, OriginRecord } from './origin-record.ts';
 export {
@@ -46,6 +54,7 @@ export {
 export { ROBOTS_SOURCES, type RobotsSource, sourceOf } from './robots-source.ts';
 export {
   attemptDue,
+  canServe,
   timeInPause,
   type AttemptDue,
   ORIGIN_STATES,

@@ -57,6 +57,11 @@ export function timeInPause(record: OriginRecord, profile: Profile, now: number)
   return isStale ? Math.min(now, answer.staleAt - 1) : now;
 }
 
+/** Whether a record has what can serve while its origin pauses: more than what is known of the site. */
+export function canServe({ answer, failure }: OriginRecord): boolean {
+  return answer !== undefined || failure !== undefined;
+}
+
 /** The start of the last tenth of a lifetime. */
 export function refreshAheadAt({
   fetchedAt,

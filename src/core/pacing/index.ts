@@ -15,7 +15,7 @@ export {
   pacingOptions,
   readReserveOptions,
 } from './options.ts';
-export { asksForPause, type PageResponse, retryAfterOf } from './pause.ts';
+export type { PageResponse } from './pause.ts';
 export type { RequestPermit } from './permit.ts';
 export type { Reservation } from './reservation.ts';
 export type { DelayFrom } from '../decision/index.ts';

@@ -1,19 +1,13 @@
 import { type Clock, MonotonicClock, systemClock, yieldToEventLoop } from '../base/index.ts';
 import type { Decision, OriginPacing, Pause } from '../decision/index.ts';
+import { asksForPause, fieldLines } from '../lifecycle/index.ts';
 import { RobotsDeferredError } from './deferred.ts';
 import type { FleetSchedule } from './fleet-slots.ts';
 import { type Gap, gapOf } from './gap.ts';
 import { type Pace, paceOf } from './options.ts';
 import { type Deferral, OriginQueue, type PacedRequest } from './origin-queue.ts';
 import { OriginQueues, type PacingTotals } from './origin-queues.ts';
-import {
-  askedPauseMs,
-  asksForPause,
-  isEdgeRefusal,
-  type PageResponse,
-  type PauseSignal,
-  retryAfterOf,
-} from './pause.ts';
+import { askedPauseMs, isEdgeRefusal, type PageResponse, type PauseSignal } from './pause.ts';
 import { PagePermit, type Permits, type RequestPermit } from './permit.ts';
 import type { Reservation } from './reservation.ts';
 
@@ -130,7 +124,7 @@ export class Pacer implements Permits {
   learn({ decision, pace, at: startedAt }: PacedRequest, response: PageResponse): void {
     const { status, headers } = response;
     if (!asksForPause(status) && !(pace.pauseOnRefusal && isEdgeRefusal(response))) return;
-    const askedMs = askedPauseMs(retryAfterOf(headers), this.#options.clock.now());
+    const askedMs = askedPauseMs(fieldLines(headers, 'retry-after'), this.#options.clock.now());
     this.#pause(decision.origin, { askedMs, startedAt, backOff: pace.backOff, status });
   }
 

@@ -1,19 +1,14 @@
 import { omitUndefined } from '../base/index.ts';
 import type { Pause } from '../decision/index.ts';
-import { retryAfterMs } from '../lifecycle/index.ts';
+import { fieldLines, type HeaderFields, retryAfterMs } from '../lifecycle/index.ts';
 import type { Pace } from './options.ts';
-
-/** Header fields: `Headers`, or an object with names in lower case. */
-export type ResponseFields =
-  | { get(name: string): string | null | undefined }
-  | Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /** The response to a page request, as far as pacing needs it. */
 export interface PageResponse {
   /** The status code. 429 and 503 pause the origin. */
   readonly status?: number;
   /** The header fields, of which `Retry-After` and `cf-mitigated` are read. */
-  readonly headers?: ResponseFields;
+  readonly headers?: HeaderFields;
 }
 
 /** What may begin a pause, or lengthen one. */
@@ -36,14 +31,9 @@ const MAX_ASKED_MS = 24 * 60 * 60 * 1000;
 const INCIDENT_RESET_MS = 30 * 60 * 1000;
 const JITTER_SHARE = 0.1;
 
-/** RFC 6585 §4 and RFC 9110 §15.6.4: the statuses that ask to come back later. */
-export function asksForPause(status: number | undefined): status is 429 | 503 {
-  return status === 429 || status === 503;
-}
-
 /** Whether the site, or the CDN before it, refused the crawler: 403, 999 (LinkedIn), or a challenge of Cloudflare. */
 export function isEdgeRefusal({ status, headers }: PageResponse): boolean {
-  return status === 403 || status === 999 || fieldOf(headers, 'cf-mitigated') !== undefined;
+  return status === 403 || status === 999 || fieldLines(headers, 'cf-mitigated') !== undefined;
 }
 
 /**
@@ -53,18 +43,6 @@ export function isEdgeRefusal({ status, headers }: PageResponse): boolean {
 export function askedPauseMs(retryAfter: string | undefined, epochMs: number): number | undefined {
   const askedMs = retryAfterMs(retryAfter, epochMs, { minMs: 0, maxMs: MAX_ASKED_MS });
   return askedMs === 0 ? undefined : askedMs;
-}
-
-/** The `Retry-After` field of a response; several lines are joined, as fetch joins them. */
-export function retryAfterOf(headers: ResponseFields | undefined): string | undefined {
-  return fieldOf(headers, 'retry-after');
-}
-
-function fieldOf(headers: ResponseFields | undefined, name: string): string | undefined {
-  if (headers === undefined) return undefined;
-  const field: unknown = typeof headers.get === 'function' ? headers.get(name) : Reflect.get(headers, name);
-  if (Array.isArray(field)) return field.join(', ');
-  return typeof field === 'string' ? field : undefined;
 }
 
 /** Whether the next pause after this one counts as a further incident. */

@@ -1,5 +1,6 @@
 import type { PacedRequest } from './origin-queue.ts';
-import { asksForPause, type PageResponse } from './pause.ts';
+import { asksForPause } from '../lifecycle/index.ts';
+import type { PageResponse } from './pause.ts';
 import { PERMIT_TTL_MS } from './schedule.ts';
 
 /** The right to send one request. An attempt that a library retries needs another one. */

@@ -10,7 +10,7 @@ import { locate } from '../../core/url/index.ts';
 import type { GuardSettings } from './options.ts';
 import type { GuardClientAdapter } from './client.ts';
 import type { Refusal } from './refusal.ts';
-import { asksForPause, fieldOf, priceIn, type ResponseFields } from './response-fields.ts';
+import { fieldOf, priceIn, type ResponseFields, retryAfterOf } from './response-fields.ts';
 
 const ABOUT_REQUEST: DecisionContext = Object.freeze({ request: true });
 
@@ -93,7 +93,7 @@ function endOf(end: RequestEnd): Partial<SentRequest> {
   return omitUndefined({
     status,
     refused: refusal?.code === 'ERR_ROBOTS_USAGE' ? refusal.code : undefined,
-    retryAfter: (asksForPause(status) ? fieldOf(headers, 'retry-after') : null) ?? undefined,
+    retryAfter: retryAfterOf(status, headers),
     challenge: fieldOf(headers, 'cf-mitigated') ?? undefined,
     price: status === 402 ? priceIn(headers) : undefined,
   });

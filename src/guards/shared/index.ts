@@ -17,3 +17,4 @@ export {
   RobotsUnreachableError,
   RobotsUsageError,
 } from './refusal.ts';
+export { retryLater, type RetryLaterOptions } from './retry-later.ts';

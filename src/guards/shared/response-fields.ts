@@ -1,4 +1,5 @@
 /** The part of a site's response that guards read, in the forms of all libraries. */
+import { asksForPause, fieldLines } from '../../core/lifecycle/index.ts';
 import { isRedirect } from '../../core/fetch/redirect.ts';
 import type { UsageOptions } from '../../core/rules/index.ts';
 
@@ -22,11 +23,7 @@ export function fieldOf(headers: ResponseFields, name: string): string | null {
 
 /** The header fields about the use of content. All lines of a field are joined, as the standards require. */
 export function usageHeaders(headers: ResponseFields): UsageOptions {
-  const get = (name: string): string | null => {
-    if (isFields(headers)) return headers.get(name);
-    const value = headers[name];
-    return Array.isArray(value) ? value.join(', ') : (value ?? null);
-  };
+  const get = (name: string): string | null => fieldLines(headers, name) ?? null;
   return { contentUsage: get('content-usage'), contentSignal: get('content-signal') };
 }
 
@@ -35,9 +32,9 @@ export function redirects(status: number, headers: ResponseFields): boolean {
   return isRedirect(status) && fieldOf(headers, 'location') !== null;
 }
 
-/** RFC 6585 §4 and RFC 9110 §15.6.4: the `Retry-After` of these is the time to wait before a new request. */
-export function asksForPause(status: number): boolean {
-  return status === 429 || status === 503;
+/** The `Retry-After` of a response that asks for a pause. */
+export function retryAfterOf(status: number, headers: ResponseFields): string | undefined {
+  return asksForPause(status) ? fieldLines(headers, 'retry-after') : undefined;
 }
 
 /** A price is the site's text: longer ones are cut. */

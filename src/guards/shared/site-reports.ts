@@ -1,6 +1,6 @@
 import { causesOf } from '../../core/base/index.ts';
 import type { GuardClientAdapter } from './client.ts';
-import { asksForPause, fieldOf, type ResponseFields } from './response-fields.ts';
+import { type ResponseFields, retryAfterOf } from './response-fields.ts';
 
 /** Reports to the client what the requests of a guard show of sites: whether they respond, and ask for a pause. */
 export class SiteReports {
@@ -16,7 +16,7 @@ export class SiteReports {
    * @param origin That of `url`, if a decision has it: then the URL need not be read again.
    */
   responded(url: string | URL, status: number, headers: ResponseFields, origin?: string): void {
-    const retryAfter = asksForPause(status) ? fieldOf(headers, 'retry-after') : null;
+    const retryAfter = retryAfterOf(status, headers) ?? null;
     this.#report(url, status < 500, origin, retryAfter);
   }
 

@@ -1,6 +1,7 @@
 import { builtin } from '../../core/base/index.ts';
 import { watchNodeStream } from './response-body.ts';
-import { asksForPause, type ResponseFields } from './response-fields.ts';
+import { asksForPause } from '../../core/lifecycle/index.ts';
+import type { ResponseFields } from './response-fields.ts';
 
 /** A request that holds a permit, as the HTTP stack below its library sees it. */
 interface WatchedRequest {

@@ -1,0 +1,75 @@
+import {
+  type Clock,
+  milliseconds,
+  optionTable,
+  sleepWith,
+  systemClock,
+  wholeNumber,
+  anAbortSignal,
+  anObjectWith,
+} from '../../core/base/index.ts';
+import { refusalIn } from './refusal.ts';
+
+/** Options of {@link retryLater}. */
+export interface RetryLaterOptions {
+  /** The longest wait for one retry, in milliseconds. A refusal with a later `retryAt` is the result. @default 3_600_000 */
+  readonly maxWaitMs?: number;
+  /** The most retries. @default 10 */
+  readonly maxRetries?: number;
+  /** Ends the wait: the call then rejects with its reason. */
+  readonly signal?: AbortSignal;
+  /** For tests. @default the system's clock */
+  readonly clock?: Clock;
+}
+
+const checkOptions = optionTable({
+  maxWaitMs: milliseconds,
+  maxRetries: wholeNumber(0, Number.MAX_SAFE_INTEGER, 'a whole number'),
+  signal: anAbortSignal,
+  clock: anObjectWith('now', 'a clock'),
+});
+/** Timers take no longer times. */
+const MAX_SLEEP_MS = 60 * 60 * 1_000;
+
+/**
+ * Runs a task, and runs it again at the `retryAt` of the refusal that it rejects with, or resolves with: that of a robots.txt
+ * that is unreachable, or of a request that `pacing` deferred. Other errors, and refusals without `retryAt`, are the
+ * result. Hand the task to the queue within: then a request that waits holds no place of the queue.
+ *
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`), the reason of `signal`, or what the task throws last.
+ *
+ * @example
+ * ```ts
+ * const queue = new PQueue({ concurrency: 20 });
+ * const visit = (url: string) => retryLater(() => queue.add(() => fetchPolitely(url)));
+ * const responses = await Promise.all(urls.map(visit));
+ * ```
+ */
+export async function retryLater<Result>(
+  task: () => Promise<Result>,
+  options: RetryLaterOptions = {},
+): Promise<Result> {
+  checkOptions(options, '');
+  const { maxWaitMs = 3_600_000, maxRetries = 10, clock = systemClock } = options;
+  const signal = options.signal ?? new AbortController().signal;
+  for (let retries = 0; ; retries++) {
+    signal.throwIfAborted();
+    const ended = await task().then(
+      (value) => ({ value, isError: false }) as const,
+      (error: unknown) => ({ error, isError: true }) as const,
+    );
+    const refusal = refusalIn(ended.isError ? ended.error : ended.value);
+    const retryAt = refusal !== undefined && 'retryAt' in refusal ? refusal.retryAt : undefined;
+    let leftMs = (retryAt ?? Infinity) - clock.now();
+    if (retries >= maxRetries || leftMs > maxWaitMs) {
+      if (ended.isError) throw ended.error;
+      return ended.value;
+    }
+    while (retryAt !== undefined && leftMs > 0) {
+      const sleepMs = Math.min(leftMs, MAX_SLEEP_MS);
+      await sleepWith(clock, sleepMs, signal);
+      // A clock that stands still does not make the wait longer.
+      leftMs = Math.min(leftMs - sleepMs, retryAt - clock.now());
+    }
+  }
+}
