@@ -61,11 +61,11 @@ export async function retryLater<Result>(
     const refusal = refusalIn(ended.isError ? ended.error : ended.value);
     const retryAt = refusal !== undefined && 'retryAt' in refusal ? refusal.retryAt : undefined;
     let leftMs = (retryAt ?? Infinity) - clock.now();
-    if (retries >= maxRetries || leftMs > maxWaitMs) {
+    if (retryAt === undefined || retries >= maxRetries || leftMs > maxWaitMs) {
       if (ended.isError) throw ended.error;
       return ended.value;
     }
-    while (retryAt !== undefined && leftMs > 0) {
+    while (leftMs > 0) {
       const sleepMs = Math.min(leftMs, MAX_SLEEP_MS);
       await sleepWith(clock, sleepMs, signal);
       // A clock that stands still does not make the wait longer.
