@@ -19,6 +19,13 @@ import { turnPreloadingOff } from './preloading.ts';
 export interface GuardContextOptions extends ThrowingGuardOptions {
   /** Whether subresources are checked too: images, scripts, `fetch` of pages and workers. @default false */
   readonly subresources?: boolean;
+  /**
+   * Whether pages send the client's name as `User-Agent`, in place of the browser's (RFC 9309 §2.2.1). In Playwright this
+   * replaces the extra HTTP headers of the context. Without the option, the process is warned once when a page has
+   * another product token than robots.txt is checked for.
+   * @default false, with a warning
+   */
+  readonly identify?: boolean;
 }
 
 /** The guard of a browser context, whose pages are of the type `Page`. */
@@ -41,7 +48,7 @@ export interface BrowserContextGuard<Page> extends AsyncDisposable {
   dispose(): Promise<void>;
 }
 
-/** `isIt` tells which request has ended. */
+/** Called with the way in which a request ended. `isIt` finds the request. */
 export type NavigationEndListener = (
   end: 'finished' | 'failed',
   isIt: (request: PausedRequest) => boolean,
@@ -67,8 +74,8 @@ export interface ContextLibrary<Page> {
   prepare(setup: ContextSetup): Promise<void>;
   onceClosed(listener: () => void): void;
   /**
-   * Calls `listener` when a request has ended: its body has arrived, or it failed, because its page or frame is gone or
-   * another navigation began, too. Returns a function that removes the listener.
+   * Calls `listener` when a request has ended. It has failed also when its page or frame is gone, or another navigation
+   * began. Returns a function that removes the listener.
    */
   onNavigationEnd(listener: NavigationEndListener): Promise<() => void>;
   /** The id of the main frame of a page; `undefined` when the page is closed. */
@@ -76,7 +83,7 @@ export interface ContextLibrary<Page> {
   oncePageCloses(page: Page, listener: () => void): void;
 }
 
-/** Reasons of failure that do not show whether the site is reachable. */
+/** Reasons for a failure that do not show whether the site is reachable. */
 const LOCAL_REASONS: ReadonlySet<string> = new Set([
   'Aborted',
   'AccessDenied',
@@ -85,8 +92,8 @@ const LOCAL_REASONS: ReadonlySet<string> = new Set([
   'InternetDisconnected',
 ]);
 /**
- * How long a document that does not come holds its permit: the default timeout of navigations in Playwright and
- * Puppeteer. Neither library shows when a navigation has timed out; the browser goes on waiting.
+ * How long a document without a response holds its permit: the default timeout of navigations in Playwright and Puppeteer.
+ * Neither library shows that a navigation timed out, and the browser goes on waiting.
  */
 const NO_RESPONSE_MS = 30_000;
 /** What gives pages the name of the client. Crawlee's guard for browsers has the option, too. */
@@ -201,7 +208,7 @@ class ContextWatcher<Page> implements BrowserContextGuard<Page>, RequestWatcher 
     }
   }
 
-  /** Aborts the wait of a navigation, which the end of the guard does, too. */
+  /** Ends the wait of a navigation: at once when the guard is disposed of. */
   #navigationEnd(): AbortController {
     const leaving = new AbortController();
     const { aborted, reason } = this.#disposal.signal;
@@ -294,7 +301,7 @@ class ContextWatcher<Page> implements BrowserContextGuard<Page>, RequestWatcher 
     const reason = new DOMException('The context is no longer guarded', 'AbortError');
     this.#disposal.abort(reason);
     for (const { leaving } of this.#navigations.values()) leaving.abort(reason);
-    // Waiting requests are blocked in this turn, before the browser releases the remaining ones.
+    // Waiting requests are blocked in this turn. After it, the browser continues all paused requests.
     await setImmediate();
     await this.#requests.delete(this);
     // Their responses are no longer seen.
