@@ -55,20 +55,20 @@ export interface ObservedAttempt {
   readonly isKept: boolean;
 }
 
-/** Writes down what happens to records in memory, in the order in which it happens. */
+/** Is called for each change of a record in memory, in order. */
 export interface RecordObserver {
-  attempted(attempt: ObservedAttempt): void;
+  onAttempt(attempt: ObservedAttempt): void;
   /**
    * A record from a store or a snapshot is in force.
    *
    * @param isKept As {@link ObservedAttempt.isKept}.
    */
-  takenOver(record: OriginRecord, profile: Profile, isKept: boolean): void;
-  /** The record has a signal about its site. */
-  signalled(before: OriginRecord | undefined, record: OriginRecord, reachable: boolean, at: number): void;
-  /** The clock was set back: the pause after a failure counts anew, and nothing else has changed. */
-  pausedAnew(before: OriginRecord, after: OriginRecord): void;
-  forgotten(origin: string, reason: 'invalidated' | 'evicted'): void;
+  onRecordRestored(record: OriginRecord, profile: Profile, isKept: boolean): void;
+  /** `report`, or a guard, said whether the site is reachable. */
+  onSiteSignal(before: OriginRecord | undefined, record: OriginRecord, reachable: boolean, at: number): void;
+  /** The clock went back: the pause after a failure restarts. */
+  onBackoffRestarted(before: OriginRecord, after: OriginRecord): void;
+  onForgotten(origin: string, reason: 'invalidated' | 'evicted'): void;
 }
 
 /**
@@ -85,7 +85,7 @@ export class CacheEvents {
 
   add(origin: string, event: CacheMessage['event']): void {
     const { cache } = cacheChannels;
-    if (event === 'evict') this.witness((witness) => witness.forgotten(origin, 'evicted'));
+    if (event === 'evict') this.witness((witness) => witness.onForgotten(origin, 'evicted'));
     if (cache.hasSubscribers) this.#waiting.push(() => cache.publish({ origin, event }));
   }
 

@@ -89,7 +89,7 @@ export class OriginMemory {
     const { record } = entry;
     const paused = restartBackoff(record, entry.profile, now);
     if (paused === record) return entry;
-    this.events.witness((witness) => witness.pausedAnew(record, paused));
+    this.events.witness((witness) => witness.onBackoffRestarted(record, paused));
     return this.#store(paused, entry);
   }
 
@@ -117,7 +117,7 @@ export class OriginMemory {
     const merged = known === undefined ? record : newest(known.record, record);
     if (known !== undefined && merged === known.record) return known;
     const entry = this.keep(merged, known, now);
-    this.events.witness((witness) => witness.takenOver(merged, entry.profile, true));
+    this.events.witness((witness) => witness.onRecordRestored(merged, entry.profile, true));
     return entry;
   }
 
@@ -163,14 +163,14 @@ export class OriginMemory {
     const entry = this.peek(origin);
     const { origin: kept = detachedString(origin) } = entry?.record ?? {};
     const { record } = this.keep(withSiteSignal(entry?.record, kept, reachable, now), entry, now);
-    this.events.witness((witness) => witness.signalled(entry?.record, record, reachable, now));
+    this.events.witness((witness) => witness.onSiteSignal(entry?.record, record, reachable, now));
     this.events.publish();
   }
 
   forget(origin: string): void {
     this.#earlySignals.delete(origin);
     if (this.#entries.value?.delete(origin) !== true) return;
-    this.events.witness((witness) => witness.forgotten(origin, 'invalidated'));
+    this.events.witness((witness) => witness.onForgotten(origin, 'invalidated'));
     this.events.publish();
   }
 

@@ -195,7 +195,7 @@ export class OriginRefresher {
       entry = this.#memory.merge(record, now);
     } else {
       const { profile } = (entry = new CacheEntry(record, this.#options.profileOf(record.origin)));
-      this.#memory.events.witness((witness) => witness.takenOver(record, profile, false));
+      this.#memory.events.witness((witness) => witness.onRecordRestored(record, profile, false));
     }
     this.#memory.events.publish();
     return entry;
@@ -251,7 +251,7 @@ export class OriginRefresher {
       ? this.#memory.keep(record, held ?? known, now)
       : new CacheEntry(record, profile, known);
     const attempt = { origin, outcome, previous, record, profile, at: now, isKept };
-    this.#memory.events.witness((witness) => witness.attempted(attempt));
+    this.#memory.events.witness((witness) => witness.onAttempt(attempt));
     return entry;
   }
 
@@ -275,7 +275,7 @@ export class OriginRefresher {
     const record = nextRecord({ origin: server, previous, outcome: served, profile, now, random });
     this.#memory.keep(record, known, now);
     const attempt = { origin: server, outcome: served, previous, record, profile, at: now, isKept: true };
-    this.#memory.events.witness((witness) => witness.attempted(attempt));
+    this.#memory.events.witness((witness) => witness.onAttempt(attempt));
     void stored?.remember(record);
   }
 

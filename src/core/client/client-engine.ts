@@ -131,7 +131,7 @@ export class ClientEngine implements DecisionEngine {
   }
 
   publishDecision(decision: Decision, context?: DecisionContext): Decision {
-    this.#recorder?.decided(decision, context);
+    this.#recorder?.onDecisionPublished(decision, context);
     if (decisionChannels.decision.hasSubscribers) {
       decisionChannels.decision.publish({ ...context, decision, client: this.#client });
     }
@@ -140,7 +140,7 @@ export class ClientEngine implements DecisionEngine {
 
   /** A guard sends a request without a question. */
   publishIgnored(url: string, because: string): void {
-    this.#recorder?.ignored(url, because);
+    this.#recorder?.onIgnored(url, because);
     const { ignored } = decisionChannels;
     if (ignored.hasSubscribers) ignored.publish({ url, because, client: this.#client });
   }
@@ -152,7 +152,7 @@ export class ClientEngine implements DecisionEngine {
   }
 
   publishRequest(request: SentRequest): void {
-    this.#recorder?.requested(request);
+    this.#recorder?.onRequest(request);
     const { request: requests } = decisionChannels;
     if (requests.hasSubscribers) requests.publish({ ...request, client: this.#client });
   }
@@ -239,7 +239,7 @@ export class ClientEngine implements DecisionEngine {
     entry?: CacheEntry,
   ): Made {
     if (this.#recorder !== undefined && decision !== undefined) {
-      this.#recorder.made(decision, now, entry?.record);
+      this.#recorder.onDecisionMade(decision, now, entry?.record);
     }
     return decision;
   }

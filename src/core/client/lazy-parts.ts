@@ -61,11 +61,11 @@ export function lazyPacer(
         return file && rates.delayMsOf(file, decision.agent, clock.now());
       },
       onDeferral: (decision, deferral) => {
-        recorder?.deferred(decision, deferral.retryAt, deferral.delayFrom);
+        recorder?.onDeferral(decision, deferral.retryAt, deferral.delayFrom);
         if (deferred.hasSubscribers) deferred.publish({ decision, ...deferral, client });
       },
       onPause: (origin, { status, from, until, incident, delayFrom }, isLonger) => {
-        recorder?.paused(origin, from, until, status);
+        recorder?.onPause(origin, from, until, status);
         if (isLonger || !pause.hasSubscribers) return;
         const about = omitUndefined({ status });
         pause.publish({ origin, ...about, from, until, incident, delayFrom, client });

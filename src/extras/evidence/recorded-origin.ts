@@ -109,10 +109,7 @@ function withTimes(record: OriginRecord, { staleAt, retryAt }: AttemptEntry): Or
     : { ...record, answer: { ...answer, staleAt } };
 }
 
-/**
- * The number in [0, 1] that, as jitter, makes the recorded times out of those of `record`, which has none; `undefined`
- * when there is no such number.
- */
+/** The jitter, in [0, 1], that turns the times of `record`, which has none, into the recorded ones; `undefined` if none does. */
 export function jitterOf(
   { at, staleAt, retryAt }: AttemptEntry,
   { answer, failure }: OriginRecord,
@@ -126,7 +123,7 @@ export function jitterOf(
   return Math.min(1, Math.max(0, shareTaken / JITTER_SHARE));
 }
 
-/** The outcome that was recorded. `undefined` when the evidence lacks the bytes of a success. */
+/** The recorded outcome; `undefined` when the evidence lacks the bytes of a success. */
 export function outcomeOf(recorded: AttemptEntry, bodyOf: BodyOf): Outcome | undefined {
   const { outcome: kind, requests, status, headers, reason, error, suspect, retryAfterMs, sha256 } = recorded;
   const redirects = requests

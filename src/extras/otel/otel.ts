@@ -1,4 +1,4 @@
-/** `canfetch/otel`: spans of OpenTelemetry, made of what the client publishes on its tracing channels. */
+/** `canfetch/otel`: OpenTelemetry spans from the client's tracing channels. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { channel, tracingChannel } from 'node:diagnostics_channel';
 import { createRequire } from 'node:module';
@@ -28,16 +28,16 @@ import {
 
 export interface TraceRobotsOptions {
   /**
-   * Whether decisions from memory have a span, too. They take less than a microsecond, the span takes more; and
-   * `permits` then answers `undefined`.
+   * Whether decisions from memory have a span, too. The span takes longer than the decision, and `permits` is then
+   * `undefined`.
    * @default false
    */
   readonly warm?: boolean;
 }
 
-/** Spans that are being made. Made by {@link traceRobots}. */
+/** Made by {@link traceRobots}. */
 export interface RobotsTracing extends Disposable {
-  /** Makes no more spans. Those that have begun are not ended. */
+  /** Starts no more spans. Open spans are not ended. */
   close(): void;
 }
 
@@ -57,17 +57,16 @@ const checkOptions = optionTable({
 });
 
 /**
- * Makes spans of what all clients of the process do, with a tracer of OpenTelemetry:
+ * Makes OpenTelemetry spans for all clients of the process:
  *
  * - `canfetch.question`: a question that waits for the store or for the network;
  * - `canfetch.attempt`: an attempt to fetch a robots.txt. Its parent is the question that started it. Other questions that
  *   wait for it have `canfetch.shared` and a link to that question, or to the attempt;
  * - `GET`, within the attempt: each request, of kind CLIENT. Redirects are requests of their own.
  *
- * The parent of a question is the span that is active where the client, or a guard, is called. Questions that are answered
- * from memory make no span unless `warm` is set. Attributes are those of OpenTelemetry's conventions for HTTP, and
- * `canfetch.*`. No span has userinfo of URLs, values of header fields, or bodies. Without `traceRobots` nothing of this costs
- * anything.
+ * The parent of a question is the span that is active where the client, or a guard, is called. Decisions from memory have no
+ * span unless `warm` is set. Attributes follow OpenTelemetry's conventions for HTTP, and `canfetch.*`. No span has user names
+ * and passwords, values of header fields, or bodies.
  *
  * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`), also where `@opentelemetry/api` is not
  *   installed.
@@ -91,11 +90,11 @@ export function traceRobots(tracer: Tracer, options: TraceRobotsOptions = {}): R
 class Tracing implements RobotsTracing {
   readonly #api: typeof OpenTelemetry = loadApi();
   readonly #tracer: Tracer;
-  /** The frame of the innermost question, attempt or hop that the code at hand runs in. */
+  /** The innermost question, attempt or request that the running code belongs to. */
   readonly #frames = new AsyncLocalStorage<Frame>();
-  /** The spans that have begun, by their message. */
+  /** Open spans, by their message. */
   readonly #spans = new WeakMap<object, Span>();
-  /** What questions may share: the span of the question that waits, then of its attempt, by client and origin. */
+  /** What other questions may wait for: the span of a question, then of its attempt. By client and origin. */
   readonly #shared = new WeakMap<object, Map<string, Span>>();
   readonly #endings: (() => void)[] = [];
 
@@ -162,7 +161,7 @@ class Tracing implements RobotsTracing {
   #start(message: object, name: string, options: SpanOptions): Frame {
     const callers = this.#api.context.active();
     const frame = this.#frames.getStore();
-    // The caller may have made another span active within the work at hand, which is then nearer.
+    // The caller may have activated a span of its own inside, which is then nearer.
     const parent = frame?.callers === callers ? frame.own : callers;
     const span = this.#tracer.startSpan(name, options, parent);
     this.#spans.set(message, span);
@@ -192,7 +191,7 @@ class Tracing implements RobotsTracing {
     this.#shared.set(message.client, spans.set(message.origin, span));
   }
 
-  /** A decision of no duration, if it came from memory. */
+  /** A span without duration for a decision from memory. */
   #decided({ decision, client }: DecisionMessage): void {
     const { origin, robots } = decision;
     if (robots.source === 'network' || robots.source === 'store') return;
@@ -203,7 +202,7 @@ class Tracing implements RobotsTracing {
   }
 }
 
-/** Loads the optional peer when it is needed: whoever reads the types alone need not have it. */
+/** Loads the optional peer when it is needed: its types alone do not need it. */
 function loadApi(): typeof OpenTelemetry {
   try {
     const api: typeof OpenTelemetry = createRequire(import.meta.url)('@opentelemetry/api');

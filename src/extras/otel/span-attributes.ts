@@ -6,7 +6,7 @@ import type { Outcome } from '../../core/lifecycle/index.ts';
 import type { AttemptMessage } from '../../core/client/attempts.ts';
 import type { CheckMessage } from '../../core/client/client-engine.ts';
 
-/** The values that OpenTelemetry tells to redact in `url.full`: signatures and keys of storage services. */
+/** OpenTelemetry's conventions redact these in `url.full`: signatures and keys of storage services. */
 const SECRET_PARAMETER = /([?&](?:AWSAccessKeyId|Signature|sig|X-Goog-Signature)=)[^&#]*/g;
 const MAX_PATTERN = 200;
 

@@ -4,9 +4,18 @@ import { Recorder } from '../../../src/core/client/evidence/recorder.ts';
 
 const TEXT = 'User-agent: *\nDisallow: /private\n';
 
-/** What of the recorder is called while a client answers, is told of its site, and forgets. */
+/** Counts the calls of the recorder's methods while a client decides, requests, and forgets. */
 async function calls(options: RobotsClientOptions): Promise<Record<string, number>> {
-  const methods = ['attempted', 'takenOver', 'signalled', 'forgotten', 'made', 'decided', 'ignored'] as const;
+  const methods = [
+    'onAttempt',
+    'onRecordRestored',
+    'onSiteSignal',
+    'onForgotten',
+    'onDecisionMade',
+    'onDecisionPublished',
+    'onIgnored',
+    'onRequest',
+  ] as const;
   const spies = methods.map((name) => [name, vi.spyOn(Recorder.prototype, name)] as const);
   onTestFinished(() => spies.forEach(([, spy]) => spy.mockRestore()));
   const client = new RobotsClient({
@@ -31,17 +40,18 @@ describe('a client without the option `evidence`', () => {
     expect(Object.values(counted).every((times) => times === 0)).toBe(true);
   });
 
-  it('with it does, which the count shows', async () => {
+  it('computes it otherwise, which the count shows', async () => {
     const counted = await calls({ evidence: () => undefined });
     expect(counted).toEqual({
-      attempted: 1,
-      takenOver: 0,
-      // By the caller, and by the page that the guard got.
-      signalled: 2,
-      forgotten: 1,
-      made: 4,
-      decided: 4,
-      ignored: 0,
+      onAttempt: 1,
+      onRecordRestored: 0,
+      // From the caller, and from the guard's response.
+      onSiteSignal: 2,
+      onForgotten: 1,
+      onDecisionMade: 4,
+      onDecisionPublished: 4,
+      onIgnored: 0,
+      onRequest: 1,
     });
   });
 });

@@ -5,10 +5,10 @@ import { ListPosition } from '../../answers/input/index.ts';
 import { UsageError } from '../../answers/session.ts';
 import { printable } from '../../answers/text/index.ts';
 
-/** No entry is longer, in characters. */
+/** Maximum length of a line, in characters. */
 const MAX_LINE_LENGTH = 256 * 1_024 * 1_024;
 
-/** One file of evidence, read line by line, and the replay of it. */
+/** A file of evidence, read line by line, with its replay. */
 export class EvidenceSource {
   readonly name: string;
   readonly replay: Replay;
@@ -39,7 +39,7 @@ export class EvidenceSource {
     return this.#head !== undefined || this.#next < this.#lines.length || this.#hasEnded;
   }
 
-  /** Reads on, until {@link isReady}. */
+  /** Reads until {@link isReady}. */
   async fill(): Promise<void> {
     while (!this.isReady) {
       const { done, value } = await this.#chunks.next();
@@ -95,7 +95,7 @@ export class EvidenceSource {
     this.#next = 0;
   }
 
-  /** What follows the last line end is a line that was cut, or one whose end an editor has removed. */
+  /** The rest is a line that was cut, or one without a newline. */
   #end(): void {
     this.#hasEnded = true;
     const rest = this.#rest + this.#decoder.decode();
@@ -104,7 +104,7 @@ export class EvidenceSource {
     this.#next = 0;
   }
 
-  /** Adds the name of the file to what is wrong with it. */
+  /** Adds the name of the file to errors. */
   #named<Result>(work: () => Result): Result {
     try {
       return work();

@@ -70,7 +70,7 @@ export class Recorder implements RecordObserver {
     for (const override of client.overrides.values()) this.#overridden(override, at);
   }
 
-  attempted({ origin, outcome, previous, record, profile, at, isKept }: ObservedAttempt): void {
+  onAttempt({ origin, outcome, previous, record, profile, at, isKept }: ObservedAttempt): void {
     const { headers, suspect, kind } = outcome;
     const { answer, copy, failure } = record;
     const digest = kind === 'success' || kind === 'not-modified' ? copy?.sha256 : undefined;
@@ -98,13 +98,13 @@ export class Recorder implements RecordObserver {
     this.#write(entry, { record, profile: profile.name });
   }
 
-  takenOver(record: OriginRecord, profile: Profile, isKept: boolean): void {
+  onRecordRestored(record: OriginRecord, profile: Profile, isKept: boolean): void {
     const known = { record, profile: profile.name };
     const entry = { ...storedEntry(known, this.#stamp()), ...omitUndefined({ detached: isTrue(!isKept) }) };
     this.#write(entry, known);
   }
 
-  signalled(before: OriginRecord | undefined, record: OriginRecord, reachable: boolean, at: number): void {
+  onSiteSignal(before: OriginRecord | undefined, record: OriginRecord, reachable: boolean, at: number): void {
     const previous = before && this.#numbers.get(before);
     const profile = (previous === undefined ? undefined : this.#records.get(previous)?.profile) ?? '';
     const { origin } = record;
@@ -114,24 +114,24 @@ export class Recorder implements RecordObserver {
     );
   }
 
-  pausedAnew(before: OriginRecord, after: OriginRecord): void {
+  onBackoffRestarted(before: OriginRecord, after: OriginRecord): void {
     const number = this.#numbers.get(before);
     if (number !== undefined) this.#numbers.set(after, number);
   }
 
-  forgotten(origin: string, reason: 'invalidated' | 'evicted'): void {
+  onForgotten(origin: string, reason: 'invalidated' | 'evicted'): void {
     this.#write({ type: 'forgotten', ...this.#stamp(), origin, reason });
   }
 
   /** Remembers when, and from which record, a decision was made, in case it is published. */
-  made(decision: Decision, at: number, record?: OriginRecord): void {
+  onDecisionMade(decision: Decision, at: number, record?: OriginRecord): void {
     if (this.#latest !== undefined) this.#made.set(this.#latest, this.#latestMade);
     this.#latest = decision;
     this.#latestMade = { at, record };
   }
 
   /** A decision is published. */
-  decided(decision: Decision, context: DecisionContext = {}): void {
+  onDecisionPublished(decision: Decision, context: DecisionContext = {}): void {
     const { url, origin, agent, profile, allowed, state, reason, rule, robots, because } = decision;
     const { requested, lookup } = context;
     const { at = this.#clock.now(), record } = this.#takeMade(decision) ?? {};
@@ -161,12 +161,12 @@ export class Recorder implements RecordObserver {
   }
 
   /** A guard sends a request without a check. */
-  ignored(url: string, because: string): void {
+  onIgnored(url: string, because: string): void {
     const { origin } = locate(url);
     this.#write({ type: 'ignored', ...this.#stamp(), origin, url: withoutUserinfo(url), because });
   }
 
-  requested({ origin, url, startedAt, status, error, refused, retryAfter }: SentRequest): void {
+  onRequest({ origin, url, startedAt, status, error, refused, retryAfter }: SentRequest): void {
     const entry: Mutable<RequestEntry> = {
       type: 'request',
       at: this.#clock.now(),
@@ -183,7 +183,7 @@ export class Recorder implements RecordObserver {
     this.#write(entry);
   }
 
-  deferred({ origin, url }: Decision, retryAt: number, delayFrom: string): void {
+  onDeferral({ origin, url }: Decision, retryAt: number, delayFrom: string): void {
     this.#write({
       type: 'deferred',
       ...this.#stamp(),
@@ -194,7 +194,7 @@ export class Recorder implements RecordObserver {
     });
   }
 
-  paused(origin: string, from: number, until: number, status: number | undefined): void {
+  onPause(origin: string, from: number, until: number, status: number | undefined): void {
     this.#write({ type: 'pause', ...this.#stamp(), origin, from, until, ...omitUndefined({ status }) });
   }
 
@@ -316,7 +316,7 @@ function plainRedirect({ url, status, location }: Redirect): Redirect {
   return { url: withoutUserinfo(url), status, location: withoutUserinfo(location) };
 }
 
-/** An answer, or a failure, without user names and passwords. */
+/** A response, or a failure, without user names and passwords. */
 function plainLast<
   Last extends { readonly redirects?: readonly Redirect[]; readonly headers?: AnswerHeaders },
 >(last: Last): Last {
