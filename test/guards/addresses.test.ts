@@ -3,7 +3,13 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { guardAxios } from '../../src/guards/axios/axios.ts';
 import { gotHooks } from '../../src/guards/got/got.ts';
 import { publicOnlyAgent, robotsInterceptor } from '../../src/guards/undici/undici.ts';
-import { type AddressPolicy, guardFetch, RobotsAddressRefusedError, RobotsClient } from '../../src/index.ts';
+import {
+  type AddressPolicy,
+  guardFetch,
+  refusalIn,
+  RobotsAddressRefusedError,
+  RobotsClient,
+} from '../../src/index.ts';
 import { lookupIn, PUBLIC } from '../support/internet.ts';
 import { answer, type Site } from '../support/site.ts';
 import { Moment, pagesOf, realms, redirecting, ScriptedClient, site } from './support.ts';
@@ -40,6 +46,7 @@ describe.each(realms)('guardFetch with an address policy, over %s', (_name, fetc
       const error: unknown = await guarded('http://public.example/').catch((reason: unknown) => reason);
       expect(error).toBeInstanceOf(RobotsAddressRefusedError);
       expect(error).toMatchObject({ host: new URL(as(host, inside)).hostname });
+      expect(refusalIn(new TypeError('fetch failed', { cause: error }))).toBe(error);
       expect(client.checked).toEqual(['http://public.example/']);
       expect(inside.connections()).toBe(0);
     },

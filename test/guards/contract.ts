@@ -164,6 +164,24 @@ export function guardContract(guarded: GuardedClient): void {
       expect(seenBy(server)).toEqual(['GET /robots.txt']);
     });
 
+    it('dot segments are removed before a URL is decided and sent, of redirects, too', async () => {
+      const server = await site();
+      for (const path of ['/.a/../private', '/to?/.a/../private']) {
+        expect(refusalIn(await failure(get(server.origin + path)))).toMatchObject({
+          code: 'ERR_ROBOTS_DISALLOWED',
+          decision: { url: server.url('/private') },
+        });
+      }
+      expect(await get(`${server.origin}/.a/../page?a=/../b`)).toMatchObject({ body: 'a page' });
+      expect(await get(`${server.origin}/to?/.a/../page`)).toMatchObject({ body: 'a page' });
+      expect(seenBy(server).slice(1)).toEqual([
+        'GET /to?/.a/../private',
+        'GET /page?a=/../b',
+        'GET /to?/.a/../page',
+        'GET /page',
+      ]);
+    });
+
     it('disallowed after redirects: refused at that hop', async () => {
       const server = await site();
       const refused = refusalIn(await failure(get(server.url('/to?/to?/private'))));

@@ -1,5 +1,6 @@
 import { expect, it, vi } from 'vitest';
 import { guardFetch } from '../../src/index.ts';
+import { answer } from '../support/site.ts';
 import { echo, pagesOf, ScriptedClient, site } from './support.ts';
 
 const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
@@ -39,4 +40,31 @@ it('the process was warned once of each', () => {
       messages.filter((message) => message.startsWith(`\`${name}\` failed: Error: broken`)),
     ).toHaveLength(1);
   }
+});
+
+it('the price of a 402 reaches `onPaymentRequired`', async () => {
+  const offer = { scheme: 'exact', network: 'eip155:8453', amount: '10000', asset: 'USDC' };
+  const x402 = Buffer.from(JSON.stringify({ x402Version: 2, accepts: [offer] })).toString('base64');
+  const fields: Record<string, Record<string, string>> = {
+    '/cloudflare': { 'crawler-price': 'USD 0.01' },
+    '/x402': { 'payment-required': x402 },
+    '/none': {},
+    '/broken': { 'payment-required': '{' },
+    '/long': { 'crawler-price': `USD ${'9'.repeat(1_000)}` },
+  };
+  const server = await site((request, response) =>
+    answer(response, { status: 402, headers: fields[request.url ?? ''] ?? {} }),
+  );
+  const told: (string | undefined)[] = [];
+  const guarded = guardFetch(fetch, new ScriptedClient(), {
+    onPaymentRequired: ({ url, price }) => void told.push(`${new URL(url).pathname} ${price}`),
+  });
+  for (const path of Object.keys(fields)) expect((await guarded(server.url(path))).status).toBe(402);
+  expect(told).toEqual([
+    '/cloudflare USD 0.01',
+    '/x402 10000 USDC eip155:8453',
+    '/none undefined',
+    '/broken undefined',
+    `/long USD ${'9'.repeat(196)}`,
+  ]);
 });

@@ -9,6 +9,7 @@ import type { NodeHeaders } from '../shared/response-fields.ts';
 import { Guard } from '../shared/guard.ts';
 import type { RequestOptions, StartedRequest } from '../shared/guarded-request.ts';
 import { isNodeStream, watchNodeStream } from '../shared/response-body.ts';
+import { isSentAsGiven, sentUrl } from '../shared/sent-url.ts';
 import { watchNodeRequest } from '../shared/wire-requests.ts';
 
 export type { GuardClient } from '../shared/client.ts';
@@ -148,7 +149,9 @@ class AxiosRequests {
   }
 
   async begin(config: Config): Promise<Config> {
-    const url = urlOf(this.#instance.getUri(config));
+    const text = this.#instance.getUri(config);
+    const url = urlOf(sentUrl(text));
+    if (!isSentAsGiven(text)) Object.assign(config, { url: url.href, baseURL: undefined, params: undefined });
     if (config.headers !== undefined) this.#guard.identity?.identify(url, config.headers);
     const options = { signal: config.signal, because: ignoredBecause(config.robots) };
     try {
@@ -160,7 +163,10 @@ class AxiosRequests {
     const { beforeRedirect } = config;
     config.beforeRedirect = (redirect, response, ...details) => {
       beforeRedirect?.(redirect, response, ...details);
-      this.#redirect(config, urlOf(redirect.href ?? ''), response, options);
+      const url = urlOf(sentUrl(redirect.href ?? ''));
+      if (url.href !== redirect.href)
+        Object.assign(redirect, { href: url.href, path: url.pathname + url.search });
+      this.#redirect(config, url, response, options);
     };
     return config;
   }

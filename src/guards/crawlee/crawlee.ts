@@ -10,6 +10,7 @@ import { crawlerClass } from './types.ts';
 export type { SkippedRequest } from './types.ts';
 export type { GuardClient } from '../shared/client.ts';
 export type { RobotsInit } from '../shared/ignore.ts';
+export type { OtherIdentity } from '../shared/identity.ts';
 export type { IgnoredRequest, ThrowingGuardOptions } from '../shared/options.ts';
 
 /**

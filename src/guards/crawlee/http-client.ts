@@ -2,6 +2,7 @@ import { RobotsInvalidOptionsError } from '../../core/base/index.ts';
 import { type HopRequest, redirectedRequest } from '../fetch/redirect.ts';
 import { isStream } from '../fetch/request.ts';
 import type { Refusal } from '../shared/refusal.ts';
+import { cleanInPlace, sentUrl } from '../shared/sent-url.ts';
 import { redirects } from '../shared/response-fields.ts';
 
 type HeaderRecord = Record<string, string | string[] | undefined>;
@@ -77,12 +78,14 @@ export function guardHttpClient(client: HttpClient, begin: BeginSteps): HttpClie
   /** Set once the client was found to follow redirects by itself. All further requests reject with this error. */
   let redirectError: unknown;
   const guarded = async (
-    request: HttpRequest,
+    given: HttpRequest,
     navigates: boolean,
     send: Send,
     onRedirect?: RedirectHandler,
   ): Promise<HttpResponse> => {
-    const steps = begin(request, navigates);
+    const steps = begin(given, navigates);
+    const url = sentUrl(String(given.url));
+    const request = url === String(given.url) ? given : { ...given, url };
     await steps.start(new URL(request.url));
     const { robots: _, ...rest } = steps.identify(request);
     try {
@@ -116,6 +119,7 @@ async function followedByGot(send: Send, request: HttpRequest, steps: RequestSte
   ): Promise<void> => {
     seen += 1;
     steps.onHeaders(response);
+    if (updated.url instanceof URL) cleanInPlace(updated.url);
     url = new URL(updated.url);
     await steps.start(url);
   };

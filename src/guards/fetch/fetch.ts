@@ -16,6 +16,7 @@ import {
 } from '../shared/guarded-request.ts';
 import { isNodeStream, observeReads, watchNodeStream } from '../shared/response-body.ts';
 import { redirects } from '../shared/response-fields.ts';
+import { isSentAsGiven } from '../shared/sent-url.ts';
 import { watchUndiciRequest } from '../shared/wire-requests.ts';
 import { addressChecks } from './page-addresses.ts';
 import type { PageHops } from './page-hops.ts';
@@ -82,8 +83,10 @@ export function guardFetch(
   surviveManyCodings();
   const guarded = new GuardedFetch(fetch, guard, options);
   return (input, init) => {
-    const origin = typeof input === 'string' && init === undefined ? guard.allowedOrigin(input) : undefined;
-    return origin === undefined ? guarded.fetch(input, init) : guarded.fetchAllowed(input as string, origin);
+    if (typeof input !== 'string' || init !== undefined || !isSentAsGiven(input))
+      return guarded.fetch(input, init);
+    const origin = guard.allowedOrigin(input);
+    return origin === undefined ? guarded.fetch(input, init) : guarded.fetchAllowed(input, origin);
   };
 }
 

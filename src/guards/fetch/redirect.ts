@@ -2,6 +2,7 @@
 import { locationText } from '../../core/fetch/redirect.ts';
 import { type Call, isStream, parseUrl } from './request.ts';
 import { type ResponseFields, fieldOf } from '../shared/response-fields.ts';
+import { cleanInPlace } from '../shared/sent-url.ts';
 import type { Arrival } from './response.ts';
 
 const MAX_REDIRECTS = 20;
@@ -138,6 +139,7 @@ function locationOf(hop: HopRequest, response: ResponseHead): URL {
   // "If location is a URL whose fragment is null, then set location's fragment to requestFragment." An empty fragment
   // is not null.
   if (!url.href.includes('#')) url.hash = hop.url.hash;
+  cleanInPlace(url);
   return url;
 }
 

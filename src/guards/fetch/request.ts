@@ -1,3 +1,4 @@
+import { sentUrl } from '../shared/sent-url.ts';
 import type { ResponseLike } from './response.ts';
 
 /** Reads the arguments of a fetch once, so that the request checked is the request sent. */
@@ -69,16 +70,19 @@ const INIT_MEMBERS = [
  * @param plainInit The `init` of a call without one.
  */
 export function readCall(input: unknown, given: unknown, plainInit: Call['init'] = NO_INIT): Call {
-  if (typeof input === 'string' && given === undefined) return plainCall(input, plainInit);
+  if (typeof input === 'string' && given === undefined) return plainCall(sentUrl(input), plainInit);
   const request = isRequest(input) ? input : undefined;
-  const text = request?.url ?? String(input);
-  const { robots, ...init } = readInit(given);
+  const asGiven = request?.url ?? String(input);
+  const text = sentUrl(asGiven);
+  const { robots, ...rest } = readInit(given);
+  const isReplaced = request !== undefined && text !== asGiven;
+  const init: Call['init'] = isReplaced ? withoutRequest(request, rest)[1] : rest;
   // A member of `init` takes precedence over that of the Request, even when it is null.
   const signal = init.signal === undefined ? request?.signal : init.signal;
   return {
     url: text,
     request,
-    input: request ?? text,
+    input: isReplaced ? text : (request ?? text),
     init: init.headers === undefined ? init : { ...init, headers: copyOf(init.headers) },
     robots,
     redirect: init.redirect ?? request?.redirect ?? 'follow',

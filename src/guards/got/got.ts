@@ -9,6 +9,7 @@ import type {
   RequestOptions,
   StartedRequest,
 } from '../shared/guarded-request.ts';
+import { cleanInPlace } from '../shared/sent-url.ts';
 import { watchNodeRequest } from '../shared/wire-requests.ts';
 
 export type { GuardClient } from '../shared/client.ts';
@@ -155,6 +156,7 @@ class GotRequests {
   ): Promise<StartedRequest> {
     try {
       if (request.url === undefined) throw earlierGot();
+      if (request.url instanceof URL) cleanInPlace(request.url);
       const url = new URL(String(request.url));
       const because = ignoredBecause(request.context?.['robots']);
       const { headers, signal } = request;

@@ -5,6 +5,7 @@ import { ignoredBecause } from '../shared/ignore.ts';
 import { assertThrowing, type ThrowingGuardOptions } from '../shared/options.ts';
 import { Guard } from '../shared/guard.ts';
 import type { Admission, StartedRequest } from '../shared/guarded-request.ts';
+import { sentUrl } from '../shared/sent-url.ts';
 import { assertServed, isLegacyHandler, legacyDispatcher } from './legacy-dispatcher.ts';
 import {
   type RedirectedRequests,
@@ -96,8 +97,9 @@ class GuardedDispatch {
       return true;
     }
     try {
-      const url = urlOf(given, this.#last);
-      const request = this.#identified(given, url);
+      const asGiven = urlOf(given, this.#last);
+      const url = sentUrl(asGiven);
+      const request = this.#identified(url === asGiven ? given : withUrl(given, url), url);
       if (request.signal === undefined && request.robots === undefined) {
         const origin = this.#guard.allowedOrigin(url);
         if (origin !== undefined) return this.#send(request, handler, { url, origin, started: undefined });
@@ -150,6 +152,13 @@ class GuardedDispatch {
     const headers = this.#guard.identity?.identified(url, request.headers) ?? request.headers;
     return headers === request.headers ? request : { ...request, headers };
   }
+}
+
+/** `request` for another URL of its origin. */
+function withUrl(given: RequestOptions, url: string): RequestOptions {
+  const { query: _, ...request } = given;
+  const { pathname, search } = new URL(url);
+  return { ...request, path: request.path.startsWith('/') ? pathname + search : url };
 }
 
 /** Starts an admitted request, synchronously when it need not wait. @throws the refusal of any other. */

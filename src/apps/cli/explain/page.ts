@@ -53,7 +53,7 @@ export async function askPage(
   } catch (error) {
     signal.throwIfAborted();
     const refusal = refusalIn(error);
-    if (refusal === undefined) return { page: { error: failureOf(error) } };
+    if (refusal?.decision === undefined) return { page: { error: failureOf(error) } };
     const { code, message, requested, redirects, decision } = refusal;
     return { page: { error: { code, message, requested, redirects, decision } } };
   }

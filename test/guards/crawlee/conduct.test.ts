@@ -1,0 +1,95 @@
+import { CheerioCrawler } from '@crawlee/cheerio';
+import { HttpCrawler } from '@crawlee/http';
+import { expect, it, vi } from 'vitest';
+import { type OtherIdentity, withRobots } from '../../../src/guards/crawlee/crawlee.ts';
+import { inMemory } from '../../support/crawlee.ts';
+import { client, pagesOf, record, site } from './support.ts';
+
+const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
+
+const AGENT = 'ExampleBot/1.0 (+https://example.com/bot)';
+
+/** The `User-Agent` of each request for a page, and what was reported of others. */
+async function agentsOf(
+  identify: boolean | undefined,
+  guard: typeof withRobots = withRobots,
+): Promise<{ agents: unknown[]; told: OtherIdentity[] }> {
+  const server = await site();
+  const told: OtherIdentity[] = [];
+  const crawler = new (guard(HttpCrawler, client(), {
+    agent: AGENT,
+    onIdentity: (identity) => void told.push(identity),
+    ...(identify === undefined ? {} : { identify }),
+  }))(
+    { ...record().options, requestHandler: async ({ sendRequest }) => void (await sendRequest()) },
+    inMemory(),
+  );
+  await crawler.run([server.url('/to?/page')]);
+  expect(pagesOf(server)).toEqual(['/to?/page', '/page', '/to?/page', '/page']);
+  const pages = server.requests.filter(({ url }) => url !== '/robots.txt');
+  return { agents: pages.map(({ headers }) => headers['user-agent']), told };
+}
+
+it('`identify: true` requests pages under the name that robots.txt is checked for', async () => {
+  const { agents, told } = await agentsOf(true);
+  expect(agents).toEqual(Array(4).fill(AGENT));
+  expect(told).toEqual([]);
+  expect(warned).not.toHaveBeenCalled();
+});
+
+it('`identify: false` is silent, and leaves the name that Crawlee chooses', async () => {
+  const { agents } = await agentsOf(false);
+  expect(agents.every((agent) => String(agent).startsWith('Mozilla/5.0'))).toBe(true);
+  expect(warned).not.toHaveBeenCalled();
+});
+
+it('otherwise the process is warned once, with the line that sends the name', async () => {
+  // A copy of the package that has warned of nothing yet.
+  vi.resetModules();
+  const fresh = await import('../../../src/guards/crawlee/crawlee.ts');
+  const { agents, told } = await agentsOf(undefined, fresh.withRobots);
+  expect(agents.every((agent) => String(agent).startsWith('Mozilla/5.0'))).toBe(true);
+  expect(told).toMatchObject([{ userAgent: agents[0], agents: ['ExampleBot'] }]);
+  await agentsOf(undefined, fresh.withRobots);
+  const texts = warned.mock.calls.map(([message]) => String(message));
+  expect(texts).toHaveLength(1);
+  expect(texts[0]).toMatch(
+    /^robots.txt is checked for ExampleBot, but pages are requested as "Mozilla.*withRobots\(…, \{ identify: true \}\)/,
+  );
+});
+
+it('a link is reported as skipped once a run, not once a page that has it', async () => {
+  const pages = Array.from({ length: 5 }, (_, page) => `/${page}`);
+  const server = await site([...pages, '/private/a', '/private/b']);
+  const { options, handled, skipped } = record();
+  const robots = client();
+  await robots.check(server.origin);
+  const crawler = new (withRobots(CheerioCrawler, robots))(
+    {
+      ...options,
+      requestHandler: async ({ request, enqueueLinks }) => {
+        handled.push(request.url);
+        await enqueueLinks();
+      },
+    },
+    inMemory(),
+  );
+  const skippedInRun = async (): Promise<string[]> => {
+    skipped.length = 0;
+    await crawler.run([server.url('/0')], { purgeRequestQueue: true });
+    return skipped.map(({ url }) => new URL(url).pathname).sort();
+  };
+  expect(await skippedInRun()).toEqual(['/private/a', '/private/b']);
+  expect(handled).toHaveLength(5);
+});
+
+it('a request that is refused at a redirect is skipped, and not counted as finished', async () => {
+  const server = await site();
+  const { options, handled, skipped, failed } = record();
+  const crawler = new (withRobots(HttpCrawler, client()))(options, inMemory());
+  const statistics = await crawler.run([server.url('/to?/private'), server.url('/page')]);
+  expect(handled).toEqual([server.url('/page')]);
+  expect(skipped).toHaveLength(1);
+  expect(failed).toEqual([]);
+  expect(statistics).toMatchObject({ requestsFinished: 1, requestsFailed: 0 });
+});
