@@ -28,6 +28,8 @@ function startSite(): Promise<Site> {
   });
 }
 
+let runs = 0;
+
 async function run(name: string, args: readonly string[]): Promise<string> {
   const program = readFileSync(join(starters, name), 'utf8')
     .replaceAll(
@@ -36,7 +38,8 @@ async function run(name: string, args: readonly string[]): Promise<string> {
     )
     .replaceAll("from 'playwright'", `from '${join(root, 'test/support/chromium.ts')}'`);
   mkdirSync(folder, { recursive: true });
-  const file = join(folder, name);
+  // A module of its own for each run.
+  const file = join(folder, `${++runs}-${name}`);
   writeFileSync(file, program);
   const lines: string[] = [];
   vi.spyOn(console, 'log').mockImplementation((line) => void lines.push(String(line)));
@@ -60,6 +63,19 @@ const programs: Readonly<Record<string, (site: Site) => string[]>> = {
   'visit-with-playwright.js': all,
 };
 
+it('crawl-with-fetch.js comes back when robots.txt could not be fetched at first', async () => {
+  let failures = 1;
+  const site = await openedSite((request, response) => {
+    if (request.url !== '/robots.txt')
+      answer(response, { headers: { 'content-type': 'text/html' }, body: 'a page' });
+    else if (failures-- > 0) answer(response, { status: 503, headers: { 'retry-after': '1' } });
+    else answer(response, { body: 'User-agent: *\nCrawl-delay: 0\n' });
+  });
+  const output = await run('crawl-with-fetch.js', [site.url('/')]);
+  expect(output).toContain(`fetched ${site.url('/')}`);
+  expect(site.requests.map(({ url }) => url)).toEqual(['/robots.txt', '/robots.txt', '/']);
+});
+
 it('there is a test for each starter', () => {
   expect(readdirSync(starters).sort()).toEqual(Object.keys(programs));
 });
@@ -67,7 +83,7 @@ it('there is a test for each starter', () => {
 for (const [name, argumentsFor] of Object.entries(programs)) {
   const skipped = name.includes('playwright') && skippedWithoutChromium !== undefined;
   (skipped ? it.skip : it)(
-    `${name} fetches what it may, tells what it refused and why, and ends with its account`,
+    `${name} fetches what it may, tells what it refused and why, and ends with its report`,
     async () => {
       const site = await startSite();
       const output = await run(name, argumentsFor(site));

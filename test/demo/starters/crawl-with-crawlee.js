@@ -10,7 +10,7 @@ const [start = 'https://example.com/'] = process.argv.slice(2);
 const agent = 'ExampleBot/1.0 (+https://example.com/bot)';
 
 const robots = new RobotsClient({ agent });
-const account = crawlReport(robots);
+const report = crawlReport(robots);
 const PoliteCrawler = withRobots(CheerioCrawler, robots, { pacing: true });
 
 const crawler = new PoliteCrawler(
@@ -37,6 +37,6 @@ const crawler = new PoliteCrawler(
 );
 await crawler.run([start]);
 
-console.log(`\n${account}`);
-account.close();
+console.log(`\n${report}`);
+report.close();
 await robots.close();

@@ -10,7 +10,7 @@ const MAX_CHARACTERS = 50_000;
 const addressPolicy = process.env.ALLOW_PRIVATE === 'true' ? 'any' : 'public-only';
 
 const robots = new RobotsClient({ agent: 'ExampleBot/1.0 (+https://example.com/bot)', addressPolicy });
-const account = crawlReport(robots, { onFirstRefused: false });
+const report = crawlReport(robots, { onFirstRefused: false });
 // The purpose is held against what sites say of it, in robots.txt and in header fields.
 const fetchPolitely = guardFetch(fetch, robots, { addressPolicy, purpose: 'ai-input', pacing: true });
 
@@ -45,6 +45,6 @@ for (const given of process.argv.slice(2)) {
   const result = await call(JSON.parse(given));
   console.log(result.error === undefined ? `fetched ${result.url}` : `refused ${JSON.stringify(result)}`);
 }
-console.log(`\n${account}`);
-account.close();
+console.log(`\n${report}`);
+report.close();
 await robots.close();

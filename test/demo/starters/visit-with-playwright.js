@@ -10,7 +10,7 @@ const urls = process.argv.slice(2);
 const agent = 'ExampleBot/1.0 (+https://example.com/bot)';
 
 const robots = new RobotsClient({ agent });
-const account = crawlReport(robots);
+const report = crawlReport(robots);
 const browser = await chromium.launch();
 // The name that robots.txt is asked about.
 const context = await browser.newContext({ userAgent: agent });
@@ -28,8 +28,8 @@ for (const url of urls.length === 0 ? ['https://example.com/'] : urls) {
   }
 }
 
-console.log(`\n${account}`);
-account.close();
+console.log(`\n${report}`);
+report.close();
 await guard.dispose();
 await browser.close();
 await robots.close();
