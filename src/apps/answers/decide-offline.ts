@@ -15,7 +15,7 @@ import {
   tooLongError,
 } from './target-result.ts';
 import { printable, quoted } from '../../core/base/printable.ts';
-import { readRobots } from './input/open-file.ts';
+import { readRobots } from './input/load-robots.ts';
 import type { Target } from './input/targets.ts';
 
 export interface FileSettings {

@@ -1,8 +1,7 @@
 import type { RobotsClient } from '../../core/client/index.ts';
 import type { Purpose } from '../../core/decision/index.ts';
-import { checkUrl, explainTool } from './url-tools.ts';
+import { checkUrl, explainTool, sitePolicy } from './url-tools.ts';
 import { fetchPage, type PageFetch } from './fetch-page.ts';
-import { sitePolicy } from './site-policy.ts';
 import type { Tool } from './tool.ts';
 
 /** The dependencies of the tools. */

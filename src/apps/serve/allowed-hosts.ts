@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { quote } from '../../core/base/index.ts';
-import { Problem } from './problem.ts';
+import { Problem } from './reply.ts';
 
 /**
  * Host names that requests may be addressed to. DNS rebinding makes the name of a hostile site resolve to this

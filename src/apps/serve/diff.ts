@@ -10,8 +10,7 @@ import type { Dialect, RobotsFile } from '../../core/rules/index.ts';
 import { readJson, MAX_AGENTS, onlyKnown, readAgents } from './request.ts';
 import type { Exchange } from './exchange.ts';
 import { MAX_BODY_BYTES, MAX_VERDICTS, parsePasted, strings } from './explain.ts';
-import { Problem } from './problem.ts';
-import { type Handler, JSON_TYPE } from './reply.ts';
+import { type Handler, JSON_TYPE, Problem } from './reply.ts';
 
 /** The text of a file, or the origin whose file is fetched. */
 type GivenFile = string | { readonly origin: string };

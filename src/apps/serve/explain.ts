@@ -10,10 +10,8 @@ import { cause, jsonLine, policyRecord, lifetimeReason } from '../answers/text/i
 import { inputSentence, type ReadRobots, readRobots } from '../answers/input/index.ts';
 import { readJson, MAX_AGENTS, onlyKnown, onlyOne, readAgents, readPurpose } from './request.ts';
 import { agentFor } from './check.ts';
-import { type Handler, JSON_TYPE } from './reply.ts';
-import { Problem } from './problem.ts';
-import { groupRanges, diagnosticsOf, statedUsage, verdictBy, verdictOf } from './verdicts.ts';
-import { timeline } from './timeline.ts';
+import { type Handler, JSON_TYPE, Problem } from './reply.ts';
+import { diagnosticsOf, groupRanges, statedUsage, timeline, verdictBy, verdictOf } from './verdicts.ts';
 import type {
   ExplanationAnswer,
   FileParts,

@@ -2,7 +2,7 @@ import { VERSION } from '../../core/base/index.ts';
 import { MAX_STREAMS } from './stream.ts';
 import { PURPOSES } from '../../core/decision/index.ts';
 import { example, reference, schemas } from './openapi-components.ts';
-import { Problem, type ProblemCode } from './problem.ts';
+import { Problem, type ProblemCode } from './reply.ts';
 import { JSON_TYPE, NDJSON_TYPE } from './reply.ts';
 import { MAX_AGENTS } from './request.ts';
 import { DEFAULT_LIMITS } from './exchange.ts';

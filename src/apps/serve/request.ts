@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { agentTokens } from '../../core/rules/agent-tokens.ts';
 import { closestChoice, quote } from '../../core/base/index.ts';
 import { isPurpose, type Purpose, PURPOSES } from '../../core/decision/index.ts';
-import { Problem } from './problem.ts';
+import { Problem } from './reply.ts';
 
 /** Maximum number of agents per request, because each one matches all rules of the file. */
 export const MAX_AGENTS = 100;

@@ -2,11 +2,10 @@ import { VERSION } from '../../core/base/index.ts';
 import { checkOne } from './check.ts';
 import { checkMany } from './stream.ts';
 import { diff } from './diff.ts';
-import { type Handler, JSON_TYPE } from './reply.ts';
+import { type Handler, JSON_TYPE, Problem } from './reply.ts';
 import { explainOne, explainPasted, policy } from './explain.ts';
 import { openApi } from './openapi.ts';
 import { assets } from './page/assets.ts';
-import { Problem } from './problem.ts';
 import { onlyKnown } from './request.ts';
 
 export interface RouteHandlers {

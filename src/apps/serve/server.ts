@@ -5,8 +5,15 @@ import { quote } from '../../core/base/index.ts';
 import { type AllowedHosts, assertOwnSite } from './allowed-hosts.ts';
 import { type Connection, Connections } from './connections.ts';
 import { Exchange, type Service } from './exchange.ts';
-import { Problem, problemOf } from './problem.ts';
-import { type Handler, problemReply, type Reply, sendReply, unexpected } from './reply.ts';
+import {
+  type Handler,
+  Problem,
+  problemOf,
+  problemReply,
+  type Reply,
+  sendReply,
+  unexpected,
+} from './reply.ts';
 import { routes } from './routes.ts';
 
 /** Idle connections are closed after this time. It is longer than the deadline of any fetch. */

@@ -8,9 +8,8 @@ import type { LineError } from '../answers/schema.ts';
 import { jsonLine, Output, renderRecord } from '../answers/text/index.ts';
 import { agentFor, checkOptions, recall } from './check.ts';
 import type { Exchange, Service } from './exchange.ts';
-import { Problem, problemOf } from './problem.ts';
+import { type Handler, NDJSON_TYPE, Problem, problemOf, writeHead } from './reply.ts';
 import { asPurpose, assertPlain, onlyKnown, readAgents, readPurpose } from './request.ts';
-import { type Handler, NDJSON_TYPE, writeHead } from './reply.ts';
 
 /** Maximum number of concurrent streams of questions. */
 export const MAX_STREAMS = 8;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { StoredItem } from '../../../src/apps/cli/cache/command-store.ts';
-import { itemJson, renderItem, tableRow } from '../../../src/apps/cli/cache/render.ts';
+import { itemJson, renderItem, tableRow } from '../../../src/apps/cli/cache/run.ts';
 import type { Palette } from '../../../src/apps/answers/text/index.ts';
 import { HOUR, outcomes, START, Story } from '../../core/lifecycle/support.ts';
 

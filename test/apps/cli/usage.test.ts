@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { commands } from '../../../src/apps/cli/commands.ts';
+import { commands } from '../../../src/apps/cli/run.ts';
 import { commonOptions } from '../../../src/apps/cli/frame/options.ts';
 import { VERSION } from '../../../src/core/base/defaults.ts';
 import { cli } from './session.ts';

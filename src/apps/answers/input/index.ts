@@ -16,5 +16,5 @@ export {
   readOrigin,
 } from './load-robots.ts';
 export { inputSentence } from './invalid-input.ts';
-export { openList, type ReadRobots, readRobots } from './open-file.ts';
+export { openList, type ReadRobots, readRobots } from './load-robots.ts';
 export { ListPosition, type Target, targetLines, targets } from './targets.ts';

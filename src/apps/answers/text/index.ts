@@ -12,7 +12,7 @@ export {
   widthOf,
   wrap,
 } from './layout.ts';
-export { ago, ahead, count, duration, instant } from './durations.ts';
+export { ago, ahead, count, duration, instant } from './layout.ts';
 export { cause, failures, PRIVATE_ADDRESS, reasons, reasonText, whySentence } from './reasons.ts';
 export { escapeForTerminal, jsonLine, type Unversioned } from '../../../core/base/json-line.ts';
 export { policyRecord, renderRecord } from './json.ts';
@@ -30,4 +30,4 @@ export {
 } from './sentences.ts';
 export { BrokenPipeError, Output, writeWhole } from './output.ts';
 export { fileName, printable, quoted, withoutUserinfo } from '../../../core/base/printable.ts';
-export { type Progress, progressOn } from './progress.ts';
+export { type Progress, progressOn } from './output.ts';

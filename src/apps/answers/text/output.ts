@@ -1,4 +1,5 @@
 import type { Sink } from '../session.ts';
+import { cut, duration, widthOf } from './layout.ts';
 
 /** The reader of the output closed the pipe (`canfetch … | head -1`), so the run can end. */
 export class BrokenPipeError extends Error {
@@ -61,4 +62,83 @@ export class Output {
   };
 
   readonly #onDrain = (): void => this.#wake?.();
+}
+
+const REDRAW_EVERY_MS = 100;
+const LOG_EVERY_MS = 10_000;
+const CLEAR_LINE = '\r\u001B[2K';
+
+/** Shows the progress of a long run. */
+export interface Progress {
+  /** Shows `parts` and the rate per second, unless it did so a moment ago. */
+  show(done: number, parts: () => readonly string[]): void;
+  /** Clears the progress line, before other output on the same terminal. */
+  clear(): void;
+}
+
+/** Makes a progress line that is overwritten on a terminal; elsewhere, a new line every ten seconds. */
+export function progressOn(sink: Sink, share: () => number | undefined): Progress {
+  return sink.isTTY === true ? new ProgressLine(sink) : new ProgressLog(sink, share);
+}
+
+/** One line on a terminal that each update overwrites. */
+class ProgressLine implements Progress {
+  readonly #sink: Sink;
+  readonly #startedAt = performance.now();
+  #drawnAt = -REDRAW_EVERY_MS;
+  #visible = false;
+
+  constructor(sink: Sink) {
+    this.#sink = sink;
+  }
+
+  show(done: number, parts: () => readonly string[]): void {
+    const now = performance.now();
+    if (now - this.#drawnAt < REDRAW_EVERY_MS) return;
+    this.#drawnAt = now;
+    const perSecond = Math.round((done / Math.max(1, now - this.#startedAt)) * 1_000);
+    const line = [...parts(), `${perSecond.toLocaleString('en')}/s`].join(' · ');
+    // A line that the terminal wraps could not be cleared.
+    this.#sink.write(`${CLEAR_LINE}${cut(line, widthOf(this.#sink))}`);
+    this.#visible = true;
+  }
+
+  clear(): void {
+    if (this.#visible) this.#sink.write(CLEAR_LINE);
+    this.#visible = false;
+    this.#drawnAt = -REDRAW_EVERY_MS;
+  }
+}
+
+/** For output that is not a terminal: a new line every ten seconds. */
+class ProgressLog implements Progress {
+  readonly #sink: Sink;
+  readonly #share: () => number | undefined;
+  readonly #startedAt = performance.now();
+  #toldAt = this.#startedAt;
+
+  /** @param share The share of the list that is done, from 0 to 1; `undefined` when its length is unknown. */
+  constructor(sink: Sink, share: () => number | undefined) {
+    this.#sink = sink;
+    this.#share = share;
+  }
+
+  show(done: number, parts: () => readonly string[]): void {
+    const now = performance.now();
+    if (now - this.#toldAt < LOG_EVERY_MS) return;
+    this.#toldAt = now;
+    const tookMs = now - this.#startedAt;
+    const perSecond = Math.round((done / tookMs) * 1_000);
+    const line = [...parts(), `${perSecond.toLocaleString('en')}/s`, ...this.#rest(tookMs)];
+    this.#sink.write(`canfetch: ${line.join(' · ')}\n`);
+  }
+
+  clear(): void {}
+
+  #rest(tookMs: number): string[] {
+    const share = this.#share();
+    if (share === undefined || share <= 0) return [];
+    const percent = `${Math.floor(Math.min(1, share) * 100)} % of the list`;
+    return [percent, `about ${duration(tookMs * Math.max(0, 1 / share - 1))} left`];
+  }
 }

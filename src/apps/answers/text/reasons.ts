@@ -1,7 +1,7 @@
 import type { Decision } from '../../../core/decision/index.ts';
 import { printable } from '../../../core/base/printable.ts';
 import type { ReportedDecision } from '../target-result.ts';
-import { count } from './durations.ts';
+import { count } from './layout.ts';
 import { purposeSentence, ruleText } from './sentences.ts';
 
 /**

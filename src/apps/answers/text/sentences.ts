@@ -1,9 +1,8 @@
 import type { DecisionUsage, PolicyLifetime, PolicyNextAttempt } from '../../../core/decision/index.ts';
 import type { Suspect, Freshness, StatedLifetime } from '../../../core/lifecycle/index.ts';
 import type { MatchedGroup, MatchedRule, UsageSource } from '../../../core/rules/index.ts';
-import { cut } from './layout.ts';
+import { ahead, count, cut, duration } from './layout.ts';
 import { printable } from '../../../core/base/printable.ts';
-import { ahead, count, duration } from './durations.ts';
 
 /** Names the agent and the group that applies. `hasNoGroup`: there is a file, but no group of it applies. */
 export function agentSentence(agent: string, group: MatchedGroup | undefined, hasNoGroup: boolean): string {

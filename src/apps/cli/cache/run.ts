@@ -4,18 +4,29 @@ import { snapshotHeader } from '../../../core/cache/snapshot.ts';
 import { DEFAULT_ADDRESS_POLICY } from '../../../core/net/address-policy.ts';
 import { readOrigin } from '../../answers/input/index.ts';
 import { type Session, UsageError } from '../../answers/index.ts';
-import type { ImportLine } from '../../answers/schema.ts';
-import { count, jsonLine, Output, printable, quoted } from '../../answers/text/index.ts';
+import type { ImportLine, StoredLine } from '../../answers/schema.ts';
+import {
+  ago,
+  ahead,
+  count,
+  definitions,
+  duration,
+  grid,
+  jsonLine,
+  Output,
+  printable,
+  quoted,
+} from '../../answers/text/index.ts';
 import { productToken } from '../../../core/rules/index.ts';
 import { type CacheNamespace, namespaceKey } from '../../../core/store/index.ts';
 import { cacheActions } from '../frame/options.ts';
-import { type ParsedArguments, type ExitCode, exitCode } from '../frame/command.ts';
+import { type ExitCode, exitCode, type ParsedArguments } from '../frame/command.ts';
 import { interruptible } from '../frame/interruptible.ts';
 import { warnQuarantined } from '../frame/open-client.ts';
-import { layoutOf, readAgents, readFormat, readProfile } from '../frame/settings.ts';
+import { type Layout, layoutOf, readAgents, readFormat, readProfile } from '../frame/settings.ts';
 import { notAmong } from '../frame/arguments.ts';
-import { importSnapshot, type StoredItem, openCommandStore, type CommandStore } from './command-store.ts';
-import { itemJson, renderItem, tableRow, renderTable } from './render.ts';
+import { type CommandStore, importSnapshot, openCommandStore, type StoredItem } from './command-store.ts';
+import type { Copy, OriginRecord } from '../../../core/lifecycle/index.ts';
 
 type Action = (typeof cacheActions)[number];
 
@@ -186,3 +197,71 @@ function readNamespace(given: ParsedArguments): Partial<CacheNamespace> {
   }
   return omitUndefined({ token, addressPolicy });
 }
+
+/** Renders a record as a line of NDJSON. `whole` adds the text of its file. */
+export function itemJson(
+  { namespace, origin, expiresAt, record, rejected }: StoredItem,
+  whole: boolean,
+): string {
+  const { answer, copy, failure, site }: Partial<OriginRecord> = record ?? {};
+  const { token: agent, addressPolicy } = namespace;
+  const head = { origin, agent, addressPolicy, expiresAt, rejected };
+  return jsonLine<StoredLine>({ ...head, answer, failure, site, copy: copy && copyAsJson(copy, whole) });
+}
+
+function copyAsJson({ body, ...rest }: Copy, whole: boolean): StoredLine['copy'] {
+  return { ...rest, bytes: body.length, ...(whole ? { text: textOf(body) } : {}) };
+}
+
+/** The table row of a record. It leaves the file out, because the files of a store may not fit into memory. */
+export function tableRow(item: StoredItem, now: number): readonly string[] {
+  const { origin, namespace, expiresAt, record } = item;
+  const fetchedAt = (record?.answer ?? record?.copy)?.fetchedAt;
+  return [
+    printable(origin),
+    printable(namespace.token),
+    inShort(item),
+    record?.copy === undefined ? '' : count(record.copy.body.length, 'byte'),
+    fetchedAt === undefined ? '' : ago(fetchedAt, now),
+    duration(expiresAt - now),
+  ];
+}
+
+export function renderTable(rows: readonly (readonly string[])[], { colours }: Layout): string {
+  const head = ['origin', 'agent', 'answer', 'file', 'fetched', 'kept for'];
+  return `${grid([head, ...rows], colours.strong).join('\n')}\n`;
+}
+
+/** Renders the record of an origin for people, with the file below it. */
+export function renderItem(item: StoredItem, { colours, width, now }: Layout): string {
+  const { answer, copy, failure }: Partial<OriginRecord> = item.record ?? {};
+  const fields: (readonly [string, string])[] = [
+    ['agent', `${printable(item.namespace.token)}, addresses ${printable(item.namespace.addressPolicy)}`],
+    ['answer', inShort(item)],
+  ];
+  if (answer !== undefined) {
+    fields.push(['robots', printable(answer.finalUrl)], ['fetched', ago(answer.fetchedAt, now)]);
+    fields.push(['stale', answer.staleAt <= now ? ago(answer.staleAt, now) : ahead(answer.staleAt, now)]);
+  }
+  if (failure !== undefined)
+    fields.push(['failing', `since ${ago(failure.since, now)}, next try ${ahead(failure.retryAt, now)}`]);
+  fields.push(['kept', `for ${duration(item.expiresAt - now)}`]);
+  const heading = colours.strong(printable(item.origin));
+  const file =
+    copy === undefined
+      ? []
+      : textOf(copy.body)
+          .split('\n')
+          .map((line) => `  | ${printable(line)}`);
+  return `${[heading, ...definitions(fields, width, colours.faint), ...file].join('\n')}\n`;
+}
+
+function inShort({ record, rejected }: StoredItem): string {
+  if (record === undefined) return `rejected: ${rejected ?? 'damaged'}`;
+  const { answer, failure } = record;
+  const said = answer === undefined ? [] : [`${answer.kind} (${answer.status})`];
+  const failing = failure === undefined ? [] : [`failing (${failure.status ?? printable(failure.error)})`];
+  return [...said, ...failing].join(', ') || 'site signal only';
+}
+
+const textOf = (body: Uint8Array): string => new TextDecoder().decode(body);

@@ -5,7 +5,7 @@ import { makePageFetch } from '../../../guards/fetch/page-fetch.ts';
 import { count, instant, printable, statementText } from '../../answers/text/index.ts';
 import { pageDirectives, type PageDirectives } from '../../../core/rules/index.ts';
 import type { PageAnswer } from '../../answers/schema.ts';
-import type { Field } from '../check/render.ts';
+import type { Field } from '../check/run.ts';
 import type { OpenedClient } from '../frame/open-client.ts';
 
 /** For the page and its redirects, their robots.txt files and slots included. */

@@ -26,7 +26,7 @@ import {
   type Field,
   ruleField,
   verdictLine,
-} from '../check/render.ts';
+} from '../check/run.ts';
 import {
   verboseHops,
   answerFields,
@@ -34,7 +34,7 @@ import {
   stateSentence,
   type PolicyLayout,
   sizeSentence,
-} from '../policy/render.ts';
+} from '../policy/run.ts';
 
 const PURPOSES = ['train-ai', 'ai-use', 'ai-input', 'search'] as const;
 

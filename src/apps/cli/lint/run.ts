@@ -1,21 +1,30 @@
-import { layoutOf, readFormat, onlineSettings } from '../frame/settings.ts';
+import { layoutOf, onlineSettings, readFormat } from '../frame/settings.ts';
 import { profiles } from '../../../core/lifecycle/index.ts';
-import { absenceOf, readsStdin, RobotsLoader } from '../../answers/input/index.ts';
+import { absenceOf, type LoadedRobots, readsStdin, RobotsLoader } from '../../answers/input/index.ts';
 import { type Session, UsageError } from '../../answers/index.ts';
 import type { LintLine } from '../../answers/schema.ts';
-import { jsonLine, Output } from '../../answers/text/index.ts';
-import type { Severity } from '../../../core/rules/index.ts';
+import {
+  count,
+  fileName,
+  jsonLine,
+  Output,
+  type Palette,
+  printable,
+  wrap,
+} from '../../answers/text/index.ts';
+import { type Dialect, lint, parseRobots, type Severity } from '../../../core/rules/index.ts';
 import { severities } from '../frame/options.ts';
 import {
-  type ParsedArguments,
   type AnswerExitCode,
   type ExitCode,
   exitCode,
   mostSevere,
+  type ParsedArguments,
 } from '../frame/command.ts';
 import { interruptible } from '../frame/interruptible.ts';
 import { openClient } from '../frame/open-client.ts';
-import { renderFile, renderSummary, type LintedFile, lintLoaded, lintSarif } from './render.ts';
+import { describeDiagnostic } from '../../../core/rules/lint/describe-diagnostic.ts';
+import { artifactUri, sarifLog, type SarifRule } from '../frame/sarif.ts';
 
 /** Ten times the bytes that crawlers read. Linting more would only repeat for each line that crawlers ignore it. */
 const LINTED_BYTES = 5_120_000;
@@ -65,4 +74,148 @@ function codeOf(linted: readonly LintedFile[], failOn: string): AnswerExitCode {
       code = mostSevere(code, exitCode.undecided);
   }
   return code;
+}
+
+/** A diagnostic with its message. */
+export type Finding = Omit<LintLine, 'schemaVersion'>;
+
+/** The findings for one operand. */
+export interface LintedFile {
+  readonly loaded: LoadedRobots;
+  /** The bytes that were linted. */
+  readonly bytes: Uint8Array;
+  readonly findings: readonly Finding[];
+}
+
+/** Lints a file. A missing robots.txt has no findings. */
+export function lintLoaded(loaded: LoadedRobots, dialect: Dialect): LintedFile {
+  if (loaded.kind === 'none') return { loaded, bytes: new Uint8Array(0), findings: [] };
+  const file = parseRobots(loaded.body, { dialect });
+  const findings = lint(file).map((diagnostic): Finding => {
+    const { message, hint } = describeDiagnostic(diagnostic);
+    return { file: loaded.name, ...diagnostic, message, hint };
+  });
+  return { loaded, bytes: file.bytes, findings };
+}
+
+/** Bounds a message, which quotes up to 100 bytes of the file and adds a sentence or two. */
+const MAX_SENTENCE = 1_000;
+
+/** Renders the findings of one file for people, as `FILE:LINE:COLUMN`, which editors and terminals turn into links. */
+export function renderFile({ findings }: LintedFile, colours: Palette, width: number | undefined): string {
+  return findings.map((finding) => renderFinding(finding, colours, width)).join('');
+}
+
+function renderFinding(finding: Finding, colours: Palette, width: number | undefined): string {
+  const { file, line, column, severity, code, message, hint } = finding;
+  const style = styles[severity];
+  const place = colours.strong(`${fileName(file)}:${line}:${column}`);
+  const room = width === undefined ? undefined : Math.max(24, width - 2);
+  const text = [message, hint].flatMap((sentence) => wrap(printable(sentence, MAX_SENTENCE), room));
+  return `${[
+    `${place}  ${colours[style](severity)}  ${colours.faint(code)}`,
+    ...text.map((each) => `  ${each}`),
+  ].join('\n')}\n`;
+}
+
+const styles: Readonly<Record<Severity, 'bad' | 'unsure' | 'faint'>> = {
+  error: 'bad',
+  warning: 'unsure',
+  info: 'faint',
+};
+
+/** Renders the number of findings by severity, and the number of files. */
+export function renderSummary(linted: readonly LintedFile[]): string {
+  const files = linted.filter(({ loaded }) => loaded.kind === 'file').length;
+  if (files === 0) return '';
+  const tally: Record<Severity, number> = { error: 0, warning: 0, info: 0 };
+  for (const { findings } of linted) {
+    for (const { severity, omitted = 0 } of findings) tally[severity] += 1 + omitted;
+  }
+  const { error, warning, info } = tally;
+  return `${count(error, 'error')}, ${count(warning, 'warning')}, ${count(info, 'note')} in ${count(files, 'file')}\n`;
+}
+
+const LF = 0x0a;
+const CR = 0x0d;
+const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+
+/** Converts columns counted in bytes to UTF-16 code units. Callers must ask for lines in ascending order. */
+class Utf16Columns {
+  readonly #bytes: Uint8Array;
+  #line = 1;
+  #start: number;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+    // Columns of the first line start after a byte order mark.
+    this.#start = BYTE_ORDER_MARK.every((byte, index) => bytes[index] === byte) ? BYTE_ORDER_MARK.length : 0;
+  }
+
+  /** Converts a column; both numbers are 1-based. `line` must not be less than in the call before. */
+  of(line: number, column: number): number {
+    for (; this.#line < line && this.#start < this.#bytes.length; this.#start++) {
+      const byte = this.#bytes[this.#start];
+      if (byte === LF || (byte === CR && this.#bytes[this.#start + 1] !== LF)) this.#line++;
+    }
+    return decoder.decode(this.#bytes.subarray(this.#start, this.#start + column - 1)).length + 1;
+  }
+}
+
+/** Renders findings as a SARIF log. */
+export function lintSarif(linted: readonly LintedFile[]): string {
+  const rules = rulesOf(linted);
+  const ruleIds = rules.map(({ id }) => id);
+  const files = linted.filter(({ loaded }) => loaded.kind === 'file');
+  return sarifLog({
+    rules,
+    artifacts: files.map(({ loaded }) => artifactUri(loaded)),
+    results: files.flatMap((file, index) => resultsOf(file, index, ruleIds)),
+    failures: linted.flatMap(({ loaded }) =>
+      loaded.kind === 'none' && loaded.policy.reason === 'unreachable' ? [absenceOf(loaded) ?? ''] : [],
+    ),
+  });
+}
+
+const levels: Readonly<Record<Severity, SarifRule['level']>> = {
+  error: 'error',
+  warning: 'warning',
+  info: 'note',
+};
+
+/** The diagnostic codes among the findings, each with its description. */
+function rulesOf(linted: readonly LintedFile[]): readonly SarifRule[] {
+  const first = new Map<string, Finding>();
+  for (const { findings } of linted) {
+    for (const finding of findings) if (!first.has(finding.code)) first.set(finding.code, finding);
+  }
+  return [...first].map(([id, finding]) => ({
+    id,
+    explanation: describeDiagnostic(finding).explanation,
+    level: levels[finding.severity],
+  }));
+}
+
+function resultsOf(
+  { loaded, bytes, findings }: LintedFile,
+  index: number,
+  ruleIds: readonly string[],
+): object[] {
+  const columns = new Utf16Columns(bytes);
+  return findings.map(({ code, severity, line, column, text, message, hint }) => {
+    const startColumn = columns.of(line, column);
+    const region = {
+      startLine: line,
+      startColumn,
+      ...(text === '' ? {} : { endColumn: startColumn + text.length }),
+    };
+    return {
+      ruleId: code,
+      ruleIndex: ruleIds.indexOf(code),
+      level: levels[severity],
+      message: { text: `${message} ${hint}` },
+      locations: [{ physicalLocation: { artifactLocation: { uri: artifactUri(loaded), index }, region } }],
+    };
+  });
 }
