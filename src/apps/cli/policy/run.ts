@@ -41,7 +41,7 @@ import {
   onlyOperand,
   readFormat,
 } from '../frame/settings.ts';
-import type { Field } from '../check/render.ts';
+import type { Field } from '../check/run.ts';
 import { ANSWER_FIELDS, type AnswerHeaders } from '../../../core/lifecycle/index.ts';
 
 /** Fetches the robots.txt of an origin, and prints the resulting policy. */
@@ -120,7 +120,7 @@ export function answerFields(policy: OriginPolicy, now: number): Field[] {
 /** The pause of page requests in force. */
 function pauseSentence({ status, incident, until }: Pause, now: number): string {
   const who = status === undefined ? 'the site' : String(status);
-  return `${who} asked for a pause (incident ${incident}) that ends ${ahead(until, now)}, at ${instant(until)}`;
+  return `${who} asked for a pause (incident ${incident}) that ends ${ahead(until, now)}`;
 }
 
 /** The page requests of this process, if it has any. */
