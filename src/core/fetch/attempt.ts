@@ -25,7 +25,7 @@ import {
 } from '../lifecycle/index.ts';
 import { DEFAULT_ADDRESS_POLICY } from '../net/address-policy.ts';
 import { HopAddresses } from '../net/hop-addresses.ts';
-import { answerHeaders, boundedField, requestFields, truncatedUrl } from './header-fields.ts';
+import { keptHeaders, boundedField, requestFields, truncatedUrl } from './header-fields.ts';
 import { readBody, readStart } from './body.ts';
 import {
   ADDRESS_REFUSED,
@@ -43,7 +43,7 @@ import type { FetchRobotsOptions } from './options.ts';
 import { isRedirect, redirectTarget } from './redirect.ts';
 import type { ResponseHeaders, TransportResponse } from './transport.ts';
 
-/** The time to wait for the body of an error status, which is only used to recognise the page of a gatekeeper. */
+/** How long to wait for the body of an error status, which only serves to recognise a challenge page. */
 const PAGE_MS = 1_000;
 
 /** `tracing:canfetch:hop:*`: one request of an attempt. */
@@ -51,11 +51,11 @@ export interface HopMessage {
   readonly method: 'GET' | 'RETR';
   /** Without userinfo. */
   readonly url: string;
-  /** The number of redirects before it. */
+  /** The number of redirects before this request. */
   readonly hop: number;
-  /** The status of the answer; absent until there is one. */
+  /** The status of the response; absent before. */
   status?: number;
-  /** At its end: what came of the attempt. Absent after a redirect that is followed. Do not change its body. */
+  /** At its end: the outcome of the attempt. Absent after a redirect that is followed. Do not change its body. */
   readonly result?: Outcome | undefined;
   /** At its end: what it failed with. */
   readonly error?: unknown;
@@ -94,7 +94,7 @@ export function fetchRobots(options: FetchRobotsOptions): Promise<Outcome> {
   });
 }
 
-/** The hops of one attempt. The deadline may ask for the current hop at any time. */
+/** The requests of one attempt. */
 class Attempt {
   readonly #options: FetchRobotsOptions;
   /** Aborts the current request. */
@@ -175,7 +175,7 @@ class Attempt {
     return hops.tracePromise(() => this.#visit(message), message);
   }
 
-  /** Sends one request. Returns `undefined` when it was answered by a redirect that is now followed. */
+  /** Sends one request. Returns `undefined` if the response is a redirect to follow. */
   async #visit(message?: HopMessage): Promise<Outcome | undefined> {
     const { transport, lookup } = this.#options;
     const signal = (this.#request = new LightAbortController());
@@ -191,12 +191,12 @@ class Attempt {
       ...(lookup === undefined ? undefined : { lookup }),
     });
     if (signal.aborted) {
-      // The transport ignored the signal, and nobody waits for this answer any more.
+      // The transport ignored the signal.
       response.discard();
       throw signal.reason;
     }
-    this.#addresses.answered(this.#url, response.isPublic);
-    const headers = answerHeaders(response);
+    this.#addresses.connected(this.#url, response.isPublic);
+    const headers = keptHeaders(response);
     this.#status = response.status;
     if (message !== undefined) message.status = response.status;
     this.#headers = headers;
@@ -204,20 +204,20 @@ class Attempt {
       response.discard();
       return this.#unreachable(PROXY, this.#retryAfter(headers));
     }
-    if (response.meaning !== undefined) return this.#readAnswer(response, headers, response.meaning);
+    if (response.meaning !== undefined) return this.#readResponse(response, headers, response.meaning);
     if (response.status === 304) {
       response.discard();
       if (!conditional) return this.#unreachable(NOT_MODIFIED);
       return { kind: 'not-modified', status: 304, ...this.#route(), headers };
     }
     if (!isRedirect(response.status)) {
-      return this.#readAnswer(response, headers, classifyStatus(response.status, this.#options.profile));
+      return this.#readResponse(response, headers, classifyStatus(response.status, this.#options.profile));
     }
     response.discard();
     return this.#follow(response.status, response.headers, headers);
   }
 
-  async #readAnswer(
+  async #readResponse(
     response: TransportResponse,
     headers: AnswerHeaders,
     meaning: StatusClass,
@@ -236,7 +236,7 @@ class Attempt {
     headers: AnswerHeaders,
     suspect?: Suspect,
   ): Outcome {
-    if (this.#isFromGatekeeper(suspect)) {
+    if (this.#isChallenge(suspect)) {
       return this.#unreachable(CHALLENGE, this.#retryAfter(headers), suspect);
     }
     if (meaning === 'unreachable') return this.#unreachable(STATUS, this.#retryAfter(headers), suspect);
@@ -265,7 +265,7 @@ class Attempt {
     try {
       const { body, truncated } = await readBody(response, this.#maxBodyBytes);
       const suspect = this.#suspect(response, body);
-      if (this.#isFromGatekeeper(suspect)) {
+      if (this.#isChallenge(suspect)) {
         return this.#unreachable(CHALLENGE, this.#retryAfter(headers), suspect);
       }
       return {
@@ -287,11 +287,11 @@ class Attempt {
     return detectSuspect({ status, field: (name) => boundedField(headers, name), start, ...this.#route() });
   }
 
-  #isFromGatekeeper(suspect: Suspect | undefined): boolean {
+  #isChallenge(suspect: Suspect | undefined): boolean {
     return this.#options.profile.challenge === 'unreachable' && isBotChallenge(suspect);
   }
 
-  /** Reads the start of the page that a gatekeeper may have sent with an error status, for a short time. */
+  /** Reads the start of what may be a challenge page, for a short time. */
   async #startOfPage(response: TransportResponse): Promise<Uint8Array> {
     const type = boundedField(response.headers, 'content-type') ?? '';
     if (!mayBeChallenge(response.status) || !/html/i.test(type)) {
@@ -317,7 +317,7 @@ class Attempt {
     if (this.#requested.includes(target.href)) return this.#endRedirects(status, headers, 'redirect-loop');
     if (this.#hops >= profile.maxRedirects) return this.#endRedirects(status, headers, 'too-many-redirects');
     if (profile.disallowedRedirect === 'unavailable' && isRedirectDisallowed?.(target.href) === true) {
-      return this.#answerUnavailable(status, headers, 'disallowed-redirect');
+      return this.#unavailable(status, headers, 'disallowed-redirect');
     }
     this.#redirects.push({ url: truncatedUrl(this.#url.href), status, location: truncatedUrl(location) });
     this.#url = target;
@@ -333,14 +333,14 @@ class Attempt {
     reason: 'redirect-loop' | 'too-many-redirects',
   ): Outcome {
     if (this.#options.profile.tooManyRedirects === 'unavailable')
-      return this.#answerUnavailable(status, headers, reason);
+      return this.#unavailable(status, headers, reason);
     return this.#unreachable(
       reason === 'redirect-loop' ? REDIRECT_LOOP : REDIRECT_LIMIT,
       this.#retryAfter(headers),
     );
   }
 
-  #answerUnavailable(status: number, headers: AnswerHeaders, reason: UnavailableReason): Outcome {
+  #unavailable(status: number, headers: AnswerHeaders, reason: UnavailableReason): Outcome {
     return { kind: 'unavailable', status, ...this.#route(), headers, reason };
   }
 

@@ -55,7 +55,7 @@ function isZlib(start: Uint8Array | undefined): boolean {
 
 type Decoder = Inflate | InflateRaw | BrotliDecompress;
 
-/** Runs `decoder` over one stream. Bytes behind the stream are left unread. */
+/** Runs `decoder` over one stream. Bytes after the stream are left unread. */
 async function* run(bytes: CodedBytes, decoder: Decoder): AsyncGenerator<Uint8Array> {
   // Ending the iteration early destroys the decoder and removes its other listeners.
   decoder.on('error', ignore);
@@ -105,7 +105,7 @@ const RESERVED = 0xe0;
 
 /**
  * Decodes one gzip member (RFC 1952) and leaves the bytes after it unread. zlib's own decoder does not report where
- * the first member ends: it decodes a second one, and drops everything behind a zero.
+ * the first member ends: it decodes a second one, and drops everything after a zero.
  */
 export async function* decodeMember(
   bytes: CodedBytes,

@@ -7,7 +7,7 @@ import type { TransportRequest } from './transport.ts';
 import type { ResponseData } from './undici-response.ts';
 import { Agent, errors } from 'undici';
 
-/** The most bytes of a header section. */
+/** Bound of a header section. */
 const MAX_HEADER_BYTES = 65_536;
 
 /**
@@ -23,11 +23,11 @@ const AGENT_OPTIONS: Agent.Options = {
 };
 
 /**
- * HTTP/1.1, and HTTP/2 for the sites that speak nothing else: they end the TLS handshake because HTTP/2 is not offered,
- * and are asked again. Other sites need no second handshake.
+ * HTTP/1.1, and HTTP/2 for sites that speak nothing else: they end a TLS handshake that does not offer HTTP/2, and get a
+ * second one. Other sites need only one handshake.
  *
- * A client with one connection per origin is much cheaper than a pool, but it queues. Most origins get one request at
- * a time. A host that many others redirect to gets several, and one slow answer must not hold them up: while an
+ * A client with one connection per origin is much cheaper than a pool, but it queues requests. Most origins get one request
+ * at a time. A host that many others redirect to gets several, and one slow response must not delay the others: while an
  * origin has a request in flight, further requests go through a second agent with as many connections as needed.
  */
 export class DirectConnections {
@@ -46,7 +46,7 @@ export class DirectConnections {
     this.#connectHttp2 = connectHttp2;
   }
 
-  /** Sends one request, and resolves with the header section of the answer. */
+  /** Sends one request, and resolves when the header section of the response has arrived. */
   async exchange(url: URL, init: TransportRequest): Promise<ResponseData> {
     try {
       return await this.#sendOverHttp1(url, init);
@@ -87,7 +87,7 @@ export class DirectConnections {
     const close = (): void => controller.abort(this.#closing.reason);
     signal.addEventListener('abort', abort, { once: true });
     this.#closing.addEventListener('abort', close);
-    const over = (): void => {
+    const release = (): void => {
       signal.removeEventListener('abort', abort);
       this.#closing.removeEventListener('abort', close);
     };
@@ -95,17 +95,17 @@ export class DirectConnections {
       const response = await requestOverHttp2({
         connect: this.#connectHttp2,
         url,
-        // Malformed fields vanish below Node. So nothing is to depend on a field that names a coding.
+        // Node's HTTP/2 drops malformed fields, so Content-Encoding is unreliable: ask for no coding.
         headers: { ...headers, 'accept-encoding': 'identity' },
         signal: controller,
         maxInterim: MAX_INTERIM,
         maxHeaderBytes: MAX_HEADER_BYTES,
       });
-      response.body.once('close', over);
+      response.body.once('close', release);
       const { status, headers: fields, body } = response;
       return { statusCode: status, headers: fields, body, hidesFields: true };
     } catch (error) {
-      over();
+      release();
       throw error;
     }
   }

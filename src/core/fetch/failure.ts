@@ -3,7 +3,7 @@ import { FETCH_FAILED, MALFORMED } from '../base/index.ts';
 export { FETCH_FAILED, MALFORMED };
 
 /**
- * Error codes of this room. Codes of Node and undici (`ENOTFOUND`, `UND_ERR_SOCKET`, …) are passed through unchanged.
+ * Error codes of this module. Codes of Node and undici (`ENOTFOUND`, `UND_ERR_SOCKET`, …) are passed through unchanged.
  */
 
 /** The whole attempt, with all hops and the body, took longer than the deadline. */
@@ -12,7 +12,7 @@ export const DEADLINE = 'ERR_ROBOTS_DEADLINE';
 /** The profile reads the status of the last hop as unreachable. */
 export const STATUS = 'ERR_ROBOTS_STATUS';
 
-/** A challenge or a block page came instead of the site's answer, and the profile reads it as unreachable. */
+/** A challenge or a block page came instead of robots.txt, and the profile reads it as unreachable. */
 export const CHALLENGE = 'ERR_ROBOTS_CHALLENGE';
 
 /** A 304 to a request without conditional headers. */
@@ -48,7 +48,7 @@ export const PROXY = 'ERR_ROBOTS_PROXY';
 /** An unknown content coding, or a body that is not one whole coded stream. */
 export const CONTENT_CODING = 'ERR_ROBOTS_CONTENT_CODING';
 
-/** Bytes behind the end of a coded body: a second gzip member, padding or anything else. */
+/** Bytes after the end of a coded body: a second gzip member, padding or anything else. */
 export const TRAILING_BYTES = 'ERR_ROBOTS_TRAILING_BYTES';
 
 /** A transfer coding other than chunked. No transport undoes it. */
@@ -89,7 +89,7 @@ export type FetchCode =
   | typeof FTP_REPLY_LIMIT
   | typeof FETCH_FAILED;
 
-/** Thrown inside this room only. `fetchRobots` turns it into an outcome. */
+/** Thrown inside this module only. `fetchRobots` turns it into an outcome. */
 export class FetchFailure extends Error {
   override readonly name = 'FetchFailure';
   readonly code: FetchCode;

@@ -30,8 +30,8 @@ export type FetchFunction = (
 
 /**
  * Sends requests through a `fetch`. A `fetch` undoes content codings and does not tell whether a coded body was cut, so
- * none is asked for, and none is taken. It does not report its sockets, so a socket counts as reused when the origin has
- * answered recently.
+ * none is asked for, and none is taken. It does not report its sockets, so a socket counts as reused if the origin has
+ * responded recently.
  */
 export function fetchTransport(fetch: FetchFunction): Transport {
   surviveManyCodings();
@@ -41,7 +41,7 @@ export function fetchTransport(fetch: FetchFunction): Transport {
 class FetchTransport implements Transport {
   readonly acceptEncoding = 'identity';
   readonly #fetch: FetchFunction;
-  readonly #answered = new RecentOrigins();
+  readonly #responded = new RecentOrigins();
 
   constructor(fetch: FetchFunction) {
     this.#fetch = fetch;
@@ -53,11 +53,11 @@ class FetchTransport implements Transport {
     try {
       response = await this.#send(url, headers, abortSignal);
     } catch (error) {
-      if (!isRetryable(error, signal) || !this.#answered.delete(url.origin)) throw error;
+      if (!isRetryable(error, signal) || !this.#responded.delete(url.origin)) throw error;
       response = await this.#send(url, headers, abortSignal);
     }
     assertResponse(response, url);
-    this.#answered.add(url.origin);
+    this.#responded.add(url.origin);
     if (response.type === 'opaqueredirect' || response.status === 0) {
       discard(response.body);
       throw new FetchFailure(REDIRECT_OPAQUE);

@@ -16,9 +16,9 @@ export function framingFault(response: Framed): FetchCode | undefined {
 }
 
 /**
- * Whether the end of the body is seen behind its content codings: by our own decoders, and where there is no coding. A
- * transport that decodes by itself does not tell whether a coded body was cut. A browser asks for codings whatever we say,
- * so there each is taken that it undoes. Fetch standard, "handle content codings": "If codings are not supported, then
+ * Whether a cut of the body would be noticed. It would by the decoders of this package, and without a content coding. A
+ * transport that decodes by itself does not show whether a coded body was cut. Browsers ask for codings in any case, so
+ * the codings that they undo are taken. Fetch standard, "handle content codings": "If codings are not supported, then
  * return bytes." One item that is unknown, empty or `identity` leaves all others undone too.
  */
 function isSeenWhole(response: Framed): boolean {

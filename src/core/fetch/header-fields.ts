@@ -7,7 +7,7 @@ import type { FetchRobotsOptions } from './options.ts';
 const MAX_FIELD_LENGTH = 1_024;
 
 /** Keeps the fields of {@link AnswerHeaders} from a header section. */
-export function answerHeaders({
+export function keptHeaders({
   status,
   headers,
 }: Pick<TransportResponse, 'status' | 'headers'>): AnswerHeaders {

@@ -15,7 +15,7 @@ import { errors } from 'undici';
 /** The code of the TLS error when the server speaks none of the protocols that were offered: RFC 7301 §3.2. */
 export const NO_APPLICATION_PROTOCOL = 'ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL';
 
-/** Unread bytes above which the peer has to wait. A robots.txt is not that long. */
+/** The peer has to wait while more bytes are unread. */
 const UNREAD_BYTES = 1_048_576;
 
 /**
@@ -28,11 +28,11 @@ const CONNECTION_FIELDS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Keeps what Node allocated for a session until the stream is collected.
+ * Keeps the memory of a session until its stream is collected.
  *
- * Of a header section with a field that must not be sent, such as those of {@link CONNECTION_FIELDS}, Node frees what it has
- * read with the stream. If it frees the session before, it ends the process: `Assertion failed: (current_nghttp2_memory_)
- * == (0)` (Node 20 to 24).
+ * A header section may have a forbidden field, such as those of {@link CONNECTION_FIELDS}. Node frees its part of such a
+ * section with the stream. If Node frees the session before, it ends the process: `Assertion failed:
+ * (current_nghttp2_memory_) == (0)` (Node 20 to 24).
  */
 const keptHandles = new FinalizationRegistry<object>(ignore);
 
@@ -42,9 +42,8 @@ export interface Http2Request {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly signal: LightAbortSignal;
-  /** The most interim responses. */
   readonly maxInterim: number;
-  /** The most bytes of a header section, that of an interim response too. */
+  /** Bound of a header section, also of an interim response. */
   readonly maxHeaderBytes: number;
 }
 
@@ -128,7 +127,7 @@ function requestHeaders(url: URL, fields: Readonly<Record<string, string>>): Out
   return headers;
 }
 
-/** Opens a socket that speaks HTTP/2. When `signal` aborts, nobody waits for it, and it is closed once it is open. */
+/** Opens a socket that speaks HTTP/2. When `signal` aborts, the promise rejects, and the socket is closed once it is open. */
 function openSocket(connector: Connector, url: URL, signal: LightAbortSignal): Promise<Socket> {
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();
@@ -202,7 +201,7 @@ function readStream(stream: ClientHttp2Stream, release: () => void): Readable {
       callback(error);
     },
   });
-  // A body destroyed by its reader, or read by nobody, must not end the process.
+  // A body that is destroyed by its reader, or never read, must not end the process.
   body.on('error', ignore);
   stream.on('data', (chunk: Buffer) => {
     if (!body.destroyed && !body.push(chunk)) stream.pause();

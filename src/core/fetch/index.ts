@@ -1,13 +1,13 @@
 /**
- * One attempt to get the robots.txt of an origin, hop by hop. The result is an `Outcome`; `lifecycle/` decides what
- * it means over time. It must not import `store/`, `cache/` or any room above.
+ * One attempt to get the robots.txt of an origin, redirect by redirect. The result is an `Outcome`; `lifecycle/` decides
+ * what it means over time. It must not import `store/`, `cache/` or a module above.
  *
- * The way of a request: `fetchRobots` makes an {@link Attempt}, which visits hop by hop. Each hop goes over a `Transport`:
- * `UndiciTransport` sends it over `DirectConnections` or somebody's dispatcher, `StaleSocketRetry` sends it again if it met a
- * stale socket, and `FetchTransport` sends it with a `fetch`.
+ * `fetchRobots` starts an attempt, which sends each request over a `Transport`. `UndiciTransport` uses `DirectConnections`
+ * or a dispatcher of the caller or the process, and `StaleSocketRetry` repeats a request that met a stale socket.
+ * `FetchTransport` uses a `fetch`.
  *
  * `undici-transport.ts` and what it alone imports load undici. `platform/undici.ts` loads it when a transport is opened;
- * see `platform/fetch.ts` for `#platform`. Only `ftp.ts` loads `basic-ftp`, when it is called.
+ * see `platform/fetch.ts` for `#platform`.
  */
 export { fetchRobots, type HopMessage } from './attempt.ts';
 export type { FetchRobotsOptions, Validators } from './options.ts';

@@ -42,7 +42,7 @@ export interface FetchRobotsOptions {
   readonly lookup?: LookupFunction;
   /** Called before a redirect is followed, if the profile has `disallowedRedirect: 'unavailable'`. */
   readonly isRedirectDisallowed?: (url: string) => boolean;
-  /** Aborts when nobody waits for the outcome any more. */
+  /** Aborts when no caller waits for the outcome any more. */
   readonly signal?: LightAbortSignal;
   /** Epoch ms, needed for a `Retry-After` with a date. */
   readonly clock?: { now(): number };

@@ -16,7 +16,7 @@ export function tunnelStatus(error: unknown): number | undefined {
 }
 
 /**
- * Whether a proxy answered instead of the site, and marked its answer: 407 (RFC 9110 §15.5.8: "the client needs to
+ * Whether the response is that of a proxy, which marked it as its own: 407 (RFC 9110 §15.5.8: "the client needs to
  * authenticate itself in order to use a proxy"), `Proxy-Status` with `error` (RFC 9209 §2.1.1: "When present, it
  * indicates that an intermediary encountered an issue when obtaining this response"), or Squid's own field.
  */

@@ -55,7 +55,7 @@ export class StaleSocketRetry {
     }
   }
 
-  /** Sends one request over `dispatcher`, whose `request()` is that of our undici. */
+  /** Sends one request over `dispatcher`, whose `request()` is that of this package's undici. */
   async send(
     dispatcher: Pick<Dispatcher, 'request'>,
     url: URL,

@@ -5,7 +5,7 @@ import type { ContentCoding } from './content-coding.ts';
 
 /**
  * Marks a robots.txt request of a client in undici's dispatch options. A guard on the same dispatcher lets it pass.
- * Otherwise the guard would wait for the answer to its own request (a robots.txt may redirect to any path).
+ * Otherwise the guard would wait for itself (a robots.txt may redirect to any path).
  */
 export const OWN_REQUEST: unique symbol = Symbol.for('canfetch.own-request');
 
@@ -44,7 +44,7 @@ export type Decode = (
 export interface TransportResponse {
   /** For protocols that report the result after the body: the status that holds unless another follows. */
   readonly status: number;
-  /** The meaning of the answer when {@link status} is not an HTTP status. Otherwise the profile decides. */
+  /** What the response means when {@link status} is not an HTTP status. Otherwise the profile decides. */
   readonly meaning?: Exclude<StatusClass, 'restricted'>;
   readonly headers: ResponseHeaders;
   readonly body: AsyncIterable<Uint8Array>;
@@ -55,11 +55,10 @@ export interface TransportResponse {
    * depends on a field being absent is then not trusted.
    */
   readonly hidesFields?: boolean;
-  /** Whether a public address answered. Absent when the transport does not know. */
+  /** Whether the response came from a public address. Absent when the transport does not know. */
   readonly isPublic?: boolean;
   /**
-   * Whether a proxy may have answered instead of the site: the request went, or may have gone, over a proxy without
-   * TLS.
+   * Whether the response may be that of a proxy: the request went, or may have gone, over a proxy without TLS.
    */
   readonly proxyMayAnswer?: boolean;
   /** Releases a body that is not needed. Never throws. */

@@ -16,7 +16,7 @@ const DRAIN_BYTES = 16_384;
 /** The time that a discarded body may take to drain. */
 const DRAIN_MS = 1_000;
 
-/** The response as a transport gives it; `known` is what the transport knows of the way that it came. */
+/** The response of a transport, which adds what it knows of the connection. */
 export function toResponse(
   { statusCode, headers, body, hidesFields = false }: ResponseData,
   known: Pick<TransportResponse, 'isPublic' | 'proxyMayAnswer'>,

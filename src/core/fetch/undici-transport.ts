@@ -57,9 +57,9 @@ export function undiciTransport(options: UndiciTransportOptions = {}): Transport
 }
 
 /**
- * Its own connections are of two kinds: for requests to any address, and for requests to public addresses only. A
- * kept-alive socket is reused without another address check, so no socket may serve both. The cost is a second
- * connection when a public site redirects within itself.
+ * Has two sets of connections of its own: to any address, and to public addresses only. A kept-alive socket is reused
+ * without another address check, so no socket may be in both. The cost is a second connection when a public site
+ * redirects within itself.
  */
 class UndiciTransport implements Transport {
   readonly acceptEncoding = ACCEPT_ENCODING;
@@ -69,7 +69,7 @@ class UndiciTransport implements Transport {
   readonly #reached = new ConnectedAddresses();
   #anywhere: DirectConnections | undefined;
   #publicOnly: DirectConnections | undefined;
-  /** Dispatchers that are not the transport's own, the oldest first. */
+  /** Dispatchers of the caller or of the process, the oldest first. */
   readonly #dispatchers = new Map<Dispatcher, KnownDispatcher>();
   #isClosed = false;
 
@@ -164,7 +164,7 @@ class UndiciTransport implements Transport {
 /** More dispatchers than a crawler chooses from. */
 const MAX_DISPATCHERS = 100;
 
-/** A dispatcher that is not ours, and what is known of its sockets. */
+/** A dispatcher of the caller or of the process, and what is known of its sockets. */
 class KnownDispatcher {
   readonly requester: Dispatcher;
   readonly sockets = new StaleSocketRetry();
@@ -187,7 +187,7 @@ function chosenBy(choose: DispatcherChoice, url: URL): Dispatcher | undefined {
   throw invalid(`\`dispatcher(${quote(url.href)})\``, 'an undici Dispatcher or undefined', chosen);
 }
 
-/** The `request()` of our undici, for dispatchers without one, or with one that does not fit their `dispatch()`. */
+/** The `request()` of this package's undici, for dispatchers without one, or whose own does not fit their `dispatch()`. */
 class Requester extends Dispatcher {
   readonly #dispatcher: Dispatcher;
 

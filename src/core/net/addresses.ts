@@ -189,7 +189,7 @@ function embedded(group: number): number {
   return ((groups[group]! << 16) | groups[group + 1]!) >>> 0;
 }
 
-/** The bytes of an IPv4 address behind prefixes of 48, 56, 64 and 96 bits, by RFC 6052 §2.2. */
+/** The bytes of an IPv4 address after prefixes of 48, 56, 64 and 96 bits, by RFC 6052 §2.2. */
 const NAT64_READINGS: readonly (readonly [number, number, number, number])[] = [
   [6, 7, 9, 10],
   [7, 9, 10, 11],

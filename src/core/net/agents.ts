@@ -23,7 +23,7 @@ export class PageAgents {
     this.publicOnly = publicOnlyAgent({ lookup });
   }
 
-  /** Whether somebody has set a global dispatcher, which requests without a dispatcher go over. */
+  /** Whether a global dispatcher was set, which then sends requests without a dispatcher. */
   get hasGlobalDispatcher(): boolean {
     return configuredGlobalDispatcher() !== undefined;
   }

@@ -85,7 +85,7 @@ export class ConnectedAddresses {
     this.#entry(origin).requests++;
   }
 
-  /** Call when the request has been answered, or has failed. */
+  /** Call when the response has come, or the request has failed. */
   end(origin: string): void {
     const entry = this.#entry(origin);
     entry.requests--;

@@ -15,14 +15,14 @@ const WRAPPER = 'Dispatcher1Wrapper';
 const isDefault = new WeakMap<object, boolean>();
 
 /**
- * The global dispatcher of the process, if somebody has set one: with `setGlobalDispatcher` of any copy of undici, or
+ * The global dispatcher of the process, if one was set: with `setGlobalDispatcher` of any copy of undici, or
  * by starting Node with `NODE_USE_ENV_PROXY` or `--use-env-proxy`, which sets an `EnvHttpProxyAgent`. `undefined` for
  * the plain `Agent` that undici sets when it is loaded, or when `fetch` is first called.
  */
 export function configuredGlobalDispatcher(): Dispatcher | undefined {
   const legacy: unknown = Reflect.get(globalThis, GLOBAL_DISPATCHER);
   if (!isDispatcher(legacy)) return undefined;
-  // The wrapper of undici 8.4 to 8.10 passes by a `MockAgent`.
+  // The wrapper of undici 8.4 to 8.10 does not use a `MockAgent` that it wraps.
   const wrapped: unknown = isWrapped(legacy) ? Reflect.get(globalThis, GLOBAL_DISPATCHER_2) : undefined;
   const dispatcher = isDispatcher(wrapped) ? wrapped : legacy;
   let plain = isDefault.get(dispatcher);

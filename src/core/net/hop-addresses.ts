@@ -39,10 +39,10 @@ export class HopAddresses {
   }
 
   /**
-   * Records that a hop was answered. `isPublic` says whether a public address answered. When that is unknown, a name
-   * counts as public, which refuses more.
+   * Records that a hop got a response; `isPublic`: from a public address. If that is unknown, a name counts as public,
+   * which refuses more.
    */
-  answered({ hostname }: URL, isPublic: boolean | undefined): void {
+  connected({ hostname }: URL, isPublic: boolean | undefined): void {
     this.#cameFromPublic ||= isPublic ?? isPublicHost(hostname) ?? true;
   }
 }

@@ -60,7 +60,7 @@ function proxyAgent(uri: string): ProxyAgent {
 /**
  * The hosts that are reached without a proxy. `*` stands for all hosts. A name, with or without a leading dot, stands
  * for itself and all names below it. Addresses and ranges (`10.0.0.0/8`) are allowed too. Items are separated by
- * commas or white space. A port behind a name counts, as in Node; curl has no ports here.
+ * commas or white space. A port after a name counts, as in Node; curl has no ports here.
  */
 export class ProxyExceptions {
   readonly #all: boolean;

@@ -43,7 +43,7 @@ export class FtpReplyError extends Error {
   readonly reply: number;
 
   constructor(reply: number) {
-    super(`The FTP server answered ${reply}`);
+    super(`The FTP server replied ${reply}`);
     this.reply = reply;
   }
 }

@@ -95,7 +95,7 @@ class OverBasicFtp implements Transport {
     try {
       return new FtpResponse(session, TRANSFERRED, 'rules', await session.retrieve(url.pathname));
     } catch (error) {
-      // 550 is about the file only in answer to RETR.
+      // 550 is about the file only in reply to RETR.
       const isFile = error instanceof FtpReplyError && error.reply === FILE_UNAVAILABLE;
       return refused(session, error, isFile ? 'unavailable' : 'unreachable');
     }
@@ -107,7 +107,7 @@ class OverBasicFtp implements Transport {
     try {
       await session.connect(hostname.replace(/^\[(.*)\]$/, '$1'), port === '' ? 21 : Number(port));
     } finally {
-      // A query that nobody waits for would keep the process alive.
+      // A query without a waiting caller would keep the process alive.
       if (--this.#connecting === 0) this.#names.close();
     }
   }

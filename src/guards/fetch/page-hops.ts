@@ -64,7 +64,7 @@ export class PageHops {
     const agents = this.#agents;
     if (agents === undefined) {
       const response = await send({});
-      this.#hops.answered(url, undefined);
+      this.#hops.connected(url, undefined);
       return response;
     }
     const { anywhere, publicOnly, reached } = agents;
@@ -77,7 +77,7 @@ export class PageHops {
     reached.begin(url.origin);
     try {
       const response = await send({ dispatcher: anywhere });
-      this.#hops.answered(url, reached.isPublic(url.origin));
+      this.#hops.connected(url, reached.isPublic(url.origin));
       return response;
     } finally {
       reached.end(url.origin);

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { answerHeaders, truncatedUrl } from '../../../src/core/fetch/header-fields.ts';
+import { keptHeaders, truncatedUrl } from '../../../src/core/fetch/header-fields.ts';
 
 const read = (status: number, fields: Readonly<Record<string, string>>) =>
-  answerHeaders({ status, headers: { get: (name) => fields[name] } });
+  keptHeaders({ status, headers: { get: (name) => fields[name] } });
 
 describe('the header fields of an answer', () => {
   it.each([

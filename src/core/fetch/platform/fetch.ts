@@ -14,11 +14,10 @@ export interface Platform {
    * which does not show them. `undefined`: there is neither.
    */
   readonly transport: 'undici' | 'fetch' | undefined;
-  /** The transport for people: `undici 7.30.0`, `fetch`. */
+  /** The transport in words: `undici 7.30.0`, `fetch`. */
   describe(): string;
   /**
-   * Whether the address of every connection can be checked now. With a global dispatcher that somebody has set it
-   * cannot.
+   * Whether the address of every connection can be checked now. It cannot if a global dispatcher was set.
    */
   checksConnections(): boolean;
   /** The transport for robots.txt. */
@@ -34,7 +33,7 @@ export const platform: Platform = {
   checksConnections: () => false,
   async openTransport() {
     const { fetchTransport } = await import('../fetch-transport.ts');
-    // The global is read at each request: somebody may replace it.
+    // The global is read at each request, because tests and instrumentation replace it.
     return fetchTransport((url, init) => fetch(url, init));
   },
   openPageAgents: async () => undefined,

@@ -21,5 +21,5 @@ const nodeOrDeno: Platform = {
   },
 };
 
-/** Bun answers every import of undici with a part of it. A bundle made for Node may run there without its condition. */
+/** Bun replaces undici by a part of it. A bundle made for Node may run there, without Bun's condition. */
 export const platform: Platform = 'Bun' in globalThis ? platformWithFetch : nodeOrDeno;

@@ -77,7 +77,7 @@ export const body: Check = (value, path) => {
 
 // These are sent in requests, so they must be valid field values.
 const field = optional(text(1_024, /^[\t\u0020-\u007e\u0080-\u00ff]*$/));
-// The length after the cut of `answerHeaders`.
+// The length after the cut of `keptHeaders`.
 const shown = text(1_025);
 
 export const headers: Check = fields({
