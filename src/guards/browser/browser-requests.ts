@@ -81,7 +81,7 @@ interface FrameTree {
 interface Resumption {
   readonly method: string;
   readonly errorReason?: string;
-  readonly responseCode?: number | undefined;
+  readonly responseCode?: number;
   readonly responseHeaders?: PausedRequest['responseHeaders'];
 }
 
@@ -98,6 +98,8 @@ const NAVIGATIONS = [
   ...STAGES.map((requestStage) => ({ urlPattern: '*', resourceType: 'Other', requestStage })),
 ];
 const EVERYTHING = STAGES.map((requestStage) => ({ urlPattern: '*', requestStage }));
+/** Turns off FedCM and the Payment Request API, also where the page has such a field: of two members the last one holds. */
+const NO_FEATURES = { name: 'permissions-policy', value: 'identity-credentials-get=(), payment=()' };
 const MAX_FRAMES = 10_000;
 
 /**
@@ -181,7 +183,7 @@ export class BrowserRequests<Driver extends BrowserDriver = BrowserDriver> {
     // Some watchers were asked about the request only because its context was unknown then.
     for (const watcher of this.#watchers) if (!concerned.includes(watcher)) watcher.forget(paused);
     if (blocking.length > 0) return BLOCK;
-    return watchers.length > 0 ? withoutSpeculation(paused) : CONTINUE;
+    return watchers.length > 0 ? watchedResponse(paused, watchers) : CONTINUE;
   }
 
   /**
@@ -253,17 +255,25 @@ export function fieldOf({ headers }: PausedRequest['request'], name: string): st
   return Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1];
 }
 
-/** Blocks a file of speculation rules, and removes the `Speculation-Rules` field, whose URLs may be `data:` URLs. */
-function withoutSpeculation({ responseStatusCode, responseHeaders = [] }: PausedRequest): Resumption {
+/**
+ * What a watched page gets: no speculation rules, neither a file of them nor the `Speculation-Rules` field, whose URLs may
+ * be `data:` URLs.
+ *
+ * @param watchers Those that also watch its subresources take the features from it whose requests cannot be paused.
+ */
+function watchedResponse(response: PausedRequest, watchers: readonly RequestWatcher[]): Resumption {
+  const { responseStatusCode: status = 0, responseHeaders = [], resourceType } = response;
   const isRules = responseHeaders.some(
     ({ name, value }) =>
       name.toLowerCase() === 'content-type' && /^\s*application\/speculationrules\+json/i.test(value),
   );
   if (isRules) return BLOCK;
   const rest = responseHeaders.filter(({ name }) => name.toLowerCase() !== 'speculation-rules');
-  return rest.length === responseHeaders.length
+  const isDocument = resourceType === 'Document' && (status >= 400 || (status >= 200 && status < 300));
+  const added = isDocument && watchers.some(({ subresources }) => subresources) ? [NO_FEATURES] : [];
+  return rest.length === responseHeaders.length && added.length === 0
     ? CONTINUE
-    : { method: 'Fetch.continueResponse', responseCode: responseStatusCode, responseHeaders: rest };
+    : { method: 'Fetch.continueResponse', responseCode: status, responseHeaders: [...rest, ...added] };
 }
 
 /** Whether the process of a session's page or frame has the frame. */
