@@ -46,9 +46,11 @@ export function unknownOptions(
   prefix: string,
 ): RobotsInvalidOptionsError {
   const names = unknown.map((name) => `\`${prefix}${name}\``).join(', ');
-  const meant = known.find((name) =>
-    isWithinEditDistance((unknown[0] ?? '').toLowerCase(), name.toLowerCase(), 2),
-  );
+  const word = (unknown[0] ?? '').toLowerCase();
+  // The closest one: `maxDelayMS` is two letters from `minDelayMs`, too.
+  const meant = [0, 1, 2]
+    .map((edits) => known.find((name) => isWithinEditDistance(word, name.toLowerCase(), edits)))
+    .find((name) => name !== undefined);
   const proposal = meant === undefined ? '' : `; did you mean \`${prefix}${meant}\`?`;
   return new RobotsInvalidOptionsError(`Expected only known options, got ${names}${proposal}`);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { closestChoice, isWithinEditDistance } from '../../../src/core/base/index.ts';
+import { assertKnownOptions, closestChoice, isWithinEditDistance } from '../../../src/core/base/index.ts';
 import fc from '../../support/fast-check.ts';
 
 /** Letters few enough that slips meet. */
@@ -57,4 +57,11 @@ describe('isWithinEditDistance', () => {
       }),
     );
   });
+});
+
+it('proposes the closest of several known options', () => {
+  const known = ['defaultDelayMs', 'minDelayMs', 'maxDelayMs'];
+  expect(() => assertKnownOptions({ maxDelayMS: 1 }, known, 'pacing.')).toThrow(
+    'Expected only known options, got `pacing.maxDelayMS`; did you mean `pacing.maxDelayMs`?',
+  );
 });
