@@ -5,7 +5,7 @@ export type Step =
   /** Sent as it is. */
   | string
   | Uint8Array
-  /** Sent again and again for as long as somebody takes it. */
+  /** Sent again and again as long as the socket takes it. */
   | { readonly endless: string | Uint8Array }
   /** Sent byte by byte, with a pause before each. */
   | { readonly slowly: string; readonly everyMs: number }

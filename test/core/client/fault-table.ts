@@ -77,7 +77,7 @@ const CODINGS: readonly (readonly [coding: string, encode: (text: string) => Uin
   ['br', (text) => brotliCompressSync(text)],
 ];
 
-/** What may stand behind a coded stream. */
+/** What may follow a coded stream. */
 const TRAILERS: readonly (readonly [what: string, bytes: Uint8Array])[] = [
   ['text', Buffer.from(RULES)],
   ['zeros', Buffer.alloc(21)],
@@ -233,7 +233,7 @@ export const FAULTS: readonly Fault[] = [
     whole: true,
   },
   {
-    name: 'a coding nobody knows',
+    name: 'an unknown coding',
     plays: [answer(200, 'content-encoding: rot13\r\n', RULES)],
     expected: broken(CODING, 200),
     whole: true,
@@ -279,14 +279,14 @@ export const FAULTS: readonly Fault[] = [
       whole: true,
     },
     ...TRAILERS.map(([what, trailer]): Fault => ({
-      name: `${what} behind an empty ${coding} stream`,
+      name: `${what} after an empty ${coding} stream`,
       plays: [answer(200, `content-encoding: ${coding}\r\n`, Buffer.concat([encode(''), trailer]))],
       expected: broken(TRAILING, 200),
       overFetch: broken(CODING, 200),
       whole: true,
     })),
     {
-      name: `text behind a ${coding} stream`,
+      name: `text after a ${coding} stream`,
       plays: [
         answer(200, `content-encoding: ${coding}\r\n`, Buffer.concat([encode(RULES), Buffer.from('#')])),
       ],
@@ -338,14 +338,14 @@ export const FAULTS: readonly Fault[] = [
   // RFC 9110 §5.5: "A field value does not include leading or trailing whitespace."
   ...[' ', '  ', '\t', ' \t '].flatMap((space): Fault[] => [
     {
-      name: `chunks, and ${JSON.stringify(space)} behind the transfer coding`,
+      name: `chunks, and ${JSON.stringify(space)} after the transfer coding`,
       plays: [[`${OK}transfer-encoding: chunked${space}\r\n\r\n`, chunk(Buffer.from(RULES)), '0\r\n\r\n']],
       expected: rules(),
       // Its parser leaves the chunks in the body.
       ...(space.includes('\t') ? { overFetch: broken(TRANSFER, 200) } : {}),
     },
     {
-      name: `a Content-Length, and ${JSON.stringify(space)} behind it`,
+      name: `a Content-Length, and ${JSON.stringify(space)} after it`,
       plays: [[`${OK}content-length: ${RULES.length}${space}\r\n\r\n${RULES}`]],
       expected: rules(),
       ...(space.includes('\t') ? { overFetch: broken(LENGTH_OR_MALFORMED) } : {}),
@@ -406,13 +406,13 @@ export const FAULTS: readonly Fault[] = [
     overFetch: broken('UND_ERR_SOCKET'),
   },
   ...['HTTP/0.9', 'HTTP/2.0'].map((version): Fault => ({
-    name: `a 404 of ${version} behind early hints`,
+    name: `a 404 of ${version} after early hints`,
     plays: [['HTTP/1.1 103 Early Hints\r\n\r\n', `${version} 404 Not Found\r\ncontent-length: 0\r\n\r\n`]],
     expected: broken(MALFORMED),
     overFetch: unavailable(404, 0),
   })),
   {
-    name: 'a 404 behind a lone CR',
+    name: 'a 404 after a lone CR',
     plays: [['\r', ...answer(404, '')]],
     expected: broken(MALFORMED),
     overFetch: unavailable(404, 0),
@@ -423,7 +423,7 @@ export const FAULTS: readonly Fault[] = [
     expected: broken(LOST),
   },
   {
-    name: 'a change of protocols nobody asked for',
+    name: 'an unsolicited change of protocols',
     plays: [['HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: h2c\r\n\r\n']],
     expected: broken(LOST),
   },
@@ -443,13 +443,13 @@ export const FAULTS: readonly Fault[] = [
       ['content-type: multipart/byteranges; boundary=x\r\n', broken(PARTIAL, 206)],
     ] as const
   ).map(([fields, expected]): Fault => ({
-    name: `206 nobody asked for, with ${JSON.stringify(fields)}`,
+    name: `an unsolicited 206 with ${JSON.stringify(fields)}`,
     plays: [answer(206, fields, RULES)],
     expected,
     whole: true,
   })),
   {
-    name: '304 nobody asked for',
+    name: 'an unsolicited 304',
     plays: [answer(304, 'etag: "v1"\r\n')],
     expected: broken('ERR_ROBOTS_NOT_MODIFIED', 304),
     whole: true,

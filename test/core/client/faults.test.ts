@@ -110,7 +110,7 @@ describe.each(TRANSPORTS)('over %s', (name, { options, overTls }) => {
     // What buffers on the way take in comes on top of what is read. A deadline bounds the time, not the bytes.
     if (expected.error !== DEADLINE) expect(site.bytesSent()).toBeLessThan(16 << 20);
     if (fault.whole === true) return;
-    // A fetch of the platform may also go on with a handshake that nobody waits for.
+    // A fetch of the platform may also go on with a handshake that is not needed any more.
     await (name === 'fetch' ? site.left() : site.idle());
   });
 

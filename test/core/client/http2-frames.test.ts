@@ -102,7 +102,7 @@ it('RFC 9113: whatever frames a server sends, the process lives, and nothing is 
 }, 600_000);
 
 it.each(['settings', 'ping', 'goAway', 'reset', 'windowUpdate', 'priority'] as const)(
-  'a %s frame of a wrong size behind a whole response, in one piece, does not end the process',
+  'a %s frame of a wrong size after a whole response, in one piece, does not end the process',
   async (type) => {
     for (const size of [3, 5, 7]) {
       const wrong = h2.frame(

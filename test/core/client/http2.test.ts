@@ -64,7 +64,7 @@ const vanishing = '\u0001';
 const FAULTS: readonly (readonly [name: string, play: Http2Play, expected: Expected])[] = [
   ['nothing', whole, rules],
   ['all in one packet', [Buffer.concat(whole)], rules],
-  ['a reset behind the end', [Buffer.concat([...whole, h2.reset(NO_ERROR)])], rules],
+  ['a reset after the end', [Buffer.concat([...whole, h2.reset(NO_ERROR)])], rules],
   [
     'a body in many frames',
     [h2.headers(200), ...[...RULES].map((each) => h2.data(each)), h2.data('', true)],
@@ -392,7 +392,7 @@ describe('a site that speaks HTTP/2 only', () => {
     expect(started.connections()).toBe(0);
   });
 
-  it('leaves no connection when the client is closed, or nobody waits', async () => {
+  it('leaves no connection when the client is closed, or no caller waits', async () => {
     const started = await site([]);
     const { client: robots } = testClient({ lookup });
     const asked = robots.check(`${started.origin}/x/page`);

@@ -168,7 +168,7 @@ describe('without `dispatcher`, robots.txt is requested through the global dispa
     expect(proxy.tunnels).toEqual([]);
   });
 
-  it('it is left open, without listeners of ours', async () => {
+  it('it is left open, without listeners of the client', async () => {
     const [proxy, server] = [await startedProxy(), await site({ '/robots.txt': RULES })];
     const global = dispatcher(new ProxyAgent(proxy.url));
     setGlobalDispatcher(global);

@@ -112,8 +112,8 @@ const TEXT: readonly (readonly [name: string, body: Uint8Array])[] = [
   ['UTF-16LE with a mark', Buffer.from(`\uFEFF${RULES}`, 'utf16le')],
   ['UTF-16BE with a mark', Buffer.from(`\uFEFF${RULES}`, 'utf16le').swap16()],
   ['UTF-8 with a mark', Buffer.from(`\uFEFF${RULES}`)],
-  ['a NUL behind an LF', Buffer.from(`${RULES}\0`)],
-  ['a NUL behind a CR', Buffer.from(`# a\r${RULES}\0`)],
+  ['a NUL after an LF', Buffer.from(`${RULES}\0`)],
+  ['a NUL after a CR', Buffer.from(`# a\r${RULES}\0`)],
   ['bytes that begin like magic numbers', Buffer.from(`PK\u0003: %PDF-\n${RULES}`)],
   ['other control characters', Buffer.from(`\u0001\u001f\u007f\n${RULES}`)],
 ];
@@ -137,7 +137,7 @@ describe.each(TRANSPORTS)('a 2xx over %s', (_name, make) => {
     expect(outcome.kind === 'success' && Buffer.from(outcome.body).equals(body)).toBe(true);
   });
 
-  it('is looked at behind its content coding', async () => {
+  it('is looked at after its content coding is undone', async () => {
     const headers = { 'content-encoding': 'gzip' };
     const { origin } = await site({ '/robots.txt': { headers, body: gzipSync(gzipSync(RULES)) } });
     expect((await fetch(origin)).kind).toBe('unreachable');

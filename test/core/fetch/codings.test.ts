@@ -228,7 +228,7 @@ describe('the end of a coded body', () => {
 
   describe.each(ENCODERS)('%s', (coding, encode) => {
     it.each(TRAILERS)(
-      'refuses %s behind it, in the same segment or in one of its own',
+      'refuses %s after it, in the same segment or in one of its own',
       async (_what, trailer) => {
         for (const text of ['', RULES, lines(100_000)]) {
           const stream = encode(text);
@@ -271,7 +271,7 @@ describe('the end of a coded body', () => {
       expect(bodyOf(await fetch(origin))).toBe(RULES);
     });
 
-    it('refuses a trailer behind a stream under another coding', async () => {
+    it('refuses a trailer after a stream under another coding', async () => {
       const inner = Buffer.concat([encode(RULES), Buffer.from('x')]);
       expect(await coded(`${coding}, gzip`, gzipSync(inner))).toMatchObject({
         kind: 'unreachable',

@@ -102,11 +102,11 @@ describe('a coded body', () => {
     expect(await decoded(bytes, [])).toBe(TEXT);
   });
 
-  it.each(['gzip', 'deflate', 'br'] as const)('in %s with bytes behind it is refused', async (coding) => {
+  it.each(['gzip', 'deflate', 'br'] as const)('in %s with bytes after it is refused', async (coding) => {
     const whole = ENCODE[coding](bytes);
-    for (const behind of [whole, Buffer.alloc(1), Buffer.from(TEXT)]) {
+    for (const rest of [whole, Buffer.alloc(1), Buffer.from(TEXT)]) {
       for (const chunkSize of [1, 10_000]) {
-        const body = Buffer.concat([whole, behind]);
+        const body = Buffer.concat([whole, rest]);
         await expect(decoded(body, [coding], { chunkSize })).rejects.toMatchObject({
           code: 'ERR_ROBOTS_TRAILING_BYTES',
         });

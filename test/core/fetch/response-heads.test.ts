@@ -30,7 +30,7 @@ describe('a status line', () => {
     expect(connections()).toBe(1);
   });
 
-  it('is checked behind every interim response', async () => {
+  it('is checked after every interim response', async () => {
     const interim = 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n';
     const { origin } = await rawSite(
       (socket) => void play(socket, [{ slowly: interim + interim + missing('HTTP/2.0'), everyMs: 0 }]),
@@ -38,12 +38,12 @@ describe('a status line', () => {
     expect(await fetch(origin)).toMatchObject({ kind: 'unreachable', error: 'ERR_ROBOTS_MALFORMED' });
   });
 
-  it.each(['\r', '\r\r\n', '\r\n\r', '\n\r\r'])('behind %j, a lone CR, is none', async (start) => {
+  it.each(['\r', '\r\r\n', '\r\n\r', '\n\r\r'])('after %j, a lone CR, is invalid', async (start) => {
     const { origin } = await rawSite((socket) => void play(socket, [start + missing('HTTP/1.1')]));
     expect(await fetch(origin)).toMatchObject({ kind: 'unreachable', error: 'ERR_ROBOTS_MALFORMED' });
   });
 
-  it('may come in pieces, behind line ends', async () => {
+  it('may come in pieces, after line ends', async () => {
     const { origin } = await rawSite(
       (socket) => void play(socket, [{ slowly: `\r\n\r\n${WHOLE}`, everyMs: 0 }]),
     );

@@ -236,7 +236,7 @@ describe('between the check and the connection', () => {
     expect(await ask(as('public.example', outside))).toMatchObject({ kind: 'success' });
     expect(dialled).toEqual([PUBLIC, PUBLIC]);
     expect(server.asked().filter((question) => question === 'A rebind.example').length).toBe(1);
-    // From now on it says 127.0.0.1, and whoever asks anew goes nowhere.
+    // From now on it says 127.0.0.1, so a second lookup finds nothing public.
     const elsewhere = await rules();
     const again = await redirecting(() => `${as('rebind.example', elsewhere)}/robots.txt`);
     expect(await ask(as('public.example', again))).toMatchObject({ ...REFUSED, hops: 1 });

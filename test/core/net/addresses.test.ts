@@ -172,7 +172,7 @@ const table: readonly (readonly [address: string, purpose: string, disagreement?
     'private-use',
     'ipaddr.js reads the last 32 bits alone: RFC 6052 §2.2 knows other places',
   ],
-  ['64:ff9b:1:0:a:0:108:808', 'private-use', 'the same, behind a prefix of 64 bits'],
+  ['64:ff9b:1:0:a:0:108:808', 'private-use', 'the same, after a prefix of 64 bits'],
   ['64:ff9b:2::8.8.8.8', 'reserved', UNALLOCATED],
   ['100::', 'discard-only'],
   ['100::ffff:ffff:ffff:ffff', 'discard-only'],
