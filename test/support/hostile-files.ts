@@ -123,7 +123,7 @@ export const hostileFamilies: Readonly<Record<string, HostileFamily>> = {
       ),
     path: A_PATH,
   },
-  'one short rule that fits': { file: (bytes) => linesOf(bytes, () => 'allow:/'), path: A_PATH },
+  'one short rule that matches': { file: (bytes) => linesOf(bytes, () => 'allow:/'), path: A_PATH },
   'lines of one letter': { file: (bytes) => linesOf(bytes, () => 'a'), path: A_PATH },
   'lines of a short key': { file: (bytes) => linesOf(bytes, () => 'd:'), path: A_PATH },
   'empty lines': { file: (bytes) => linesOf(bytes, () => ''), path: A_PATH },

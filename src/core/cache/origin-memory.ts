@@ -1,6 +1,6 @@
 import { type Clock, Lazy } from '../base/index.ts';
 import {
-  newest,
+  mergeRecords,
   type OriginRecord,
   type Profile,
   recordedAt,
@@ -114,7 +114,7 @@ export class OriginMemory {
   /** Merges a record from outside, such as a store, with the one in memory. */
   merge(record: OriginRecord, now: number): CacheEntry {
     const known = this.peek(record.origin);
-    const merged = known === undefined ? record : newest(known.record, record);
+    const merged = known === undefined ? record : mergeRecords(known.record, record);
     if (known !== undefined && merged === known.record) return known;
     const entry = this.keep(merged, known, now);
     this.events.witness((witness) => witness.onRecordRestored(merged, entry.profile, true));

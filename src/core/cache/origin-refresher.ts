@@ -5,7 +5,7 @@ import {
   type AttemptDue,
   canServe,
   type EndedAttempt,
-  newest,
+  mergeRecords,
   type OriginRecord,
   type Outcome,
   type Profile,
@@ -244,7 +244,9 @@ export class OriginRefresher {
     // Memory may have learnt of a site signal meanwhile, or have evicted the entry.
     const held = isCurrent() ? this.#memory.peek(origin) : undefined;
     const previous =
-      held !== undefined && known !== undefined ? newest(held.record, known.record) : (held ?? known)?.record;
+      held !== undefined && known !== undefined
+        ? mergeRecords(held.record, known.record)
+        : (held ?? known)?.record;
     const record = nextRecord({ origin, previous, outcome, profile, now, random });
     const isKept = isCurrent();
     const entry = isKept

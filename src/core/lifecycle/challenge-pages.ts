@@ -145,7 +145,7 @@ function isMarkup(start: Uint8Array): boolean {
 const HTML =
   /^<(?:!doctype html|html|head|script|iframe|h1|div|font|table|a|style|title|b|body|br|p|meta|link)[\s>]/;
 
-/** Skips leading comments and XML declarations: a robots.txt may have them too, so only the text behind them shows that it is a page. */
+/** Skips leading comments and XML declarations: a robots.txt may have them too, so only the text after them shows that it is a page. */
 function withoutPreamble(text: string): string {
   let at = text.startsWith('ï»¿') ? 3 : 0;
   for (;;) {

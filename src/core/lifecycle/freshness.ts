@@ -188,7 +188,7 @@ export function cacheDirectives(field: string): ReadonlyMap<string, string> {
 /** Index of the next comma outside quotes. An unclosed quote runs to the end of the field. */
 function memberEnd(field: string, start: number): number {
   let quoted = false;
-  // Stryker disable next-line EqualityOperator: equivalent, for there is no character behind the last.
+  // Stryker disable next-line EqualityOperator: equivalent, for there is no character after the last.
   for (let index = start; index < field.length; index++) {
     const character = field[index];
     if (character === '"') quoted = !quoted;

@@ -43,8 +43,8 @@ export {
   type UnreachableTreatment,
 } from './profile.ts';
 export {
-  earlier,
-  newest,
+  shiftBack,
+  mergeRecords,
   clampToNow,
   recordedAt,
   retentionMs,

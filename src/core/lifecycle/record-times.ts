@@ -38,7 +38,7 @@ export function recordedAt({ answer, failure }: OriginRecord): number {
  * Merges two records of one origin: the record of the later attempt, with the later of the two site signals. Site
  * signals are written independently of attempts. When both attempts are equally late, `one` wins.
  */
-export function newest(one: OriginRecord, other: OriginRecord | undefined): OriginRecord {
+export function mergeRecords(one: OriginRecord, other: OriginRecord | undefined): OriginRecord {
   if (other === undefined) return one;
   const record = recordedAt(other) > recordedAt(one) ? other : one;
   const site = (other.site?.at ?? -Infinity) > (one.site?.at ?? -Infinity) ? other.site : one.site;
@@ -46,8 +46,8 @@ export function newest(one: OriginRecord, other: OriginRecord | undefined): Orig
 }
 
 /**
- * Tolerated difference between the clocks of a fleet. Beyond it the processes behind refuse the records of those ahead,
- * and request each robots.txt again.
+ * Tolerated difference between the clocks of a fleet. If it is larger, processes whose clock is late refuse the records of
+ * the others and request each robots.txt again.
  */
 export const CLOCK_SKEW_MS = 120_000;
 
@@ -67,43 +67,42 @@ export function latestTime({ answer, copy, failure, site }: OriginRecord): numbe
  * record is usable at once, and its lifetime is neither longer nor shorter.
  */
 export function clampToNow(record: OriginRecord, now: number): OriginRecord {
-  return earlier(record, Math.max(0, latestTime(record) - now));
+  return shiftBack(record, Math.max(0, latestTime(record) - now));
 }
 
-/** The record by a clock that is `byMs` behind the one that it was made by. Negative for a clock that is ahead. */
-export function earlier(record: OriginRecord, byMs: number): OriginRecord {
+/** The record with all its times moved back by `byMs`; forward if negative. */
+export function shiftBack(record: OriginRecord, byMs: number): OriginRecord {
   if (byMs === 0) return record;
   const { answer, copy, failure, site } = record;
   return {
     ...record,
-    ...(answer === undefined ? {} : { answer: answerEarlier(answer, byMs) }),
+    ...(answer === undefined ? {} : { answer: shiftAnswerBack(answer, byMs) }),
     ...(copy === undefined ? {} : { copy: { ...copy, fetchedAt: copy.fetchedAt - byMs } }),
-    ...(failure === undefined ? {} : { failure: failureEarlier(failure, byMs) }),
+    ...(failure === undefined ? {} : { failure: shiftFailureBack(failure, byMs) }),
     ...(site === undefined ? {} : { site: { ...site, at: site.at - byMs } }),
   };
 }
 
-function answerEarlier(answer: ConclusiveAnswer, byMs: number): ConclusiveAnswer {
+function shiftAnswerBack(answer: ConclusiveAnswer, byMs: number): ConclusiveAnswer {
   const times = { fetchedAt: answer.fetchedAt - byMs, staleAt: answer.staleAt - byMs };
   return answer.kind === 'unavailable'
     ? { ...answer, ...times, since: answer.since - byMs }
     : { ...answer, ...times };
 }
 
-function failureEarlier(failure: Failure, byMs: number): Failure {
+function shiftFailureBack(failure: Failure, byMs: number): Failure {
   const { since, at, retryAt } = failure;
   return { ...failure, since: since - byMs, at: at - byMs, retryAt: retryAt - byMs };
 }
 
-/** The pause after so many failures in a row. */
+/** The pause after `attempts` failures in a row. */
 export function backoffMs(attempts: number, { robotsRetry }: Profile): number {
   return Math.min(robotsRetry.initialMs * 2 ** (attempts - 1), robotsRetry.maxMs);
 }
 
 /**
- * The record after the clock was set back behind a failure: its pause counts anew from `now`. All else is kept as the
- * clock once showed it. How long the failure has lasted is then not known, so {@link stateOf} takes the stricter of both
- * times.
+ * The record after the clock was set back to before a failure: the pause starts again at `now`, and all other times are
+ * kept. The length of the failure is then unknown, so {@link stateOf} applies the stricter of the two treatments.
  */
 export function restartBackoff(record: OriginRecord, profile: Profile, now: number): OriginRecord {
   const { failure } = record;

@@ -5,7 +5,7 @@ import { ROBOTS_PATH } from '../url/index.ts';
 /** Where an answer can come from. */
 export const ROBOTS_SOURCES = ['memory', 'store', 'network', 'override'] as const;
 
-/** The robots.txt answer behind a decision. All times are epoch milliseconds. */
+/** The robots.txt response that a decision rests on. All times are epoch milliseconds. */
 export interface RobotsSource {
   /** `<origin>/robots.txt`. */
   readonly url: string;
@@ -34,7 +34,7 @@ export interface RobotsSource {
 /**
  * The source of a decision: the record's answer, or its failure.
  *
- * @param answerHolds Whether the answer is in force, whatever failed since.
+ * @param answerHolds Whether the answer is in force, even if attempts have failed since.
  * @param copyHolds Whether the rules of the copy decide.
  */
 export function sourceOf(

@@ -71,8 +71,8 @@ export function refreshAheadAt({
 }
 
 /**
- * Whether `retryAt` is still ahead. A pause longer than the profile allows was written before the clock was set back;
- * it could last for ever, so it does not count.
+ * Whether `retryAt` is still ahead. A pause longer than the profile allows was written before the clock was set back:
+ * ignore it, or it would block retries for as long as the clock went back.
  */
 function isPausing({ retryAt }: Failure, { robotsRetry, retryAfter }: Profile, now: number): boolean {
   return now < retryAt && retryAt - now <= Math.max(robotsRetry.maxMs, retryAfter.maxMs);
@@ -82,7 +82,7 @@ function isPausing({ retryAt }: Failure, { robotsRetry, retryAfter }: Profile, n
  * The answer while it is fresh. RFC 9111 §4.2: "response_is_fresh = (freshness_lifetime > current_age)".
  *
  * An answer from the future was written before the clock was set back. Its age is unknown, so it does not count. An
- * answer that was stale at the latest failure stays stale, whatever the clock says now.
+ * answer that was stale at the latest failure stays stale, even if the clock was set back.
  */
 function answerInForce({ answer, copy, failure }: OriginRecord, now: number): ConclusiveAnswer | undefined {
   const latestMs = Math.max(now, failure?.at ?? now);

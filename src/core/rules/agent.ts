@@ -57,7 +57,7 @@ export function callerAgent(agent: string, traits: DialectTraits): Uint8Array {
   return lastBytes;
 }
 
-export const NAMES_NOBODY = 0;
+export const NAMES_NONE = 0;
 export const NAMES_AGENT = 1;
 export const NAMES_ALL = 2;
 
@@ -72,7 +72,7 @@ export function agentLineNames(
   if (traits.agentNames !== 'token-list') return itemNames(bytes, start, end, agent, traits);
   // NOTE(rfc9309): the grammar has one token per line. 0.3 % of files list several, separated by commas (reported
   // erratum 8895); each one counts.
-  let names = NAMES_NOBODY;
+  let names = NAMES_NONE;
   let itemStart = start;
   for (let at = start; at <= end; at++) {
     if (at < end && bytes[at] !== 0x2c) continue;
@@ -99,7 +99,7 @@ function itemNames(
       ? nameEnd - start === agent.length && equalsAt(bytes, start, agent, 0, agent.length)
       : includes(agent, bytes, start, nameEnd);
   // An empty name or agent matches nothing, except in google/robotstxt, where two empty ones are equal.
-  return matches && (agent.length > 0 || traits.agentNames === 'google') ? NAMES_AGENT : NAMES_NOBODY;
+  return matches && (agent.length > 0 || traits.agentNames === 'google') ? NAMES_AGENT : NAMES_NONE;
 }
 
 /** The end of the name at `start`: its longest leading run of token characters. */

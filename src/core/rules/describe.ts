@@ -1,4 +1,4 @@
-import { agentLineNames, callerAgent, WHOLE_TOKEN, NAMES_AGENT, NAMES_ALL, NAMES_NOBODY } from './agent.ts';
+import { agentLineNames, callerAgent, WHOLE_TOKEN, NAMES_AGENT, NAMES_ALL, NAMES_NONE } from './agent.ts';
 import { type Dialect, dialects, type DialectTraits } from './dialect.ts';
 import { GroupWalk } from './group-walk.ts';
 import { LINE_ALLOW, LINE_OTHER, LINE_SITEMAP, LINE_USER_AGENT, LineCursor } from './line-cursor.ts';
@@ -15,7 +15,7 @@ export interface Rule {
 
 /** A user-agent line. */
 export interface AgentLine {
-  /** The names on it, as the dialect compares them; `*` for all agents. Empty when it names nobody. */
+  /** The names on it, as the dialect compares them; `*` for all agents. Empty when it names no agent. */
   readonly names: readonly string[];
   /** Its value, as written. */
   readonly written: string;
@@ -159,7 +159,7 @@ function linesNaming(
   while (cursor.next()) {
     if (cursor.kind !== LINE_USER_AGENT) continue;
     const names = agentLineNames(bytes, cursor.valueStart, cursor.valueEnd, agent, traits) & wanted;
-    if (names === NAMES_NOBODY) continue;
+    if (names === NAMES_NONE) continue;
     if (lines.length === 0 && wanted !== NAMES_ALL) {
       name = nameIn(bytes.subarray(cursor.valueStart, cursor.valueEnd), agent, traits);
     }

@@ -234,7 +234,7 @@ export class RobotsFile {
   /**
    * The description of a rule.
    *
-   * @param located The target that it fits, where that is a URL.
+   * @param located The target that it matches, where that is a URL.
    * @internal
    */
   ruleOf(ruleset: Ruleset, rule: number, located?: LocatedUrl): MatchedRule {

@@ -17,7 +17,7 @@ import {
  * both agents have the rule, but only `a` has the delay.
  *
  * NOTE(rfc9309): the standard does not define such records. With groups, one file in six with `Crawl-delay` would
- * give some agent a delay that nobody wrote for it; draft-ietf-aipref-attach-05 §3 makes `Content-Usage` a rule,
+ * give some agent a delay that was not written for it; draft-ietf-aipref-attach-05 §3 makes `Content-Usage` a rule,
  * which ends a run too.
  */
 export class GroupTracker {

@@ -109,7 +109,7 @@ export class LineCursor {
 
   /**
    * The end of the line that contains `at`: its LF, a lone CR, or the end of the file. Reads four bytes at a time; the
-   * subtraction sets the high bit of those below 0x0E, and of some behind these.
+   * subtraction sets the high bit of bytes below 0x0E, and of some bytes after them.
    */
   protected lineEnd(at: number): number {
     const { bytes } = this;

@@ -34,9 +34,7 @@ export function parseRobots(body: Uint8Array | string, options: ParseOptions = {
     );
   }
   if (typeof body !== 'string' && !(body instanceof Uint8Array)) {
-    throw new RobotsInvalidOptionsError(
-      `Expected the body to be a string or a Uint8Array, got ${typeof body}`,
-    );
+    throw new RobotsInvalidOptionsError(`Expected a string or a Uint8Array, got ${typeof body}`);
   }
   const bytes = typeof body === 'string' ? utf8.encode(body) : body;
   const utf16 = utf16Of(bytes);

@@ -1,8 +1,8 @@
 import { abortSignalOf, type Clock, sleepWith, type LightAbortSignal } from '../base/index.ts';
 import {
-  earlier,
+  shiftBack,
   type OriginRecord,
-  newest,
+  mergeRecords,
   type Profile,
   recordedAt,
   retentionMs,
@@ -185,7 +185,7 @@ export class StoredOrigins {
     if (!called.ok) return { ok: false, record: written };
     const isForgotten =
       stored !== undefined && pending?.kind === 'delete' && recordedAt(stored) <= pending.at;
-    const record = stored === undefined || isForgotten ? written : newest(stored, written);
+    const record = stored === undefined || isForgotten ? written : mergeRecords(stored, written);
     return { ok: true, value, stored, record };
   }
 
@@ -196,7 +196,7 @@ export class StoredOrigins {
     const now = this.#settings.clock.now() + aheadMs;
     const { record, rejected } = this.#codec.decode(value, now, origin);
     if (rejected !== undefined) this.#caller.report({ type: 'rejected', origin, reason: rejected });
-    return record && earlier(record, aheadMs);
+    return record && shiftBack(record, aheadMs);
   }
 
   async #send(origin: string, write: Write, isFirst: boolean): Promise<boolean> {
@@ -213,7 +213,7 @@ export class StoredOrigins {
     const aheadMs = typeof ahead === 'number' ? ahead : await ahead;
     const { setAndRelease, token: fence } = write.lease ?? {};
     const make = (): Promise<void> | void => {
-      const value = this.#codec.encode(earlier(write.record, -aheadMs));
+      const value = this.#codec.encode(shiftBack(write.record, -aheadMs));
       // Only the first try is made under the lease: it is given back after that.
       if (setAndRelease !== undefined && isFirst) return setAndRelease(value, ttlMs);
       return store.set(key, value, fence === undefined ? { ttlMs } : { ttlMs, fence });

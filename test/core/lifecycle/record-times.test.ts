@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { type OriginRecord, profiles } from '../../../src/core/lifecycle/index.ts';
-import { latestTime, newest, clampToNow, retentionMs } from '../../../src/core/lifecycle/record-times.ts';
+import {
+  latestTime,
+  mergeRecords,
+  clampToNow,
+  retentionMs,
+} from '../../../src/core/lifecycle/record-times.ts';
 import { DAY, HOUR, outcomes, START, Story } from './support.ts';
 
 const rules = new Story().meets(outcomes.success());
@@ -9,21 +14,21 @@ const site = { reachable: true, at: START + HOUR };
 describe('the newest of two records', () => {
   it('is that of the later attempt, and the first of two equally late ones', () => {
     const later = new Story().later(HOUR).meets(outcomes.unavailable());
-    expect(newest(rules, later)).toBe(later);
-    expect(newest(later, rules)).toBe(later);
+    expect(mergeRecords(rules, later)).toBe(later);
+    expect(mergeRecords(later, rules)).toBe(later);
     const same = structuredClone(rules);
-    expect(newest(rules, same)).toBe(rules);
-    expect(newest(rules, undefined)).toBe(rules);
+    expect(mergeRecords(rules, same)).toBe(rules);
+    expect(mergeRecords(rules, undefined)).toBe(rules);
   });
 
   it('has the later of the two site signals', () => {
     const earlier = { reachable: false, at: START };
-    expect(newest(rules, { ...rules, site })).toEqual({ ...rules, site });
-    expect(newest({ ...rules, site }, { ...rules, site: earlier }).site).toBe(site);
-    expect(newest({ ...rules, site: earlier }, { ...rules, site }).site).toBe(site);
+    expect(mergeRecords(rules, { ...rules, site })).toEqual({ ...rules, site });
+    expect(mergeRecords({ ...rules, site }, { ...rules, site: earlier }).site).toBe(site);
+    expect(mergeRecords({ ...rules, site: earlier }, { ...rules, site }).site).toBe(site);
     const own = { ...rules, site };
-    expect(newest(own, { ...rules, site: { reachable: false, at: site.at } })).toBe(own);
-    expect(newest(rules, structuredClone(rules))).not.toHaveProperty('site');
+    expect(mergeRecords(own, { ...rules, site: { reachable: false, at: site.at } })).toBe(own);
+    expect(mergeRecords(rules, structuredClone(rules))).not.toHaveProperty('site');
   });
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
-  newest,
+  mergeRecords,
   clampToNow,
   validateRecord,
   type OriginRecord,
@@ -199,23 +199,23 @@ describe('the newest of two records of one origin', () => {
   const later = story.meets(outcomes.unreachable());
 
   it('is the one of the later attempt, in either order', () => {
-    expect(newest(older, later)).toBe(later);
-    expect(newest(later, older)).toBe(later);
-    expect(newest(older, undefined)).toBe(older);
+    expect(mergeRecords(older, later)).toBe(later);
+    expect(mergeRecords(later, older)).toBe(later);
+    expect(mergeRecords(older, undefined)).toBe(older);
     expect([recordedAt(older), recordedAt(later)]).toEqual([START, START + HOUR]);
   });
 
   it('has the later site signal, of either record', () => {
     const signalled = withSiteSignal(older, older.origin, true, START + 2 * HOUR);
-    expect(newest(later, signalled)).toEqual({ ...later, site: signalled.site });
-    expect(newest(signalled, later)).toEqual({ ...later, site: signalled.site });
+    expect(mergeRecords(later, signalled)).toEqual({ ...later, site: signalled.site });
+    expect(mergeRecords(signalled, later)).toEqual({ ...later, site: signalled.site });
     const first = withSiteSignal(later, later.origin, false, START + MINUTE);
-    expect(newest(first, signalled).site).toEqual({ reachable: true, at: START + 2 * HOUR });
+    expect(mergeRecords(first, signalled).site).toEqual({ reachable: true, at: START + 2 * HOUR });
   });
 
   it('keeps the answer when the later record is a site signal alone', () => {
     const alone = withSiteSignal(undefined, older.origin, false, START + HOUR);
-    expect(newest(alone, older)).toEqual({ ...older, site: alone.site });
+    expect(mergeRecords(alone, older)).toEqual({ ...older, site: alone.site });
   });
 });
 

@@ -389,7 +389,7 @@ describe('bad input', () => {
   it('throws an error that names the input', () => {
     const parse: unknown = parseRobots;
     if (typeof parse !== 'function') throw new TypeError('no function');
-    expect(() => parse(null)).toThrow(/Expected the body to be a string or a Uint8Array, got object/);
+    expect(() => parse(null)).toThrow(/Expected a string or a Uint8Array, got object/);
     expect(() => parse('', { dialect: 'x' })).toThrow(
       /Expected `dialect` to be one of rfc9309, google, koster-1996, robotstxt-1994, got "x"/,
     );

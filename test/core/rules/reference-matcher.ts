@@ -6,7 +6,7 @@ import type { Dialect } from '../../../src/core/rules/index.ts';
  */
 const MISSPELT = /^(?:dissallow|dissalow|disalow|diasllow|disallaw)/;
 const BLANKS = /^[ \t\v\f]+|[ \t\v\f]+$/g;
-const FOLDABLE = new Set(":/?@'");
+const SAME_IN_QUERY = new Set(":/?@'");
 const UNRESERVED = /[A-Za-z0-9._~-]/;
 const RESERVED = /[:/?#[\]@!$&'()*+,;=]/;
 /** The `%` of an escape that stays one, and a `%` that starts none. */
@@ -92,8 +92,8 @@ function symbolsOf(text: string, dialect: Dialect, isPattern: boolean): string[]
     } else if (dialect !== 'rfc9309') symbols.push(part.length === 3 && byte === '/' ? SLASH_ESCAPE : byte);
     else if (part === '%') symbols.push(STRAY);
     else if (part === '*' && isPattern) symbols.push(part);
-    else if (part.length === 3 && FOLDABLE.has(byte) && isPattern) symbols.push(ESCAPE + byte);
-    else if (UNRESERVED.test(byte) || (inQuery && FOLDABLE.has(byte))) symbols.push(byte);
+    else if (part.length === 3 && SAME_IN_QUERY.has(byte) && isPattern) symbols.push(ESCAPE + byte);
+    else if (UNRESERVED.test(byte) || (inQuery && SAME_IN_QUERY.has(byte))) symbols.push(byte);
     else if (byte === '*') symbols.push(LITERAL_STAR);
     else if ((part.length === 1 && RESERVED.test(byte)) || byte === '$') symbols.push(byte);
     else symbols.push(ESCAPE, ...hex(byte));
@@ -110,7 +110,7 @@ function lengthOf(pattern: string, dialect: Dialect): number {
   return [...pattern.matchAll(PART)].reduce((sum, [part]) => sum + length(part), 0);
 }
 
-function fits(pattern: string, target: readonly string[], dialect: Dialect): boolean {
+function matches(pattern: string, target: readonly string[], dialect: Dialect): boolean {
   const anchored = !isOld(dialect) && pattern.endsWith('$');
   const symbols = symbolsOf(anchored ? pattern.slice(0, -1) : pattern, dialect, true);
   const query = dialect === 'rfc9309' ? target.indexOf('?') : -1;
@@ -143,7 +143,7 @@ export function decide(body: Uint8Array, target: string, agent: string, dialect:
     const index = rule.allow && dialect === 'google' ? /^(.*\/)index\.htm[^/]*$/s.exec(rule.pattern) : null;
     for (const pattern of [rule.pattern, ...(index === null ? [] : [`${index[1]!}$`])]) {
       const rank = isOld(dialect) ? 0 : lengthOf(pattern, dialect) * 2 + (rule.allow ? 1 : 0);
-      if ((best === undefined || rank > best.rank) && fits(pattern, symbols, dialect))
+      if ((best === undefined || rank > best.rank) && matches(pattern, symbols, dialect))
         best = { ...rule, rank };
     }
   }

@@ -180,11 +180,11 @@ const families: Readonly<
     several(fc.constantFrom('%2F', '%3a', '%3F', '%40', '%27', '/', ':', '?', '*', 'a', 'b'), 9),
     several(fc.constantFrom('%2F', '%3A', '%3F', '@', '%40', '/', ':', '?', 'a', 'b'), 60),
   ],
-  'stray percent signs': [
+  'bare percent signs': [
     several(fc.constantFrom('%', '%4', '*', '%zz', '1', '%31', '%40', '%2F', 'a'), 9),
     several(fc.constantFrom('%', '%4', '%31', '%41', '1', '%40', '%2F', '%zz', 'a', '?'), 40),
   ],
-  // A `%` before a `*` fits every kind of `%`, and the leftmost place of either kind leaves the most room.
+  // A `%` before a `*` matches every kind of `%`, and the leftmost place of either kind leaves the most room.
   'a percent sign before a star': [
     fc
       .tuple(
@@ -223,7 +223,7 @@ describe.each(Object.entries(families))('hostile files, %s', (_, [patterns, rest
   });
 
   it('decide as the reference does about targets that make plain search slow', () => {
-    // Longer than the others, so tried first. It nearly fits in hundreds of places, and in none: `Q` is before all `a`.
+    // Longer than the others, so tried first. It nearly matches in hundreds of places, and in none: `Q` is before all `a`.
     const inVain = `Disallow: /*${'a'.repeat(300)}Q\n`;
     fc.assert(
       fc.property(fc.array(lines, { minLength: 1, maxLength: 12 }), long, (rules, each) => {

@@ -1,5 +1,5 @@
 import {
-  earlier,
+  shiftBack,
   type OriginRecord,
   profiles,
   type ProfileName,
@@ -86,13 +86,13 @@ export async function openCommandStore(
   const aheadMs = Math.abs(differenceMs) < 500 ? 0 : differenceMs;
   const decode = (value: unknown, origin?: string): ReturnType<RecordCodec['decode']> => {
     const decoded = codec.decode(value, Date.now() + aheadMs, origin);
-    return decoded.record === undefined ? decoded : { record: earlier(decoded.record, aheadMs) };
+    return decoded.record === undefined ? decoded : { record: shiftBack(decoded.record, aheadMs) };
   };
   return {
     store,
     codec,
     read: async (key, origin) => decode(await store.get(key), origin),
-    write: async (key, record, ttlMs) => store.set(key, codec.encode(earlier(record, -aheadMs)), { ttlMs }),
+    write: async (key, record, ttlMs) => store.set(key, codec.encode(shiftBack(record, -aheadMs)), { ttlMs }),
     async *records(whose, origins) {
       const wanted = new Set(origins);
       const isWanted = (key: string): boolean => {

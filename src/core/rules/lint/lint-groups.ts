@@ -87,7 +87,7 @@ export class GroupLint {
     }
     agents.push(known);
     if (agents.length < 2) return;
-    // Told once: at the star after other names, or at the first name after the star.
+    // Reported once: at a star after other names, or at the first name after a star.
     if (name === '*' || (agents.length === 2 && agents[0]!.name === '*')) {
       this.#report.add('mixed-group', 'info', span, { agent, otherLine: group.agentLine.line });
     }
@@ -122,7 +122,7 @@ export class GroupLint {
     }
   }
 
-  /** Tells the agents what their groups have. Returns the rules that always apply together: by their agents. */
+  /** Gives the agents what their groups have. Returns the rules that always apply together: those of the same agents. */
   #merge(): readonly (readonly RankedRule[])[] {
     const merged: RankedRule[][] = [];
     const byNames = new Map<string, RankedRule[]>();

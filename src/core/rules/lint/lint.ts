@@ -298,7 +298,7 @@ class Linter {
 
 /** A version, or a comment in brackets. */
 const USER_AGENT_STRING = /\/\d|\(/;
-/** A name behind the first one of an item of a list, and behind white space or a separator. */
+/** A second name in an item of a list, after white space or a separator. */
 const FURTHER_NAME = /^[^\s;,|]+[\s;,|]+([A-Za-z][\w.-]*)/;
 
 /** A name that the value of a user-agent line holds, and that is not among the `names` it is read as. */
@@ -310,7 +310,7 @@ function ignoredName(value: string, names: readonly string[]): string | undefine
   return found.find((name) => name !== undefined && !known.has(name.toLowerCase()));
 }
 
-/** Bytes that are checked at a time: a file that is no UTF-8 needs not be decoded as a whole. */
+/** Bytes that are checked at a time: a file that is not UTF-8 need not be decoded as a whole. */
 const CHECKED_BYTES = 8_192;
 
 /** The offset of the first byte that is not valid UTF-8; the length if all are. */

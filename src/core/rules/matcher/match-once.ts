@@ -25,7 +25,7 @@ export function matchOnce(
   const tryPattern = (): void => {
     const { kind, line, valueStart, valueEnd } = cursor;
     const rank = rankOf(pattern.priority, kind === LINE_ALLOW, traits);
-    if (rank <= cursor.bestRank || (pattern.byteMask & ~byteMask) !== 0 || !search.fits(pattern)) return;
+    if (rank <= cursor.bestRank || (pattern.byteMask & ~byteMask) !== 0 || !search.matches(pattern)) return;
     rule = { allow: kind === LINE_ALLOW, offset: valueStart, writtenLength: valueEnd - valueStart, line };
     cursor.bestRank = rank;
   };
@@ -37,8 +37,8 @@ export function matchOnce(
   return { selection, rule };
 }
 
-/** A rule that fits a target. */
-export interface FittingRule extends WrittenRule {
+/** A rule that matches a target. */
+export interface MatchingRule extends WrittenRule {
   /** The number of bytes that count for precedence. The larger number is more specific. */
   readonly priority: number;
 }
@@ -49,19 +49,19 @@ export function matchingRules(
   rules: Iterable<WrittenRule>,
   traits: DialectTraits,
   target: NormalForm,
-): FittingRule[] {
-  const fitting: FittingRule[] = [];
+): MatchingRule[] {
+  const matching: MatchingRule[] = [];
   const pattern = new Pattern();
   const search = new TargetSearch();
   search.begin(target.bytes, 0, target.length);
   for (const rule of rules) {
     const { allow, offset, writtenLength } = rule;
     eachPattern(fileBytes, offset, offset + writtenLength, allow, traits, pattern, () => {
-      if ((pattern.byteMask & ~target.byteMask) === 0 && search.fits(pattern)) {
-        fitting.push({ ...rule, priority: pattern.priority });
+      if ((pattern.byteMask & ~target.byteMask) === 0 && search.matches(pattern)) {
+        matching.push({ ...rule, priority: pattern.priority });
       }
     });
   }
-  const rank = ({ priority, allow }: FittingRule): number => rankOf(priority, allow, traits);
-  return fitting.sort((a, b) => rank(b) - rank(a) || a.offset - b.offset);
+  const rank = ({ priority, allow }: MatchingRule): number => rankOf(priority, allow, traits);
+  return matching.sort((a, b) => rank(b) - rank(a) || a.offset - b.offset);
 }

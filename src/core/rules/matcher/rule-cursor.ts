@@ -101,7 +101,7 @@ export class RuleCursor extends LineCursor {
   }
 
   /**
-   * Whether the line from `lineStart` on, whose key starts at `at`, is no rule that fits the target and takes precedence
+   * Whether the line from `lineStart` on, whose key starts at `at`, is no rule that matches the target and takes precedence
    * over the best so far, as far as its bytes tell without converting them. Some lines of which this is true are no
    * rules at all, because their key is not compared.
    */

@@ -22,7 +22,7 @@ const BYTE_MASK = 8;
 const ALLOW = 1;
 const ANCHORED = 2;
 const REWRITTEN = 4;
-const FOLDS = 8;
+const VARIES = 8;
 const WILD = 16;
 
 /** More rules than a file can have. Small enough that a rank and an entry together fit a number exactly. */
@@ -64,7 +64,7 @@ export class RuleTable {
     cells[at + FACTS] =
       (allow ? ALLOW : 0) |
       (pattern.anchored ? ANCHORED : 0) |
-      (pattern.folds ? FOLDS : 0) |
+      (pattern.varies ? VARIES : 0) |
       (pattern.wild ? WILD : 0) |
       (rewritten ? REWRITTEN : 0);
     cells[at + LITERAL_LENGTH] = pattern.literalLength;

@@ -20,7 +20,7 @@ const DETAIL_WORDS = 6;
 const ALLOW = 1;
 const ANCHORED = 2;
 const REWRITTEN = 4;
-const FOLDS = 8;
+const VARIES = 8;
 const WILD = 16;
 const DETAILED = 32;
 /** Where in word 2 the number of bytes of word 0 that count starts: 0 and 2 to 5, with the slash. */
@@ -52,7 +52,7 @@ const SIEVE = 32;
 const NO_BYTES = new Uint8Array(0);
 const NO_WORDS = new Int32Array(0);
 
-/** No rule fits the target. */
+/** No rule matches the target. */
 export const NO_RULE = -1;
 
 /** Searches for wild rules. One serves all rulesets: a decision is synchronous, and lets go of its target. */
@@ -207,7 +207,7 @@ export class Ruleset {
           search.begin(bytes, start, end);
           searches = true;
         }
-        if (wild ? this.#wildFits(word, facts) : this.#literalFits(word, facts, bytes, start, end)) {
+        if (wild ? this.#wildMatches(word, facts) : this.#literalMatches(word, facts, bytes, start, end)) {
           decides = rule;
           break search;
         }
@@ -217,20 +217,20 @@ export class Ruleset {
     return decides;
   }
 
-  /** Whether a wild rule fits the target of {@link search}. */
-  #wildFits(word: number, facts: number): boolean {
+  /** Whether a wild rule matches the target of {@link search}. */
+  #wildMatches(word: number, facts: number): boolean {
     const anchored = (facts & ANCHORED) !== 0;
-    return search.wildFits(
+    return search.wildMatches(
       this.#bytesOf(word),
       this.#startOf(word),
       this.#lengthOf(word),
       anchored,
-      (facts & FOLDS) !== 0,
+      (facts & VARIES) !== 0,
     );
   }
 
-  /** Whether a literal rule fits. The caller has compared the first {@link HEAD_BYTES} bytes already. */
-  #literalFits(word: number, facts: number, bytes: Uint8Array, start: number, end: number): boolean {
+  /** Whether a literal rule matches. The caller has compared the first {@link HEAD_BYTES} bytes already. */
+  #literalMatches(word: number, facts: number, bytes: Uint8Array, start: number, end: number): boolean {
     const length = this.#lengthOf(word);
     const room = end - start;
     if (length > room || ((facts & ANCHORED) !== 0 && length !== room)) return false;
@@ -270,7 +270,7 @@ export class Ruleset {
   }
 
   /**
-   * The description of `rule`, which fits the target that starts at `start` of `text`, a target that is its own normal
+   * The description of `rule`, which matches the target that starts at `start` of `text`, a target that is its own normal
    * form. The target then begins with the pattern. `undefined` when it does not, because the rule is wild or rewritten.
    */
   describeIn(rule: number, text: string, start: number): MatchedRule | undefined {
@@ -343,7 +343,7 @@ function wordsOf(table: RuleTable, { listed, sorted, parents }: OrderedRules): I
   return words;
 }
 
-/** Bytes of its pattern behind what is compared. */
+/** The number of bytes of its pattern after what is compared. */
 const tailOf = (table: RuleTable, entry: number): number => table.writtenOf(entry) - table.lengthOf(entry);
 
 function needsDetails(table: RuleTable, entry: number): boolean {

@@ -1,4 +1,4 @@
-import { agentLineNames, NAMES_AGENT, NAMES_ALL, NAMES_NOBODY } from '../agent.ts';
+import { agentLineNames, NAMES_AGENT, NAMES_ALL, NAMES_NONE } from '../agent.ts';
 import type { DialectTraits } from '../dialect.ts';
 import { GroupTracker } from '../group-walk.ts';
 import { LINE_ALLOW, LINE_DISALLOW, LINE_OTHER, LINE_USER_AGENT } from '../line-cursor.ts';
@@ -74,8 +74,8 @@ export function selectRules(
   let crawlDelayMs = -1;
   const tracker = new GroupTracker(traits);
   /** What the user-agent lines of the group name, and those of the block. */
-  let names = NAMES_NOBODY;
-  let blockNames = NAMES_NOBODY;
+  let names = NAMES_NONE;
+  let blockNames = NAMES_NONE;
   for (;;) {
     const { acceptsAgents } = tracker;
     let kinds = MAY_NAME_AGENT;
@@ -86,8 +86,8 @@ export function selectRules(
     if (!cursor.nextOf(kinds, acceptsAgents)) break;
     const { kind, valueStart, valueEnd } = cursor;
     tracker.enter(kind);
-    if (tracker.startsGroup || tracker.group < 0) names = NAMES_NOBODY;
-    if (tracker.startsBlock || tracker.block < 0) blockNames = NAMES_NOBODY;
+    if (tracker.startsGroup || tracker.group < 0) names = NAMES_NONE;
+    if (tracker.startsBlock || tracker.block < 0) blockNames = NAMES_NONE;
     if (kind === LINE_USER_AGENT) {
       const line = agentLineNames(cursor.bytes, valueStart, valueEnd, agent, traits);
       names |= line;

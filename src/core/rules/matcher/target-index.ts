@@ -43,7 +43,7 @@ export class TargetIndex {
   #counts: Int32Array;
   #placesEnds: Int32Array;
   readonly #places: Int32Array;
-  /** Places as bit sets, of states with many places that somebody asked about. By state: which one; 0 for none. */
+  /** Places as bit sets, of states with many places, made on first use. By state: which one; 0 for none. */
   readonly #bitSets: Int32Array[] = [NO_BITS];
   readonly #bitSetOfState: Int32Array;
   #bitSetWords = 0;
@@ -152,7 +152,7 @@ export class TargetIndex {
     if (this.#table.length > 0) this.#table[this.#columns[byte]! + state] = to;
   }
 
-  /** Leads an edge to another state. With a table nobody asks for the state in the list. */
+  /** Leads an edge to another state. With a table the state in the list is not used. */
   #redirect(state: number, byte: number, to: number): void {
     if (this.#table.length > 0) this.#table[this.#columns[byte]! + state] = to;
     else this.#edgeStates[this.#edgeOf(state, byte)] = to;
@@ -196,8 +196,8 @@ export class TargetIndex {
     );
   }
 
-  /** Whether `pieces[at, last)` fits the target from `from` on. It has no bytes of two forms. */
-  piecesFit(from: number, pieces: Uint8Array, at: number, last: number, anchored: boolean): boolean {
+  /** Whether `pieces[at, last)` matches the target from `from` on. It has no bytes of two forms. */
+  piecesMatch(from: number, pieces: Uint8Array, at: number, last: number, anchored: boolean): boolean {
     const columns = this.#columns;
     const length = this.#length;
     const table = this.#table;

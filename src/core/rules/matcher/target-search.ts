@@ -1,9 +1,9 @@
 import {
-  FOLDING_ESCAPE,
-  foldedByte,
+  QUERY_ESCAPE,
+  queryByteOf,
   LITERAL_PERCENT,
   NormalForm,
-  OPEN_PERCENT,
+  ANY_PERCENT,
 } from '../normal-form/normal-form.ts';
 import type { Pattern } from '../normal-form/pattern.ts';
 import { PERCENT, QUESTION, STAR } from '../bytes.ts';
@@ -26,7 +26,7 @@ export class TargetSearch {
   #target: Uint8Array = NO_BYTES;
   #start = 0;
   #targetEnd = 0;
-  /** The first raw `?` of the target, or its end if there is none; -1 until somebody asks. */
+  /** The first raw `?` of the target, or its end if there is none; -1 until it is needed. */
   #query = -1;
   #steps = 0;
   #index: TargetIndex | undefined;
@@ -48,8 +48,8 @@ export class TargetSearch {
     this.#index = undefined;
   }
 
-  /** Whether a pattern that is not wild fits the target. */
-  #literalFits({ bytes, start, length, anchored }: Pattern): boolean {
+  /** Whether a pattern that is not wild matches the target. */
+  #literalMatches({ bytes, start, length, anchored }: Pattern): boolean {
     const room = this.#targetEnd - this.#start;
     return (
       length <= room &&
@@ -58,17 +58,19 @@ export class TargetSearch {
     );
   }
 
-  /** Whether `pattern` fits the target. */
-  fits(pattern: Pattern): boolean {
-    const { bytes, start, length, anchored, folds } = pattern;
-    return pattern.wild ? this.wildFits(bytes, start, length, anchored, folds) : this.#literalFits(pattern);
+  /** Whether `pattern` matches the target. */
+  matches(pattern: Pattern): boolean {
+    const { bytes, start, length, anchored, varies } = pattern;
+    return pattern.wild
+      ? this.wildMatches(bytes, start, length, anchored, varies)
+      : this.#literalMatches(pattern);
   }
 
   /**
-   * Whether the wild pattern `pieces[at, at + length)` fits the target. Each piece takes its leftmost hit, which leaves
+   * Whether the wild pattern `pieces[at, at + length)` matches the target. Each piece takes its leftmost hit, which leaves
    * the most room for the later pieces. So no backtracking is needed.
    */
-  wildFits(pieces: Uint8Array, at: number, length: number, anchored: boolean, folds: boolean): boolean {
+  wildMatches(pieces: Uint8Array, at: number, length: number, anchored: boolean, varies: boolean): boolean {
     const target = this.#target;
     const targetEnd = this.#targetEnd;
     const last = at + length;
@@ -76,22 +78,22 @@ export class TargetSearch {
     for (let byte: number; at < last && (byte = pieces[at]!) !== STAR; at++, position++) {
       if (position >= targetEnd) return false;
       const other = target[position]!;
-      if (other !== byte && !(byte === OPEN_PERCENT && isPercent(other))) return false;
+      if (other !== byte && !(byte === ANY_PERCENT && isPercent(other))) return false;
     }
     for (;;) {
-      if (this.#index !== undefined && !folds)
-        return this.#index.piecesFit(position, pieces, at, last, anchored);
+      if (this.#index !== undefined && !varies)
+        return this.#index.piecesMatch(position, pieces, at, last, anchored);
       while (at < last && pieces[at] === STAR) at++;
       if (at === last) return true;
       let pieceEnd = at + 1;
       while (pieceEnd < last && pieces[pieceEnd] !== STAR) pieceEnd++;
       if (pieceEnd === last && anchored) {
-        return folds
-          ? this.#endsWithFolding(position, pieces, at, last)
+        return varies
+          ? this.#endsWithVariant(position, pieces, at, last)
           : this.#endsWith(position, targetEnd, pieces, at, last);
       }
-      position = folds
-        ? this.#findFolding(position, pieces, at, pieceEnd)
+      position = varies
+        ? this.#findVariants(position, pieces, at, pieceEnd)
         : this.#find(position, targetEnd, pieces, at, pieceEnd);
       if (position < 0) return false;
       at = pieceEnd;
@@ -143,53 +145,53 @@ export class TargetSearch {
    * target match only escapes, and in it only raw bytes, because a normal form has raw bytes there; and a `%` of any
    * kind, one a piece at the most.
    */
-  #findFolding(from: number, piece: Uint8Array, start: number, end: number): number {
-    let folds = false;
+  #findVariants(from: number, piece: Uint8Array, start: number, end: number): number {
+    let varies = false;
     let isOpen = false;
     for (let at = start; at < end; at++) {
-      if (piece[at] === OPEN_PERCENT) isOpen = true;
-      else if (piece[at]! >= FOLDING_ESCAPE) folds = true;
+      if (piece[at] === ANY_PERCENT) isOpen = true;
+      else if (piece[at]! >= QUERY_ESCAPE) varies = true;
     }
-    if (!isOpen && !folds) return this.#find(from, this.#targetEnd, piece, start, end);
-    const found = this.#findUnfolded(from, piece, start, end, PERCENT, folds);
+    if (!isOpen && !varies) return this.#find(from, this.#targetEnd, piece, start, end);
+    const found = this.#findVariant(from, piece, start, end, PERCENT, varies);
     if (!isOpen) return found;
-    const other = this.#findUnfolded(from, piece, start, end, LITERAL_PERCENT, folds);
+    const other = this.#findVariant(from, piece, start, end, LITERAL_PERCENT, varies);
     return found < 0 || (other >= 0 && other < found) ? other : found;
   }
 
   /**
-   * If the piece `folds`, a hit lies wholly before the `?` that starts the query, or spans it with its own first raw `?`,
+   * If the piece varies, a hit lies wholly before the `?` that starts the query, or spans it with its own first raw `?`,
    * or lies wholly after it.
    */
-  #findUnfolded(
+  #findVariant(
     from: number,
     piece: Uint8Array,
     start: number,
     end: number,
     percent: number,
-    folds: boolean,
+    varies: boolean,
   ): number {
     const form = this.#form;
     const targetEnd = this.#targetEnd;
-    const query = folds ? this.#queryStart() : targetEnd;
+    const query = varies ? this.#queryStart() : targetEnd;
     if (from <= query) {
-      this.#unfold(piece, start, end, false, percent);
+      this.#writeVariant(piece, start, end, false, percent);
       const found = this.#find(from, query, form.bytes, 0, form.length);
       if (found >= 0 || query === targetEnd) return found;
       const across = this.#spanning(from, piece, start, end, percent);
       if (across >= 0) return across;
     }
-    this.#unfold(piece, start, end, true, percent);
+    this.#writeVariant(piece, start, end, true, percent);
     return this.#find(Math.max(from, query + 1), targetEnd, form.bytes, 0, form.length);
   }
 
   /** {@link #endsWith} for a piece with escapes of `: / ? @ '`. Before an anchor no `%` is open. */
-  #endsWithFolding(from: number, piece: Uint8Array, start: number, end: number): boolean {
+  #endsWithVariant(from: number, piece: Uint8Array, start: number, end: number): boolean {
     const form = this.#form;
     const targetEnd = this.#targetEnd;
     const query = this.#queryStart();
     const isPath = query === targetEnd;
-    this.#unfold(piece, start, end, !isPath, PERCENT);
+    this.#writeVariant(piece, start, end, !isPath, PERCENT);
     const least = isPath ? from : Math.max(from, query + 1);
     if (this.#endsWith(least, targetEnd, form.bytes, 0, form.length)) return true;
     return from <= query && this.#spanning(from, piece, start, end, PERCENT) === targetEnd;
@@ -206,15 +208,15 @@ export class TargetSearch {
     let question = start;
     while (question < end && piece[question] !== QUESTION) question++;
     if (question === end || query >= targetEnd) return -1;
-    this.#unfold(piece, start, question, false, percent);
+    this.#writeVariant(piece, start, question, false, percent);
     if (!this.#endsWith(from, query, form.bytes, 0, form.length)) return -1;
-    this.#unfold(piece, question, end, true, percent);
-    const behind = query + form.length;
-    return behind <= targetEnd && this.#isAt(query, form.bytes, 0, form.length) ? behind : -1;
+    this.#writeVariant(piece, question, end, true, percent);
+    const after = query + form.length;
+    return after <= targetEnd && this.#isAt(query, form.bytes, 0, form.length) ? after : -1;
   }
 
   /** Writes `piece[start, end)` to `form`: folding escapes as raw bytes or as escapes, an open `%` as `percent`. */
-  #unfold(piece: Uint8Array, start: number, end: number, raw: boolean, percent: number): void {
+  #writeVariant(piece: Uint8Array, start: number, end: number, raw: boolean, percent: number): void {
     const form = this.#form;
     form.length = 0;
     // An escape takes three bytes.
@@ -223,12 +225,12 @@ export class TargetSearch {
     let length = 0;
     for (let at = start; at < end; at++) {
       const byte = piece[at]!;
-      if (byte < FOLDING_ESCAPE) bytes[length++] = byte;
-      else if (byte === OPEN_PERCENT) bytes[length++] = percent;
-      else if (raw) bytes[length++] = foldedByte(byte);
+      if (byte < QUERY_ESCAPE) bytes[length++] = byte;
+      else if (byte === ANY_PERCENT) bytes[length++] = percent;
+      else if (raw) bytes[length++] = queryByteOf(byte);
       else {
         form.length = length;
-        form.pushEscape(foldedByte(byte));
+        form.pushEscape(queryByteOf(byte));
         length += 3;
       }
     }

@@ -18,21 +18,21 @@ import { DOLLAR, ENCODED, HEX, PERCENT, QUESTION, SLASH, STAR, UNRESERVED, URI_C
  * Bytes that equal their escapes in a query: RFC 3986 §3.4 allows `: / ? @` there, and URL parsers write `'` as
  * `%27`.
  */
-export const FOLDABLE: readonly number[] = [0x3a, SLASH, QUESTION, 0x40, 0x27];
+export const SAME_IN_QUERY: readonly number[] = [0x3a, SLASH, QUESTION, 0x40, 0x27];
 
 /**
- * Replaces an escape of `: / ? @ '` after a `*` of a pattern: 0x80 plus the index in {@link FOLDABLE}. Whether such an
+ * Replaces an escape of `: / ? @ '` after a `*` of a pattern: 0x80 plus the index in {@link SAME_IN_QUERY}. Whether such an
  * escape is in the query depends on the target. A normal form has no other byte above 0x7F.
  */
-export const FOLDING_ESCAPE = 0x80;
+export const QUERY_ESCAPE = 0x80;
 /**
  * A `%` of a pattern that starts no escape, where what follows does not tell which `%` of a target it is: at the end of
- * the pattern or before a `*`, with at most one hex digit behind it. It matches every `%` of a target: that of an
+ * the pattern or before a `*`, with at most one hex digit after it. It matches every `%` of a target: that of an
  * escape, one that starts none, and {@link LITERAL_PERCENT}.
  */
-export const OPEN_PERCENT: number = FOLDING_ESCAPE + FOLDABLE.length;
-/** The raw byte that a {@link FOLDING_ESCAPE} represents. */
-export const foldedByte: (symbol: number) => number = (symbol) => FOLDABLE[symbol - FOLDING_ESCAPE]!;
+export const ANY_PERCENT: number = QUERY_ESCAPE + SAME_IN_QUERY.length;
+/** The raw byte that a {@link QUERY_ESCAPE} represents. */
+export const queryByteOf: (symbol: number) => number = (symbol) => SAME_IN_QUERY[symbol - QUERY_ESCAPE]!;
 
 /** A literal `*` and `$` in the rfc9309 normal form. Control characters are escapes there, so these are unambiguous. */
 const LITERAL_STAR = 1;
@@ -51,7 +51,7 @@ export const PLAIN: Readonly<Record<DialectTraits['escapes'], Uint8Array>> = {
 
 export const NO_QUERY = 0x7fff_ffff;
 
-export const NO_STRAY = -9;
+export const NO_BARE_PERCENT = -9;
 
 const NO_BYTES = new Uint8Array(0);
 const LEAST_BYTES = 256;
@@ -65,7 +65,7 @@ export class NormalForm {
   /** The byte mask of all bytes. */
   byteMask = 0;
   /** Index of the last `%` that starts no escape. */
-  stray: number = NO_STRAY;
+  bareAt: number = NO_BARE_PERCENT;
 
   push(byte: number): void {
     if (this.length === this.bytes.length) this.reserve(this.length + 1);
@@ -81,25 +81,25 @@ export class NormalForm {
 
   /**
    * Appends a byte that is its own normal form. Escapes are decoded once, left to right: `%%433` is `%`, `C` and `3`,
-   * not the escape of 0xC3. So a stray `%` that is now followed by two hex digits becomes {@link LITERAL_PERCENT}.
+   * not the escape of 0xC3. So a bare `%` that is now followed by two hex digits becomes {@link LITERAL_PERCENT}.
    */
   pushPlain(byte: number): void {
-    const { length, bytes, stray } = this;
-    if (length === stray + 2 && byteOf(HEX[bytes[stray + 1]!]!, HEX[byte]!) >= 0) {
-      bytes[stray] = LITERAL_PERCENT;
+    const { length, bytes, bareAt } = this;
+    if (length === bareAt + 2 && byteOf(HEX[bytes[bareAt + 1]!]!, HEX[byte]!) >= 0) {
+      bytes[bareAt] = LITERAL_PERCENT;
       this.byteMask |= BYTE_MASK[LITERAL_PERCENT]!;
     }
     this.push(byte);
   }
 
   /**
-   * Marks the end of a piece of a pattern: a last `%` that starts no escape becomes {@link OPEN_PERCENT} if nothing but
+   * Marks the end of a piece of a pattern: a last `%` that starts no escape becomes {@link ANY_PERCENT} if nothing but
    * one hex digit follows it. Returns whether it does.
    */
   endPiece(): boolean {
-    const { length, bytes, stray } = this;
-    const open = length === stray + 1 || (length === stray + 2 && HEX[bytes[stray + 1]!]! < 16);
-    if (open) bytes[stray] = OPEN_PERCENT;
+    const { length, bytes, bareAt } = this;
+    const open = length === bareAt + 1 || (length === bareAt + 2 && HEX[bytes[bareAt + 1]!]! < 16);
+    if (open) bytes[bareAt] = ANY_PERCENT;
     return open;
   }
 
@@ -135,20 +135,20 @@ function pushLiteral(into: NormalForm, byte: number): void {
   into.push(byte === STAR ? LITERAL_STAR : LITERAL_DOLLAR);
 }
 
-/** Appends an escape of `byte`, or a stray `%` when `byte` is negative. */
+/** Appends an escape of `byte`, or a bare `%` when `byte` is negative. */
 export function pushEscaped(into: NormalForm, byte: number, traits: DialectTraits, inQuery: boolean): void {
   if (traits.escapes === 'decoded') {
     // Koster 1996: "If a %xx encoded octet is encountered it is unencoded prior to comparison, unless it is
-    // the "/" character". A decoded "%" equals a stray one.
+    // the "/" character". A decoded "%" equals a bare one.
     if (byte >= 0 && byte !== SLASH && byte !== PERCENT) into.push(byte);
     else {
       into.push(PERCENT);
       into.push(byte === SLASH ? SLASH : 1);
     }
   } else if (byte < 0) {
-    into.stray = into.length;
+    into.bareAt = into.length;
     into.push(PERCENT);
   } else if (byte === STAR || byte === DOLLAR) pushLiteral(into, byte);
-  else if (URI_CLASS[byte] === UNRESERVED || (inQuery && FOLDABLE.includes(byte))) into.pushPlain(byte);
+  else if (URI_CLASS[byte] === UNRESERVED || (inQuery && SAME_IN_QUERY.includes(byte))) into.pushPlain(byte);
   else into.pushEscape(byte);
 }

@@ -2,10 +2,10 @@ import { BYTE_MASK } from '../../url/index.ts';
 import type { DialectTraits } from '../dialect.ts';
 import { DOLLAR, ENCODED, PERCENT, QUESTION, SLASH, STAR, table, UNRESERVED, URI_CLASS } from '../bytes.ts';
 import {
-  FOLDABLE,
-  FOLDING_ESCAPE,
-  NO_STRAY,
-  OPEN_PERCENT,
+  SAME_IN_QUERY,
+  QUERY_ESCAPE,
+  NO_BARE_PERCENT,
+  ANY_PERCENT,
   escapeAt,
   PLAIN,
   pushEscaped,
@@ -46,20 +46,20 @@ export class Pattern {
   anchored = false;
   /**
    * Whether a `*` is followed by something other than `*` and the anchor (trailing wildcards change no match), or the
-   * normal form holds an {@link OPEN_PERCENT}.
+   * normal form holds an {@link ANY_PERCENT}.
    */
   wild = false;
-  /** The number of bytes before the first `*` or {@link OPEN_PERCENT}. */
+  /** The number of bytes before the first `*` or {@link ANY_PERCENT}. */
   literalLength = 0;
-  /** Whether the normal form holds a {@link FOLDING_ESCAPE} or an {@link OPEN_PERCENT}. */
-  folds = false;
-  /** Of a wild pattern: the byte mask of bytes that every target has that it fits. */
+  /** Whether the normal form holds a {@link QUERY_ESCAPE} or an {@link ANY_PERCENT}. */
+  varies = false;
+  /** Of a wild pattern: the byte mask of bytes that every target has that it matches. */
   byteMask = 0;
   readonly #form = new NormalForm();
 
   /** Reads the pattern at `fileBytes[start, end)`. */
   read(fileBytes: Uint8Array, start: number, end: number, traits: DialectTraits): void {
-    this.folds = false;
+    this.varies = false;
     this.priority = end - start;
     this.anchored = traits.wildcards && end > start && fileBytes[end - 1] === DOLLAR;
     const last = this.anchored ? end - 1 : end;
@@ -72,14 +72,14 @@ export class Pattern {
     }
     const form = this.#form;
     form.length = 0;
-    form.stray = NO_STRAY;
+    form.bareAt = NO_BARE_PERCENT;
     if (traits.escapes === 'google') this.#writeGoogle(fileBytes, start, last);
     else this.#write(fileBytes, start, last, traits);
     const { bytes, length } = form;
     this.bytes = bytes;
     this.start = 0;
     let star = traits.wildcards ? 0 : length;
-    while (star < length && bytes[star] !== STAR && bytes[star] !== OPEN_PERCENT) star++;
+    while (star < length && bytes[star] !== STAR && bytes[star] !== ANY_PERCENT) star++;
     this.#measure(length, star);
   }
 
@@ -88,9 +88,9 @@ export class Pattern {
     return this.literalLength === 0 || this.bytes[this.start] === SLASH;
   }
 
-  /** Sets what the bytes up to `end` say. `firstStar`: the first `*` or {@link OPEN_PERCENT}; `end` if there is none. */
+  /** Sets what the bytes up to `end` say. `firstStar`: the first `*` or {@link ANY_PERCENT}; `end` if there is none. */
   #measure(end: number, firstStar: number): void {
-    const { bytes, start, folds } = this;
+    const { bytes, start, varies } = this;
     this.literalLength = this.length = firstStar - start;
     this.wild = false;
     this.byteMask = 0;
@@ -104,7 +104,7 @@ export class Pattern {
     this.length = end - start;
     for (let at = start; at < tail; at++) {
       const byte = bytes[at]!;
-      if (byte !== STAR && !(folds && byte >= FOLDING_ESCAPE)) this.byteMask |= BYTE_MASK[byte]!;
+      if (byte !== STAR && !(varies && byte >= QUERY_ESCAPE)) this.byteMask |= BYTE_MASK[byte]!;
     }
   }
 
@@ -133,17 +133,17 @@ export class Pattern {
       const byte = fileBytes[at]!;
       if (byte === PERCENT) {
         const escaped = escapeAt(fileBytes, at, end);
-        const foldable = FOLDABLE.indexOf(escaped);
+        const same = SAME_IN_QUERY.indexOf(escaped);
         if (escaped >= 0) at += 2;
         if (escaped >= 0 && URI_CLASS[escaped] === UNRESERVED) this.priority -= 2;
-        if (wildcardSeen && foldable >= 0) {
-          this.folds = true;
-          form.push(FOLDING_ESCAPE + foldable);
+        if (wildcardSeen && same >= 0) {
+          this.varies = true;
+          form.push(QUERY_ESCAPE + same);
           // A raw `?` before the first `*` can only match the first `?` of the target. So the rest is in the query.
         } else pushEscaped(form, escaped, traits, querySeen);
       } else if (byte === STAR && traits.wildcards) {
         wildcardSeen = true;
-        if (form.endPiece()) this.folds = true;
+        if (form.endPiece()) this.varies = true;
         form.push(STAR);
       } else {
         if (byte === QUESTION && !wildcardSeen) querySeen = true;
@@ -152,7 +152,7 @@ export class Pattern {
       }
     }
     // Before the anchor the target ends, too: its `%` can only be one that starts no escape.
-    if (!this.anchored && form.endPiece()) this.folds = true;
+    if (!this.anchored && form.endPiece()) this.varies = true;
   }
 }
 

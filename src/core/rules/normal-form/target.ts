@@ -1,7 +1,15 @@
 import { BYTE_MASK } from '../../url/index.ts';
 import type { DialectTraits } from '../dialect.ts';
 import { PERCENT, QUESTION, utf8 } from '../bytes.ts';
-import { escapeAt, NO_QUERY, NO_STRAY, NormalForm, PLAIN, pushEscaped, pushRaw } from './normal-form.ts';
+import {
+  escapeAt,
+  NO_QUERY,
+  NO_BARE_PERCENT,
+  NormalForm,
+  PLAIN,
+  pushEscaped,
+  pushRaw,
+} from './normal-form.ts';
 
 /** All targets are read into this one buffer. That is safe, because matching is synchronous. */
 const forms = new NormalForm();
@@ -42,7 +50,7 @@ export function readTarget(text: string, start: number, end: number, traits: Dia
   into.length = length;
   into.byteMask = byteMask;
   into.query = query;
-  into.stray = NO_STRAY;
+  into.bareAt = NO_BARE_PERCENT;
   if (at < end) readRest(utf8.encode(text.slice(at, end)), traits, into);
   return into;
 }

@@ -22,7 +22,7 @@ const UNTIL_COMMA = /[^,]*/y;
 export function parseLinks(field: string): readonly Link[] {
   const links: Link[] = [];
   let at = 0;
-  // Behind it no target ends: looking for an end at each "<" would cost the square of the field's length.
+  // No target ends after this. To search for an end after each "<" would take quadratic time.
   const lastTargetEnd = field.lastIndexOf('>');
   const take = (pattern: RegExp): RegExpExecArray | null => {
     pattern.lastIndex = at;

@@ -81,10 +81,10 @@ export class ScopedLines {
     if (this.#scopes.length === 0) return [this.#everywhere];
     const traits = this.#traits;
     const form = readTarget(target, 0, target.length, traits);
-    const fitting = matchingRules(this.#bytes, this.#rules, traits, form);
-    if (fitting.length === 0) return [this.#everywhere];
-    const longest = fitting.reduce((most, { priority }) => Math.max(most, priority), 0);
-    return fitting.filter(({ priority }) => priority === longest).map(({ line }) => this.#scopes[line]!);
+    const matching = matchingRules(this.#bytes, this.#rules, traits, form);
+    if (matching.length === 0) return [this.#everywhere];
+    const longest = matching.reduce((most, { priority }) => Math.max(most, priority), 0);
+    return matching.filter(({ priority }) => priority === longest).map(({ line }) => this.#scopes[line]!);
   }
 }
 

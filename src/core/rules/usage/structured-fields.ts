@@ -11,7 +11,7 @@ export type MemberValue =
   { readonly type: 'token'; readonly token: string } | { readonly type: OtherItem | 'inner-list' };
 
 const KEY = /[a-z*][a-z0-9_.*-]*/y;
-/** §3.3.1, §3.3.2: up to 15 digits, or up to 12 and 1 to 3 behind the point. */
+/** §3.3.1, §3.3.2: up to 15 digits, or up to 12 and 1 to 3 after the point. */
 const DECIMAL = /-?\d{1,12}\.\d{1,3}(?![\d.])/y;
 const INTEGER = /-?\d{1,15}(?![\d.])/y;
 const STRING = /"(?:[ !#-[\]-~]|\\["\\])*"/y;
@@ -89,7 +89,7 @@ export function parseDictionary(text: string): ReadonlyMap<string, MemberValue> 
   return dictionary;
 }
 
-/** §4.2.1.1, without the parameters behind it. */
+/** §4.2.1.1, without the parameters after it. */
 function itemOrInnerList(input: Input): MemberValue | undefined {
   return input.accepts('(') ? innerList(input) : bareItem(input);
 }

@@ -40,7 +40,7 @@ export interface Usage {
   readonly 'ai-input': Preference;
   /**
    * Search: AIPREF's and Cloudflare's `search`. In AIPREF a use that qualifies as search (it links to the resource,
-   * and excerpts only help to judge it) depends on this preference alone, whatever the others say.
+   * and excerpts only help to judge it) depends on this preference alone.
    */
   readonly search: Preference;
   /**

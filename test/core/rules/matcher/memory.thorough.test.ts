@@ -46,7 +46,7 @@ afterEach(() => {
 });
 
 describe.each(Object.keys(targets))('a question about 65,536 bytes of %s', (name) => {
-  // What the rules end with stands in front alone, so that none fits, and no byte of theirs is missing.
+  // What the rules end with stands in front alone, so that none matches, and no byte of theirs is missing.
   const target = `/abQ${targets[name]!}`;
   const pieces = random(200_000, 'ab');
   const rules = Array.from({ length: 20_000 }, (_, index) => {

@@ -52,7 +52,7 @@ describe('an indexed target', () => {
     );
   });
 
-  it('fits pieces one after the other', () => {
+  it('matches pieces one after the other', () => {
     const pieces = fc.array(
       fc.tuple(unit, fc.integer({ min: 1, max: 9 })).map(([part, times]) => part.repeat(times)),
       { minLength: 1, maxLength: 5 },
@@ -64,7 +64,7 @@ describe('an indexed target', () => {
         for (const pattern of patterns) {
           const stars = Buffer.from(`*${pattern.join('*')}`);
           const expected = fitsPlainly(pattern, target, anchored);
-          expect(index.piecesFit(0, stars, 0, stars.length, anchored)).toBe(expected);
+          expect(index.piecesMatch(0, stars, 0, stars.length, anchored)).toBe(expected);
         }
       }),
       { numRuns: runs(200) },
