@@ -3,7 +3,7 @@ import { channel, tracingChannel } from 'node:diagnostics_channel';
 import type { Registry } from 'prom-client';
 import { invalid, isFunction } from '../../core/base/index.ts';
 import type { CacheMessage, PolicyChangeMessage } from '../../core/cache/index.ts';
-import type { AttemptMessage, RobotsClient } from '../../core/client/index.ts';
+import type { AttemptMessage, RobotsClient, RobotsStats } from '../../core/client/index.ts';
 import type {
   DecisionMessage,
   DeferralMessage,
@@ -33,6 +33,7 @@ export interface RobotsMetrics extends Disposable {
  * | `canfetch_fetches_total`, `canfetch_fetch_duration_seconds`: attempts to fetch a robots.txt | `outcome` |
  * | `canfetch_cache_events_total`, `canfetch_policy_changes_total`, `canfetch_store_events_total` | `event`, `after`, `type` |
  * | `canfetch_origins`, `canfetch_memory_bytes`, `canfetch_fetches_in_flight` | |
+ * | `canfetch_requests_waiting`, `canfetch_requests_in_flight`, `canfetch_origins_paused`: under `pacing` | |
  *
  * Those of the cache, of changes and of the store are of all clients in the process. No label has a URL. While metrics are
  * counted, `permits` is `undefined`, as with each subscriber to decisions.
@@ -75,6 +76,10 @@ class ClientMetrics implements RobotsMetrics {
       'Attempts in flight or queued.',
       () => client.stats().inFlight,
     );
+    const pacing = (): RobotsStats['pacing'] => client.stats().pacing;
+    metrics.gauge('canfetch_requests_waiting', 'Requests that wait for their turn.', () => pacing().waiting);
+    metrics.gauge('canfetch_requests_in_flight', 'Paced requests in flight.', () => pacing().inFlight);
+    metrics.gauge('canfetch_origins_paused', 'Origins in a pause.', () => pacing().paused);
   }
 
   close(): void {
@@ -113,10 +118,7 @@ class ClientMetrics implements RobotsMetrics {
     ]);
     of<DeferralMessage>('deferred', ({ delayFrom }) => deferrals.add(delayFrom));
     const pauses = metrics.counts('canfetch_pauses_total', 'Pauses of origins.', ['delay_from']);
-    const latest = new LatestPauses();
-    of<PauseMessage>('pause', (message) => {
-      if (latest.isNew(message)) pauses.add(message.delayFrom);
-    });
+    of<PauseMessage>('pause', ({ delayFrom }) => pauses.add(delayFrom));
   }
 
   /** Attempts have a client on their tracing channel alone. */
@@ -170,19 +172,3 @@ class ClientMetrics implements RobotsMetrics {
     this.#ends.push(() => source.unsubscribe(onMessage));
   }
 }
-
-/** A pause that is lengthened is published again. */
-class LatestPauses {
-  readonly #from = new Map<string, number>();
-
-  isNew({ origin, from }: PauseMessage): boolean {
-    if (this.#from.get(origin) === from) return false;
-    this.#from.delete(origin);
-    this.#from.set(origin, from);
-    const [oldest] = this.#from.keys();
-    if (this.#from.size > MAX_PAUSED && oldest !== undefined) this.#from.delete(oldest);
-    return true;
-  }
-}
-
-const MAX_PAUSED = 1_000;

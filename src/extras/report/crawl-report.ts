@@ -294,18 +294,16 @@ class ChannelReport implements CrawlReport {
     this.#suspects.set(copy, { origin: copy, suspect });
   }
 
-  #paused(message: PauseMessage): void {
-    const { origin, status, from, until, delayFrom } = message;
-    const before = this.#pauses.get(origin);
+  #paused({ origin, status, from, until, delayFrom }: PauseMessage): void {
     this.#counts.pauses++;
+    const before = this.#pauses.get(origin);
     if (before === undefined && this.#pauses.size >= MAX_LISTED) return;
-    const { pauses, asked, pausedMs } = before ?? { pauses: 0, asked: 0, pausedMs: 0 };
     const row = {
       origin: detachedString(origin),
       ...omitUndefined({ status }),
-      pauses: pauses + 1,
-      asked: asked + (delayFrom === 'retry-after' ? 1 : 0),
-      pausedMs: pausedMs + until - from,
+      pauses: (before?.pauses ?? 0) + 1,
+      asked: (before?.asked ?? 0) + (delayFrom === 'retry-after' ? 1 : 0),
+      pausedMs: (before?.pausedMs ?? 0) + until - from,
     };
     this.#pauses.set(row.origin, row);
   }

@@ -62,7 +62,7 @@ export interface ReportedPause {
   readonly pauses: number;
   /** Those of them whose length the site named in `Retry-After`. */
   readonly asked: number;
-  /** The time of all these pauses, in milliseconds. */
+  /** The time of all these pauses, as they began, in milliseconds. */
   readonly pausedMs: number;
 }
 

@@ -30,7 +30,7 @@ export async function prefetchOrigins(given: ParsedArguments, session: Session):
     await using opened = await openClient(settings, session, { concurrency, cache: CACHE });
     const { client } = opened;
     const { crawlReport } = await import('../../../extras/report/crawl-report.ts');
-    using account = crawlReport(client, { onFirstRefused: false });
+    using crawled = crawlReport(client, { onFirstRefused: false });
     const origins = new ListedOrigins(stream);
     const report: ListReport<Decision> = new ListReport(
       session,
@@ -49,7 +49,7 @@ export async function prefetchOrigins(given: ParsedArguments, session: Session):
         await report.add(answers);
       }
       signal.throwIfAborted();
-      return await report.finish(() => `front pages: ${String(account)}`);
+      return await report.finish(() => `front pages: ${String(crawled)}`);
     } catch (error) {
       if (session.signal.aborted && report.decided > 0) {
         const todo = given.values.has('store')
