@@ -175,6 +175,23 @@ describe('a process that wakes up late', () => {
     expect(calls.map(([, afterMs]) => afterMs)).toEqual([90_001_000]);
   });
 
+  it('counts the gap from when a request was sent, though its start was held up in the same turn', async () => {
+    const client = new RobotsClient({ agent: 'ExampleBot', overrides: { [A]: { text: '' } } });
+    closing(client);
+    const sentAt: number[] = [];
+    const fetch = async (): Promise<Response> => {
+      setImmediate(() => sentAt.push(performance.now()));
+      // A page is parsed before the request reaches its socket.
+      for (const end = performance.now() + 60 * (sentAt.length % 2); performance.now() < end;);
+      return new Response('a page');
+    };
+    const guarded = guardFetch(fetch, client, { pacing: { defaultDelayMs: 80 } });
+    await Promise.all(PAGES.map((page) => guarded(`${A}/${page}`)));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(sentAt).toHaveLength(PAGES.length);
+    expect(Math.min(...gapsOf(sentAt))).toBeGreaterThanOrEqual(72);
+  });
+
   it('keeps the delay with a real clock and a blocked event loop, too', async () => {
     // The time at which a slot is checked, right before `fetch` is called. How long that takes is up to the machine.
     let checkedAt = 0;
