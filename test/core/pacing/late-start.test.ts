@@ -185,7 +185,7 @@ describe('a process that wakes up late', () => {
       for (const end = performance.now() + 60 * (sentAt.length % 2); performance.now() < end;);
       return new Response('a page');
     };
-    const guarded = guardFetch(fetch, client, { pacing: { defaultDelayMs: 80 } });
+    const guarded = guardFetch(fetch as typeof globalThis.fetch, client, { pacing: { defaultDelayMs: 80 } });
     await Promise.all(PAGES.map((page) => guarded(`${A}/${page}`)));
     await new Promise((resolve) => setImmediate(resolve));
     expect(sentAt).toHaveLength(PAGES.length);
