@@ -6,8 +6,8 @@ import { weighBundle, weighPackage } from './weigh.ts';
 
 const LIMIT_BYTES = 13_500;
 const PACKAGE_LIMITS = [
-  ['size', 580_000],
-  ['unpackedSize', 2_000_000],
+  ['size', 600_000],
+  ['unpackedSize', 2_200_000],
   ['entryCount', 350],
 ] as const;
 
