@@ -1,7 +1,12 @@
 import type { Readable } from 'node:stream';
 import { detectSuspect } from '../../core/lifecycle/challenge-pages.ts';
 import { type ProfileName, profiles } from '../../core/lifecycle/profile.ts';
-import { omitUndefined, isRobotsError } from '../../core/base/index.ts';
+import {
+  DEFAULT_AGENT,
+  DEFAULT_MAX_BODY_BYTES,
+  omitUndefined,
+  isRobotsError,
+} from '../../core/base/index.ts';
 import { productToken } from '../../core/rules/agent.ts';
 import type { Purpose } from '../../core/decision/index.ts';
 import type { RobotsFile } from '../../core/rules/index.ts';
@@ -37,8 +42,6 @@ export interface OfflineOptions extends FileSettings {
   readonly purpose?: Purpose | undefined;
 }
 
-const DEFAULT_AGENT = 'canfetch';
-
 /**
  * Decides with the rules of a file, as if the origin of every target had served it. Its size limit is that of a
  * fetched file.
@@ -64,7 +67,7 @@ export async function usageFor(purpose: Purpose): Promise<AddUsage> {
 }
 
 export function truncationWarning(file: string): string {
-  return `${printable(file)} is longer than crawlers must read (500 KiB); what follows is ignored`;
+  return `${printable(file)} is longer than crawlers must read (${DEFAULT_MAX_BODY_BYTES.toLocaleString('en')} bytes); what follows is ignored`;
 }
 
 /** Describes the file that decisions are made with. */
@@ -106,5 +109,6 @@ export function notATarget(error: unknown, input: string): InputError {
 
 /** Product tokens of the agents, for matching. When there are no agents, this package's own name is used. */
 export function tokensOf(agents: readonly string[]): readonly string[] {
-  return agents.length === 0 ? [DEFAULT_AGENT] : agents.map((each) => productToken(each) ?? each);
+  const asked = agents.length === 0 ? [DEFAULT_AGENT] : agents;
+  return asked.map((each) => productToken(each) ?? each);
 }

@@ -100,6 +100,6 @@ describe('--robots', () => {
     await writeFile(long, `User-agent: *\n${'#'.repeat(512_000)}\nDisallow: /\n`);
     const { code, stderr } = await cli(['--robots', long, '/a']);
     expect(code).toBe(0);
-    expect(stderr).toContain('is longer than crawlers must read (500 KiB)');
+    expect(stderr).toContain('is longer than crawlers must read (512,000 bytes)');
   });
 });

@@ -155,7 +155,7 @@ describe('canfetch mcp', () => {
     const { code, stderr } = await cli(['mcp', '-a', 'ExampleAgent'], { stdin });
     expect(code).toBe(0);
     expect(stderr).toBe(
-      'canfetch: waits for an MCP host on standard input, as ExampleAgent; canfetch mcp --help tells more\n',
+      'canfetch: waits for an MCP host on standard input, as ExampleAgent; see canfetch mcp --help\n',
     );
   });
 

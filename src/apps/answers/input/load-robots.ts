@@ -172,9 +172,9 @@ export async function readRobots(
     return await readBody({ status: 200, headers, body, discard: () => {} }, maxBytes);
   } catch (error) {
     if (!(error instanceof Error) || !('code' in error)) throw error;
-    const todo = error.code === 'ENOENT' ? 'check the path' : 'give a file that can be read';
+    const hint = error.code === 'ENOENT' ? 'check the path' : 'give a file that can be read';
     throw new UsageError(
-      `Expected ${what} to name a robots.txt file, got ${quoted(file)} (${whyUnreadable(String(error.code))}); ${todo}`,
+      `Expected ${what} to name a robots.txt file, got ${quoted(file)} (${whyUnreadable(String(error.code))}); ${hint}`,
       { cause: error },
     );
   }

@@ -232,7 +232,7 @@ export function renderTable(rows: readonly (readonly string[])[], { colours }: L
   return `${grid([head, ...rows], colours.strong).join('\n')}\n`;
 }
 
-/** Renders the record of an origin for people, with the file below it. */
+/** Renders the record of an origin as text, with the file below it. */
 export function renderItem(item: StoredItem, { colours, width, now }: Layout): string {
   const { answer, copy, failure }: Partial<OriginRecord> = item.record ?? {};
   const fields: (readonly [string, string])[] = [

@@ -40,7 +40,7 @@ import {
 const IN_ORDER = { concurrency: 512, ordered: true };
 const STDIN = '-';
 
-/** Answers each URL, in input order. */
+/** Decides each URL, in input order. */
 export async function checkUrls(given: ParsedArguments, session: Session): Promise<ExitCode> {
   const readsStdin = readsStandardInput(given);
   const form = readForm(given);
@@ -72,7 +72,7 @@ export async function checkUrls(given: ParsedArguments, session: Session): Promi
       }
       throw error;
     } finally {
-      report.leave();
+      report.clearProgress();
       await decider?.close();
     }
   });
@@ -128,7 +128,7 @@ async function deciderFor(given: ParsedArguments, session: Session, signal: Abor
 /** One line of the explanation: a label and its text. */
 export type Field = readonly [label: string, text: string];
 
-/** Renders a decision for people: the verdict, and below it the agent, the deciding rule and the robots.txt. */
+/** Renders a decision as text: the verdict, and below it the agent, the deciding rule and the robots.txt. */
 export function renderDecision(
   decision: ReportedDecision,
   colours: Palette,

@@ -1,5 +1,5 @@
 import { type Command, exitCode } from '../frame/command.ts';
-import { agentOption, askingOptions, formatOptions } from '../frame/options.ts';
+import { agentOption, fetchOptions, formatOptions } from '../frame/options.ts';
 
 /** `canfetch diff`: shows which rules and decisions differ between two robots.txt files. */
 export const diffCommand: Command = {
@@ -23,7 +23,7 @@ export const diffCommand: Command = {
       repeatable: true,
       help: 'a URL or path to compare; "-" reads them from standard input',
     },
-    ...askingOptions,
+    ...fetchOptions,
     ...formatOptions(),
   ],
   examples: [

@@ -107,7 +107,7 @@ export interface Side extends ComparedFile {
 const MAX_SHOWN = 50;
 const MAX_AGENTS_SHOWN = 8;
 
-/** Renders a comparison for people. */
+/** Renders a comparison as text. */
 export function renderComparison(
   before: Side,
   after: Side,

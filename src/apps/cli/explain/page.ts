@@ -73,7 +73,7 @@ function failureOf(error: unknown): { readonly code?: string; readonly message: 
   return { ...(typeof code === 'string' ? { code } : {}), message };
 }
 
-/** Renders the page for people. */
+/** Renders the page as text. */
 export function pageFields(page: PageAnswer): Field[] {
   if ('error' in page) return [['page', `not read: ${printable(page.error.message)}`]];
   const { url, status, directives, usage } = page;

@@ -66,7 +66,7 @@ export interface ExplanationLayout extends PolicyLayout {
   readonly redirected?: Decision | undefined;
 }
 
-/** Renders an explanation for people. */
+/** Renders an explanation as text. */
 export function renderExplanation(explanation: UrlExplanation, layout: ExplanationLayout): string {
   const { decision, policy, underProfiles, file } = explanation;
   const { colours, width, verbose } = layout;

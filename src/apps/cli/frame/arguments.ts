@@ -63,10 +63,10 @@ function checkedValue(option: CommandOption, value: string | undefined, given: r
     throw new UsageError(`Expected --${name} once, got it again; leave one of them out`);
   }
   if (choices !== undefined && !choices.includes(value)) {
-    const near = nearest(value, choices);
-    const todo = near === undefined ? '' : `; did you mean ${near}?`;
+    const near = closestMatch(value, choices);
+    const hint = near === undefined ? '' : `; did you mean ${near}?`;
     throw new UsageError(
-      `Expected --${name} to be one of ${choices.join(', ')}, got ${quoted(value)}${todo}`,
+      `Expected --${name} to be one of ${choices.join(', ')}, got ${quoted(value)}${hint}`,
     );
   }
   return value;
@@ -88,19 +88,19 @@ function assertTwoDashes(table: readonly CommandOption[], argument: string): voi
 }
 
 function unknownOption(command: Command, table: readonly CommandOption[], got: string): UsageError {
-  const near = nearest(
+  const near = closestMatch(
     got.replace(/^-+/, ''),
     table.map(({ name }) => name),
   );
-  const todo = near === undefined ? `canfetch help ${command.name} lists them` : `did you mean --${near}?`;
-  return new UsageError(`Expected an option that \`${command.name}\` has, got ${quoted(got)}; ${todo}`);
+  const hint = near === undefined ? `canfetch help ${command.name} lists them` : `did you mean --${near}?`;
+  return new UsageError(`Expected an option that \`${command.name}\` has, got ${quoted(got)}; ${hint}`);
 }
 
 /**
  * Finds the name that `word` was meant to be: the same name in other letter case, a name that it contains or is the
  * beginning of, or the name with the fewest typing errors. Names of up to five letters may have one error, others two.
  */
-export function nearest(word: string, names: readonly string[]): string | undefined {
+export function closestMatch(word: string, names: readonly string[]): string | undefined {
   const lower = word.toLowerCase();
   const overlaps = (name: string): boolean =>
     (lower.length >= 2 && name.startsWith(lower)) || (name.length >= 3 && lower.includes(name));
@@ -126,7 +126,7 @@ export function notAmong(
 ): UsageError {
   const list = `Expected ${expected} (${choices.join(', ')})`;
   if (got === undefined) return new UsageError(`${list}, got nothing`);
-  const near = nearest(got, choices);
-  const todo = near === undefined ? otherwise : `did you mean ${near}?`;
-  return new UsageError(`${list}, got ${quoted(got)}${todo === undefined ? '' : `; ${todo}`}`);
+  const near = closestMatch(got, choices);
+  const hint = near === undefined ? otherwise : `did you mean ${near}?`;
+  return new UsageError(`${list}, got ${quoted(got)}${hint === undefined ? '' : `; ${hint}`}`);
 }

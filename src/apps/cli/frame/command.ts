@@ -23,10 +23,10 @@ export const exitCode = {
 
 export type ExitCode = (typeof exitCode)[keyof typeof exitCode];
 
-/** The exit codes that answers can produce. */
-export type AnswerExitCode = Exclude<ExitCode, 70 | 130 | 141>;
+/** The exit codes that results can produce. */
+export type ResultExitCode = Exclude<ExitCode, 70 | 130 | 141>;
 
-const bySeverity: readonly AnswerExitCode[] = [
+const bySeverity: readonly ResultExitCode[] = [
   exitCode.success,
   exitCode.negative,
   exitCode.undecided,
@@ -34,10 +34,10 @@ const bySeverity: readonly AnswerExitCode[] = [
 ];
 
 /**
- * Returns the code with the higher rank: invalid input outranks every answer, and an undecided answer outranks a
+ * Returns the code with the higher rank: invalid input outranks every result, and an undecided result outranks a
  * final one.
  */
-export function mostSevere(one: AnswerExitCode, other: AnswerExitCode): AnswerExitCode {
+export function mostSevere(one: ResultExitCode, other: ResultExitCode): ResultExitCode {
   return bySeverity.indexOf(one) > bySeverity.indexOf(other) ? one : other;
 }
 

@@ -11,7 +11,7 @@ import {
   widthOf,
 } from '../../answers/text/index.ts';
 import type { Progress } from '../../answers/text/index.ts';
-import { type ParsedArguments, type AnswerExitCode, exitCode, mostSevere } from './command.ts';
+import { type ParsedArguments, type ResultExitCode, exitCode, mostSevere } from './command.ts';
 import type { Format } from './options.ts';
 import { colourChoice } from './settings.ts';
 
@@ -19,7 +19,7 @@ import { colourChoice } from './settings.ts';
 export interface Kind {
   readonly label: string;
   readonly style: keyof Palette;
-  readonly code: AnswerExitCode;
+  readonly code: ResultExitCode;
   /** How the summary calls it: `12 disallowed`. Absent: it is not told apart. */
   readonly counted?: string;
 }
@@ -34,7 +34,7 @@ export interface ListLayout<Decided extends ReportedDecision> {
   reasonOf(decision: Decided): string;
   /** The line of NDJSON. */
   record(result: TargetResult<Decided>): string;
-  /** The text for people, where it is not one line for each decision. */
+  /** The text, where it is not one line for each decision. */
   readonly long?: (decision: Decided, colours: Palette, width: number | undefined) => string;
   /** The beginning of the summary: `3 URLs`. */
   total(decided: number, invalid: number): string;
@@ -60,7 +60,7 @@ export class ListReport<Decided extends ReportedDecision> {
   readonly #counts = new Map<Kind, number>();
   #decided = 0;
   #invalid = 0;
-  #code: AnswerExitCode = exitCode.success;
+  #code: ResultExitCode = exitCode.success;
 
   constructor(session: Session, layout: ListLayout<Decided>, { form, given, share }: ListOptions) {
     this.#session = session;
@@ -95,7 +95,7 @@ export class ListReport<Decided extends ReportedDecision> {
   }
 
   /** Writes all that is left, and the summary and `more` on a terminal that shows progress. Resolves with the exit code. */
-  async finish(more?: () => string): Promise<AnswerExitCode> {
+  async finish(more?: () => string): Promise<ResultExitCode> {
     await this.#output.release();
     if (more !== undefined && this.#progress !== undefined && this.#session.stderr.isTTY === true) {
       this.#progress.clear();
@@ -111,7 +111,7 @@ export class ListReport<Decided extends ReportedDecision> {
   }
 
   /** Clears the progress line, whether the run succeeded or failed. */
-  leave(): void {
+  clearProgress(): void {
     this.#progress?.clear();
   }
 
@@ -127,7 +127,7 @@ export class ListReport<Decided extends ReportedDecision> {
     this.#code = mostSevere(this.#code, kind.code);
   }
 
-  /** The text for standard output. Errors for people go to standard error instead. */
+  /** The text for standard output. With `--format text`, errors go to standard error instead. */
   #rendered(result: TargetResult<Decided>): string {
     if (this.#form === 'json') return this.#layout.record(result);
     if ('error' in result) this.#session.stderr.write(renderInputError(result.target, result.error));
@@ -158,9 +158,9 @@ export class ListReport<Decided extends ReportedDecision> {
   }
 }
 
-/** Renders the error of an invalid target for people. */
+/** Renders the error of an invalid target as text. */
 function renderInputError(target: Target, error: InputError): string {
   const where = target.line === undefined ? '' : `line ${target.line}: `;
-  const todo = target.tooLong === true ? '' : didYouMean(target.input);
-  return `canfetch: ${where}${withoutUserinfo(printable(error.message))}${todo}\n`;
+  const hint = target.tooLong === true ? '' : didYouMean(target.input);
+  return `canfetch: ${where}${withoutUserinfo(printable(error.message))}${hint}\n`;
 }

@@ -2,7 +2,7 @@ import { profileNames } from '../../../core/lifecycle/profile.ts';
 import { PURPOSES } from '../../../core/decision/purpose.ts';
 import type { CommandOption } from './command.ts';
 
-/** The formats of every command that prints answers. `json` is one object per line. */
+/** The formats of every command that prints results. `json` is one object per line. */
 export const formats = ['text', 'json'] as const;
 
 /** The formats of commands whose findings belong to lines of a file. */
@@ -56,7 +56,7 @@ export const purposeOption: CommandOption = {
   name: 'purpose',
   value: 'PURPOSE',
   choices: PURPOSES,
-  help: 'what the pages are fetched for; also say whether the site wants them used so',
+  help: 'what the pages are fetched for; also show whether the site wants them used for that',
 };
 
 /** `--format`, and `--json` as its short form. */
@@ -93,11 +93,11 @@ export const evidenceOption: CommandOption = {
   help: 'append to this file what robots.txt said when, and what was decided by it; see `canfetch replay`',
 };
 
-/** How origins are asked. */
-export const askingOptions: readonly CommandOption[] = [profileOption, deadlineOption, proxyOption];
+/** How robots.txt files are requested. */
+export const fetchOptions: readonly CommandOption[] = [profileOption, deadlineOption, proxyOption];
 
-/** How origins are asked, and where their answers are kept. */
-export const onlineOptions: readonly CommandOption[] = [...askingOptions, storeOption];
+/** How robots.txt files are requested, and where their records are kept. */
+export const onlineOptions: readonly CommandOption[] = [...fetchOptions, storeOption];
 
 /** Options that every command has. */
 export const commonOptions: readonly CommandOption[] = [

@@ -71,8 +71,8 @@ export function readWholeNumber(
   if (text === undefined) return undefined;
   const number = /^\d{1,15}$/.test(text) ? Number(text) : -1;
   if (number >= min && number <= max) return number;
-  const todo = hint === undefined ? '' : `; ${hint}`;
-  throw new UsageError(`Expected --${option} to be ${what}, got ${quoted(text)}${todo}`);
+  const end = hint === undefined ? '' : `; ${hint}`;
+  throw new UsageError(`Expected --${option} to be ${what}, got ${quoted(text)}${end}`);
 }
 
 interface WholeNumber {
@@ -98,7 +98,7 @@ export interface OnlineSettings {
   readonly agents: readonly string[];
   readonly profile: ProfileName;
   readonly deadlineMs: number | undefined;
-  /** Folder, `sqlite:` and the file, or `redis:` URL, of a store that keeps answers between runs. */
+  /** Folder, `sqlite:` and the file, or `redis:` URL, of a store that keeps records between runs. */
   readonly store: string | undefined;
   /** File that evidence is appended to. */
   readonly evidence: string | undefined;
@@ -142,7 +142,7 @@ export function onlyOperand({ operands }: ParsedArguments, what: string): string
   return only;
 }
 
-/** How text for people is laid out. */
+/** How text output is laid out. */
 export interface Layout {
   readonly colours: Palette;
   readonly width: number | undefined;

@@ -15,7 +15,7 @@ import {
 import { type Dialect, lint, parseRobots, type Severity } from '../../../core/rules/index.ts';
 import { severities } from '../frame/options.ts';
 import {
-  type AnswerExitCode,
+  type ResultExitCode,
   type ExitCode,
   exitCode,
   mostSevere,
@@ -64,10 +64,10 @@ export async function lintFiles(given: ParsedArguments, session: Session): Promi
   });
 }
 
-function codeOf(linted: readonly LintedFile[], failOn: string): AnswerExitCode {
+function codeOf(linted: readonly LintedFile[], failOn: string): ResultExitCode {
   const bad: readonly Severity[] =
     failOn === 'never' ? [] : severities.slice(0, severities.findIndex((each) => each === failOn) + 1);
-  let code: AnswerExitCode = exitCode.success;
+  let code: ResultExitCode = exitCode.success;
   for (const { loaded, findings } of linted) {
     if (findings.some(({ severity }) => bad.includes(severity))) code = mostSevere(code, exitCode.negative);
     if (loaded.kind === 'none' && loaded.policy.reason === 'unreachable')
@@ -101,7 +101,7 @@ export function lintLoaded(loaded: LoadedRobots, dialect: Dialect): LintedFile {
 /** Bounds a message, which quotes up to 100 bytes of the file and adds a sentence or two. */
 const MAX_SENTENCE = 1_000;
 
-/** Renders the findings of one file for people, as `FILE:LINE:COLUMN`, which editors and terminals turn into links. */
+/** Renders the findings of one file as text, as `FILE:LINE:COLUMN`, which editors and terminals turn into links. */
 export function renderFile({ findings }: LintedFile, colours: Palette, width: number | undefined): string {
   return findings.map((finding) => renderFinding(finding, colours, width)).join('');
 }

@@ -1,23 +1,23 @@
 import { type Command, exitCode } from '../frame/command.ts';
 import { agentOption, evidenceOption, onlineOptions, purposeOption } from '../frame/options.ts';
 
-/** `canfetch mcp`: gives the same answers to AI agents, and fetches pages for them, over the Model Context Protocol. */
+/** `canfetch mcp`: gives decisions to AI agents, and fetches pages for them, over the Model Context Protocol. */
 export const mcpCommand: Command = {
   name: 'mcp',
-  summary: 'Answer AI agents over the Model Context Protocol, and fetch pages for them',
+  summary: 'Give decisions to AI agents over the Model Context Protocol, and fetch pages for them',
   operands: '',
   operandsHelp:
     'It takes no operands. A host (an editor, a chat program) starts it and talks to it over standard input and ' +
     'output. Its tools are check_url, explain_url, site_policy and fetch_page.',
   options: [
-    { ...agentOption, help: 'who the agent is: pages and robots.txt are requested in this name' },
+    { ...agentOption, help: 'the agent that requests pages and robots.txt' },
     {
       ...purposeOption,
       help: 'what pages are fetched for; fetch_page refuses pages that the site does not want used for it',
     },
     {
       name: 'allow-private',
-      help: 'ask and fetch from private, loopback and link-local addresses too, not public ones alone',
+      help: 'fetch from private, loopback and link-local addresses too, not only from public ones',
     },
     ...onlineOptions,
     evidenceOption,
@@ -29,7 +29,7 @@ export const mcpCommand: Command = {
     },
   ],
   exitCodes: [
-    { code: exitCode.success, says: 'the host has closed standard input, or it was ended by SIGTERM' },
+    { code: exitCode.success, says: 'the host closed standard input, or the process got SIGTERM' },
     { code: exitCode.usage, says: 'wrong usage, or the package @modelcontextprotocol/sdk is not installed' },
   ],
   notes: ['It needs the package @modelcontextprotocol/sdk: npm install @modelcontextprotocol/sdk'],

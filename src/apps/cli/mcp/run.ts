@@ -49,11 +49,11 @@ export async function serveAgents(
   });
 }
 
-/** Explains to people who start it by hand that it waits for a host. Nothing is written for hosts, which show standard error as a log. */
+/** Tells a user who starts it by hand that it waits for a host. Hosts show standard error as a log, so they get nothing. */
 function greet(agent: string, { stdin, stderr }: Session): void {
   if (Reflect.get(stdin, 'isTTY') !== true) return;
   stderr.write(
-    `canfetch: waits for an MCP host on standard input, as ${printable(agent)}; canfetch mcp --help tells more\n`,
+    `canfetch: waits for an MCP host on standard input, as ${printable(agent)}; see canfetch mcp --help\n`,
   );
 }
 

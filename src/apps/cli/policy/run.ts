@@ -27,7 +27,7 @@ import {
   whySentence,
   writeWhole,
 } from '../../answers/text/index.ts';
-import { type AnswerExitCode, type ExitCode, exitCode, type ParsedArguments } from '../frame/command.ts';
+import { type ResultExitCode, type ExitCode, exitCode, type ParsedArguments } from '../frame/command.ts';
 import { interruptible } from '../frame/interruptible.ts';
 import { openClient } from '../frame/open-client.ts';
 import { readOrigin } from '../../answers/input/index.ts';
@@ -63,7 +63,7 @@ export async function showPolicy(given: ParsedArguments, session: Session): Prom
 }
 
 /** The exit code of a policy. A long outage that the profile treats as an answer is not `undecided`. */
-export function codeOf({ reason }: Pick<OriginPolicy, 'reason'>): AnswerExitCode {
+export function codeOf({ reason }: Pick<OriginPolicy, 'reason'>): ResultExitCode {
   return reason === 'unreachable' ? exitCode.undecided : exitCode.success;
 }
 
@@ -72,7 +72,7 @@ export interface PolicyLayout extends Layout {
   readonly verbose: boolean;
 }
 
-/** Renders a policy for people. */
+/** Renders a policy as text. */
 export function renderPolicy(policy: OriginPolicy, { colours, now, width, verbose }: PolicyLayout): string {
   const { attempt, profile, origin } = policy;
   const fields = [...answerFields(policy, now), ...fileFields(policy, now)];

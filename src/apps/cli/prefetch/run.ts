@@ -52,14 +52,14 @@ export async function prefetchOrigins(given: ParsedArguments, session: Session):
       return await report.finish(() => `front pages: ${String(crawled)}`);
     } catch (error) {
       if (session.signal.aborted && report.decided > 0) {
-        const todo = given.values.has('store')
+        const hint = given.values.has('store')
           ? 'run it again with the same --store to fetch the rest'
           : 'with --store STORE a run can be continued';
-        report.interrupted(`${count(report.decided, 'origin')}; ${todo}`);
+        report.interrupted(`${count(report.decided, 'origin')}; ${hint}`);
       }
       throw error;
     } finally {
-      report.leave();
+      report.clearProgress();
     }
   });
 }

@@ -1,7 +1,7 @@
 import { type Command, exitCode } from '../frame/command.ts';
 import { agentOption, evidenceOption, onlineOptions } from '../frame/options.ts';
 
-/** `canfetch serve`: gives the same answers over HTTP, for crawlers in other languages and for people. */
+/** `canfetch serve`: serves decisions over HTTP to crawlers in other languages, and a page to people. */
 export const serveCommand: Command = {
   name: 'serve',
   summary: 'Serve decisions over HTTP: JSON for crawlers in other languages, and a page for people',
@@ -51,7 +51,7 @@ export const serveCommand: Command = {
     },
   ],
   exitCodes: [
-    { code: exitCode.success, says: 'ended by SIGTERM, after it answered the open requests' },
+    { code: exitCode.success, says: 'ended by SIGTERM, after it responded to the open requests' },
     { code: exitCode.usage, says: 'wrong usage, or it cannot listen on the address' },
   ],
   notes: ['With --evidence, SIGHUP starts a new file under the same path: rename the old one before.'],

@@ -26,7 +26,7 @@ const DEFAULT_PORT = 8309;
 /** Maximum number of concurrent fetches. Streams use at most four fifths of them. */
 const CONCURRENCY = MAX_STREAMS * STREAM_CONCURRENCY * 1.25;
 
-/** Serves until Ctrl-C (exit code 130) or SIGTERM (0). Requests in progress are answered before it ends. */
+/** Serves until Ctrl-C (exit code 130) or SIGTERM (0). It first responds to the requests in progress. */
 export async function serve(
   given: ParsedArguments,
   session: Session,
@@ -90,9 +90,9 @@ async function listen(options: ServerOptions): Promise<RunningServer> {
   } catch (error) {
     if (!(error instanceof Error) || !('code' in error)) throw error;
     const { host, port } = options;
-    const todo =
+    const hint =
       error.code === 'EADDRINUSE' ? 'the port is in use; give another --port, or 0' : String(error.code);
-    throw new UsageError(`Expected an address to listen on, got ${quoted(host)} port ${port}; ${todo}`, {
+    throw new UsageError(`Expected an address to listen on, got ${quoted(host)} port ${port}; ${hint}`, {
       cause: error,
     });
   }

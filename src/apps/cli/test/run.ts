@@ -101,7 +101,7 @@ function warn(loaded: LoadedRobots, session: Session): void {
   }
 }
 
-/** Renders an expectation that is not met for people, with the line of robots.txt that decides. */
+/** Renders an expectation that is not met as text, with the line of robots.txt that decides. */
 export function renderFailure(file: TestedFile, tested: TestedExpectation, colours: Palette): string {
   const applies = applyingGroup(file, tested);
   const rows = [
