@@ -11,7 +11,7 @@ it('the demo crawls every site as it deserves', async () => {
   const [crawled = '', account = ''] = report.split('\n\n');
   expect(crawled.split('\n')).toHaveLength(plan.length + 2);
   // 14 URLs and 3 redirects; a page is asked about once more for the table.
-  expect(account).toMatch(/^\d+ requests sent, \d refused(?: \(\d URLs?\))?, 1 deferred, 1 pause\b/);
+  expect(account).toMatch(/^\d+ requests sent, \d refused(?: \(\d URLs?\))?, 1 deferred, 2 pauses\b/);
   expect(account).toMatch(/rule at line 5 \(disallow: \/private\)\n/);
   expect(progress.at(-1)).toBe(`${plan.length}/${plan.length}`);
 });

@@ -53,14 +53,15 @@ describe('explain', () => {
     expect((await explain()).stdout).not.toMatch(/paused/);
     const until = Date.now() + 3_600_000;
     member.report(url, { reachable: true, retryAfter: '3600' });
-    await eventually(async () => expect(await other.policy(url)).toHaveProperty('pause'));
+    await eventually(async () => expect(await other.policy(url)).toHaveProperty('pacing.pause'));
     const { stdout } = await explain();
     expect(stdout).toMatch(
-      /^ {2}paused +the site asked for a pause \(incident 1\) that ends in .+, at \d{4}-/m,
+      /^ {2}paused +the site asked for a pause \(incident 1\) that ends in .+ \(\d{4}-/m,
     );
     const [told] = records((await explain('--json')).stdout);
-    expect(told).toMatchObject({ policy: { pause: { incident: 1, delayFrom: 'retry-after' } } });
-    const { pause } = (told as { policy: { pause: { from: number; until: number } } }).policy;
+    expect(told).toMatchObject({ policy: { pacing: { pause: { incident: 1, delayFrom: 'retry-after' } } } });
+    const { pause } = (told as { policy: { pacing: { pause: { from: number; until: number } } } }).policy
+      .pacing;
     expect(pause.until - pause.from).toBeGreaterThan(3_000_000);
     expect(Math.abs(pause.until - until)).toBeLessThan(300_000);
     for (const each of [member, other, store]) await each.close();
