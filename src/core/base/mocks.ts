@@ -6,29 +6,15 @@ const MARKS: readonly (readonly [symbol: string, name: string])[] = [
   ['fetch-interceptor', '@mswjs/interceptors'],
 ];
 
-/** Codes of requests that went to the network in earnest. */
-const NETWORK_CODES: ReadonlySet<unknown> = new Set([
-  ...[
-    'ENOTFOUND',
-    'EAI_AGAIN',
-    'ESERVFAIL',
-    'ETIMEOUT',
-    'ENODATA',
-    'ECONNREFUSED',
-    'ECONNRESET',
-    'ETIMEDOUT',
-  ],
-  ...['ENETUNREACH', 'EHOSTUNREACH', 'EADDRNOTAVAIL', 'UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_SOCKET'],
-  'ERR_ROBOTS_DEADLINE',
-]);
+/** Codes of requests that went to the network: those of Node and undici, and the deadline. */
+const NETWORK_CODE = /^(?:E(?!RR_)|UND_ERR_|ERR_ROBOTS_DEADLINE$)/;
 
 /**
  * What to do about a request for `url` that failed with `code` while a mock of this process's requests was active: it has
  * probably not seen the request. `undefined` without a mock.
  */
 export function mockHint(code: string | undefined, url: string): string | undefined {
-  if (!NETWORK_CODES.has(code)) return undefined;
-  const name = activeMock();
+  const name = code !== undefined && NETWORK_CODE.test(code) ? activeMock() : undefined;
   if (name === undefined) return undefined;
   return `${name} is active: make the client with \`transport: 'fetch'\`, so that ${name} sees its requests, and mock ${url}`;
 }

@@ -1,6 +1,5 @@
 import {
   channel,
-  Lazy,
   type LightAbortSignal,
   type Publisher,
   type TracedWork,
@@ -10,7 +9,7 @@ import type { Attempts, OriginMemory } from '../cache/index.ts';
 import { decide } from '../decision/index.ts';
 // By condition `fetch/platform/undici.ts` or `fetch/platform/fetch.ts`: see `imports` in package.json.
 import { platform } from '#platform';
-import type { FetchRobotsOptions, fetchRobots, Validators } from '../fetch/index.ts';
+import { fetchRobots, type FetchRobotsOptions, fetchTransport, type Validators } from '../fetch/index.ts';
 import type { Transport } from '../fetch/transport.ts';
 import { attemptDue, type OriginRecord, type Outcome } from '../lifecycle/index.ts';
 import { isRobotsTarget, locate, ROBOTS_PATH } from '../url/index.ts';
@@ -53,23 +52,6 @@ export interface FetchMessage {
 
 const fetchChannel: Publisher<FetchMessage> = channel('canfetch:fetch');
 
-/** What sends requests: loaded at the first attempt, because HTTP takes half of the import time of the package. */
-interface Http {
-  readonly fetchRobots: typeof fetchRobots;
-  readonly transport: Transport;
-}
-
-async function openHttp(settings: Settings): Promise<Http> {
-  const { fetchRobots, fetchTransport } = await import('../fetch/index.ts');
-  const { fetch, dispatcher, lookup, deadlineMs: connectTimeoutMs } = settings;
-  const publicOnly = settings.addressPolicy === 'public-only';
-  const transport =
-    fetch === undefined
-      ? await platform.openTransport({ dispatcher, publicOnly, lookup, connectTimeoutMs })
-      : fetchTransport(fetch);
-  return { fetchRobots, transport };
-}
-
 /** The attempts of a client to fetch a robots.txt, made with its settings. */
 export class ClientAttempts implements Attempts {
   readonly #settings: Settings;
@@ -77,14 +59,36 @@ export class ClientAttempts implements Attempts {
   readonly #memory: OriginMemory;
   /** For messages about its attempts. */
   readonly #client: object;
-  readonly #http: Lazy<Http>;
+  readonly #transport: Transport;
 
-  constructor(settings: Settings, origins: OriginSettings, memory: OriginMemory, client: object) {
+  private constructor(
+    settings: Settings,
+    origins: OriginSettings,
+    memory: OriginMemory,
+    client: object,
+    transport: Transport,
+  ) {
     this.#settings = settings;
     this.#origins = origins;
     this.#memory = memory;
     this.#client = client;
-    this.#http = new Lazy(() => openHttp(settings));
+    this.#transport = transport;
+  }
+
+  /** Loads the transport, and undici with it, if the settings need it. */
+  static async open(
+    settings: Settings,
+    origins: OriginSettings,
+    memory: OriginMemory,
+    client: object,
+  ): Promise<ClientAttempts> {
+    const { fetch, dispatcher, lookup, deadlineMs: connectTimeoutMs } = settings;
+    const publicOnly = settings.addressPolicy === 'public-only';
+    const transport =
+      fetch === undefined
+        ? await platform.openTransport({ dispatcher, publicOnly, lookup, connectTimeoutMs })
+        : fetchTransport(fetch);
+    return new ClientAttempts(settings, origins, memory, client, transport);
   }
 
   attempt(origin: string, known: OriginRecord | undefined, signal: LightAbortSignal): Promise<Outcome> {
@@ -96,8 +100,7 @@ export class ClientAttempts implements Attempts {
 
   /** Closes the client's own connections. The FTP transport is the caller's, who may share it. */
   async close(): Promise<void> {
-    const http = await this.#http.pending;
-    await http?.transport.close?.();
+    await this.#transport.close?.();
   }
 
   /** Makes one attempt, and publishes its end. */
@@ -106,10 +109,9 @@ export class ClientAttempts implements Attempts {
     known: OriginRecord | undefined,
     signal: LightAbortSignal,
   ): Promise<Outcome> {
-    const { fetchRobots, transport } = this.#http.value ?? (await this.#http.load());
     const { clock } = this.#settings;
     const startedAt = clock.now();
-    const fetching = fetchRobots(this.#optionsFor(transport, origin, known, signal));
+    const fetching = fetchRobots(this.#optionsFor(origin, known, signal));
     if (!fetchChannel.hasSubscribers) return fetching;
     const revalidation = known?.copy !== undefined;
     const message = { origin, url: origin + ROBOTS_PATH, startedAt, revalidation };
@@ -123,12 +125,7 @@ export class ClientAttempts implements Attempts {
     return fetching;
   }
 
-  #optionsFor(
-    transport: Transport,
-    origin: string,
-    known: OriginRecord | undefined,
-    signal: LightAbortSignal,
-  ): FetchRobotsOptions {
+  #optionsFor(origin: string, known: OriginRecord | undefined, signal: LightAbortSignal): FetchRobotsOptions {
     const { clock, userAgent: agent, deadlineMs, maxBodyBytes, addressPolicy, lookup, ftp } = this.#settings;
     const headersForRobots = headersFor(origin, this.#settings);
     const validators = validatorsOf(known);
@@ -136,7 +133,7 @@ export class ClientAttempts implements Attempts {
       origin,
       agent,
       profile: this.#origins.profileOf(origin),
-      transport: (origin.startsWith(FTP) ? ftp : undefined) ?? transport,
+      transport: (origin.startsWith(FTP) ? ftp : undefined) ?? this.#transport,
       deadlineMs,
       maxBodyBytes,
       addressPolicy,

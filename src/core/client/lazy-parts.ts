@@ -1,5 +1,7 @@
 import { omitUndefined, Lazy } from '../base/index.ts';
 import { decisionChannels } from '../decision/index.ts';
+import type { OriginMemory } from '../cache/index.ts';
+import type { ClientAttempts } from './attempts.ts';
 import type { Recorder } from './evidence/recorder.ts';
 import type { Pacer } from '../pacing/pacer.ts';
 import type { StoredOrigins } from '../store/index.ts';
@@ -12,6 +14,19 @@ import type { Settings } from './settings.ts';
  * The parts of a client that many clients never use. Each is loaded when it is first needed, because Workers and pages
  * pay for every byte.
  */
+
+/** The attempts, and HTTP with them: half of the import time of the package. */
+export function lazyAttempts(
+  settings: Settings,
+  origins: OriginSettings,
+  memory: OriginMemory,
+  client: object,
+): Lazy<ClientAttempts> {
+  return new Lazy(async () => {
+    const { ClientAttempts } = await import('./attempts.ts');
+    return ClientAttempts.open(settings, origins, memory, client);
+  });
+}
 
 /** Records as text, for stores and snapshots. */
 export function lazyCodec({ maxBodyBytes }: Settings, { profileOf }: OriginSettings): Lazy<RecordCodec> {

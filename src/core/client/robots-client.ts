@@ -32,9 +32,9 @@ import type { Agent } from '../rules/agent-tokens.ts';
 import { originOf } from '../url/index.ts';
 import type { Pacer } from '../pacing/pacer.ts';
 import type { RecordCodec } from '../store/record/record-codec.ts';
-import { ClientAttempts } from './attempts.ts';
+import type { ClientAttempts } from './attempts.ts';
 import { startDebugLog } from './debug-log.ts';
-import { lazyCodec, lazyPacer, lazyStore } from './lazy-parts.ts';
+import { lazyAttempts, lazyCodec, lazyPacer, lazyStore } from './lazy-parts.ts';
 import { policyOptions } from './option-schema.ts';
 import type { RobotsClientOptions } from './options.ts';
 import { addressChecksOf, readOptions, type Settings } from './settings.ts';
@@ -90,7 +90,7 @@ export class RobotsClient {
   readonly #origins: OriginSettings;
   readonly #memory: OriginMemory;
   readonly #refresher: OriginRefresher;
-  readonly #attempts: ClientAttempts;
+  readonly #attempts: Lazy<ClientAttempts>;
   readonly #codec: Lazy<RecordCodec>;
   readonly #stored: Lazy<StoredOrigins> | undefined;
   readonly #pacer: Lazy<Pacer>;
@@ -115,7 +115,7 @@ export class RobotsClient {
         profiles: origins.profiles,
       });
     const memory = new OriginMemory({ maxOrigins, maxBytes, clock, profileOf, witness: recorder });
-    const attempts = new ClientAttempts(settings, origins, memory, this);
+    const attempts = lazyAttempts(settings, origins, memory, this);
     const pacer = lazyPacer(settings, stored, (decision) => this[ENGINE].fileOf(decision), this, recorder);
     const refresher = new OriginRefresher({
       pauses: {
@@ -123,7 +123,9 @@ export class RobotsClient {
         ask: (origin, retryAfter, status) => this.#pause(origin, retryAfter, status),
       },
       memory,
-      attempts,
+      attempts: {
+        attempt: async (...asked) => (attempts.value ?? (await attempts.load())).attempt(...asked),
+      },
       concurrency,
       clock,
       random,
@@ -450,7 +452,8 @@ export class RobotsClient {
     const written = this.#refresher.close(closed);
     void this.#pacer.pending?.then((pacer) => pacer.close(closed), ignore);
     for (const work of this.#working) work.abort(closed);
-    await Promise.all([written, this.#attempts.close()]);
+    const attempts = this.#attempts.pending?.then((opened) => opened.close(), ignore);
+    await Promise.all([written, attempts]);
   }
 
   /** Runs work that ends when `signal` aborts, or when the client is closed. */
