@@ -99,7 +99,7 @@ export async function* untilAborted<Item>(
       // `Promise.race` with a promise that lasts would keep every item until that promise settles.
       const next = await new Promise<IteratorResult<Item> | undefined>((resolve, reject) => {
         wake = () => resolve(undefined);
-        // After an abort nobody waits for this, and `reject` has no effect.
+        // After an abort the promise is settled, so `reject` has no effect.
         iterator.next().then(resolve, reject);
       });
       if (next === undefined) return;

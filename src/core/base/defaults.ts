@@ -1,9 +1,9 @@
-/** Values that several rooms share. */
+/** Values that several modules share. */
 
 /** The version of the package. A test compares it with package.json. */
 export const VERSION = '0.1.0';
 
-/** Who asks, if nobody says. It names no crawler, so a client that is made without an agent warns. */
+/** Default User-Agent. It names no crawler, so a client without `agent` warns. */
 export const DEFAULT_AGENT: string = `canfetch/${VERSION}`;
 
 /** Milliseconds for a whole attempt: connecting, headers, body, all hops. */

@@ -1,6 +1,6 @@
 /**
- * Parts that every room may use: errors, the clock, abort signals, defaults that several rooms share. It must not
- * import any other room, a library, or Node; one idea a file, so that it does not become a drawer.
+ * What every module may use: errors, the clock, abort signals, shared defaults. It must not import any other module, a
+ * library, or Node. One concept per file; not a junk drawer.
  */
 export {
   abortSignalOf,

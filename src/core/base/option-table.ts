@@ -14,7 +14,7 @@ import { alternatives, invalid, unknownOptions } from './invalid-options.ts';
  */
 export type Check = (value: unknown, path: string) => void;
 
-/** Whether a value is valid. For input of machines, whose errors nobody reads. */
+/** Whether a value is valid. For machine input, whose errors are not shown. */
 export function passes(check: Check, value: unknown): boolean {
   return faultOf(check, value, '') === undefined;
 }

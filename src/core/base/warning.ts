@@ -38,7 +38,7 @@ function warnOfListener(name: string, error: unknown): void {
   if (warned.has(name)) return;
   warned.add(name);
   emitWarning(
-    `\`${name}\` failed: ${textOf(error)}. No decision depends on it; further failures of it are not told`,
+    `\`${name}\` failed: ${textOf(error)}. No decision depends on it; its further failures are not reported`,
     'CANFETCH_LISTENER_FAILED',
     error instanceof Error ? textOf(error.stack) : undefined,
   );

@@ -73,7 +73,7 @@ export interface RecordObserver {
 
 /**
  * The events of origins in memory. Subscribers may ask the client, so nothing is published in the midst of bookkeeping:
- * events wait here, in order, until whoever has ended the bookkeeping calls {@link publish}.
+ * events wait here, in order, until {@link publish} is called after the bookkeeping.
  */
 export class CacheEvents {
   readonly #waiting: (() => void)[] = [];

@@ -1,6 +1,6 @@
 /**
  * The records of origins in memory, and their renewal, with at most one flight per origin at a time. Attempts are
- * passed in: this room must not import `fetch/`, a guard or the client.
+ * passed in: this module must not import `fetch/`, a guard or the client.
  */
 export {
   cacheChannels,

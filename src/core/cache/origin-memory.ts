@@ -27,8 +27,8 @@ export interface OriginMemoryOptions {
  * cover failures and good copies. It is loaded before the first record is kept, by {@link open}: until then memory is
  * empty.
  *
- * Functions of the user may ask the client again, and would change the list under the hands of who is changing it. So
- * the clock is read before the bookkeeping, and {@link events} are published after it.
+ * User callbacks may call the client again. So the clock is read before the map changes, and {@link events} are
+ * published after it.
  */
 export class OriginMemory {
   readonly events: CacheEvents;
@@ -68,8 +68,8 @@ export class OriginMemory {
   }
 
   /**
-   * The entry of an origin that is asked about, whatever its age. It may make room for the entry that was asked about
-   * before: whoever calls this publishes the {@link events} once the question is answered.
+   * The entry of an origin, whatever its age. Updates recency, and may evict others: publish {@link events} after the
+   * decision.
    */
   get(origin: string): CacheEntry | undefined {
     const last = this.#lastEntry;
@@ -93,7 +93,7 @@ export class OriginMemory {
     return this.#store(paused, entry);
   }
 
-  /** The entry of an origin. This is no question about it: it may be the next to make room. */
+  /** The entry of an origin. Does not update recency. */
   peek(origin: string): CacheEntry | undefined {
     return this.#entries.value?.peek(origin);
   }
@@ -203,7 +203,7 @@ export class OriginMemory {
     if (!entry.hasChanged) return;
     const { origin } = entry.record;
     if (this.peek(origin) !== entry) return;
-    // The library reckons only what is new to it.
+    // lru-cache computes the size only on insert.
     const entries = this.#opened;
     entries.delete(origin);
     entries.set(origin, entry);

@@ -56,7 +56,7 @@ export interface RobotsClientOptions {
    * addresses in URLs (literals, `localhost`), and a host name counts as public: a site of your own network that
    * redirects to a literal private address needs `'any'`.
    *
-   * The same holds when somebody has set a global dispatcher, such as a proxy of the environment (see `dispatcher`).
+   * The same holds when a global dispatcher is set, such as a proxy of the environment (see `dispatcher`).
    * Under `'public-only'` it is then used for literal public addresses only, and every host name is unreachable
    * (`ERR_ROBOTS_ADDRESS_UNKNOWN`). If it connects to public addresses only, pass it as `dispatcher`.
    * @default 'no-public-to-private'
@@ -80,7 +80,7 @@ export interface RobotsClientOptions {
    * `robots.status` is the status of the proxy. This covers failed CONNECTs, and over plain HTTP 407 and answers that
    * the proxy marks as its own: `Proxy-Status` with `error` (RFC 9209), `X-Squid-Error`. Other answers of a proxy
    * over plain HTTP look like those of the site.
-   * @default the process's global dispatcher at the time of the request, if somebody has set one:
+   * @default the process's global dispatcher at the time of the request, if one is set:
    * `setGlobalDispatcher` of any copy of undici, or Node for `NODE_USE_ENV_PROXY` and `--use-env-proxy`. Else agents
    * of the client's own.
    * @example

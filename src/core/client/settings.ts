@@ -80,7 +80,7 @@ export function readOptions(options: RobotsClientOptions): Settings {
     );
   }
   // RFC 9309 §2.2.1: "The product token SHOULD be a substring of the identification string that the crawler sends to
-  // the service." Without one, sites can neither name this crawler nor reach whoever runs it.
+  // the service." Without one, sites can neither name this crawler nor reach its operator.
   if (options.agent === undefined) warnOnce(NO_AGENT, 'CANFETCH_NO_AGENT');
   const agent = options.agent ?? DEFAULT_AGENT;
   return {

@@ -22,7 +22,7 @@ export class StoreClock {
   /** The time of the next comparison, by our clock, and the latest time that our clock has shown. */
   #nextAt = -Infinity;
   #latest = -Infinity;
-  /** The store told no time, and has not answered another call since: it may just have been out of reach. */
+  /** The last reading of the store's time failed, and no other call has succeeded since. */
   #wasOutOfReach = false;
   #comparing: Promise<void> | undefined;
 

@@ -1,7 +1,7 @@
 import { quote, RobotsInvalidOptionsError } from '../base/index.ts';
 
 /**
- * Checks a duration that a store is given. A NaN would be kept as the time of a lease or a slot, for everybody.
+ * Checks a duration that a store is given. A NaN would be stored as the time of a lease or a slot, for all processes.
  *
  * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`)
  */

@@ -194,7 +194,7 @@ export function embeddedStore(
 /**
  * Takes the lease of `key`, and reads the value under `valueKey` in the same transaction. `undefined`: it is held.
  *
- * Nobody else can take it from the time the transaction begins, because writers wait for each other. So the caller need not
+ * Other processes cannot take it once the transaction has begun, because writers wait for each other. So the caller need not
  * wait for the disk. If the commit fails, others may take it too, as if there were none, and with the same token: the
  * count of tokens is rolled back with the lease.
  */
@@ -214,7 +214,7 @@ function takeLease(
   });
 }
 
-/** Whether somebody has the lease. If the clock was set back, its time is counted anew: nobody waits longer for it. */
+/** Whether the lease is held. If the clock went back, the lease restarts with its full duration. */
 function isHeld(writer: Writer, key: string, now: number): boolean {
   const lease = writer.find('lease', key);
   if (lease === undefined) return false;

@@ -65,7 +65,7 @@ export class WriteBatches {
 
   /**
    * Resolves when the write is committed, or, `ahead`, when it is made. Rejects with the error that `work` throws, or when
-   * the commit fails; whoever went on ahead is not told of that.
+   * the commit fails, except for `ahead`, which has resolved already.
    */
   add<Result>({ urgency, work, isSmall }: BatchedWrite<Result>): Promise<Result> {
     return new Promise((resolve, reject) => {

@@ -19,7 +19,7 @@ const LEASES = 't';
 /** Numbers of leases reserved at once, within one transaction: as many as it has writes. */
 const LEASES_RESERVED = 256;
 
-/** Values read in the current transaction. Nobody else can write before it ends. */
+/** Values read in the current transaction. Other processes cannot write before it ends. */
 interface Transaction {
   /** The entries read or written so far, by name. */
   readonly entries: Map<string, Entry | undefined>;
@@ -104,7 +104,7 @@ export class LmdbEntries implements EmbeddedDatabase {
     }
   }
 
-  /** Readers of LMDB never wait for anybody. */
+  /** LMDB readers never wait. */
   whenFree<Result>(work: () => Result): Result {
     return work();
   }

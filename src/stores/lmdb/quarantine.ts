@@ -17,15 +17,15 @@ import {
 } from './clean-shutdown-marker.ts';
 import { type Probe, probe } from './probe.ts';
 
-/** Errors of `lmdb.h` that tell of a damaged file: MDB_INVALID, MDB_PANIC, MDB_CORRUPTED, MDB_PAGE_NOTFOUND. */
+/** Errors of `lmdb.h` for a damaged file: MDB_INVALID, MDB_PANIC, MDB_CORRUPTED, MDB_PAGE_NOTFOUND. */
 const DAMAGE_CODES: ReadonlySet<unknown> = new Set([-30793, -30795, -30796, -30797]);
 /** MDB_MAGIC and MDB_DATA_VERSION of `mdb.c`, in the first page. */
 const MAGIC = 0xbeefc0de;
 const DATA_FORMAT = 2;
 const PAGE_BYTES = [256, 512, 1_024, 2_048, 4_096, 8_192, 16_384, 32_768, 65_536];
-/** Where a meta page has its signature: behind the header of the page, and its own pointer. */
+/** Where a meta page has its signature: after the header of the page and a pointer. */
 const MAGIC_AT = 24;
-/** Up to the size of a page, behind format, address and size of the memory. */
+/** Up to and including the page size of the meta page. */
 const HEAD_BYTES = 52;
 
 /** More than LMDB needs to open a database. */
@@ -64,7 +64,7 @@ export function quarantineDamagedLmdb(
     damage: () => {
       const inHead = damageOfHead(data);
       if (inHead !== undefined) return inHead;
-      // In this order: to take the mark away makes a little room.
+      // Check for a full disk first: consuming the marker frees space.
       if (!isFull(dirname(data)) && consumeCleanShutdownMarker(data)) return undefined;
       const found = probe(library, path, isLocked(lock) ? 'shared' : 'alone');
       if (found.kind === 'crashed' && isFull(dirname(data))) throw fullDisk(path);
@@ -112,7 +112,7 @@ function hasSignature(data: string): boolean {
   );
 }
 
-/** The first bytes of a file, and zeros behind its end; `undefined` when it cannot be read: LMDB will throw the reason. */
+/** The first bytes of a file, and zeros after its end; `undefined` when it cannot be read: LMDB will throw the reason. */
 function startOf(data: string, bytes: number): DataView | undefined {
   const start = new DataView(new ArrayBuffer(bytes));
   try {

@@ -34,7 +34,7 @@ const MAX_REST_LENGTH = 256 * 1_024;
 const HEAD = /^\{"v":(\d{1,9}),"sum":(\d{1,10}),/;
 
 /**
- * Origin records as text: JSON behind its version and a checksum. The checksum gives no protection against an
+ * Origin records as text: JSON after its version and a checksum. The checksum gives no protection against an
  * attacker. It finds values that were cut, transcoded or mixed up, which could otherwise allow what the site's file
  * disallows.
  */
