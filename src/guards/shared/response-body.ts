@@ -8,15 +8,24 @@ interface BodyObserver {
 /** The part of a Node stream that is observed. */
 interface NodeStream {
   emit(event: string | symbol, ...values: unknown[]): boolean;
+  push?(chunk: unknown, encoding?: string): boolean;
 }
 
-/** Observes a body until it has ended, by `emit`: a listener for `data` would start the stream. */
+/**
+ * Observes a body until its last byte has come, or it has failed. By its methods: a listener for `data` would start the stream,
+ * and no event tells the end of a body that nobody reads.
+ */
 export function watchNodeStream(stream: NodeStream, observer: BodyObserver): void {
-  const { emit } = stream;
-  stream.emit = function observed(event, ...values) {
+  const { emit, push } = stream;
+  stream.emit = function observedEmit(event, ...values) {
     if (event === 'data') observer.onBodyRead();
     else if (event === 'end' || event === 'close' || event === 'error') observer.finish();
     return Reflect.apply(emit, this, [event, ...values]);
+  };
+  if (push === undefined) return;
+  stream.push = function observedPush(chunk, encoding) {
+    if (chunk === null) observer.finish();
+    return Reflect.apply(push, this, [chunk, encoding]);
   };
 }
 
