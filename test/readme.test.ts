@@ -260,7 +260,7 @@ describe('the guides', () => {
   });
 
   it('are short: those of the package and all, without code', () => {
-    expect(wordsOf(packed)).toBeLessThanOrEqual(10_500);
+    expect(wordsOf(packed)).toBeLessThanOrEqual(11_000);
     expect(wordsOf(guides)).toBeLessThanOrEqual(14_000);
   });
 
