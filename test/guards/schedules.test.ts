@@ -141,8 +141,8 @@ function serve(incoming: IncomingMessage, response: ServerResponse): void {
   most = Math.max(most, [...inHand.values()].filter((each) => !givenUp.has(each)).length);
   const attempt = (attempts.get(id) ?? 0) + 1;
   attempts.set(id, attempt);
-  const once_ = behaviour.endsWith('-once') && attempt > 1 ? 'page' : behaviour.replace('-once', '');
-  void respond(once_, id, Number(ms), response);
+  const now = behaviour.endsWith('-once') && attempt > 1 ? 'page' : behaviour.replace('-once', '');
+  void respond(now, id, Number(ms), response);
 }
 
 async function respond(behaviour: string, id: string, ms: number, response: ServerResponse): Promise<void> {
