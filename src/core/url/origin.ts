@@ -1,4 +1,4 @@
-import { RobotsInvalidUrlError } from '../base/index.ts';
+import { RobotsInvalidUrlError, truncate } from '../base/index.ts';
 import { removeDotSegments } from './dot-segments.ts';
 import { encoder, readSerialised, type SerialisedUrl, urlBytes } from './serialised-url.ts';
 
@@ -76,7 +76,7 @@ let readings = 0;
 
 /** The error for a URL, or the path of one, with more than {@link MAX_URL_BYTES}. */
 export function tooLong(text: string, what: 'URL' | 'path' = 'URL'): RobotsInvalidUrlError {
-  const kept = `${detachedString(text.slice(0, KEPT_OF_TOO_LONG))}…`;
+  const kept = detachedString(truncate(text, KEPT_OF_TOO_LONG));
   return new RobotsInvalidUrlError(kept, undefined, `a ${what} of at most ${MAX_URL_BYTES} bytes`);
 }
 
