@@ -215,12 +215,10 @@ export class OriginQueue {
     return ahead === 0 ? at : undefined;
   }
 
-  #defer(
-    request: PacedRequest,
-    now: number,
-    at: number,
-    delayFrom: DelayFrom = this.schedule.delayFrom(now, request),
-  ): Deferral {
+  #defer(request: PacedRequest, now: number, at: number, cause?: DelayFrom): Deferral {
+    // Without a gap, and with nothing else to wait for, the requests before it wait for a permit.
+    const waitsForPermit = request.gap.delayMs === 0 && this.schedule.earliestStart(now, request) <= now;
+    const delayFrom = cause ?? (waitsForPermit ? 'concurrency' : this.schedule.delayFrom(now, request));
     return { retryAt: this.schedule.retryAt(now, at, request.gap), delayFrom };
   }
 

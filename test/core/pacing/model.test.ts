@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { paceOf, type PageResponse, type RequestPermit } from '../../../src/core/pacing/index.ts';
+import {
+  paceOf,
+  type PageResponse,
+  type RequestPermit,
+  RobotsDeferredError,
+} from '../../../src/core/pacing/index.ts';
 import { Pacer } from '../../../src/core/pacing/pacer.ts';
 import { random } from '../../bench/files.ts';
 import { START } from '../../support/client.ts';
@@ -37,7 +42,10 @@ class SettableClock {
       });
     });
 
+  wasSetBack = false;
+
   set(byMs: number): void {
+    if (byMs < 0) this.wasSetBack = true;
     this.shown += byMs;
     this.counted += Math.max(0, byMs);
   }
@@ -66,7 +74,10 @@ class Model {
   readonly gapMs: number;
   readonly concurrency: number;
   lastAt = -Infinity;
-  readonly underWay = new Map<object, { readonly startedAt: number; freeAt: number }>();
+  readonly underWay = new Map<
+    object,
+    { readonly startedAt: number; freeAt: number; hasResponse?: boolean }
+  >();
   pause = { from: -Infinity, until: -Infinity, incident: 0 };
 
   constructor(gapMs: number, concurrency: number) {
@@ -75,12 +86,15 @@ class Model {
   }
 
   left(request: object, at: number, heldMs: number): void {
-    for (const [each, { freeAt }] of this.underWay) if (freeAt <= at) this.underWay.delete(each);
     expect(at - this.lastAt).toBeGreaterThanOrEqual(this.gapMs);
     expect(at).toBeGreaterThanOrEqual(this.pause.until);
-    expect(this.underWay.size).toBeLessThan(this.concurrency);
+    expect(this.heldAt(at)).toBeLessThan(this.concurrency);
     this.underWay.set(request, { startedAt: at, freeAt: at + heldMs });
     this.lastAt = at;
+  }
+
+  heldAt(now: number): number {
+    return [...this.underWay.values()].filter(({ freeAt }) => freeAt > now).length;
   }
 
   answered(startedAt: number, at: number, askedMs: number | undefined): void {
@@ -102,7 +116,7 @@ class Crawl {
   readonly #pacer: Pacer;
   readonly #next: () => number;
   readonly #left: {
-    readonly slot: Pick<RequestPermit, 'done'>;
+    readonly slot: Pick<RequestPermit, 'done'> & Partial<Pick<RequestPermit, 'responded' | 'bodyRead'>>;
     readonly startedAt: number;
     readonly key: object;
   }[] = [];
@@ -124,7 +138,8 @@ class Crawl {
     else if (kind < 0.6) this.#answer();
     else if (kind < 0.65) this.#abort();
     else if (kind < 0.7) this.#book();
-    else if (kind < 0.74) this.clock.set(this.#one([-3_600_000, -5_000, -7, 7, 5_000, 3_600_000]));
+    else if (kind < 0.78) this.#stream();
+    else if (kind < 0.82) this.clock.set(this.#one([-3_600_000, -5_000, -7, 7, 5_000, 3_600_000]));
     else await this.clock.pass(this.#one([1, 99, 450, 1_000, 20_000, 31_000, 40 * MINUTE]));
     await settled();
   }
@@ -135,7 +150,7 @@ class Crawl {
     this.pending++;
     this.#waiting.add(leaving);
     const { gapMs, concurrency } = this.model;
-    const pace = { ...paceOf({}, maxDelayMs), concurrency };
+    const pace = { ...paceOf({ pauseOnRefusal: true }, maxDelayMs), concurrency };
     // It throws when it need not wait to know.
     const take = async (): Promise<RequestPermit> =>
       this.#pacer.acquire(decisionFor(SITE, gapMs), pace, leaving.signal);
@@ -156,7 +171,7 @@ class Crawl {
       })
       .catch((error: unknown) => {
         if (leaving.signal.aborted) expect(error).toBe(leaving.signal.reason);
-        else expect(error).toMatchObject({ code: 'ERR_ROBOTS_DEFERRED' });
+        else this.#judge(error, maxDelayMs);
       })
       .catch((error: unknown) => this.failures.push(error))
       .finally(() => {
@@ -190,14 +205,44 @@ class Crawl {
         const retryAfter = this.#one([undefined, undefined, '0', '-3', 'soon', '2', '60']);
         const askedMs = retryAfter === '2' ? 2_000 : retryAfter === '60' ? 60_000 : undefined;
         const answer: PageResponse = {
-          status: this.#one([429, 503]),
+          status: this.#one([429, 503, 403]),
           headers: retryAfter === undefined ? {} : { 'retry-after': retryAfter },
         };
+        // The end of a connection is often reported before the response.
+        if (this.#next() < 0.3) slot.done();
         slot.done(answer);
+        slot.done({ status: 429, headers: { 'retry-after': '3600' } });
         this.model.answered(startedAt, this.clock.counted, askedMs);
       }
       this.model.underWay.delete(key);
     }
+  }
+
+  /** A deferral names a cause that is true, and a time to come. */
+  #judge(error: unknown, maxDelayMs: number): void {
+    expect(error).toBeInstanceOf(RobotsDeferredError);
+    const { delayFrom, retryAt } = error as RobotsDeferredError;
+    const now = this.clock.counted;
+    expect(retryAt).toBeGreaterThan(this.clock.shown);
+    expect(maxDelayMs).toBeLessThan(Infinity);
+    if (delayFrom === 'retry-after' || delayFrom === 'back-off') {
+      if (!this.clock.wasSetBack) expect(this.model.pause.until).toBeGreaterThan(now);
+    } else if (delayFrom === 'concurrency') {
+      // Others may have a permit and not have started. After the clock was set back, permits may last longer.
+      const others = this.clock.wasSetBack ? Infinity : this.pending - 1;
+      expect(this.model.heldAt(now) + others).toBeGreaterThanOrEqual(this.model.concurrency);
+    } else expect(this.model.gapMs).toBeGreaterThan(0);
+  }
+
+  /** The body of a response comes, and holds its permit 30 s more. */
+  #stream(): void {
+    const { slot, key } = this.#left[Math.floor(this.#next() * this.#left.length)] ?? {};
+    const held = this.model.underWay.get(key ?? {});
+    if (slot?.responded === undefined || held === undefined || held.freeAt <= this.clock.counted) return;
+    if (held.hasResponse) slot.bodyRead?.();
+    else slot.responded({ status: 200 });
+    held.hasResponse = true;
+    held.freeAt = this.clock.counted + 30_000;
   }
 
   #abort(): void {
@@ -207,7 +252,7 @@ class Crawl {
 
   #book(): void {
     const { gapMs, concurrency } = this.model;
-    const pace = { ...paceOf({}, Infinity), concurrency };
+    const pace = { ...paceOf({ pauseOnRefusal: true }, Infinity), concurrency };
     const result = this.#pacer.book(decisionFor(SITE, gapMs), pace, undefined);
     if (result instanceof Promise || result.status !== 'booked') return;
     if (this.#next() < 0.3) return result.release();
