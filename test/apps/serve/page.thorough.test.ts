@@ -202,7 +202,7 @@ describeWithChromium('the result on the page', () => {
 
   it('heads many verdicts with their counts, and one verdict with itself', async () => {
     await open.paste(ROBOTS, '/private/a\n/b\nfoo', '*, GPTBot');
-    expect(await open.text('[data-part=counts]')).toMatch(/^1 allowed, 3 disallowed\s+3 URLs$/);
+    expect(await open.text('[data-part=counts]')).toMatch(/^1 allowed, 3 disallowed\s+3 URLs, 1 not valid$/);
     expect(await open.page.title()).toBe('1 allowed, 3 disallowed: pasted robots.txt · canfetch');
     const [counts, picked] = [await open.box('[data-part=counts] .big'), await open.box('.picked .big')];
     expect(counts.height).toBeGreaterThan(picked.height);

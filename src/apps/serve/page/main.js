@@ -135,6 +135,7 @@ async function askText({ robots, urls, agents, purpose }) {
 function putMany(results, purpose, detail) {
   const verdicts = results.flatMap((each) => each.verdicts || []);
   const counts = countsOf(verdicts);
+  const invalid = results.filter((each) => !each.verdicts).length;
   const table = section(
     texts.verdictsTitle,
     matrix(results, purpose, ({ verdict, url }) => detail.pick(verdict, url)),
@@ -144,7 +145,7 @@ function putMany(results, purpose, detail) {
     'div',
     { class: 'banner plain', 'data-part': 'counts' },
     element('p', { class: 'big' }, counts),
-    element('p', { class: 'asked' }, texts.manyUrls(results.length)),
+    element('p', { class: 'asked' }, texts.manyUrls(results.length, invalid)),
   );
   const isOne = verdicts.length < 2;
   if (!isOne) detail.head.classList.add('picked');

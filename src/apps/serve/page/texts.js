@@ -69,7 +69,8 @@ export const texts = {
   title: (verdict, host) => verdict + ': ' + host + ' · canfetch',
   plainTitle: 'canfetch: may this agent fetch this URL?',
   pasted: 'pasted robots.txt',
-  manyUrls: (count) => many(count, 'URL', 'URLs'),
+  manyUrls: (count, invalid = 0) =>
+    many(count, 'URL', 'URLs') + (invalid === 0 ? '' : ', ' + invalid.toLocaleString('en') + ' not valid'),
   verdictFor: (verdict, agent) => verdict + ' for ' + agent,
   words: { allowed: 'Allowed', disallowed: 'Disallowed', undecided: 'Undecided' },
   mayFetch: {
