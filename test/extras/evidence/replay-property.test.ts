@@ -3,12 +3,14 @@ import { syncBuiltinESMExports } from 'node:module';
 import { mkdtempSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { EvidenceEntry } from '../../../src/core/client/evidence/entry.ts';
 import { type EvidenceFile, evidenceFile } from '../../../src/extras/evidence/index.ts';
 import { Recording, replayed } from '../../support/evidence.ts';
 import fc from '../../support/fast-check.ts';
 import { isThorough, runs } from '../../support/thorough.ts';
+import '../../../src/core/pacing/pacer.ts';
 import { Crawl, type FileStep, randomCrawl, randomFileCrawl } from './random-crawl.ts';
 
 describe('a random crawl', () => {
@@ -170,6 +172,8 @@ describe('the files of a random crawl', () => {
         const file = new RotatedFile(disk);
         await file.open();
         await new Crawl(world, file.listener, file.take).run();
+        // A pause that robots.txt asked for is recorded a moment later, when pacing is loaded.
+        await setImmediate();
         await file.close();
         seen.parts += file.parts.length;
         seen.lost += file.lost;
