@@ -154,9 +154,9 @@ class Calls {
     return call;
   }
 
-  /** Resolves when the calls of all messages so far have been answered, at the latest after `ms`. */
+  /** Resolves when the calls of all messages so far have ended, at the latest after `ms`. */
   async settled(ms: number): Promise<void> {
-    // The SDK begins a call some microtasks after its message has come, and answers it some after it has settled.
+    // The SDK begins a call some microtasks after its message has come, and responds some after it has settled.
     await setImmediate();
     const giveUp = new AbortController();
     const late = setTimeout(ms, undefined, { signal: giveUp.signal }).catch(() => undefined);

@@ -28,7 +28,7 @@ export const agentField: z.ZodType<string | undefined, string | undefined> = z
 
 export const whyField: z.ZodType<string> = z.string().describe('The reason as a sentence');
 
-/** The answer for robots.txt, as much of it as the tools show. */
+/** The fields of the response for robots.txt that the tools show. */
 export const robotsField: z.ZodObject = schema.robots.pick({
   url: true,
   finalUrl: true,

@@ -1,5 +1,5 @@
 /**
- * Tools for AI agents over the Model Context Protocol: the answers of the client, and pages that the guard lets
+ * Tools for AI agents over the Model Context Protocol: the decisions of the client, and pages that the guard lets
  * through.
  *
  * It may import `report/`, `client/` and `guard/`. It must not import `cli/` or `serve/`. The SDK of the protocol is an

@@ -19,7 +19,7 @@ interface ToolParts<Input> {
   /** A description of the tool, for the model that selects it. */
   readonly description: string;
   readonly input: z.ZodType<Input>;
-  /** The fields of an answer that is no refusal. What {@link answer} gives besides is left out. */
+  /** The fields of a result that is no refusal. What {@link answer} gives besides is left out. */
   readonly output: z.ZodObject;
   /** The field that holds a page as it is. All other text is made readable. */
   readonly asIs?: string;
@@ -114,7 +114,7 @@ function inputSchema(input: z.ZodType): ToolDescription['inputSchema'] {
 }
 
 /**
- * One schema for answers and for refusals. Its properties are those of both, because many hosts read no more than
+ * One schema for results and for refusals. Its properties are those of both, because many hosts read no more than
  * `properties`; `anyOf` says which of them come together.
  */
 function outputSchema(output: z.ZodType): NonNullable<ToolDescription['outputSchema']> {

@@ -106,7 +106,7 @@ const MAX_LENGTH = 2_000;
 /**
  * Makes the function that is called when an exchange has ended, and writes a line of JSON for it: `time`, `method`, `path`,
  * the `url` or `origin` that was asked about, `status`, `durationMs`, `address`, and `aborted` when the requester did not
- * take the whole answer.
+ * take the whole response.
  *
  * @param all Whether every request has a line. Failures (5xx) always have one.
  */

@@ -32,7 +32,7 @@ const described = z.toJSONSchema(registry, {
   unrepresentable: 'any',
 });
 
-/** The schemas of requests and answers, by name, in JSON Schema 2020-12, which OpenAPI 3.1 uses. */
+/** The schemas of requests and responses, by name, in JSON Schema 2020-12, which OpenAPI 3.1 uses. */
 export const schemas: Readonly<Record<string, object>> = Object.fromEntries(
   Object.entries(described.schemas).map(([name, schema]) => {
     delete schema.$schema;
@@ -44,7 +44,7 @@ export const schemas: Readonly<Record<string, object>> = Object.fromEntries(
 /** Makes a reference to one of {@link schemas}. */
 export const reference = (name: string): object => ({ $ref: `#/components/schemas/${name}` });
 
-/** An example of a request or an answer, made of the examples of its fields. Optional fields without one are left out. */
+/** An example of a request or a response, made of the examples of its fields. Optional fields without one are left out. */
 export function example(name: string): unknown {
   const schema = all[name];
   return schema === undefined ? undefined : exampleOf(schema);

@@ -17,7 +17,7 @@ type Responses = Readonly<Record<string, object>>;
 const json = (description: string, schema: object, example: unknown): Responses => ({
   200: { description, ...content(JSON_TYPE, schema, example) },
 });
-/** The usual answer: the schema of that name. */
+/** The usual response: the schema of that name. */
 const answer = (description: string, name: string): Responses =>
   json(description, reference(name), example(name));
 const body = (name: string, type: string = JSON_TYPE): object => ({

@@ -38,7 +38,7 @@ export interface ServerOptions {
 export interface RunningServer {
   /** URL of the service: `http://127.0.0.1:8309/`. */
   readonly url: string;
-  /** Stops accepting connections, and resolves when the requests in progress have been answered. */
+  /** Stops accepting connections, and resolves when the requests in progress have their responses. */
   close(): Promise<void>;
 }
 
@@ -123,7 +123,7 @@ function answer(
     hosts.assert(request);
     assertOwnSite(request, path);
     const handled = handlerFor(path, request)(exchange);
-    // Cached answers are synchronous: no promise is created for them.
+    // Decisions from memory are synchronous: no promise is created for them.
     if (handled instanceof Promise) handled.then(reply).catch(fail);
     else reply(handled);
   } catch (error) {

@@ -15,10 +15,10 @@ import { asPurpose, assertPlain, onlyKnown, readAgents, readPurpose } from './re
 export const MAX_STREAMS = 8;
 /** Maximum number of origins that one stream waits for. All streams together leave fetches for other requests. */
 export const STREAM_CONCURRENCY = 32;
-/** Maximum number of lines that are read ahead of the first unanswered one. */
+/** Maximum number of lines that are read ahead of the first one without a decision. */
 const READ_AHEAD = 512;
 
-/** `POST /v1/check`: one question per line, one answer per line in the same order, streamed in both directions. */
+/** `POST /v1/check`: one question per line, one decision per line in the same order, streamed in both directions. */
 export const checkMany: Handler = async (exchange) => {
   const { request, response, query, service, signal } = exchange;
   onlyKnown(query, ['agent', 'purpose']);
@@ -111,7 +111,7 @@ interface Defaults {
   readonly purpose: Purpose | undefined;
 }
 
-/** Makes the function that answers a line. It answers synchronously when the origin is cached in memory. */
+/** Makes the function that decides a line, synchronously when the origin is cached in memory. */
 function answering(
   defaults: Defaults,
   service: Service,
@@ -189,7 +189,7 @@ function invalid(message: string, cause?: unknown): Problem {
 
 const MAX_ECHO = 2_000;
 
-/** Truncates the input of an error, so that the answer is not as long as the question. */
+/** Truncates the input of an error, so that the response is not as long as the question. */
 function cutTarget(target: Target): Target {
   return target.input.length > MAX_ECHO ? { ...target, input: target.input.slice(0, MAX_ECHO) } : target;
 }
@@ -200,15 +200,15 @@ function errorRecord({ code, message }: Problem): string {
 
 /** Callbacks for a stream that makes no progress. */
 interface StallHandlers {
-  /** Called when no complete question arrived, and no question waits for its answer. */
+  /** Called when no complete question arrived, and no question waits for its decision. */
   readonly onSilent: () => void;
-  /** Called when the requester does not read the answers. */
+  /** Called when the requester does not read the response. */
   readonly onUnread: () => void;
 }
 
 /**
  * Ends a stream of questions that makes no progress for `limitMs`. Only complete questions count as progress, because
- * a stream that sends single bytes occupies its place like a silent one. Waiting for answers does not end a stream,
+ * a stream that sends single bytes takes up a stream like a silent one. Waiting for decisions does not end a stream,
  * because that time is spent by this service.
  */
 export class StreamProgress {
@@ -227,7 +227,7 @@ export class StreamProgress {
   /** Notes that a question arrived. */
   asked(): void {
     this.#unanswered++;
-    // Questions are no sign that the answers are read.
+    // Questions are no sign that the response is read.
     if (!this.#isWriting) this.#timer.refresh();
   }
 

@@ -64,7 +64,7 @@ export function diagnosticsOf(file: RobotsFile): DiagnosticRecord[] {
   }));
 }
 
-/** Maximum number of runs in an answer. A hostile file can scatter each of a hundred groups over all of its lines. */
+/** Maximum number of runs in a response. A hostile file can scatter each of a hundred groups over all of its lines. */
 const MAX_RANGES = 20_000;
 
 /** Lists the lines of every group that applies to one of `verdicts`. */

@@ -8,7 +8,7 @@ import {
   onlineOptions,
 } from '../frame/options.ts';
 
-/** `canfetch check`: one answer per URL, in the order of the URLs. */
+/** `canfetch check`: one decision per URL, in the order of the URLs. */
 export const check: Command = {
   name: 'check',
   summary: 'Decide for each URL whether the agent may fetch it, and why',

@@ -87,7 +87,7 @@ export async function openClient(
   if (platform.transport !== 'undici') assertFetchSuffices(proxies !== undefined, more.addressPolicy);
   const dispatcher = proxies && new (await import('../../../core/net/index.ts')).ProxyDispatcher(proxies);
   const { RobotsClient } = await import('../../../core/client/index.ts');
-  // First, because nothing may be answered that cannot be recorded.
+  // First, because every decision must be recorded.
   const evidence = path === undefined ? undefined : await openEvidence(path);
   const opened = named === undefined ? undefined : await openStore(named);
   if (opened !== undefined) warnQuarantined(opened, session);
@@ -139,7 +139,7 @@ function assertFetchSuffices(hasProxy: boolean, addressPolicy: string | undefine
   );
 }
 
-/** Warns that a damaged store was renamed, because its answers are then missing. */
+/** Warns that a damaged store was renamed, because its records are then missing. */
 export function warnQuarantined({ quarantine }: Pick<OpenedStore, 'quarantine'>, session: Session): void {
   if (quarantine === undefined) return;
   const { movedTo, reason } = quarantine;

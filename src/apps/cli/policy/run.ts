@@ -62,7 +62,7 @@ export async function showPolicy(given: ParsedArguments, session: Session): Prom
   });
 }
 
-/** The exit code of a policy. A long outage that the profile treats as an answer is not `undecided`. */
+/** The exit code of a policy. A long outage that the profile treats as final is not `undecided`. */
 export function codeOf({ reason }: Pick<OriginPolicy, 'reason'>): ResultExitCode {
   return reason === 'unreachable' ? exitCode.undecided : exitCode.success;
 }

@@ -6,7 +6,7 @@ import type { Verdict } from '../../../core/rules/index.ts';
 import { originOf } from '../../../core/url/index.ts';
 import { isAgent } from '../frame/settings.ts';
 
-/** One line of a file of expectations: the expected answer for an agent and a URL. */
+/** One line of a file of expectations: the expected verdict for an agent and a URL. */
 export interface Expectation {
   readonly expected: 'allow' | 'disallow';
   /** A product token, a User-Agent string, or `*`. */
