@@ -27,7 +27,7 @@ export type { IgnoredRequest, ThrowingGuardOptions } from '../shared/options.ts'
  * `context.sendRequest` is guarded too, and throws the refusal. A request with
  * `userData: { robots: { ignore: true, because: '…' } }`, or `sendRequest({ robots: … })`, is not checked.
  *
- * With `pacing` a request waits for its slot before it is handled, and counts as one of the concurrent requests while
+ * With `pacing` a request waits for its permit before it is handled, and counts as one of the concurrent requests while
  * it waits, but not for `requestHandlerTimeoutSecs`. A request that has to wait longer than `maxDelayMs` goes back to
  * the queue until it may leave (`retryAt` of `RobotsDeferredError`). That is neither a failure nor a retry, says
  * nothing about the session, and leaves the place to a request for another site. Within a handler, redirects and

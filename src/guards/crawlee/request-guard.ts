@@ -63,7 +63,7 @@ export class RequestGuard {
     const request = this.#requestFor(url) ?? { url };
     try {
       const because = ignoredBecause(robotsOf(request));
-      // In a browser the guard of the page tells of the request.
+      // In a browser the guard of the page publishes the request.
       if (inBrowser && (because !== undefined || !this.#guard.enforces)) return true;
       const admission = await this.#guard
         .plan(url, {

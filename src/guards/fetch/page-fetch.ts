@@ -20,7 +20,7 @@ interface PageFetchOptions {
   readonly dispatcher: Dispatcher | undefined;
 }
 
-/** A call that would wait longer for its slot is refused with the time of the slot: hosts of AI agents give up after a minute. */
+/** A call that would wait longer is deferred, with the time to try again: hosts of AI agents give up after a minute. */
 const MAX_DELAY_MS = 20_000;
 
 /** Makes the guarded fetch for pages. It uses undici's own, whose dispatchers check addresses on every Node. */

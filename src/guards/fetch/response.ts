@@ -14,7 +14,7 @@ export interface ResponseLike {
   clone(): ResponseLike;
 }
 
-/** Frees the socket of a response that nobody will read. Not awaited, because nothing depends on it. */
+/** Frees the socket of a response that will not be read. Not awaited: nothing depends on it. */
 export function discard({ body }: ResponseLike): void {
   if (body === null) return;
   if ('cancel' in body) body.cancel().catch(() => undefined);

@@ -37,7 +37,7 @@ const NAMES: ReadonlySet<string> = new Set(['ignore', 'because']);
  * The reason to ignore robots.txt for one request; `undefined` when it is checked.
  *
  * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) when the member is malformed or gives no reason, so
- * that nobody ignores robots.txt by mistake.
+ * that robots.txt is not ignored by mistake.
  */
 export function ignoredBecause(robots: unknown): string | undefined {
   if (robots === undefined) return undefined;

@@ -1,5 +1,5 @@
 /**
- * The steps of a guarded request, for every HTTP library and browser: ask the client, wait for a slot, send, report.
+ * The steps of a guarded request, for every HTTP library and browser: ask the client, wait for a permit, send, report.
  *
  * Guards must not import `core/client/`, which they know as a `GuardClient`, nor `core/cache/` or `core/store/`. They
  * describe the libraries they guard by types of their own and import none of them.

@@ -60,13 +60,13 @@ export interface GuardOptions<Result = unknown> {
    * Whether the guard adds `agent` (by default the client's) as `User-Agent` to a request without one: a site should
    * see the name that its robots.txt was checked for (RFC 9309 §2.2.1). A `User-Agent` set by the caller is kept. The
    * defaults of libraries (`node`, `undici`, `got (https://…)`, `axios/1.2.3`) are replaced. `false` changes nothing.
-   * The guards of Crawlee, Playwright and Puppeteer never change it, because those choose a `User-Agent` of their own.
-   * @default true
+   * Crawlee and browsers choose a `User-Agent` of their own: `true` replaces it, and without the option the process is warned
+   * once when it names another product token than `agent`.
+   * @default true; for Crawlee and browsers only the warning
    */
   readonly identify?: boolean;
   /**
-   * Called once per origin for a request whose own `User-Agent` names another product token than `agent`. Not called for
-   * requests by Crawlee, Playwright and Puppeteer. If it throws or rejects, the process is warned once.
+   * Called once per origin for a request whose own `User-Agent` names another product token than `agent`. If it throws or rejects, the process is warned once.
    * @default none
    */
   readonly onIdentity?: (identity: OtherIdentity) => void;

@@ -83,7 +83,7 @@ class WireRequests {
 /** Watches requests over `node:http`: got and axios show neither the header of a response nor the end of an attempt. */
 export const watchNodeRequest: RequestWatch = (request) => nodeRequests().expect(request);
 
-/** Watches requests over undici, Node's `fetch` included: a response that nobody reads shows no end. */
+/** Watches requests over undici, Node's `fetch` included: an unread response shows no end. */
 export const watchUndiciRequest: RequestWatch = (request) => undiciRequests().expect(request);
 
 // One subscription for all guards of the process, from the first request on that holds a permit.
