@@ -4,7 +4,7 @@
  * `cache/`: callers pass what robots.txt asks for.
  */
 export { RobotsDeferredError } from './deferred.ts';
-export type { Deferral } from './origin-queue.ts';
+export type { Deferral } from './schedule.ts';
 export type { PacingTotals } from './origin-queues.ts';
 export {
   type BackOffOptions,

@@ -4,7 +4,7 @@ import type { Gap } from './gap.ts';
 import { type FleetSchedule, type FleetSlot, FleetSlots } from './fleet-slots.ts';
 import type { Pace } from './options.ts';
 import type { PauseSignal } from './pause.ts';
-import { type Permit, Schedule, type Wanted } from './schedule.ts';
+import { type Deferral, type Permit, Schedule, type Wanted } from './schedule.ts';
 import { type Waiter, WaitingList } from './waiting-list.ts';
 
 /** A request for a page, with the permit that it waits for. */
@@ -24,11 +24,7 @@ export interface PacedRequest extends Wanted, Permit {
   slot: FleetSlot | undefined;
 }
 
-/** The request has to wait longer than it may. */
-export interface Deferral {
-  readonly retryAt: number;
-  readonly delayFrom: DelayFrom;
-}
+type PacedWaiter = Waiter<PacedRequest>;
 
 /** The longest sleep: the clock may be set meanwhile, and a computer may be suspended. */
 const MAX_SLEEP_MS = 60_000;
@@ -42,7 +38,7 @@ export class OriginQueue {
   readonly #clock: Clock;
   readonly #monotonic: MonotonicClock;
   readonly #slots: FleetSlots | undefined;
-  readonly #waiters = new WaitingList();
+  readonly #waiters = new WaitingList<PacedRequest>();
   #isServing = false;
   /** A pause has begun: every waiting request has to be looked at again. */
   #isPausedAnew = false;
@@ -233,7 +229,7 @@ export class OriginQueue {
     again: boolean,
   ): Promise<Deferral | undefined> {
     return new Promise((resolve, reject) => {
-      const waiter: Waiter = {
+      const waiter: PacedWaiter = {
         request,
         resolve,
         reject,
@@ -269,7 +265,7 @@ export class OriginQueue {
   }
 
   /** The next step for the first request: its permit, its deferral, or a wait. */
-  #serveFirst(waiter: Waiter): Promise<void> | undefined {
+  #serveFirst(waiter: PacedWaiter): Promise<void> | undefined {
     const { request } = waiter;
     const now = this.#monotonic.now();
     request.firstAt ??= now;
@@ -299,14 +295,19 @@ export class OriginQueue {
     }
   }
 
-  #settle(waiter: Waiter, deferral: Deferral | undefined): undefined {
+  #settle(waiter: PacedWaiter, deferral: Deferral | undefined): undefined {
     if (!this.#waiters.remove(waiter)) return;
     waiter.unlisten?.();
     waiter.resolve(deferral);
   }
 
   /** The next step towards a slot of the fleet for the first request: to book one, to wait for it, or to use it. */
-  #serveInFleet(waiter: Waiter, slots: FleetSlots, earliest: number, now: number): Promise<void> | undefined {
+  #serveInFleet(
+    waiter: PacedWaiter,
+    slots: FleetSlots,
+    earliest: number,
+    now: number,
+  ): Promise<void> | undefined {
     const { request } = waiter;
     const slot = slots.usable(request.gap.delayMs, earliest, now);
     if (slot === undefined) return this.#bookInFleet(waiter, slots, earliest - now, now);
@@ -325,7 +326,7 @@ export class OriginQueue {
     return this.#settle(waiter, undefined);
   }
 
-  async #bookInFleet(waiter: Waiter, slots: FleetSlots, minWaitMs: number, now: number): Promise<void> {
+  async #bookInFleet(waiter: PacedWaiter, slots: FleetSlots, minWaitMs: number, now: number): Promise<void> {
     const { request } = waiter;
     const { gap, pace, deadline, firstAt = now } = request;
     if (gap.delayMs === 0) {

@@ -5,11 +5,12 @@ import { RobotsDeferredError } from './deferred.ts';
 import type { FleetSchedule } from './fleet-slots.ts';
 import { type Gap, gapOf } from './gap.ts';
 import { type Pace, paceOf } from './options.ts';
-import { type Deferral, OriginQueue, type PacedRequest } from './origin-queue.ts';
+import { OriginQueue, type PacedRequest } from './origin-queue.ts';
 import { OriginQueues, type PacingTotals } from './origin-queues.ts';
 import { askedPauseMs, isEdgeRefusal, type PageResponse, type PauseSignal } from './pause.ts';
 import { PagePermit, type Permits, type RequestPermit } from './permit.ts';
 import type { Reservation } from './reservation.ts';
+import type { Deferral } from './schedule.ts';
 
 type Settled = Exclude<Reservation, { status: 'refused' }>;
 

@@ -9,6 +9,12 @@ export interface Wanted {
   readonly notBefore: number;
 }
 
+/** The request has to wait longer than it may. */
+export interface Deferral {
+  readonly retryAt: number;
+  readonly delayFrom: DelayFrom;
+}
+
 /** The right of one request to start at a time, and to be in flight until it ends. */
 export interface Permit {
   readonly url: string;

@@ -1,26 +1,31 @@
-import type { Deferral, PacedRequest } from './origin-queue.ts';
+import type { Deferral } from './schedule.ts';
+
+/** What the list needs of a request. */
+interface Waiting {
+  readonly isBooking: boolean;
+}
 
 /** A request that waits for its permit. */
-export interface Waiter {
-  readonly request: PacedRequest;
+export interface Waiter<Request extends Waiting> {
+  readonly request: Request;
   /** Settles the promise of the request, with its deferral if it has no permit. */
   readonly resolve: (deferral: Deferral | undefined) => void;
   readonly reject: (reason: unknown) => void;
   /** Stops listening to the signal of the request. */
   unlisten: (() => void) | undefined;
-  previous: Waiter | undefined;
-  next: Waiter | undefined;
+  previous: Waiter<Request> | undefined;
+  next: Waiter<Request> | undefined;
 }
 
 /** The requests that wait for one origin, in order. Every step costs the same, however many wait. */
-export class WaitingList {
-  #first: Waiter | undefined;
-  #last: Waiter | undefined;
+export class WaitingList<Request extends Waiting> {
+  #first: Waiter<Request> | undefined;
+  #last: Waiter<Request> | undefined;
   #size = 0;
   /** Of them, those that wait to start; the others wait to be booked. */
   #starting = 0;
 
-  get first(): Waiter | undefined {
+  get first(): Waiter<Request> | undefined {
     return this.#first;
   }
 
@@ -33,7 +38,7 @@ export class WaitingList {
     return this.#starting === 0;
   }
 
-  append(waiter: Waiter): void {
+  append(waiter: Waiter<Request>): void {
     waiter.previous = this.#last;
     if (this.#last === undefined) this.#first = waiter;
     else this.#last.next = waiter;
@@ -41,7 +46,7 @@ export class WaitingList {
     this.#count(waiter, 1);
   }
 
-  prepend(waiter: Waiter): void {
+  prepend(waiter: Waiter<Request>): void {
     waiter.next = this.#first;
     if (this.#first === undefined) this.#last = waiter;
     else this.#first.previous = waiter;
@@ -50,7 +55,7 @@ export class WaitingList {
   }
 
   /** Returns whether it was in the list. */
-  remove(waiter: Waiter): boolean {
+  remove(waiter: Waiter<Request>): boolean {
     const { previous, next } = waiter;
     if (previous === undefined && this.#first !== waiter) return false;
     if (previous === undefined) this.#first = next;
@@ -62,7 +67,7 @@ export class WaitingList {
     return true;
   }
 
-  *[Symbol.iterator](): Generator<Waiter> {
+  *[Symbol.iterator](): Generator<Waiter<Request>> {
     for (let each = this.#first; each !== undefined;) {
       // It may be removed meanwhile.
       const { next } = each;
@@ -71,7 +76,7 @@ export class WaitingList {
     }
   }
 
-  #count({ request }: Waiter, change: 1 | -1): void {
+  #count({ request }: Waiter<Request>, change: 1 | -1): void {
     this.#size += change;
     if (!request.isBooking) this.#starting += change;
   }
