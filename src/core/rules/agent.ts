@@ -1,5 +1,5 @@
 import type { DialectTraits } from './dialect.ts';
-import { BLANK, equalsAt, GOOGLE_TOKEN, LOWER, STAR, TOKEN, utf8 } from './bytes.ts';
+import { asCharacters, BLANK, equalsAt, GOOGLE_TOKEN, LOWER, STAR, TOKEN, utf8 } from './bytes.ts';
 
 export const WHOLE_TOKEN: RegExp = /^[A-Za-z0-9_.-]+$/;
 /**
@@ -97,7 +97,9 @@ function itemNames(
   const matches =
     traits.agentMatch === 'whole'
       ? nameEnd - start === agent.length && equalsAt(bytes, start, agent, 0, agent.length)
-      : includes(agent, bytes, start, nameEnd);
+      : // robotstxt-1994: the line's name is a substring of the caller's.
+        start < nameEnd &&
+        asCharacters(agent).includes(asCharacters(bytes.subarray(start, nameEnd)).toLowerCase());
   // An empty name or agent matches nothing, except in google/robotstxt, where two empty ones are equal.
   return matches && (agent.length > 0 || traits.agentNames === 'google') ? NAMES_AGENT : NAMES_NONE;
 }
@@ -107,13 +109,4 @@ function agentNameEnd(bytes: Uint8Array, start: number, end: number, traits: Dia
   const characters = traits.agentNames === 'google' ? GOOGLE_TOKEN : TOKEN;
   while (start < end && characters[bytes[start]!] === 1) start++;
   return start;
-}
-
-/** robotstxt-1994: whether the line's name is a substring of the caller's. */
-function includes(agent: Uint8Array, bytes: Uint8Array, start: number, end: number): boolean {
-  if (end === start) return false;
-  for (let from = 0; from + end - start <= agent.length; from++) {
-    if (equalsAt(bytes, start, agent, from, end - start)) return true;
-  }
-  return false;
 }
