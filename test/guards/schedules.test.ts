@@ -147,7 +147,12 @@ function serve(incoming: IncomingMessage, response: ServerResponse): void {
 
 async function respond(behaviour: string, id: string, ms: number, response: ServerResponse): Promise<void> {
   const page = (): void => void response.end(`page ${id}`);
-  if (behaviour === 'reset') response.socket?.destroy();
+  /** The client sees the end before the site's `close` event. */
+  const cut = (): void => {
+    inHand.delete(response);
+    response.socket?.destroy();
+  };
+  if (behaviour === 'reset') cut();
   else if (behaviour === 'failing') answer(response, { status: 500, body: 'no' });
   else if (behaviour === 'not-found') answer(response, { status: 404, body: 'no' });
   else if (behaviour === 'redirect')
@@ -155,7 +160,7 @@ async function respond(behaviour: string, id: string, ms: number, response: Serv
   else if (behaviour === 'long') response.end('x'.repeat(200_000));
   else if (behaviour === 'half') {
     response.writeHead(200, { 'content-length': '100' }).write('half');
-    setTimeout(() => response.socket?.destroy(), 1);
+    setTimeout(cut, 1);
   } else if (behaviour === 'slow-body') {
     response.write('first');
     await sleep(ms);
