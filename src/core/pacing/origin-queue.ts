@@ -16,6 +16,8 @@ export interface PacedRequest extends Wanted, Permit {
   readonly isBooking: boolean;
   /** Its whole wait ends then at the latest. */
   readonly deadline: number;
+  /** Its number among the requests to its origin. */
+  turn: number;
   /** Since when it is first in its queue. */
   firstAt: number | undefined;
   /** What decides its time, if it is booked. */
@@ -39,6 +41,7 @@ export class OriginQueue {
   readonly #monotonic: MonotonicClock;
   readonly #slots: FleetSlots | undefined;
   readonly #waiters = new WaitingList<PacedRequest>();
+  #turns = 0;
   #isServing = false;
   /** A pause has begun: every waiting request has to be looked at again. */
   #isPausedAnew = false;
@@ -105,6 +108,7 @@ export class OriginQueue {
     signal?.throwIfAborted();
     const isFirst = again || this.waiting === 0;
     if (isFirst) request.firstAt ??= now;
+    if (!again) request.turn = this.#turns++;
     const decided = this.#decide(request, isFirst ? 0 : this.waiting, now);
     if (typeof decided === 'object') return decided;
     if (decided !== undefined && this.#slots === undefined) {
@@ -245,7 +249,7 @@ export class OriginQueue {
           reject(signal.reason);
         });
       }
-      if (again) this.#waiters.prepend(waiter);
+      if (again) this.#waiters.insert(waiter);
       else this.#waiters.append(waiter);
       this.#nextDeadline = Math.min(this.#nextDeadline, request.deadline);
       if (again || request.deadline < (this.#sleeper?.until ?? -Infinity)) this.#wake();

@@ -203,6 +203,7 @@ export class Pacer implements Permits {
       notBefore: robotsAt > now ? -Infinity : robotsAt + gap.delayMs,
       isBooking,
       deadline: now + (isBooking ? pace.maxDelayMs : pace.maxTotalWaitMs),
+      turn: 0,
       firstAt: undefined,
       delayFrom: gap.delayFrom,
       slot: undefined,

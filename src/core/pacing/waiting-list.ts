@@ -3,6 +3,8 @@ import type { Deferral } from './schedule.ts';
 /** What the list needs of a request. */
 interface Waiting {
   readonly isBooking: boolean;
+  /** The order in which requests came. */
+  readonly turn: number;
 }
 
 /** A request that waits for its permit. */
@@ -46,11 +48,17 @@ export class WaitingList<Request extends Waiting> {
     this.#count(waiter, 1);
   }
 
-  prepend(waiter: Waiter<Request>): void {
-    waiter.next = this.#first;
-    if (this.#first === undefined) this.#last = waiter;
-    else this.#first.previous = waiter;
-    this.#first = waiter;
+  /** Puts a request back that has lost its permit: before those that came after it. */
+  insert(waiter: Waiter<Request>): void {
+    let next = this.#first;
+    while (next !== undefined && next.request.turn < waiter.request.turn) next = next.next;
+    if (next === undefined) return this.append(waiter);
+    const { previous } = next;
+    waiter.next = next;
+    waiter.previous = previous;
+    next.previous = waiter;
+    if (previous === undefined) this.#first = waiter;
+    else previous.next = waiter;
     this.#count(waiter, 1);
   }
 
