@@ -1,4 +1,4 @@
-import { compress, decompress } from '../../src/core/store/value.ts';
+import { compress, decompress } from '../../src/core/store/value-encoding.ts';
 import type { RobotsStore, StoreLease, StoreLeaseOptions, StoreSetOptions } from '../../src/index.ts';
 
 interface Held {

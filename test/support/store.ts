@@ -1,5 +1,5 @@
 import { durationMs } from '../../src/core/store/store.ts';
-import { withFence } from '../../src/core/store/value.ts';
+import { withFence } from '../../src/core/store/value-encoding.ts';
 import type {
   RobotsStore,
   StoreLease,

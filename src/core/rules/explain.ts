@@ -3,7 +3,7 @@ import { agentLineNames, callerAgent, NAMES_AGENT, NAMES_ALL } from './agent.ts'
 import type { DialectTraits } from './dialect.ts';
 import { pathEnd, type RobotsFile } from './file.ts';
 import { GroupWalk } from './group-walk.ts';
-import { LINE_ALLOW, LINE_DISALLOW, LINE_USER_AGENT } from './line-cursor.ts';
+import { LINE_ALLOW, LINE_DISALLOW, LINE_USER_AGENT } from './parse-line.ts';
 import { matchingRules, type WrittenRule } from './matcher/index.ts';
 import { readTarget } from './normal-form/target.ts';
 import type { Explanation } from './verdict.ts';

@@ -6,7 +6,7 @@ import {
   LINE_OTHER,
   LINE_USER_AGENT,
   LineCursor,
-} from './line-cursor.ts';
+} from './parse-line.ts';
 
 /**
  * Tracks the group and the block that a line belongs to.

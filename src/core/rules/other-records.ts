@@ -2,7 +2,7 @@ import { agentLineNames, callerAgent, NAMES_AGENT, NAMES_ALL } from './agent.ts'
 import { dialects } from './dialect.ts';
 import type { RobotsFile } from './file.ts';
 import { GroupWalk } from './group-walk.ts';
-import { LINE_ALLOW, LINE_BLANK, LINE_DISALLOW, LINE_OTHER, LINE_USER_AGENT } from './line-cursor.ts';
+import { LINE_ALLOW, LINE_BLANK, LINE_DISALLOW, LINE_OTHER, LINE_USER_AGENT } from './parse-line.ts';
 import { utf8 } from './bytes.ts';
 
 /** A line that neither allows nor disallows, as bytes of its file. */

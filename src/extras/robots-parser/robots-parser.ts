@@ -4,7 +4,7 @@
  */
 import { RobotsInvalidUrlError } from '../../core/base/index.ts';
 import { parseRobots, type RobotsFile, type Verdict } from '../../core/rules/index.ts';
-import { LINE_OTHER, LINE_SITEMAP, LineCursor } from '../../core/rules/line-cursor.ts';
+import { LINE_OTHER, LINE_SITEMAP, LineCursor } from '../../core/rules/parse-line.ts';
 import { locate, LocatedUrl } from '../../core/url/index.ts';
 
 /** Relative URLs resolve to this host. The name is reserved (RFC 6761 §6.4), so no site has it. */

@@ -4,7 +4,7 @@ import type { GuardClient } from '../shared/client.ts';
 import type { EditableHeaders } from '../shared/header-copy.ts';
 import { ignoredBecause } from '../shared/ignore.ts';
 import { assertThrowing, type ThrowingGuardOptions } from '../shared/options.ts';
-import { type Refusal, RobotsUndecidedError } from '../shared/refusal.ts';
+import { type Refusal, RobotsUndecidedError } from '../shared/refusal-errors.ts';
 import type { NodeHeaders } from '../shared/response-fields.ts';
 import { Guard } from '../shared/guard.ts';
 import type { RequestOptions, StartedRequest } from '../shared/guarded-request.ts';

@@ -1,6 +1,6 @@
 /* oxlint-disable no-underscore-dangle -- the methods of Crawlee have such names */
 import { type Clock, isRobotsError, RobotsInvalidOptionsError, sleepWith } from '../../core/base/index.ts';
-import { refusalIn } from '../shared/refusal.ts';
+import { refusalIn } from '../shared/refusal-errors.ts';
 import type { CrawlerGuard } from './crawler-guard.ts';
 import { guardHttpClient } from './http-client.ts';
 import type {

@@ -1,7 +1,7 @@
 import { RobotsInvalidOptionsError } from '../../core/base/index.ts';
 import { type HopRequest, redirectedRequest } from '../fetch/redirect.ts';
 import { isStream } from '../fetch/request.ts';
-import type { Refusal } from '../shared/refusal.ts';
+import type { Refusal } from '../shared/refusal-errors.ts';
 import { cleanInPlace, sentUrl } from '../shared/sent-url.ts';
 import { redirects } from '../shared/response-fields.ts';
 

@@ -1,7 +1,7 @@
 import { causesOf, isRobotsError } from '../../core/base/index.ts';
 import type { RobotsDeferredError } from '../../core/pacing/index.ts';
 import { ignoredBecause } from '../shared/ignore.ts';
-import { type Refusal, refusalIn } from '../shared/refusal.ts';
+import { type Refusal, refusalIn } from '../shared/refusal-errors.ts';
 import type { Guard } from '../shared/guard.ts';
 import type {
   AdmittedRequest,

@@ -1,6 +1,6 @@
 import { quote, RobotsInvalidOptionsError } from '../../core/base/index.ts';
 import type { Decision } from '../../core/decision/index.ts';
-import type { Refusal } from '../shared/refusal.ts';
+import type { Refusal } from '../shared/refusal-errors.ts';
 import type { HttpClient } from './http-client.ts';
 import type { CrawledPage } from './page-guard.ts';
 

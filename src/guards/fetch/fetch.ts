@@ -4,7 +4,7 @@ import { isRedirect } from '../../core/fetch/redirect.ts';
 import type { GuardClient } from '../shared/client.ts';
 import { ignoredBecause, type RobotsInit } from '../shared/ignore.ts';
 import type { GuardOptions } from '../shared/options.ts';
-import type { Refusal } from '../shared/refusal.ts';
+import type { Refusal } from '../shared/refusal-errors.ts';
 import { Guard } from '../shared/guard.ts';
 import {
   type Admission,

@@ -1,5 +1,5 @@
 import type { Clock } from '../../core/base/index.ts';
-import { answeringFor, type Refusal, refusalOf } from '../shared/refusal.ts';
+import { answeringFor, type Refusal, refusalOf } from '../shared/refusal-errors.ts';
 import type { Fields } from '../shared/response-fields.ts';
 
 /** The part of a `Response`, of any realm, that a guard reads. */

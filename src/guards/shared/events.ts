@@ -9,7 +9,7 @@ import {
 import { locate } from '../../core/url/index.ts';
 import type { GuardSettings } from './options.ts';
 import type { GuardClientAdapter } from './client.ts';
-import type { Refusal } from './refusal.ts';
+import type { Refusal } from './refusal-errors.ts';
 import { fieldOf, priceIn, type ResponseFields, retryAfterOf } from './response-fields.ts';
 
 const ABOUT_REQUEST: DecisionContext = Object.freeze({ request: true });

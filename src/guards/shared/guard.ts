@@ -2,7 +2,7 @@ import type { Clock } from '../../core/base/index.ts';
 import type { Decision } from '../../core/decision/index.ts';
 import { Identity } from './identity.ts';
 import { type GuardOptions, type GuardSettings, readGuardOptions } from './options.ts';
-import { type Refusal, refusalFor } from './refusal.ts';
+import { type Refusal, refusalFor } from './refusal-errors.ts';
 import { adapterOf, type GuardClient } from './client.ts';
 import { GuardEvents } from './events.ts';
 import {

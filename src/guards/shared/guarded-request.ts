@@ -1,7 +1,7 @@
 import type { Decision, RedirectChain } from '../../core/decision/index.ts';
 import { type Pace, RobotsDeferredError, type RequestPermit } from '../../core/pacing/index.ts';
 import type { GuardSettings } from './options.ts';
-import { type Refusal, refusalFor } from './refusal.ts';
+import { type Refusal, refusalFor } from './refusal-errors.ts';
 import type { GuardClientAdapter } from './client.ts';
 import type { GuardEvents, RequestEnd } from './events.ts';
 import { redirects, type ResponseFields, usageHeaders } from './response-fields.ts';

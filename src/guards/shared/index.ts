@@ -16,5 +16,5 @@ export {
   RobotsUndecidedError,
   RobotsUnreachableError,
   RobotsUsageError,
-} from './refusal.ts';
+} from './refusal-errors.ts';
 export { retryLater, type RetryLaterOptions } from './retry-later.ts';

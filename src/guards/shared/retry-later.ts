@@ -8,7 +8,7 @@ import {
   anAbortSignal,
   anObjectWith,
 } from '../../core/base/index.ts';
-import { refusalIn } from './refusal.ts';
+import { refusalIn } from './refusal-errors.ts';
 
 /** Options of {@link retryLater}. */
 export interface RetryLaterOptions {

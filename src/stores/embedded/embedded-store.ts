@@ -8,7 +8,7 @@ import {
   RobotsInvalidOptionsError,
   systemClock,
 } from '../../core/base/index.ts';
-import { decompress, withoutFence } from '../../core/store/value.ts';
+import { decompress, withoutFence } from '../../core/store/value-encoding.ts';
 import {
   type FencedLease,
   durationMs,

@@ -1,4 +1,4 @@
-import { compress, fenceOf, withFence } from '../../core/store/value.ts';
+import { compress, fenceOf, withFence } from '../../core/store/value-encoding.ts';
 import { durationMs, type StoreSetOptions } from '../../core/store/store.ts';
 import type { Table, Writer } from './table.ts';
 

@@ -1,6 +1,11 @@
 import { RobotsInvalidOptionsError } from '../../core/base/index.ts';
 import type { StoreEntry } from '../../core/store/store.ts';
-import { decompress, MAX_VALUE_BYTES, MAX_FENCE_BYTES, withoutFence } from '../../core/store/value.ts';
+import {
+  decompress,
+  MAX_VALUE_BYTES,
+  MAX_FENCE_BYTES,
+  withoutFence,
+} from '../../core/store/value-encoding.ts';
 import type { RedisConnection, SendCommand } from './connection.ts';
 
 /** Reads of a value end here, so that an oversized foreign value costs no more than the largest valid one. */

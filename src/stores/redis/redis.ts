@@ -1,5 +1,5 @@
 import { assertKnownOptions, invalid, quote } from '../../core/base/index.ts';
-import { compress, decompress, withFence, withoutFence } from '../../core/store/value.ts';
+import { compress, decompress, withFence, withoutFence } from '../../core/store/value-encoding.ts';
 import {
   type FencedLease,
   durationMs,

@@ -5,7 +5,7 @@ import { setupServer } from 'msw/node';
 import type Nock from 'nock';
 import { Agent, MockAgent, setGlobalDispatcher } from 'undici';
 import { guardFetch, RobotsUnreachableError, type RobotsClientOptions } from '../../../src/index.ts';
-import { refusalFor } from '../../../src/guards/shared/refusal.ts';
+import { refusalFor } from '../../../src/guards/shared/refusal-errors.ts';
 import { testClient } from '../../support/client.ts';
 
 const ROBOTS = 'https://example.test/robots.txt';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { dialects } from '../../../src/core/rules/dialect.ts';
-import { LineCursor } from '../../../src/core/rules/line-cursor.ts';
+import { LineCursor } from '../../../src/core/rules/parse-line.ts';
 import { type Dialect, parseRobots, productToken } from '../../../src/core/rules/index.ts';
 
 const lines = (...text: string[]): string => text.join('\n');

@@ -1,6 +1,6 @@
 import { quote } from '../../base/index.ts';
 import type { Diagnostic, DiagnosticCode } from './diagnostic.ts';
-import { originOfDirective } from './known-directives.ts';
+import { originOfDirective } from './foreign-directives.ts';
 
 /** The text of a diagnostic. */
 export interface DiagnosticDescription {

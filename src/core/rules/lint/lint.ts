@@ -13,7 +13,7 @@ import {
   LINE_SITEMAP,
   LINE_USER_AGENT,
   type LineCursor,
-} from '../line-cursor.ts';
+} from '../parse-line.ts';
 import { asCharacters, BLANK, CONTROL, DOLLAR, fromUtf8, secondsToMs, SLASH, STAR, utf8 } from '../bytes.ts';
 import { recordsFor } from '../other-records.ts';
 import { GroupLint } from './lint-groups.ts';

@@ -1,5 +1,5 @@
 import type { DialectTraits } from '../dialect.ts';
-import { LINE_ALLOW } from '../line-cursor.ts';
+import { LINE_ALLOW } from '../parse-line.ts';
 import { Pattern } from '../normal-form/pattern.ts';
 import type { MatchedGroup } from '../verdict.ts';
 import { RuleCursor } from './rule-cursor.ts';

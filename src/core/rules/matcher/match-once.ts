@@ -1,5 +1,5 @@
 import type { DialectTraits } from '../dialect.ts';
-import { LINE_ALLOW } from '../line-cursor.ts';
+import { LINE_ALLOW } from '../parse-line.ts';
 import type { NormalForm } from '../normal-form/normal-form.ts';
 import { Pattern } from '../normal-form/pattern.ts';
 import { eachPattern, rankOf, type WrittenRule } from './rule.ts';

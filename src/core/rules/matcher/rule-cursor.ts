@@ -1,5 +1,5 @@
 import type { DialectTraits } from '../dialect.ts';
-import { LINE_ALLOW, LineCursor } from '../line-cursor.ts';
+import { LINE_ALLOW, LineCursor } from '../parse-line.ts';
 import { BLANK, DOLLAR, ENCODED, PERCENT, STAR, UNRESERVED, URI_CLASS, utf8 } from '../bytes.ts';
 import { escapeAt } from '../normal-form/normal-form.ts';
 import type { Pattern } from '../normal-form/pattern.ts';

@@ -8,7 +8,7 @@ import {
   RobotsUndecidedError,
   RobotsUnreachableError,
   RobotsUsageError,
-} from '../../src/guards/shared/refusal.ts';
+} from '../../src/guards/shared/refusal-errors.ts';
 import { usageOf } from '../../src/core/decision/usage-decision.ts';
 import {
   type Decision,

@@ -8,7 +8,7 @@ import {
   MAX_VALUE_BYTES,
   withFence,
   withoutFence,
-} from '../../../src/core/store/value.ts';
+} from '../../../src/core/store/value-encoding.ts';
 import fc from '../../support/fast-check.ts';
 
 /** Zeros, compressed as fast as can be: by default that takes 15 s for the bomb. */
