@@ -1,6 +1,6 @@
 /** The public surface of `canfetch`: exports only. */
 export {
-  type AnswerHeaders,
+  type RobotsResponseHeaders,
   type Failure,
   type Freshness,
   type RecordFault,

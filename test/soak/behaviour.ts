@@ -1,6 +1,6 @@
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import {
-  type AnswerHeaders,
+  type RobotsResponseHeaders,
   classifyStatus,
   type Outcome,
   type Profile,
@@ -88,7 +88,7 @@ function rules(chance: Chance, origin: string): Behaviour {
   const coded = coding === 'gzip' ? gzipSync(bytes) : coding === 'br' ? brotliCompressSync(bytes) : bytes;
   const kept = cacheControl === undefined ? '' : `cache-control: ${cacheControl}\r\n`;
   const fields = `${kept}${etag === undefined ? '' : `etag: ${etag}\r\n`}`;
-  const headers: AnswerHeaders = {
+  const headers: RobotsResponseHeaders = {
     ...(cacheControl === undefined ? {} : { cacheControl }),
     ...(etag === undefined ? {} : { etag }),
   };

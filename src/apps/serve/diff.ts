@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { quote, Turn } from '../../core/base/index.ts';
+import { quote, TimeSlice } from '../../core/base/index.ts';
 import { profileNames, type ProfileName, profiles } from '../../core/lifecycle/index.ts';
 import { type ComparedFile, FileComparison } from '../answers/comparison/index.ts';
 import { notATarget, tokensOf } from '../answers/index.ts';
@@ -52,15 +52,15 @@ export const diff: Handler = async ({ request, query, service, signal }) => {
   const asked = { service, signal, dialect };
   const [old, now] = await Promise.all([sideOf(before, 'before', asked), sideOf(after, 'after', asked)]);
   const tokens = agents.length === 0 ? [] : tokensOf(readAgents(agents));
-  const turn = new Turn(signal);
-  const comparison = await FileComparison.of(old.file, now.file, tokens, turn);
+  const slice = new TimeSlice(signal);
+  const comparison = await FileComparison.of(old.file, now.file, tokens, slice);
   for (const url of urls) {
     try {
       comparison.probe(url);
     } catch (error) {
       throw invalid(notATarget(error, url).message);
     }
-    if (turn.isOver) await turn.yield();
+    if (slice.isOver) await slice.yield();
   }
   return { type: JSON_TYPE, body: jsonLine<ComparisonAnswer>(comparison.record(old, now)) };
 };

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { z } from 'zod';
-import { omitUndefined, Turn } from '../../core/base/index.ts';
+import { omitUndefined, TimeSlice } from '../../core/base/index.ts';
 import { type Purpose, PURPOSES } from '../../core/decision/index.ts';
 import { profileNames, type ProfileName, profiles } from '../../core/lifecycle/index.ts';
 import { MAX_URL_BYTES, targetOf } from '../../core/url/index.ts';
@@ -50,10 +50,10 @@ export const explainOne: Handler = async ({ query, service, signal }) => {
   const explained = await explainUrl(client, url, { agent, signal });
   const { decision, policy: known, runnerUp, file, underProfiles } = explained;
   const verdicts = [verdictOf(decision, file, purpose)];
-  const turn = new Turn(signal);
+  const slice = new TimeSlice(signal);
   for (const other of others) {
     verdicts.push(verdictOf(await client.check(url, other, { signal }), file, purpose));
-    if (turn.isOver) await turn.yield();
+    if (slice.isOver) await slice.yield();
   }
   // What is taken off at random, so that origins are not asked together, is no reason: `policy.lifetime.jitterMs` has it.
   const because = known.lifetime && lifetimeReason({ ...known.lifetime, jitterMs: 0 });
@@ -164,11 +164,11 @@ async function verdictsFor(
   const verdicts = urls.map((): VerdictRecord[] => []);
   const errors = new Map<string, InputError>();
   let characters = 0;
-  const turn = new Turn(signal);
+  const slice = new TimeSlice(signal);
   // Agents in the outer loop, because the file caches the rules of the last agent.
   for (const agent of agents) {
     for (const [index, url] of urls.entries()) {
-      if (turn.isOver) await turn.yield();
+      if (slice.isOver) await slice.yield();
       try {
         const verdict = verdictBy(file, url, agent, purpose);
         characters += JSON.stringify(verdict).length;

@@ -97,12 +97,12 @@ export class MonotonicClock {
 }
 
 /** After this time a loop yields, so that other requests are answered. */
-const TURN_MS = 10;
+const TIME_SLICE_MS = 10;
 
 /** The turn of a long loop on the event loop. */
-export class Turn {
+export class TimeSlice {
   readonly #signal: AbortSignal;
-  #endsAt = performance.now() + TURN_MS;
+  #endsAt = performance.now() + TIME_SLICE_MS;
 
   constructor(signal: AbortSignal) {
     this.#signal = signal;
@@ -113,10 +113,10 @@ export class Turn {
     return performance.now() > this.#endsAt;
   }
 
-  /** Lets other requests have their turn. Throws the reason of the signal when it is aborted. */
+  /** Lets other requests run. Throws the reason of the signal when it is aborted. */
   async yield(): Promise<void> {
     await yieldToEventLoop();
     this.#signal.throwIfAborted();
-    this.#endsAt = performance.now() + TURN_MS;
+    this.#endsAt = performance.now() + TIME_SLICE_MS;
   }
 }

@@ -27,7 +27,7 @@ export {
   sleepWith,
   MonotonicClock,
   systemClock,
-  Turn,
+  TimeSlice,
 } from './clock.ts';
 export { ignore, omitUndefined } from './values.ts';
 export { truncate } from './printable.ts';
@@ -58,18 +58,18 @@ export {
 } from './invalid-options.ts';
 export { invokeListener, emitWarning, warnOnce } from './warning.ts';
 export {
-  aFunction,
+  func,
   allOf,
-  anAbortSignal,
-  anObjectWith,
+  abortSignal,
+  hasMethod,
   type Check,
-  expecting,
+  predicate,
   faultOf,
   fields,
   isFunction,
   isText,
   listOf,
-  matching,
+  textMatching,
   milliseconds,
   nonEmptyText,
   oneOf,

@@ -30,7 +30,7 @@ export function faultOf(check: Check, value: unknown, path: string): Error | und
 }
 
 /** A check by a predicate. `expected` completes "Expected `name` to be …". */
-export function expecting(expected: string, holds: (value: unknown) => boolean): Check {
+export function predicate(expected: string, holds: (value: unknown) => boolean): Check {
   return (value, path) => {
     if (!holds(value)) throw invalid(nameOf(path), expected, value);
   };
@@ -41,27 +41,27 @@ export const isFunction = (value: unknown): boolean => typeof value === 'functio
 export const isText = (value: unknown): value is string => typeof value === 'string';
 
 /** A string that the pattern matches. */
-export function matching(expected: string, pattern: RegExp): Check {
-  return expecting(expected, (value) => isText(value) && pattern.test(value));
+export function textMatching(expected: string, pattern: RegExp): Check {
+  return predicate(expected, (value) => isText(value) && pattern.test(value));
 }
 
 export function nonEmptyText(expected: string): Check {
-  return expecting(expected, (value) => isText(value) && value !== '');
+  return predicate(expected, (value) => isText(value) && value !== '');
 }
 
 /** @param what Completes "a function …". */
-export function aFunction(what = ''): Check {
-  return expecting(`a function ${what}`.trimEnd(), isFunction);
+export function func(what = ''): Check {
+  return predicate(`a function ${what}`.trimEnd(), isFunction);
 }
 
 /** An object with a method of that name, such as an instance from another library. */
-export function anObjectWith(method: string, expected: string): Check {
-  return expecting(expected, (value) => isFunction(Reflect.get(Object(value), method)));
+export function hasMethod(method: string, expected: string): Check {
+  return predicate(expected, (value) => isFunction(Reflect.get(Object(value), method)));
 }
 
 /** A safe integer within the bounds, both included. */
 export function wholeNumber(min: number, max: number, expected: string): Check {
-  return expecting(
+  return predicate(
     expected,
     (value) => typeof value === 'number' && Number.isSafeInteger(value) && value >= min && value <= max,
   );
@@ -69,7 +69,7 @@ export function wholeNumber(min: number, max: number, expected: string): Check {
 
 export const milliseconds: Check = wholeNumber(0, Number.MAX_SAFE_INTEGER, 'a whole number of milliseconds');
 
-export const anAbortSignal: Check = anObjectWith('throwIfAborted', 'an AbortSignal');
+export const abortSignal: Check = hasMethod('throwIfAborted', 'an AbortSignal');
 
 export function oneOf(names: readonly string[], expected: string = alternatives(names)): Check {
   return (value, path) => {

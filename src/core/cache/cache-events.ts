@@ -68,7 +68,7 @@ export interface RecordObserver {
   onSiteSignal(before: OriginRecord | undefined, record: OriginRecord, reachable: boolean, at: number): void;
   /** The clock went back: the pause after a failure restarts. */
   onBackoffRestarted(before: OriginRecord, after: OriginRecord): void;
-  onForgotten(origin: string, reason: 'invalidated' | 'evicted'): void;
+  onRemoved(origin: string, reason: 'invalidated' | 'evicted'): void;
 }
 
 /**
@@ -77,15 +77,15 @@ export interface RecordObserver {
  */
 export class CacheEvents {
   readonly #waiting: (() => void)[] = [];
-  readonly #witness: RecordObserver | undefined;
+  readonly #observer: RecordObserver | undefined;
 
-  constructor(witness?: RecordObserver) {
-    this.#witness = witness;
+  constructor(observer?: RecordObserver) {
+    this.#observer = observer;
   }
 
   add(origin: string, event: CacheMessage['event']): void {
     const { cache } = cacheChannels;
-    if (event === 'evict') this.witness((witness) => witness.onForgotten(origin, 'evicted'));
+    if (event === 'evict') this.observe((observer) => observer.onRemoved(origin, 'evicted'));
     if (cache.hasSubscribers) this.#waiting.push(() => cache.publish({ origin, event }));
   }
 
@@ -97,10 +97,10 @@ export class CacheEvents {
     if (change !== undefined) this.#waiting.push(() => policyChange.publish(change));
   }
 
-  /** Adds what a witness is to write down, if there is one. */
-  witness(tell: (witness: RecordObserver) => void): void {
-    const witness = this.#witness;
-    if (witness !== undefined) this.#waiting.push(() => tell(witness));
+  /** Adds a call of the observer, if there is one. */
+  observe(notify: (observer: RecordObserver) => void): void {
+    const observer = this.#observer;
+    if (observer !== undefined) this.#waiting.push(() => notify(observer));
   }
 
   /** Publishes what waits. A subscriber that asks the client hears the rest before the events of its own question. */

@@ -1,5 +1,5 @@
 import type {
-  AnswerHeaders,
+  RobotsResponseHeaders,
   ConclusiveAnswer,
   Copy,
   Failure,
@@ -65,7 +65,7 @@ function bytesOf({ origin, answer, failure, copy }: OriginRecord): number {
   );
 }
 
-function copyBytes(copy: Copy | undefined, headers: AnswerHeaders = {}): number {
+function copyBytes(copy: Copy | undefined, headers: RobotsResponseHeaders = {}): number {
   if (copy === undefined) return 0;
   let bytes = COPY_BYTES + copy.body.length + (copy.sha256 === undefined ? 0 : DIGEST_BYTES);
   // Those of the answer that brought the copy are the same strings.

@@ -17,7 +17,7 @@ export interface OriginMemoryOptions {
   readonly maxBytes: number;
   readonly clock: Clock;
   readonly profileOf: (origin: string) => Profile;
-  readonly witness?: RecordObserver | undefined;
+  readonly observer?: RecordObserver | undefined;
 }
 
 /**
@@ -42,8 +42,8 @@ export class OriginMemory {
   /** Whether sites answer, noted before this memory was open. */
   readonly #earlySignals = new Map<string, boolean>();
 
-  constructor({ maxOrigins, maxBytes, clock, profileOf, witness }: OriginMemoryOptions) {
-    this.events = new CacheEvents(witness);
+  constructor({ maxOrigins, maxBytes, clock, profileOf, observer }: OriginMemoryOptions) {
+    this.events = new CacheEvents(observer);
     this.#maxOrigins = maxOrigins;
     this.#clock = clock;
     this.#profileOf = profileOf;
@@ -89,7 +89,7 @@ export class OriginMemory {
     const { record } = entry;
     const paused = restartBackoff(record, entry.profile, now);
     if (paused === record) return entry;
-    this.events.witness((witness) => witness.onBackoffRestarted(record, paused));
+    this.events.observe((observer) => observer.onBackoffRestarted(record, paused));
     return this.#store(paused, entry);
   }
 
@@ -117,7 +117,7 @@ export class OriginMemory {
     const merged = known === undefined ? record : mergeRecords(known.record, record);
     if (known !== undefined && merged === known.record) return known;
     const entry = this.keep(merged, known, now);
-    this.events.witness((witness) => witness.onRecordRestored(merged, entry.profile, true));
+    this.events.observe((observer) => observer.onRecordRestored(merged, entry.profile, true));
     return entry;
   }
 
@@ -163,14 +163,14 @@ export class OriginMemory {
     const entry = this.peek(origin);
     const { origin: kept = detachedString(origin) } = entry?.record ?? {};
     const { record } = this.keep(withSiteSignal(entry?.record, kept, reachable, now), entry, now);
-    this.events.witness((witness) => witness.onSiteSignal(entry?.record, record, reachable, now));
+    this.events.observe((observer) => observer.onSiteSignal(entry?.record, record, reachable, now));
     this.events.publish();
   }
 
   forget(origin: string): void {
     this.#earlySignals.delete(origin);
     if (this.#entries.value?.delete(origin) !== true) return;
-    this.events.witness((witness) => witness.onForgotten(origin, 'invalidated'));
+    this.events.observe((observer) => observer.onRemoved(origin, 'invalidated'));
     this.events.publish();
   }
 

@@ -171,8 +171,8 @@ export class OriginRefresher {
       (isPaused && canServe(record)) || this.#improves(record);
     const found = await stored.find(origin, suffices, signal);
     const known = found.record === undefined ? undefined : this.#takeOver(found.record, context);
-    if (found.kind === 'answered' && known !== undefined) return { entry: known, source: 'store' };
-    const lease = found.kind === 'to-ask' ? found.lease : undefined;
+    if (found.kind === 'found' && known !== undefined) return { entry: known, source: 'store' };
+    const lease = found.kind === 'needs-fetch' ? found.lease : undefined;
     return this.#fetchAndLearn(context, known ?? this.#memory.peek(origin), lease);
   }
 
@@ -195,7 +195,7 @@ export class OriginRefresher {
       entry = this.#memory.merge(record, now);
     } else {
       const { profile } = (entry = new CacheEntry(record, this.#options.profileOf(record.origin)));
-      this.#memory.events.witness((witness) => witness.onRecordRestored(record, profile, false));
+      this.#memory.events.observe((observer) => observer.onRecordRestored(record, profile, false));
     }
     this.#memory.events.publish();
     return entry;
@@ -253,7 +253,7 @@ export class OriginRefresher {
       ? this.#memory.keep(record, held ?? known, now)
       : new CacheEntry(record, profile, known);
     const attempt = { origin, outcome, previous, record, profile, at: now, isKept };
-    this.#memory.events.witness((witness) => witness.onAttempt(attempt));
+    this.#memory.events.observe((observer) => observer.onAttempt(attempt));
     return entry;
   }
 
@@ -277,7 +277,7 @@ export class OriginRefresher {
     const record = nextRecord({ origin: server, previous, outcome: served, profile, now, random });
     this.#memory.keep(record, known, now);
     const attempt = { origin: server, outcome: served, previous, record, profile, at: now, isKept: true };
-    this.#memory.events.witness((witness) => witness.onAttempt(attempt));
+    this.#memory.events.observe((observer) => observer.onAttempt(attempt));
     void stored?.remember(record);
   }
 

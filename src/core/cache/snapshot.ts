@@ -1,7 +1,7 @@
 import { type OriginRecord, type Profile, retentionMs } from '../lifecycle/index.ts';
 import {
-  aFunction,
-  anAbortSignal,
+  func,
+  abortSignal,
   type Check,
   type Clock,
   omitUndefined,
@@ -153,8 +153,8 @@ export function assertRestorable(lines: unknown, options: RestoreOptions): void 
 }
 
 const restoreOptions: Check = optionTable({
-  signal: anAbortSignal,
-  onRejected: aFunction(),
+  signal: abortSignal,
+  onRejected: func(),
 } satisfies Readonly<Record<keyof RestoreOptions, Check>>);
 
 /** What a reader of a snapshot does with its records. */

@@ -1,17 +1,17 @@
 /** The checks of the client's options. `settings.ts` adds the defaults. */
 import {
   allOf,
-  aFunction,
-  anAbortSignal,
-  anObjectWith,
+  func,
+  abortSignal,
+  hasMethod,
   type Check,
   DEFAULT_MAX_BODY_BYTES,
-  expecting,
+  predicate,
   fields,
   isFunction,
   isText,
   listOf,
-  matching,
+  textMatching,
   nonEmptyText,
   oneOf,
   optional,
@@ -34,7 +34,7 @@ const FIELD_VALUE = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
 
 /** The check of what `headersForRobots` returns. */
 export const headerFields: Check = record(
-  matching('an object whose keys are names of header fields', FIELD_NAME),
+  textMatching('an object whose keys are names of header fields', FIELD_NAME),
   // A value may be a credential, so the message does not contain it.
   (value, path) => {
     if (isText(value) && FIELD_VALUE.test(value)) return;
@@ -46,10 +46,10 @@ export const headerFields: Check = record(
 );
 
 const agentString: Check = allOf(
-  expecting('a product token or User-Agent string', isText),
-  matching('a string without CR or LF', /^[^\r\n]*$/),
-  matching('a string of characters that a header field can carry', FIELD_VALUE),
-  expecting(
+  predicate('a product token or User-Agent string', isText),
+  textMatching('a string without CR or LF', /^[^\r\n]*$/),
+  textMatching('a string of characters that a header field can carry', FIELD_VALUE),
+  predicate(
     'a string that holds a product token, such as "ExampleBot/1.0 (+https://example.com/bot)"',
     (value) => isText(value) && productToken(value) !== undefined,
   ),
@@ -60,7 +60,7 @@ const agent: Check = (value, path) => (Array.isArray(value) ? agentList : agentS
 /** By the key that identifies the kind, so that the message is about the intended one. */
 const overrideKinds: Readonly<Record<string, Check>> = {
   text: fields({
-    text: expecting('the text of a robots.txt', isText),
+    text: predicate('the text of a robots.txt', isText),
     because: optional(nonEmptyText('the reason, as text')),
   }),
   verdict: fields({ verdict: oneOf(['allow', 'disallow']), because: nonEmptyText('the reason, as text') }),
@@ -71,7 +71,7 @@ const override: Check = (value, path) => {
   const kind = Object.keys(overrideKinds).find((key) => key in Object(value));
   const check =
     (kind === undefined ? undefined : overrideKinds[kind]) ??
-    expecting('an object with `text`, with `verdict` and `because`, or with `profile`', () => false);
+    predicate('an object with `text`, with `verdict` and `because`, or with `profile`', () => false);
   check(value, path);
 };
 
@@ -88,7 +88,7 @@ function isStore(value: unknown): boolean {
 
 /** The second argument of `policy`. */
 export const policyOptions: Check = optionTable(
-  { agent, signal: anAbortSignal } satisfies Readonly<Record<keyof PolicyOptions, Check>>,
+  { agent, signal: abortSignal } satisfies Readonly<Record<keyof PolicyOptions, Check>>,
   'an object, such as { agent, signal }',
 );
 
@@ -104,29 +104,29 @@ export const clientOptions: Check = optionTable({
   ),
   concurrency: wholeNumber(1, 100_000, 'a whole number, at least 1'),
   addressPolicy: oneOf(ADDRESS_POLICIES),
-  lookup: aFunction('like dns.lookup'),
-  dispatcher: expecting(
+  lookup: func('like dns.lookup'),
+  dispatcher: predicate(
     'an undici Dispatcher, or a function from a URL to one',
     (value) => isFunction(value) || isFunction(Reflect.get(Object(value), 'dispatch')),
   ),
   transport: (value, path) => {
     if (value !== 'fetch')
-      fields({ fetch: aFunction('like fetch') }, "'fetch' or an object with a `fetch`")(value, path);
+      fields({ fetch: func('like fetch') }, "'fetch' or an object with a `fetch`")(value, path);
   },
-  ftp: anObjectWith('request', 'an FTP transport, made by `ftpTransport()` of canfetch/ftp'),
-  clock: anObjectWith('now', 'an object whose `now()` returns epoch milliseconds'),
-  random: aFunction('that returns numbers in [0, 1)'),
+  ftp: hasMethod('request', 'an FTP transport, made by `ftpTransport()` of canfetch/ftp'),
+  clock: hasMethod('now', 'an object whose `now()` returns epoch milliseconds'),
+  random: func('that returns numbers in [0, 1)'),
   cache: optionTable({
     maxOrigins: wholeNumber(1, 2 ** 31 - 1, 'a whole number, at least 1'),
     maxBytes: wholeNumber(1_048_576, Number.MAX_SAFE_INTEGER, 'a whole number of bytes, at least 1 MiB'),
   }),
-  store: expecting(
+  store: predicate(
     'a store with `get`, `set` and `delete`, and optionally `lease`, `reserve`, `pause` and `now`',
     isStore,
   ),
   storeDeadlineMs: wholeNumber(1, 60_000, 'a whole number of milliseconds from 1 to 60000'),
-  onStoreEvent: aFunction('that takes an event'),
-  evidence: aFunction('that takes an entry, such as `evidenceFile(path)`'),
-  headersForRobots: aFunction('from an origin to header fields'),
-  overrides: record(expecting('an object by origin', isText), override),
+  onStoreEvent: func('that takes an event'),
+  evidence: func('that takes an entry, such as `evidenceFile(path)`'),
+  headersForRobots: func('from an origin to header fields'),
+  overrides: record(predicate('an object by origin', isText), override),
 } satisfies Readonly<Record<keyof RobotsClientOptions, Check>>);

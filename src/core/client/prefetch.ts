@@ -1,6 +1,6 @@
 import {
-  aFunction,
-  anAbortSignal,
+  func,
+  abortSignal,
   type Check,
   invalid,
   mapConcurrent,
@@ -75,8 +75,8 @@ export async function prefetch(
 }
 
 const prefetchOptions: Check = optionTable({
-  signal: anAbortSignal,
-  onProgress: aFunction(),
+  signal: abortSignal,
+  onProgress: func(),
 } satisfies Readonly<Record<keyof PrefetchOptions, Check>>);
 
 /**

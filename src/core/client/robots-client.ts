@@ -114,7 +114,7 @@ export class RobotsClient {
         overrides: origins.overrides,
         profiles: origins.profiles,
       });
-    const memory = new OriginMemory({ maxOrigins, maxBytes, clock, profileOf, witness: recorder });
+    const memory = new OriginMemory({ maxOrigins, maxBytes, clock, profileOf, observer: recorder });
     const attempts = lazyAttempts(settings, origins, memory, this);
     const pacer = lazyPacer(settings, stored, (decision) => this[ENGINE].fileOf(decision), this, recorder);
     const refresher = new OriginRefresher({

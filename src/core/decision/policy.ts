@@ -1,5 +1,5 @@
 import type {
-  AnswerHeaders,
+  RobotsResponseHeaders,
   Failure,
   Freshness,
   OriginState,
@@ -132,7 +132,7 @@ export interface PolicyAttempt {
   /** Its requests, in order; at least one. For some records of other versions only the last is known. */
   readonly hops: readonly PolicyHop[];
   /** The stored header fields of the last response. */
-  readonly headers: AnswerHeaders;
+  readonly headers: RobotsResponseHeaders;
   /** The reason why the answer counts as unavailable, when that is not its status. */
   readonly unavailable?: UnavailableReason;
   /** The error code of a failed attempt. */

@@ -9,7 +9,7 @@ import {
   tracedWork,
 } from '../base/index.ts';
 import {
-  type AnswerHeaders,
+  type RobotsResponseHeaders,
   isBotChallenge,
   mayBeChallenge,
   classifyStatus,
@@ -106,7 +106,7 @@ class Attempt {
   #url: URL;
   #hops = 0;
   #status: number | undefined;
-  #headers: AnswerHeaders | undefined;
+  #headers: RobotsResponseHeaders | undefined;
   #byStatus: Outcome | undefined;
   /** URLs requested before the current one. */
   readonly #requested: string[] = [];
@@ -219,7 +219,7 @@ class Attempt {
 
   async #readResponse(
     response: TransportResponse,
-    headers: AnswerHeaders,
+    headers: RobotsResponseHeaders,
     meaning: StatusClass,
   ): Promise<Outcome> {
     const { profile } = this.#options;
@@ -233,7 +233,7 @@ class Attempt {
   #withoutRules(
     meaning: Exclude<StatusClass, 'rules'>,
     status: number,
-    headers: AnswerHeaders,
+    headers: RobotsResponseHeaders,
     suspect?: Suspect,
   ): Outcome {
     if (this.#isChallenge(suspect)) {
@@ -255,7 +255,7 @@ class Attempt {
    * RFC 9309 §2.3.1.1: "If the crawler successfully downloads the robots.txt file, the crawler MUST follow the
    * parseable rules."
    */
-  async #readRules(response: TransportResponse, headers: AnswerHeaders): Promise<Outcome> {
+  async #readRules(response: TransportResponse, headers: RobotsResponseHeaders): Promise<Outcome> {
     const { status } = response;
     const fault = framingFault(response);
     if (fault !== undefined) {
@@ -304,7 +304,7 @@ class Attempt {
     return start;
   }
 
-  #follow(status: number, fields: ResponseHeaders, headers: AnswerHeaders): Outcome | undefined {
+  #follow(status: number, fields: ResponseHeaders, headers: RobotsResponseHeaders): Outcome | undefined {
     const { profile, isRedirectDisallowed } = this.#options;
     const location = fields.get('location') ?? '';
     const target = redirectTarget(location, this.#url);
@@ -329,7 +329,7 @@ class Attempt {
 
   #endRedirects(
     status: number,
-    headers: AnswerHeaders,
+    headers: RobotsResponseHeaders,
     reason: 'redirect-loop' | 'too-many-redirects',
   ): Outcome {
     if (this.#options.profile.tooManyRedirects === 'unavailable')
@@ -340,7 +340,7 @@ class Attempt {
     );
   }
 
-  #unavailable(status: number, headers: AnswerHeaders, reason: UnavailableReason): Outcome {
+  #unavailable(status: number, headers: RobotsResponseHeaders, reason: UnavailableReason): Outcome {
     return { kind: 'unavailable', status, ...this.#route(), headers, reason };
   }
 
@@ -349,7 +349,7 @@ class Attempt {
     return this.#redirects.length === 0 ? route : { ...route, redirects: [...this.#redirects] };
   }
 
-  #retryAfter({ retryAfter }: AnswerHeaders): number | undefined {
+  #retryAfter({ retryAfter }: RobotsResponseHeaders): number | undefined {
     if (retryAfter === undefined) return undefined;
     return retryAfterMs(retryAfter, (this.#options.clock ?? Date).now(), this.#options.profile.retryAfter);
   }

@@ -1,18 +1,18 @@
 import { truncate } from '../base/index.ts';
-import { ANSWER_FIELDS, type AnswerHeaders } from '../lifecycle/index.ts';
+import { RESPONSE_FIELDS, type RobotsResponseHeaders } from '../lifecycle/index.ts';
 import type { ResponseHeaders, TransportResponse } from './transport.ts';
 import type { FetchRobotsOptions } from './options.ts';
 
 /** Longest field that is kept. It would be stored with the record, so a longer one is ignored. */
 const MAX_FIELD_LENGTH = 1_024;
 
-/** Keeps the fields of {@link AnswerHeaders} from a header section. */
+/** Keeps the fields of {@link RobotsResponseHeaders} from a header section. */
 export function keptHeaders({
   status,
   headers,
-}: Pick<TransportResponse, 'status' | 'headers'>): AnswerHeaders {
-  const kept: { -readonly [Key in keyof AnswerHeaders]: AnswerHeaders[Key] } = {};
-  for (const [key, name] of ANSWER_FIELDS) {
+}: Pick<TransportResponse, 'status' | 'headers'>): RobotsResponseHeaders {
+  const kept: { -readonly [Key in keyof RobotsResponseHeaders]: RobotsResponseHeaders[Key] } = {};
+  for (const [key, name] of RESPONSE_FIELDS) {
     const value = boundedField(headers, name);
     if (value !== undefined) kept[key] = value;
   }

@@ -1,5 +1,5 @@
 import { parseHttpDate } from './http-date.ts';
-import type { AnswerHeaders } from './outcome.ts';
+import type { RobotsResponseHeaders } from './outcome.ts';
 import type { Profile } from './profile.ts';
 
 /**
@@ -36,7 +36,7 @@ export type Freshness = StatedLifetime & {
 
 /** Computes the lifetime of an answer that arrived at `receivedAtMs`. */
 export function freshness(
-  headers: AnswerHeaders,
+  headers: RobotsResponseHeaders,
   profile: Pick<Profile, 'lifetime'>,
   receivedAtMs: number,
 ): Freshness {
@@ -48,7 +48,7 @@ export function freshness(
   return { ...said, lifetimeMs: ms };
 }
 
-function readStatedLifetime(headers: AnswerHeaders, receivedAtMs: number): StatedLifetime {
+function readStatedLifetime(headers: RobotsResponseHeaders, receivedAtMs: number): StatedLifetime {
   const directives = cacheDirectives(headers.cacheControl ?? '');
   // RFC 9111 §4.2.1: "If directives conflict (e.g., both max-age and no-cache are present), the most restrictive
   // directive should be honored." A `no-cache` with a list of fields counts as a bare one (§5.2.2.4 says that many
@@ -105,7 +105,7 @@ function leftAtReceipt(said: StatedLifetime, receivedAtMs: number): number | und
  * RFC 9111 §5.1: "a cache encountering a message with a list-based Age field value SHOULD use the first member of
  * the field value, discarding subsequent ones"; an invalid value is ignored.
  */
-function age(headers: AnswerHeaders): number {
+function age(headers: RobotsResponseHeaders): number {
   const [first = ''] = (headers.age ?? '').split(',', 1);
   return deltaSeconds(first) ?? 0;
 }

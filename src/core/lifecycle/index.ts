@@ -24,8 +24,8 @@ export {
 export { type EndedAttempt, JITTER_SHARE, nextRecord } from './next-record.ts';
 export type { ConclusiveAnswer, Copy, Failure, OriginRecord } from './origin-record.ts';
 export {
-  ANSWER_FIELDS,
-  type AnswerHeaders,
+  RESPONSE_FIELDS,
+  type RobotsResponseHeaders,
   classifyStatus,
   type Outcome,
   type Redirect,

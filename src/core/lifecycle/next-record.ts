@@ -1,6 +1,6 @@
 import { freshness } from './freshness.ts';
 import type { ConclusiveAnswer, Copy, Failure, OriginRecord } from './origin-record.ts';
-import type { AnswerHeaders, Outcome } from './outcome.ts';
+import type { RobotsResponseHeaders, Outcome } from './outcome.ts';
 import type { Profile } from './profile.ts';
 import { backoffMs } from './record-times.ts';
 import type { Suspect } from './challenge-pages.ts';
@@ -168,7 +168,7 @@ function withAnswer({ previous, origin }: EndedAttempt, answer: ConclusiveAnswer
 
 function lifetimeOf(
   { profile, now, random }: EndedAttempt,
-  headers: AnswerHeaders,
+  headers: RobotsResponseHeaders,
 ): Pick<ConclusiveAnswer, 'fetchedAt' | 'staleAt'> {
   return { fetchedAt: now, staleAt: now + jittered(freshness(headers, profile, now).lifetimeMs, random) };
 }
@@ -193,6 +193,6 @@ function suspectField({ suspect }: Outcome): { suspect?: Suspect } {
   return suspect === undefined ? {} : { suspect };
 }
 
-function validatorsOf({ etag, lastModified }: AnswerHeaders): Pick<Copy, 'etag' | 'lastModified'> {
+function validatorsOf({ etag, lastModified }: RobotsResponseHeaders): Pick<Copy, 'etag' | 'lastModified'> {
   return { ...(etag === undefined ? {} : { etag }), ...(lastModified === undefined ? {} : { lastModified }) };
 }

@@ -1,4 +1,4 @@
-import type { AnswerHeaders, Redirect, UnavailableReason } from './outcome.ts';
+import type { RobotsResponseHeaders, Redirect, UnavailableReason } from './outcome.ts';
 import type { Suspect } from './challenge-pages.ts';
 
 /**
@@ -31,7 +31,7 @@ interface AttemptDetails {
   /** Absent when there were no redirects. */
   readonly redirects?: readonly Redirect[];
   /** Fields of the last response. Absent when no response arrived, or when it had none of these fields. */
-  readonly headers?: AnswerHeaders;
+  readonly headers?: RobotsResponseHeaders;
 }
 
 interface ConclusiveAnswerBase extends AttemptDetails, MayBeSuspect {

@@ -13,7 +13,7 @@ export type UnavailableReason = 'too-many-redirects' | 'redirect-loop' | 'disall
  * The response header fields that set the lifetime, that are needed for revalidation, or that reports show. The
  * values are as received; the reader bounds their length.
  */
-export interface AnswerHeaders {
+export interface RobotsResponseHeaders {
   readonly cacheControl?: string;
   readonly expires?: string;
   readonly date?: string;
@@ -26,9 +26,9 @@ export interface AnswerHeaders {
   readonly location?: string;
 }
 
-/** The members of {@link AnswerHeaders} that any answer can have, each with its HTTP field name. */
-export const ANSWER_FIELDS: readonly (readonly [
-  key: Exclude<keyof AnswerHeaders, 'location'>,
+/** The members of {@link RobotsResponseHeaders} that any answer can have, each with its HTTP field name. */
+export const RESPONSE_FIELDS: readonly (readonly [
+  key: Exclude<keyof RobotsResponseHeaders, 'location'>,
   name: string,
 ])[] = [
   ['contentType', 'content-type'],
@@ -66,7 +66,7 @@ export type Outcome =
   | (Route & {
       readonly kind: 'success';
       readonly status: number;
-      readonly headers: AnswerHeaders;
+      readonly headers: RobotsResponseHeaders;
       /** The decoded bytes, at most the body limit. A line that the limit cuts is dropped. */
       readonly body: Uint8Array;
       /** SHA-256 of `body`, in hex. */
@@ -74,14 +74,18 @@ export type Outcome =
       /** Whether bytes past the limit were not read. */
       readonly truncated: boolean;
     })
-  | (Route & { readonly kind: 'not-modified'; readonly status: 304; readonly headers: AnswerHeaders })
+  | (Route & { readonly kind: 'not-modified'; readonly status: 304; readonly headers: RobotsResponseHeaders })
   | (Route & {
       readonly kind: 'unavailable';
       readonly status: number;
-      readonly headers: AnswerHeaders;
+      readonly headers: RobotsResponseHeaders;
       readonly reason?: UnavailableReason;
     })
-  | (Route & { readonly kind: 'restricted'; readonly status: number; readonly headers: AnswerHeaders })
+  | (Route & {
+      readonly kind: 'restricted';
+      readonly status: number;
+      readonly headers: RobotsResponseHeaders;
+    })
   | (Route & {
       readonly kind: 'unreachable';
       /** Absent when no response arrived. */
@@ -89,7 +93,7 @@ export type Outcome =
       /** A literal code: `ERR_ROBOTS_*`, or the code of Node or undici (`ENOTFOUND`, `UND_ERR_CONNECT_TIMEOUT`). */
       readonly error: string;
       /** Absent when no response arrived. */
-      readonly headers?: AnswerHeaders;
+      readonly headers?: RobotsResponseHeaders;
       /** The pause from `Retry-After`, parsed and clamped by `retryAfterMs()`. */
       readonly retryAfterMs?: number;
     });

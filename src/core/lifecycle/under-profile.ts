@@ -1,5 +1,5 @@
 import type { ConclusiveAnswer, Copy, Failure, OriginRecord } from './origin-record.ts';
-import { type AnswerHeaders, classifyStatus, type Outcome } from './outcome.ts';
+import { type RobotsResponseHeaders, classifyStatus, type Outcome } from './outcome.ts';
 import type { Profile, StatusClass } from './profile.ts';
 import { stateOf, type KnownState } from './state.ts';
 import { isBotChallenge } from './challenge-pages.ts';
@@ -135,7 +135,7 @@ function cutShort(last: ConclusiveAnswer | Failure, { tooManyRedirects }: Profil
     : { kind: 'unreachable', error: 'ERR_ROBOTS_REDIRECT_LIMIT', ...routeOf(last) };
 }
 
-function successOf(copy: Copy, headers: AnswerHeaders): Outcome {
+function successOf(copy: Copy, headers: RobotsResponseHeaders): Outcome {
   const { body, sha256, truncated, status } = copy;
   const digest = sha256 === undefined ? {} : { sha256 };
   return { kind: 'success', status, headers, body, ...digest, truncated, ...routeOf(copy) };

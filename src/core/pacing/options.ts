@@ -1,7 +1,7 @@
 import {
-  anAbortSignal,
+  abortSignal,
   type Check,
-  expecting,
+  predicate,
   milliseconds,
   omitUndefined,
   optionTable,
@@ -107,7 +107,7 @@ const PACING = {
   concurrency: aboveZero,
   maxDelayMs: milliseconds,
   backOff: backOffOptions,
-  pauseOnRefusal: expecting('true or false', (value) => typeof value === 'boolean'),
+  pauseOnRefusal: predicate('true or false', (value) => typeof value === 'boolean'),
 } satisfies Readonly<Record<keyof PacingOptions, Check>>;
 
 /** Checks the `pacing` of a guard when it is not a boolean. */
@@ -120,7 +120,7 @@ const reserveOptions: Check = optionTable({
   ...PACING,
   ahead: aboveZero,
   maxTotalWaitMs: milliseconds,
-  signal: anAbortSignal,
+  signal: abortSignal,
 });
 
 /**

@@ -2,33 +2,40 @@ import type { StoreCaller } from './store-caller.ts';
 import { storeKey } from './store-key.ts';
 import type { RobotsStore, StoreLease } from './store.ts';
 
-/** A lease that this process has. */
+/** A lease that this process holds. */
 export interface HeldLease {
-  /** Fences what is written under it, if the store's leases have tokens. */
+  /** The fencing token of writes under this lease, if the store has tokens. */
   readonly token?: string | undefined;
-  /** Writes a record under it and gives it back in one step, where the store can. Rejects as the store does. */
+  /** Writes a record and releases the lease in one step, if the store can. Rejects when the store does. */
   readonly setAndRelease?: ((value: string, ttlMs: number) => Promise<void>) | undefined;
-  /** Ends in time, and never rejects. */
+  /** Settles within the store's deadline. Never rejects. */
   release(): Promise<void>;
 }
 
-/** A lease just taken, and what the store read of the record as it gave it. */
-export interface TakenLease extends HeldLease {
+/** A lease just acquired, with the value of the record that the store read with it. */
+export interface AcquiredLease extends HeldLease {
   readonly value?: string | null | undefined;
 }
 
+export type LeaseResult =
+  | { readonly kind: 'acquired'; readonly lease: AcquiredLease }
+  /** Another process holds the lease. */
+  | { readonly kind: 'held-by-other' }
+  /** The call failed, or the breaker is open. */
+  | { readonly kind: 'unavailable' };
+
 interface LeasesOptions {
   readonly store: RobotsStore;
-  /** Milliseconds that a lease lasts. */
+  /** Lifetime of a lease in milliseconds. */
   readonly leaseMs: number;
   readonly namespace: string;
 }
 
-/** The leases that one client takes in a store. */
+/** The leases that one client acquires in a store. */
 export class Leases {
   readonly #options: LeasesOptions;
   readonly #caller: StoreCaller;
-  /** Settle when the leases that are held are given back. */
+  /** One promise per held lease. Resolves at its release. */
   readonly #held = new Set<Promise<void>>();
 
   constructor(options: LeasesOptions, caller: StoreCaller) {
@@ -36,13 +43,12 @@ export class Leases {
     this.#caller = caller;
   }
 
-  /** `taken`: another process holds the lease. `none`: the store gives none now. */
-  async take(origin: string): Promise<TakenLease | 'taken' | 'none'> {
+  async acquire(origin: string): Promise<LeaseResult> {
     const { store, leaseMs, namespace } = this.#options;
     const called = await this.#caller.call<StoreLease | undefined>({
       operation: 'lease',
       origin,
-      make: () =>
+      send: () =>
         store.lease?.(storeKey('lease', namespace, origin), leaseMs, {
           valueKey: storeKey('record', namespace, origin),
         }),
@@ -53,39 +59,40 @@ export class Leases {
       // Release a lease that arrives late: it would block all processes until it expires.
       late: (lease) => void (lease && this.#hold(origin, lease).release()),
     });
-    if (!called.ok) return 'none';
-    if (!called.value) return 'taken';
-    return { ...this.#hold(origin, called.value), value: called.value.value };
+    if (!called.ok) return { kind: 'unavailable' };
+    if (!called.value) return { kind: 'held-by-other' };
+    const { value } = called.value;
+    return { kind: 'acquired', lease: { ...this.#hold(origin, called.value), value } };
   }
 
-  /** Resolves when all leases that are held now are given back. */
+  /** Resolves when all leases held now are released. */
   released(): Promise<unknown> {
     return Promise.all(this.#held);
   }
 
   #hold(origin: string, lease: StoreLease): HeldLease {
-    let isGivenBack = false;
+    let isReleased = false;
     let settle = (): void => {};
-    const given = new Promise<void>((resolve) => {
+    const released = new Promise<void>((resolve) => {
       settle = resolve;
     });
-    this.#held.add(given);
+    this.#held.add(released);
     return {
       token: typeof lease.token === 'string' ? lease.token : undefined,
       setAndRelease:
         typeof lease.setAndRelease === 'function'
           ? async (value, ttlMs) => {
               await lease.setAndRelease?.(value, { ttlMs });
-              isGivenBack = true;
+              isReleased = true;
             }
           : undefined,
       release: async () => {
-        const make = (): Promise<void> => lease.release();
-        if (!isGivenBack) {
+        const send = (): Promise<void> => lease.release();
+        if (!isReleased) {
           // Others wait for the lease, so try even if the breaker is open.
-          await this.#caller.call({ operation: 'release', origin, make, background: true, regardless: true });
+          await this.#caller.call({ operation: 'release', origin, send, background: true, regardless: true });
         }
-        this.#held.delete(given);
+        this.#held.delete(released);
         settle();
       },
     };

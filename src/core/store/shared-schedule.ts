@@ -96,13 +96,13 @@ export class SharedSchedule {
   async #move(
     operation: 'reserve' | 'pause',
     origin: string,
-    make: (key: string) => Promise<number> | undefined,
+    send: (key: string) => Promise<number> | undefined,
   ): Promise<number | undefined> {
     if (origin.length > MAX_ORIGIN_LENGTH || this.#closing.signal.aborted) return undefined;
     const called = await this.#caller.call<number | undefined>({
       operation,
       origin,
-      make: () => make(slotKey(origin)),
+      send: () => send(slotKey(origin)),
       expectedValue: (value) =>
         typeof value === 'number' && value >= 0 && value <= MAX_WAIT_MS
           ? undefined

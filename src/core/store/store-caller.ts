@@ -15,7 +15,7 @@ export interface StoreCallerOptions {
 export interface StoreCall<Value> {
   readonly operation: StoreOperation;
   readonly origin: string;
-  readonly make: () => Value | PromiseLike<Value>;
+  readonly send: () => Value | PromiseLike<Value>;
   /** Called with a value that arrives after the deadline. */
   readonly late?: (value: Value) => void;
   /** Describes the expected value when this one is invalid: a store may return anything. */
@@ -68,10 +68,10 @@ export class StoreCaller {
       return FAILED;
     };
     try {
-      const made = call.make();
-      const timed: Timed<Value> = isThenable(made)
-        ? await this.#inTime(made, call)
-        : { ended: true, value: made };
+      const sending = call.send();
+      const timed: Timed<Value> = isThenable(sending)
+        ? await this.#inTime(sending, call)
+        : { ended: true, value: sending };
       if (!timed.ended) return fail({ type: 'timeout', operation, origin });
       const expected = call.expectedValue?.(timed.value);
       if (expected !== undefined) throw new TypeError(`Expected \`${operation}\` to return ${expected}`);
@@ -94,14 +94,14 @@ export class StoreCaller {
   }
 
   #inTime<Value>(
-    made: PromiseLike<Value>,
+    sending: PromiseLike<Value>,
     { late, background = false }: StoreCall<Value>,
   ): Promise<Timed<Value>> {
     const { deadlineMs } = this.#options;
-    const timed = inTime(made, background ? backgroundDeadlineMs(deadlineMs) : deadlineMs, !background);
+    const timed = inTime(sending, background ? backgroundDeadlineMs(deadlineMs) : deadlineMs, !background);
     if (late === undefined) return timed;
     return timed.then((result) => {
-      if (!result.ended) made.then(late, () => undefined);
+      if (!result.ended) sending.then(late, () => undefined);
       return result;
     });
   }

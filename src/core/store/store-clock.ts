@@ -56,7 +56,7 @@ export class StoreClock {
     const called = await this.#caller.call<number | undefined>({
       operation: 'now',
       origin,
-      make: () => store.now?.(),
+      send: () => store.now?.(),
       expectedValue: (value) => (Number.isFinite(value) ? undefined : 'epoch milliseconds'),
       // A write may be the first call that reaches the store again. Reads are still suspended then.
       regardless: true,

@@ -9,7 +9,7 @@ import {
 } from '../lifecycle/index.ts';
 import { backgroundDeadlineMs, inTime, type CallResult, StoreCaller } from './store-caller.ts';
 import { SharedSchedule } from './shared-schedule.ts';
-import { type HeldLease, Leases, type TakenLease } from './leases.ts';
+import { type HeldLease, Leases, type AcquiredLease } from './leases.ts';
 import type { RecordCodec } from './record/record-codec.ts';
 import { StoreClock } from './store-clock.ts';
 import { MAX_ORIGIN_LENGTH, namespaceKey, storeKey } from './store-key.ts';
@@ -33,9 +33,9 @@ export interface StoreSettings {
 
 /** The result of a search in the store. */
 export type SearchResult =
-  | { readonly kind: 'answered'; readonly record: OriginRecord }
-  /** The origin must be fetched. `record`: an older record, if any. `lease`: the lease to hold meanwhile. */
-  | { readonly kind: 'to-ask'; readonly record?: OriginRecord | undefined; readonly lease?: HeldLease };
+  | { readonly kind: 'found'; readonly record: OriginRecord }
+  /** robots.txt must be fetched. `record`: an older record, if any. `lease`: the lease to hold during the fetch. */
+  | { readonly kind: 'needs-fetch'; readonly record?: OriginRecord | undefined; readonly lease?: HeldLease };
 
 /** The result of a read. */
 type Read = (
@@ -46,11 +46,11 @@ type Read = (
   readonly record: OriginRecord | undefined;
 };
 
-/** A lease lasts longer than the attempt, but not much: its holder may have died. */
+/** A lease lasts little longer than the attempt: its holder may have died. */
 const LEASE_MARGIN_MS = 2_000;
 const MAX_LEASE_MS = 30_000;
-const FIRST_PAUSE_MS = 25;
-const LONGEST_PAUSE_MS = 500;
+const INITIAL_PAUSE_MS = 25;
+const MAX_PAUSE_MS = 500;
 
 /**
  * The origins in a client's store. Records are validated when read, written in the background, and fetched by one process at a
@@ -91,55 +91,55 @@ export class StoredOrigins {
   }
 
   /**
-   * Looks for a record of `origin` that `answers` accepts. If there is none, the origin must be fetched, under a
-   * lease if the store has leases. While another process holds the lease, this waits for its record.
+   * Looks for a record of `origin` that `isUsable` accepts. If there is none, robots.txt must be fetched, under
+   * a lease if the store has leases. While another process holds the lease, this waits for its record.
    *
    * @throws the reason of an aborted signal.
    */
   async find(
     origin: string,
-    answers: (record: OriginRecord) => boolean,
+    isUsable: (record: OriginRecord) => boolean,
     signal: LightAbortSignal,
   ): Promise<SearchResult> {
-    if (origin.length > MAX_ORIGIN_LENGTH) return { kind: 'to-ask' };
+    if (origin.length > MAX_ORIGIN_LENGTH) return { kind: 'needs-fetch' };
     const { store } = this.#settings;
-    this.#writes.nudge();
-    let pauseMs = FIRST_PAUSE_MS;
+    this.#writes.drain();
+    let pauseMs = INITIAL_PAUSE_MS;
     for (let waitedMs = 0; ;) {
       const read = await this.#read(origin);
       signal.throwIfAborted();
       const { record } = read;
-      if (record !== undefined && answers(record)) return { kind: 'answered', record };
-      // This is enough for one holder to die and another to fetch. After that, do not trust the store's leases.
+      if (record !== undefined && isUsable(record)) return { kind: 'found', record };
+      // Two lease times are enough for one holder to die and another to fetch. After that, do not trust the leases.
       if (!read.ok || store.lease === undefined || waitedMs > 2 * this.#leaseMs)
-        return { kind: 'to-ask', record };
-      const lease = await this.#leases.take(origin);
-      if (lease === 'none') return { kind: 'to-ask', record };
-      if (lease !== 'taken') return this.#findUnderLease(origin, answers, lease, read);
+        return { kind: 'needs-fetch', record };
+      const acquired = await this.#leases.acquire(origin);
+      if (acquired.kind === 'unavailable') return { kind: 'needs-fetch', record };
+      if (acquired.kind === 'acquired') return this.#findUnderLease(origin, isUsable, acquired.lease, read);
       const jitteredMs = pauseMs * (1 - 0.5 * this.#settings.random());
       await sleepWith(this.#settings.clock, jitteredMs, abortSignalOf(signal));
       waitedMs += jitteredMs;
-      pauseMs = Math.min(pauseMs * 1.5, LONGEST_PAUSE_MS);
+      pauseMs = Math.min(pauseMs * 1.5, MAX_PAUSE_MS);
     }
   }
 
   /**
    * Writes a record. Resolves when the write was tried, or is queued because the store is suspended.
    *
-   * @param lease the lease under which it was learnt: the store drops the write if a later holder has written.
+   * @param lease The lease of the fetch. The store drops the write if a later holder has written.
    */
   async remember(record: OriginRecord, lease?: HeldLease): Promise<void> {
     if (record.origin.length > MAX_ORIGIN_LENGTH || this.#closing) return;
-    await this.#writes.put(record.origin, { kind: 'set', record, lease });
+    await this.#writes.enqueue(record.origin, { kind: 'set', record, lease });
   }
 
   /** Deletes the record of `origin`, now or when the store can be reached again. */
   async forget(origin: string): Promise<void> {
     if (origin.length > MAX_ORIGIN_LENGTH || this.#closing) return;
-    await this.#writes.put(origin, { kind: 'delete', at: this.#settings.clock.now() });
+    await this.#writes.enqueue(origin, { kind: 'delete', at: this.#settings.clock.now() });
   }
 
-  /** After `others`, sends the queued writes. Takes one background deadline at most. */
+  /** Sends the queued writes after `others` has settled. Takes at most one background deadline. */
   async close(others: Promise<unknown>): Promise<void> {
     this.#closing = true;
     this.fleet?.close();
@@ -151,17 +151,17 @@ export class StoredOrigins {
   /** Reads again under the lease: the previous holder may have written since. */
   async #findUnderLease(
     origin: string,
-    answers: (record: OriginRecord) => boolean,
-    { value, ...lease }: TakenLease,
+    isUsable: (record: OriginRecord) => boolean,
+    { value, ...lease }: AcquiredLease,
     before: Read,
   ): Promise<SearchResult> {
     const { record = before.record } =
       value === undefined
         ? await this.#read(origin, before)
         : await this.#decodeRead(origin, { ok: true, value: value ?? undefined }, before);
-    if (record === undefined || !answers(record)) return { kind: 'to-ask', record, lease };
+    if (record === undefined || !isUsable(record)) return { kind: 'needs-fetch', record, lease };
     void lease.release();
-    return { kind: 'answered', record };
+    return { kind: 'found', record };
   }
 
   /** Reads the stored record, or a pending write of ours. A value equal to `before` is not decoded again. */
@@ -170,12 +170,12 @@ export class StoredOrigins {
     const called = await this.#caller.call<unknown>({
       operation: 'get',
       origin,
-      make: () => store.get(this.#key(origin)),
+      send: () => store.get(this.#key(origin)),
     });
     return this.#decodeRead(origin, called, before);
   }
 
-  /** Decodes a value of the origin that any call read. */
+  /** Decodes a value that a call has read. */
   async #decodeRead(origin: string, called: CallResult<unknown>, before?: Read): Promise<Read> {
     const value = called.ok ? called.value : undefined;
     const isKnown = before?.ok === true && value === before.value;
@@ -183,9 +183,8 @@ export class StoredOrigins {
     const pending = this.#writes.pending(origin);
     const written = pending?.kind === 'set' ? pending.record : undefined;
     if (!called.ok) return { ok: false, record: written };
-    const isForgotten =
-      stored !== undefined && pending?.kind === 'delete' && recordedAt(stored) <= pending.at;
-    const record = stored === undefined || isForgotten ? written : mergeRecords(stored, written);
+    const isDeleted = stored !== undefined && pending?.kind === 'delete' && recordedAt(stored) <= pending.at;
+    const record = stored === undefined || isDeleted ? written : mergeRecords(stored, written);
     return { ok: true, value, stored, record };
   }
 
@@ -204,22 +203,22 @@ export class StoredOrigins {
     const key = this.#key(origin);
     const common = { origin, background: true, regardless: this.#closing };
     if (write.kind === 'delete') {
-      const make = (): Promise<void> | void => store.delete(key);
-      return (await this.#caller.call({ ...common, operation: 'delete', make })).ok;
+      const send = (): Promise<void> | void => store.delete(key);
+      return (await this.#caller.call({ ...common, operation: 'delete', send })).ok;
     }
     const ttlMs = Math.max(1, retentionMs(write.record, this.#profileOf(origin), clock.now()));
     const ahead = this.#clock.aheadMs(origin, false);
-    // Without a wait the call is made at once, before other calls.
+    // Await only if needed: without one, this call keeps its place before later calls.
     const aheadMs = typeof ahead === 'number' ? ahead : await ahead;
     const { setAndRelease, token: fence } = write.lease ?? {};
-    const make = (): Promise<void> | void => {
+    const send = (): Promise<void> | void => {
       const value = this.#codec.encode(shiftBack(write.record, -aheadMs));
-      // Only the first try is made under the lease: it is given back after that.
+      // The lease is released after the first try.
       if (setAndRelease !== undefined && isFirst) return setAndRelease(value, ttlMs);
       return store.set(key, value, fence === undefined ? { ttlMs } : { ttlMs, fence });
     };
-    const { ok } = await this.#caller.call({ ...common, operation: 'set', make });
-    // The store may have come into reach between the comparison of the clocks and the write.
+    const { ok } = await this.#caller.call({ ...common, operation: 'set', send });
+    // The store may have become reachable after its clock was compared: then write again with shifted times.
     const isByItsClock = !ok || (await this.#clock.aheadMs(origin, true)) === aheadMs;
     return isByItsClock ? ok : this.#send(origin, write, false);
   }

@@ -6,14 +6,14 @@ export type Write =
   | {
       readonly kind: 'set';
       readonly record: OriginRecord;
-      /** The lease under which it was learnt. */
+      /** The lease of the fetch that made the record. */
       readonly lease?: HeldLease | undefined;
     }
-  /** Delete what was recorded until `at`, in epoch ms. */
+  /** Delete a record made at or before `at` (epoch milliseconds). */
   | { readonly kind: 'delete'; readonly at: number };
 
 export interface WriteBehindOptions {
-  /** Makes one write, for the first time or again; resolves with whether it succeeded. */
+  /** Sends a write, or retries it (`isFirst` is false). Resolves with whether it succeeded. */
   readonly send: (origin: string, write: Write, isFirst: boolean) => Promise<boolean>;
   /** The number of writes that may be sent now. */
   readonly allowance: () => number;
@@ -24,21 +24,21 @@ interface Queued {
   readonly write: Write;
   /** Resolves the waiting callers. */
   readonly settle: () => void;
-  /** Number of successful writes at the time of the last failure. */
-  failedAfter: number;
-  /** Number of failures between which other writes succeeded. */
-  failuresAlone: number;
+  /** The count of sent writes at the last failure. `Infinity`: not tried yet. */
+  sentAtLastFailure: number;
+  /** Failures since each of which another write succeeded. */
+  failuresWhileOthersSucceeded: number;
 }
 
 const MAX_QUEUED = 1_000;
 const MAX_QUEUED_BYTES = 16 * 1_048_576;
-const MAX_AT_ONCE = 32;
+const MAX_IN_FLIGHT = 32;
 /** A write that keeps failing while others succeed is itself the problem. */
-const MAX_FAILURES_ALONE = 3;
+const MAX_FAILURES_WHILE_OTHERS_SUCCEED = 3;
 
 /**
  * A queue of writes in the background. At most one write per origin is in flight, and a later one replaces a queued
- * one. Failed writes are kept, within bounds, and sent again later. There is no timer: questions call {@link nudge}.
+ * one. Failed writes are kept, within bounds, and sent again later. There is no timer: questions call {@link drain}.
  */
 export class WriteBehind {
   readonly #options: WriteBehindOptions;
@@ -46,7 +46,7 @@ export class WriteBehind {
   readonly #queue = new Map<string, Queued>();
   readonly #inFlight = new Map<string, Queued>();
   #queuedBytes = 0;
-  #made = 0;
+  #sentCount = 0;
   #flushed: (() => void) | undefined;
 
   constructor(options: WriteBehindOptions) {
@@ -58,32 +58,32 @@ export class WriteBehind {
     return (this.#queue.get(origin) ?? this.#inFlight.get(origin))?.write;
   }
 
-  /** Resolves when the write, or a later one of the origin, was tried, or waits because the store is suspended. */
-  put(origin: string, write: Write): Promise<void> {
+  /** Resolves when the write, or a later one of the origin, was tried, or is queued because the store is suspended. */
+  enqueue(origin: string, write: Write): Promise<void> {
     return new Promise((settle) => {
       const replaced = this.#queue.get(origin);
-      if (replaced !== undefined) this.#dequeue(origin, replaced);
-      this.#enqueue(origin, {
+      if (replaced !== undefined) this.#removeFromQueue(origin, replaced);
+      this.#addToQueue(origin, {
         write,
         settle: () => {
           settle();
           replaced?.settle();
         },
-        failedAfter: Infinity,
-        failuresAlone: 0,
+        sentAtLastFailure: Infinity,
+        failuresWhileOthersSucceeded: 0,
       });
-      this.nudge();
+      this.drain();
       if (this.#inFlight.size === 0) this.#settleQueued();
     });
   }
 
-  /** Sends queued writes, as far as the breaker permits. */
-  nudge(): void {
-    let room = this.#flushed === undefined ? this.#options.allowance() : Infinity;
+  /** Sends as many queued writes as the breaker permits. */
+  drain(): void {
+    let allowed = this.#flushed === undefined ? this.#options.allowance() : Infinity;
     for (const [origin, queued] of this.#queue) {
-      if (room <= 0 || this.#inFlight.size >= MAX_AT_ONCE) return;
+      if (allowed <= 0 || this.#inFlight.size >= MAX_IN_FLIGHT) return;
       if (this.#inFlight.has(origin)) continue;
-      room--;
+      allowed--;
       void this.#send(origin, queued);
     }
   }
@@ -92,7 +92,7 @@ export class WriteBehind {
   flush(): Promise<void> {
     return new Promise((resolve) => {
       this.#flushed = resolve;
-      this.nudge();
+      this.drain();
       this.#endFlush();
     });
   }
@@ -107,32 +107,36 @@ export class WriteBehind {
   }
 
   async #send(origin: string, queued: Queued): Promise<void> {
-    this.#dequeue(origin, queued);
+    this.#removeFromQueue(origin, queued);
     this.#inFlight.set(origin, queued);
-    const isMade = await this.#options.send(origin, queued.write, queued.failedAfter === Infinity);
-    // It may have been abandoned meanwhile.
+    const isSent = await this.#options.send(origin, queued.write, queued.sentAtLastFailure === Infinity);
+    // `abandon` may have dropped the write.
     if (this.#inFlight.get(origin) !== queued) return;
     this.#inFlight.delete(origin);
-    if (isMade) {
-      this.#made++;
+    if (isSent) {
+      this.#sentCount++;
       queued.settle();
     } else this.#failed(origin, queued);
-    if (isMade || this.#flushed !== undefined) this.nudge();
+    if (isSent || this.#flushed !== undefined) this.drain();
     this.#endFlush();
   }
 
   #failed(origin: string, queued: Queued): void {
     queued.settle();
     this.#settleQueued();
-    // A later write of the origin replaces it.
+    // A later write of the origin replaces this one.
     if (this.#queue.has(origin)) return;
-    if (this.#made > queued.failedAfter) queued.failuresAlone++;
-    queued.failedAfter = this.#made;
-    if (this.#flushed !== undefined || queued.failuresAlone >= MAX_FAILURES_ALONE) this.#drop(origin, queued);
-    else this.#enqueue(origin, queued);
+    if (this.#sentCount > queued.sentAtLastFailure) queued.failuresWhileOthersSucceeded++;
+    queued.sentAtLastFailure = this.#sentCount;
+    if (
+      this.#flushed !== undefined ||
+      queued.failuresWhileOthersSucceeded >= MAX_FAILURES_WHILE_OTHERS_SUCCEED
+    )
+      this.#drop(origin, queued);
+    else this.#addToQueue(origin, queued);
   }
 
-  #enqueue(origin: string, queued: Queued): void {
+  #addToQueue(origin: string, queued: Queued): void {
     this.#queue.set(origin, queued);
     this.#queuedBytes += bytesOf(queued.write);
     const isFull = (): boolean => this.#queue.size > MAX_QUEUED || this.#queuedBytes > MAX_QUEUED_BYTES;
@@ -140,7 +144,7 @@ export class WriteBehind {
     while (this.#queue.size > 1 && isFull()) this.#dropOldest();
   }
 
-  #dequeue(origin: string, queued: Queued): void {
+  #removeFromQueue(origin: string, queued: Queued): void {
     this.#queue.delete(origin);
     this.#queuedBytes -= bytesOf(queued.write);
   }
@@ -152,7 +156,7 @@ export class WriteBehind {
     const entries = [...this.#queue];
     const oldest = entries.find(([, { write }]) => write.kind === 'set') ?? entries[0];
     if (oldest === undefined) return;
-    this.#dequeue(...oldest);
+    this.#removeFromQueue(...oldest);
     this.#drop(...oldest);
   }
 

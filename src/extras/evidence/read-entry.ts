@@ -1,6 +1,6 @@
 import {
   type Check,
-  expecting,
+  predicate,
   faultOf,
   isText,
   listOf,
@@ -99,18 +99,18 @@ function isDecision(value: unknown): value is DecisionEntry {
 /** An object with at least these members: a later version may add others. */
 function having(members: Readonly<Record<string, Check>>): Check {
   return (value, path) => {
-    anEntry(value, path);
+    entryObject(value, path);
     for (const [name, check] of Object.entries(members)) {
       check(Reflect.get(Object(value), name), path === '' ? name : `${path}.${name}`);
     }
   };
 }
 
-const anEntry = expecting('an object', (value) => typeof value === 'object' && value !== null);
-const notAnEntry = expecting('an object with a `type`', () => false);
-const text = expecting('a text', isText);
-const flag = expecting('true or false', (value) => typeof value === 'boolean');
-const onlyTrue = optional(expecting('true', (value) => value === true));
+const entryObject = predicate('an object', (value) => typeof value === 'object' && value !== null);
+const notAnEntry = predicate('an object with a `type`', () => false);
+const text = predicate('a text', isText);
+const flag = predicate('true or false', (value) => typeof value === 'boolean');
+const onlyTrue = optional(predicate('true', (value) => value === true));
 const number = wholeNumber(0, Number.MAX_SAFE_INTEGER, 'a whole number');
 const { time, status } = stored;
 
@@ -150,7 +150,7 @@ const override = having({
 });
 
 const usage = having({
-  purpose: expecting('a purpose', (value) => isPurpose(value)),
+  purpose: predicate('a purpose', (value) => isPurpose(value)),
   preference: oneOf(['allow', 'disallow', 'unknown']),
 });
 
@@ -164,7 +164,7 @@ const CHECKS: ReadonlyMap<unknown, Check> = new Map<EvidenceLine['type'], Check>
       profile: text,
       // A profile that decides must be whole.
       profiles: optional(record(text, wholeProfile)),
-      agent: expecting('an agent, or a list of agents', (value) => [value].flat().every(isText)),
+      agent: predicate('an agent, or a list of agents', (value) => [value].flat().every(isText)),
       from: optional(number),
     }),
   ],

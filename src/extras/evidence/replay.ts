@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import {
-  aFunction,
-  expecting,
+  func,
+  predicate,
   isText,
   omitUndefined,
   optionTable,
@@ -122,17 +122,17 @@ export async function replay(
   return running.report();
 }
 
-const instant = expecting('epoch milliseconds, a Date, or an ISO 8601 date', (value) =>
+const instant = predicate('epoch milliseconds, a Date, or an ISO 8601 date', (value) =>
   Number.isFinite(epochMs(value)),
 );
 
 const checkOptions = optionTable({
   profile: profileOrName,
-  agent: expecting('a product token or User-Agent string', isText),
-  origin: expecting('a URL of the origin', (value) => isText(value) && URL.canParse(value)),
+  agent: predicate('a product token or User-Agent string', isText),
+  origin: predicate('a URL of the origin', (value) => isText(value) && URL.canParse(value)),
   since: instant,
   until: instant,
-  onDifference: aFunction(),
+  onDifference: func(),
 });
 
 function epochMs(value: unknown): number {

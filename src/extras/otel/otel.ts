@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import type * as OpenTelemetry from '@opentelemetry/api';
 import type { Attributes, Context, Span, SpanOptions, Tracer } from '@opentelemetry/api';
 import {
-  expecting,
+  predicate,
   invalid,
   isFunction,
   optionTable,
@@ -53,7 +53,7 @@ interface Ended {
 }
 
 const checkOptions = optionTable({
-  warm: expecting('true or false', (value) => typeof value === 'boolean'),
+  warm: predicate('true or false', (value) => typeof value === 'boolean'),
 });
 
 /**

@@ -1,11 +1,11 @@
 import {
-  aFunction,
+  func,
   builtin,
   invokeListener,
   type Check,
   omitUndefined,
   emitWarning,
-  expecting,
+  predicate,
   invalid,
   isFunction,
   optionTable,
@@ -118,9 +118,9 @@ export function crawlReport(client: RobotsClient, options: CrawlReportOptions = 
 }
 
 const checkOptions: Check = optionTable({
-  onFirstRefused: expecting('false or a function', (value) => value === false || isFunction(value)),
+  onFirstRefused: predicate('false or a function', (value) => value === false || isFunction(value)),
   every: wholeNumber(1_000, MAX_EVERY_MS, 'a whole number of milliseconds, at least 1,000'),
-  write: aFunction(),
+  write: func(),
 } satisfies Readonly<Record<keyof CrawlReportOptions, Check>>);
 
 type Mutable<Row> = { -readonly [Name in keyof Row]: Row[Name] };

@@ -1,10 +1,10 @@
 import type { LookupFunction } from 'node:net';
 import {
-  aFunction,
-  anObjectWith,
+  func,
+  hasMethod,
   type Check,
   type Clock,
-  expecting,
+  predicate,
   isFunction,
   oneOf,
   optionTable,
@@ -166,29 +166,29 @@ export interface GuardSettings<Result> {
 
 const guardOptions: Check = optionTable({
   // `agentTokens` checks its content.
-  agent: expecting(
+  agent: predicate(
     'a string or a list of strings',
     (value) => typeof value === 'string' || Array.isArray(value),
   ),
   mode: oneOf(['enforce', 'report']),
-  onDisallow: expecting(
+  onDisallow: predicate(
     "'throw', 'response' or a function",
     (value) => value === 'throw' || value === 'response' || isFunction(value),
   ),
   purpose: oneOf(PURPOSES),
   onUnknownPurpose: oneOf(['allow', 'refuse']),
-  identify: expecting('true or false', (value) => typeof value === 'boolean'),
-  onIdentity: aFunction(),
-  filter: aFunction(),
-  onRefusal: aFunction(),
-  onIgnored: aFunction(),
-  onPaymentRequired: aFunction(),
-  clock: anObjectWith('now', 'an object whose `now()` returns epoch milliseconds'),
+  identify: predicate('true or false', (value) => typeof value === 'boolean'),
+  onIdentity: func(),
+  filter: func(),
+  onRefusal: func(),
+  onIgnored: func(),
+  onPaymentRequired: func(),
+  clock: hasMethod('now', 'an object whose `now()` returns epoch milliseconds'),
   pacing: (value, path) => {
     if (typeof value !== 'boolean') pacingOptions(value, path);
   },
   addressPolicy: oneOf(ADDRESS_POLICIES),
-  lookup: aFunction('like dns.lookup'),
+  lookup: func('like dns.lookup'),
 } satisfies Readonly<Record<keyof GuardOptions, Check>>);
 
 /**

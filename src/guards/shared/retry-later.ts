@@ -5,8 +5,8 @@ import {
   sleepWith,
   systemClock,
   wholeNumber,
-  anAbortSignal,
-  anObjectWith,
+  abortSignal,
+  hasMethod,
 } from '../../core/base/index.ts';
 import { refusalIn } from './refusal-errors.ts';
 
@@ -25,8 +25,8 @@ export interface RetryLaterOptions {
 const checkOptions = optionTable({
   maxWaitMs: milliseconds,
   maxRetries: wholeNumber(0, Number.MAX_SAFE_INTEGER, 'a whole number'),
-  signal: anAbortSignal,
-  clock: anObjectWith('now', 'a clock'),
+  signal: abortSignal,
+  clock: hasMethod('now', 'a clock'),
 });
 /** Timers take no longer times. */
 const MAX_SLEEP_MS = 60 * 60 * 1_000;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { CacheEntry } from '../../../src/core/cache/entry.ts';
 import {
-  type AnswerHeaders,
+  type RobotsResponseHeaders,
   type OriginRecord,
   type Outcome,
   profiles,
@@ -83,7 +83,7 @@ describe('the source of decisions', () => {
 
 describe('the memory that an entry takes', () => {
   const LONG = 'x'.repeat(1_000);
-  const answering = (headers: AnswerHeaders): Outcome => outcomes.success(headers, TEXT);
+  const answering = (headers: RobotsResponseHeaders): Outcome => outcomes.success(headers, TEXT);
 
   it('grows by the bytes of the file, and by what is compiled from it', () => {
     const grown = sizeOf(outcomes.success({}, TEXT + '#'.repeat(1_000))) - sizeOf(outcomes.success({}, TEXT));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { freshness, profiles, retryAfterMs } from '../../../src/core/lifecycle/index.ts';
 import { cacheDirectives } from '../../../src/core/lifecycle/freshness.ts';
-import type { AnswerHeaders, Freshness } from '../../../src/core/lifecycle/index.ts';
+import type { RobotsResponseHeaders, Freshness } from '../../../src/core/lifecycle/index.ts';
 import fc from '../../support/fast-check.ts';
 import { DAY, HOUR, MINUTE, SECOND, START } from './support.ts';
 
@@ -10,7 +10,7 @@ const http = (ms: number) => new Date(ms).toUTCString();
 describe('freshness', () => {
   const floor = 10 * MINUTE;
   type Expected = Pick<Freshness, 'lifetimeMs' | 'source' | 'clampedBy'>;
-  const cases: readonly [string, AnswerHeaders, Expected][] = [
+  const cases: readonly [string, RobotsResponseHeaders, Expected][] = [
     ['no field', {}, { lifetimeMs: DAY, source: 'default' }],
     ['an empty field', { cacheControl: '' }, { lifetimeMs: DAY, source: 'default' }],
     ['unknown directives', { cacheControl: 'public, foo="a,b"' }, { lifetimeMs: DAY, source: 'default' }],
@@ -93,7 +93,7 @@ describe('freshness', () => {
       { lifetimeMs: floor, source: 'max-age', clampedBy: 'min' },
     ],
     ...['-1', '1.5', 'abc', '', '1e9', '0x10', '3600; foo', '３６００'].map(
-      (value): [string, AnswerHeaders, Expected] => [
+      (value): [string, RobotsResponseHeaders, Expected] => [
         `max-age=${value}, which is stale`,
         { cacheControl: `max-age=${value}` },
         { lifetimeMs: floor, source: 'max-age', clampedBy: 'min' },
@@ -152,7 +152,7 @@ describe('freshness', () => {
     expect({ lifetimeMs, source, clampedBy }).toEqual({ clampedBy: undefined, ...expected });
   });
 
-  const reasons: readonly [string, AnswerHeaders, Freshness][] = [
+  const reasons: readonly [string, RobotsResponseHeaders, Freshness][] = [
     [
       'max-age and Age',
       { cacheControl: 'max-age=7200', age: '3600' },
@@ -211,7 +211,7 @@ describe('freshness', () => {
     expect(freshness({ cacheControl: 'max-age=31536000' }, koster, START).lifetimeMs).toBe(7 * DAY);
   });
 
-  it.each<AnswerHeaders>([
+  it.each<RobotsResponseHeaders>([
     { cacheControl: 'no-store' },
     { cacheControl: 'no-cache' },
     { cacheControl: 'max-age=soon' },

@@ -1,6 +1,6 @@
 import { attemptDue, nextRecord, profiles, stateOf } from '../../../src/core/lifecycle/index.ts';
 import type {
-  AnswerHeaders,
+  RobotsResponseHeaders,
   AttemptDue,
   OriginRecord,
   Outcome,
@@ -22,7 +22,7 @@ const ROUTE = { finalUrl: `${ORIGIN}/robots.txt`, hops: 0 };
 const encoder = new TextEncoder();
 
 export const outcomes = {
-  success: (headers: AnswerHeaders = {}, text = 'User-agent: *\nDisallow: /private\n'): Outcome => ({
+  success: (headers: RobotsResponseHeaders = {}, text = 'User-agent: *\nDisallow: /private\n'): Outcome => ({
     kind: 'success',
     status: 200,
     headers,
@@ -30,19 +30,19 @@ export const outcomes = {
     truncated: false,
     ...ROUTE,
   }),
-  notModified: (headers: AnswerHeaders = {}): Outcome => ({
+  notModified: (headers: RobotsResponseHeaders = {}): Outcome => ({
     kind: 'not-modified',
     status: 304,
     headers,
     ...ROUTE,
   }),
-  unavailable: (headers: AnswerHeaders = {}, status = 404): Outcome => ({
+  unavailable: (headers: RobotsResponseHeaders = {}, status = 404): Outcome => ({
     kind: 'unavailable',
     status,
     headers,
     ...ROUTE,
   }),
-  restricted: (headers: AnswerHeaders = {}): Outcome => ({
+  restricted: (headers: RobotsResponseHeaders = {}): Outcome => ({
     kind: 'restricted',
     status: 403,
     headers,

@@ -69,8 +69,8 @@ describe('a call of a store', () => {
       clock: { now: () => 0 },
       onEvent: ({ type }) => events.push(type),
     });
-    const make = (): Promise<void> => never;
-    const called = caller.call({ operation: 'set', origin: 'https://example.com', make, ...options });
+    const send = (): Promise<void> => never;
+    const called = caller.call({ operation: 'set', origin: 'https://example.com', send, ...options });
     await vi.advanceTimersByTimeAsync(expectedMs - 1);
     expect(events).toEqual([]);
     await vi.advanceTimersByTimeAsync(2);

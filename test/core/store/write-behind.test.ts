@@ -46,7 +46,7 @@ describe('a write', () => {
   it('is sent at once, and pending until it is done', async () => {
     const { writes, sent } = setUp();
     const write = set('a');
-    const put = writes.put('a', write);
+    const put = writes.enqueue('a', write);
     expect(sent.map(({ write }) => write)).toEqual([write]);
     expect(writes.pending('a')).toBe(write);
     expect(await isDone(put)).toBe(false);
@@ -57,7 +57,7 @@ describe('a write', () => {
 
   it('waits for the previous one for the same origin; only the last of several is sent', async () => {
     const { writes, sent } = setUp();
-    const puts = [set('a'), set('a'), deletion].map((write) => writes.put('a', write));
+    const puts = [set('a'), set('a'), deletion].map((write) => writes.enqueue('a', write));
     expect(sent).toHaveLength(1);
     expect(writes.pending('a')).toBe(deletion);
     await sent[0]!.end(true);
@@ -70,38 +70,38 @@ describe('a write', () => {
 
   it('that fails is kept and sent again on the next occasion, not before', async () => {
     const { writes, sent } = setUp();
-    const put = writes.put('a', set('a'));
+    const put = writes.enqueue('a', set('a'));
     await sent[0]!.end(false);
     await put;
     expect(sent).toHaveLength(1);
     expect(writes.pending('a')?.kind).toBe('set');
-    writes.nudge();
+    writes.drain();
     expect(sent).toHaveLength(2);
   });
 
   it('that fails is not sent again when a later one replaced it', async () => {
     const { writes, sent } = setUp();
-    void writes.put('a', set('a'));
-    void writes.put('a', deletion);
+    void writes.enqueue('a', set('a'));
+    void writes.enqueue('a', deletion);
     await sent[0]!.end(false);
-    writes.nudge();
+    writes.drain();
     expect(sent.map(({ write: { kind } }) => kind)).toEqual(['set', 'delete']);
     await sent[1]!.end(true);
-    writes.nudge();
+    writes.drain();
     expect(sent).toHaveLength(2);
   });
 
   it('is not waited for while nothing can be sent', async () => {
     const { writes, sent, room } = setUp();
     room.now = 0;
-    await writes.put('a', set('a'));
+    await writes.enqueue('a', set('a'));
     expect(sent).toHaveLength(0);
   });
 
   it('queued behind one that fails is not waited for either', async () => {
     const { writes, sent } = setUp();
-    void writes.put('a', set('a'));
-    const second = writes.put('a', deletion);
+    void writes.enqueue('a', set('a'));
+    const second = writes.enqueue('a', deletion);
     await sent[0]!.end(false);
     await second;
     expect(sent).toHaveLength(1);
@@ -109,10 +109,10 @@ describe('a write', () => {
 
   it('that alone fails repeatedly is given up', async () => {
     const { writes, sent, dropped } = setUp();
-    void writes.put('bad', set('bad'));
+    void writes.enqueue('bad', set('bad'));
     await sent.at(-1)!.end(false);
     for (let count = 0; dropped.length === 0 && count < 10; count++) {
-      void writes.put('good', set('good'));
+      void writes.enqueue('good', set('good'));
       for (const { origin, end } of sent.splice(0)) await end(origin === 'good');
     }
     expect(dropped).toEqual(['set bad']);
@@ -121,10 +121,10 @@ describe('a write', () => {
 
   it('that fails with all others is not given up', async () => {
     const { writes, sent, dropped } = setUp();
-    void writes.put('a', set('a'));
+    void writes.enqueue('a', set('a'));
     for (let count = 0; count < 50; count++) {
       await sent.at(-1)!.end(false);
-      writes.nudge();
+      writes.drain();
     }
     expect(dropped).toEqual([]);
     expect(sent).toHaveLength(51);
@@ -135,9 +135,9 @@ describe('waiting writes', () => {
   it('are sent one at a time until one succeeds, then all', async () => {
     const { writes, sent, room } = setUp();
     room.now = 0;
-    for (const origin of 'abcdef') void writes.put(origin, set(origin));
+    for (const origin of 'abcdef') void writes.enqueue(origin, set(origin));
     room.now = 1;
-    writes.nudge();
+    writes.drain();
     room.now = 0;
     expect(sent.map(({ origin }) => origin)).toEqual(['a']);
     room.now = Infinity;
@@ -147,7 +147,7 @@ describe('waiting writes', () => {
 
   it('are at most 32 at a time', async () => {
     const { writes, sent } = setUp();
-    for (let count = 0; count < 40; count++) void writes.put(`${count}`, set(`${count}`));
+    for (let count = 0; count < 40; count++) void writes.enqueue(`${count}`, set(`${count}`));
     expect(sent).toHaveLength(32);
     await sent[0]!.end(true);
     expect(sent).toHaveLength(33);
@@ -156,12 +156,12 @@ describe('waiting writes', () => {
   it('are bounded in number and bytes: the oldest record is dropped first, deletions last', async () => {
     const { writes, dropped, room } = setUp();
     room.now = 0;
-    await writes.put('forget', deletion);
-    for (let count = 0; count < 1_001; count++) await writes.put(`${count}`, set(`${count}`));
+    await writes.enqueue('forget', deletion);
+    for (let count = 0; count < 1_001; count++) await writes.enqueue(`${count}`, set(`${count}`));
     expect(dropped).toEqual(['set 0', 'set 1']);
-    await writes.put('large', set('large', 16 * 1_048_576));
+    await writes.enqueue('large', set('large', 16 * 1_048_576));
     expect(dropped).toHaveLength(3);
-    await writes.put('a bit more', set('a bit more', 1));
+    await writes.enqueue('a bit more', set('a bit more', 1));
     expect(writes.pending('large')).toBeUndefined();
     expect(writes.pending('forget')).toBe(deletion);
     expect(writes.pending('a bit more')?.kind).toBe('set');
@@ -169,15 +169,15 @@ describe('waiting writes', () => {
 
   it('may exceed the bound with a single write', async () => {
     const { writes, sent, dropped } = setUp();
-    void writes.put('large', set('large', 20 * 1_048_576));
+    void writes.enqueue('large', set('large', 20 * 1_048_576));
     expect([sent.length, dropped]).toEqual([1, []]);
   });
 
   it('are all tried once more on close, with an event for failures', async () => {
     const { writes, sent, dropped, room } = setUp();
-    void writes.put('a', set('a'));
+    void writes.enqueue('a', set('a'));
     room.now = 0;
-    for (let count = 0; count < 40; count++) void writes.put(`${count}`, set(`${count}`));
+    for (let count = 0; count < 40; count++) void writes.enqueue(`${count}`, set(`${count}`));
     const flushed = writes.flush();
     expect(sent).toHaveLength(32);
     for (let count = 0; count < 41; count++) await sent[count]!.end(count % 2 === 0);
@@ -188,9 +188,9 @@ describe('waiting writes', () => {
 
   it('are reported when they are dropped untried', async () => {
     const { writes, sent, dropped, room } = setUp();
-    void writes.put('a', set('a'));
+    void writes.enqueue('a', set('a'));
     room.now = 0;
-    void writes.put('b', deletion);
+    void writes.enqueue('b', deletion);
     const flushed = writes.flush();
     writes.abandon();
     await flushed;

@@ -10,7 +10,7 @@ async function calls(options: RobotsClientOptions): Promise<Record<string, numbe
     'onAttempt',
     'onRecordRestored',
     'onSiteSignal',
-    'onForgotten',
+    'onRemoved',
     'onDecisionMade',
     'onDecisionPublished',
     'onIgnored',
@@ -47,7 +47,7 @@ describe('a client without the option `evidence`', () => {
       onRecordRestored: 0,
       // From the caller, and from the guard's response.
       onSiteSignal: 2,
-      onForgotten: 1,
+      onRemoved: 1,
       onDecisionMade: 4,
       onDecisionPublished: 4,
       onIgnored: 0,

@@ -1,4 +1,4 @@
-import { omitUndefined, type Turn } from '../../../core/base/index.ts';
+import { omitUndefined, type TimeSlice } from '../../../core/base/index.ts';
 import { dialects } from '../../../core/rules/dialect.ts';
 import type { OtherRecord, RobotsFile, Rule, Sitemap, Verdict } from '../../../core/rules/index.ts';
 import {
@@ -100,10 +100,10 @@ export class FileComparison {
     before: RobotsFile,
     after: RobotsFile,
     agents: readonly string[],
-    turn: Turn,
+    slice: TimeSlice,
   ): Promise<FileComparison> {
     const comparison = new FileComparison(before, after);
-    await comparison.#compare(agents, turn);
+    await comparison.#compare(agents, slice);
     return comparison;
   }
 
@@ -129,19 +129,19 @@ export class FileComparison {
     for (const difference of this.differences) this.#probeFor(difference, target);
   }
 
-  async #compare(given: readonly string[], turn: Turn): Promise<void> {
+  async #compare(given: readonly string[], slice: TimeSlice): Promise<void> {
     const wanted =
       given.length > 0 ? { agents: given, more: 0 } : namedAgents([this.#before, this.#after], MAX_AGENTS);
     this.agentsLeftOut = wanted.more;
     const old = new EffectiveRules(this.#before);
     const now = new EffectiveRules(this.#after);
     let changes = 0;
-    for (const pair of await pairsOf(wanted.agents, old, now, turn)) {
+    for (const pair of await pairsOf(wanted.agents, old, now, slice)) {
       if (changes >= MAX_CHANGES) {
         this.agentsLeftOut += pair.agents.length;
         continue;
       }
-      const difference = await this.#differenceOf(pair, old, now, turn);
+      const difference = await this.#differenceOf(pair, old, now, slice);
       if (difference === undefined) continue;
       changes += difference.rules.length + difference.records.length;
       this.differences.push(difference);
@@ -152,7 +152,7 @@ export class FileComparison {
     pair: Pair,
     old: EffectiveRules,
     now: EffectiveRules,
-    turn: Turn,
+    slice: TimeSlice,
   ): Promise<AgentDifference | undefined> {
     const [agent = '*'] = pair.agents;
     const before = old.for(agent);
@@ -174,7 +174,7 @@ export class FileComparison {
     const both = [...before.rules, ...after.rules];
     for (const path of samplePaths(rules, both, wildcards, MAX_SAMPLES)) {
       this.#probeFor(difference, path);
-      if (turn.isOver) await turn.yield();
+      if (slice.isOver) await slice.yield();
     }
     return difference;
   }
@@ -196,7 +196,7 @@ async function pairsOf(
   agents: readonly string[],
   old: EffectiveRules,
   now: EffectiveRules,
-  turn: Turn,
+  slice: TimeSlice,
 ): Promise<Iterable<Pair>> {
   const pairs = new Map<string, Pair>();
   for (const agent of agents) {
@@ -206,7 +206,7 @@ async function pairsOf(
     const known = pairs.get(key);
     if (known === undefined) pairs.set(key, { agents: [agent], before, after });
     else known.agents.push(agent);
-    if (turn.isOver) await turn.yield();
+    if (slice.isOver) await slice.yield();
   }
   return pairs.values();
 }

@@ -150,7 +150,7 @@ export const pastedAnswer: Schema<PastedAnswer> = object<PastedAnswer>({
 });
 
 /** What the header fields of a page say of its use, with `--page`; or why it was not read. */
-export type PageAnswer =
+export type PageFetchResult =
   | {
       /** After redirects. */
       readonly url: string;
@@ -171,13 +171,13 @@ interface PageFailure {
   readonly decision?: Decision;
 }
 const page = z.union([
-  object<Extract<PageAnswer, { readonly url: string }>>({
+  object<Extract<PageFetchResult, { readonly url: string }>>({
     url,
     status: z.int(),
     directives: some('object'),
     usage,
   }),
-  object<Extract<PageAnswer, { readonly error: object }>>({
+  object<Extract<PageFetchResult, { readonly error: object }>>({
     error: object<PageFailure>({
       code: text.optional(),
       message: text,
@@ -195,7 +195,7 @@ interface ExplainedParts {
 /** The line of `canfetch explain --json`. */
 export type ExplainedUrl = Asked &
   Decision &
-  ExplainedParts & { readonly policy?: PolicyData; readonly page?: PageAnswer };
+  ExplainedParts & { readonly policy?: PolicyData; readonly page?: PageFetchResult };
 export const explainedUrl: Schema<ExplainedUrl> = object<ExplainedUrl>({
   ...decision.shape,
   runnerUp: runnerUp.optional(),

@@ -1,6 +1,6 @@
 import { colourChoice, onlineSettings, readFormat } from '../frame/settings.ts';
 import { profiles } from '../../../core/lifecycle/index.ts';
-import { isRobotsError, Turn } from '../../../core/base/index.ts';
+import { isRobotsError, TimeSlice } from '../../../core/base/index.ts';
 import { type ExitCode, exitCode, type ParsedArguments } from '../frame/command.ts';
 import {
   count,
@@ -58,7 +58,7 @@ export async function diffFiles(given: ParsedArguments, session: Session): Promi
     const [before, after] = sides;
     if (before === undefined || after === undefined) return exitCode.usage;
     const agents = settings.agents.length === 0 ? [] : tokensOf(settings.agents);
-    const comparison = await FileComparison.of(before.file, after.file, agents, new Turn(signal));
+    const comparison = await FileComparison.of(before.file, after.file, agents, new TimeSlice(signal));
     for await (const batch of targets(urls, session.stdin)) {
       for (const target of batch) tryTarget(comparison, target);
     }

@@ -4,7 +4,7 @@ import { refusalIn } from '../../../guards/shared/index.ts';
 import { makePageFetch } from '../../../guards/fetch/page-fetch.ts';
 import { count, instant, printable, statementText } from '../../answers/text/index.ts';
 import { pageDirectives, type PageDirectives } from '../../../core/rules/index.ts';
-import type { PageAnswer } from '../../answers/schema.ts';
+import type { PageFetchResult } from '../../answers/schema.ts';
 import type { Field } from '../check/run.ts';
 import type { OpenedClient } from '../frame/open-client.ts';
 
@@ -23,7 +23,7 @@ export async function askPage(
     readonly purpose: Purpose | undefined;
     readonly signal: AbortSignal;
   },
-): Promise<{ readonly page: PageAnswer; readonly usage?: DecisionUsage }> {
+): Promise<{ readonly page: PageFetchResult; readonly usage?: DecisionUsage }> {
   try {
     const fetch = await makePageFetch(client, { addressPolicy: 'any', purpose: undefined, dispatcher });
     const page = await fetch(url, {
@@ -60,7 +60,7 @@ export async function askPage(
 }
 
 /** The decision about a redirect of the page, if that was refused: then the page may not be fetched. */
-export function refusedRedirect(page: PageAnswer): Decision | undefined {
+export function refusedRedirect(page: PageFetchResult): Decision | undefined {
   const decision = 'error' in page ? page.error.decision : undefined;
   return decision?.allowed === false ? decision : undefined;
 }
@@ -74,7 +74,7 @@ function failureOf(error: unknown): { readonly code?: string; readonly message: 
 }
 
 /** Renders the page as text. */
-export function pageFields(page: PageAnswer): Field[] {
+export function pageFields(page: PageFetchResult): Field[] {
   if ('error' in page) return [['page', `not read: ${printable(page.error.message)}`]];
   const { url, status, directives, usage } = page;
   const written = directives.sources.map(({ agent, field, directive, value }) =>

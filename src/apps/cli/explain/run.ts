@@ -16,7 +16,7 @@ import {
   usageFor,
 } from '../../answers/index.ts';
 import { jsonLine, policyRecord, writeWhole } from '../../answers/text/index.ts';
-import type { ExplainedByFile, ExplainedUrl, PageAnswer } from '../../answers/schema.ts';
+import type { ExplainedByFile, ExplainedUrl, PageFetchResult } from '../../answers/schema.ts';
 import { type ParsedArguments, type ExitCode, exitCode } from '../frame/command.ts';
 import { interruptible } from '../frame/interruptible.ts';
 import { openClient } from '../frame/open-client.ts';
@@ -72,7 +72,7 @@ export async function explain(given: ParsedArguments, session: Session): Promise
 }
 
 /** An explanation; with `--page` also what the page says of its use. */
-type PageExplanation = UrlExplanation & { readonly page?: PageAnswer };
+type PageExplanation = UrlExplanation & { readonly page?: PageFetchResult };
 
 async function askAndExplain(
   url: string,

@@ -42,7 +42,7 @@ import {
   readFormat,
 } from '../frame/settings.ts';
 import type { Field } from '../check/run.ts';
-import { ANSWER_FIELDS, type AnswerHeaders } from '../../../core/lifecycle/index.ts';
+import { RESPONSE_FIELDS, type RobotsResponseHeaders } from '../../../core/lifecycle/index.ts';
 
 /** Fetches the robots.txt of an origin, and prints the resulting policy. */
 export async function showPolicy(given: ParsedArguments, session: Session): Promise<ExitCode> {
@@ -238,8 +238,8 @@ export function shortHops(hops: readonly PolicyHop[]): string {
     .join(' → ');
 }
 
-function fieldLines(headers: AnswerHeaders): string[] {
-  return ANSWER_FIELDS.flatMap(([key, name]) => {
+function fieldLines(headers: RobotsResponseHeaders): string[] {
+  return RESPONSE_FIELDS.flatMap(([key, name]) => {
     const value = headers[key];
     return value === undefined ? [] : [`< ${name}: ${printable(value)}`];
   });

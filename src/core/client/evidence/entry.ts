@@ -1,5 +1,5 @@
 import type {
-  AnswerHeaders,
+  RobotsResponseHeaders,
   OriginState,
   Outcome,
   Profile,
@@ -57,7 +57,7 @@ export interface AttemptEntry extends OriginEntryBase {
   /** Why robots.txt is unavailable, if the status does not say so. */
   readonly reason?: UnavailableReason;
   /** The relevant header fields of the last response. */
-  readonly headers?: AnswerHeaders;
+  readonly headers?: RobotsResponseHeaders;
   /** The pause that `Retry-After` asked for, within the bounds of the profile. */
   readonly retryAfterMs?: number;
   /** SHA-256, in hex, of the decoded bytes in force after this attempt. */

@@ -2,7 +2,7 @@ import { invokeListener, type Clock, omitUndefined, VERSION } from '../../base/i
 import type { RecordObserver, ObservedAttempt } from '../../cache/index.ts';
 import type { Decision, DecisionContext, OverriddenOrigin, SentRequest } from '../../decision/index.ts';
 import {
-  type AnswerHeaders,
+  type RobotsResponseHeaders,
   type OriginRecord,
   type Outcome,
   type Profile,
@@ -119,7 +119,7 @@ export class Recorder implements RecordObserver {
     if (number !== undefined) this.#numbers.set(after, number);
   }
 
-  onForgotten(origin: string, reason: 'invalidated' | 'evicted'): void {
+  onRemoved(origin: string, reason: 'invalidated' | 'evicted'): void {
     this.#write({ type: 'forgotten', ...this.#stamp(), origin, reason });
   }
 
@@ -318,7 +318,7 @@ function plainRedirect({ url, status, location }: Redirect): Redirect {
 
 /** A response, or a failure, without user names and passwords. */
 function plainLast<
-  Last extends { readonly redirects?: readonly Redirect[]; readonly headers?: AnswerHeaders },
+  Last extends { readonly redirects?: readonly Redirect[]; readonly headers?: RobotsResponseHeaders },
 >(last: Last): Last {
   const { redirects, headers } = last;
   return {
@@ -327,7 +327,7 @@ function plainLast<
   };
 }
 
-function plainHeaders(headers: AnswerHeaders): AnswerHeaders {
+function plainHeaders(headers: RobotsResponseHeaders): RobotsResponseHeaders {
   const { location } = headers;
   return location === undefined ? headers : { ...headers, location: withoutUserinfo(location) };
 }

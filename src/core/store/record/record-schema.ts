@@ -4,7 +4,7 @@
  */
 import {
   type Check,
-  expecting,
+  predicate,
   fields,
   isText,
   listOf,
@@ -14,7 +14,7 @@ import {
   wholeNumber,
 } from '../../base/index.ts';
 import {
-  type AnswerHeaders,
+  type RobotsResponseHeaders,
   type ConclusiveAnswer,
   type Copy,
   type Failure,
@@ -43,15 +43,15 @@ export type WrittenBody = string | { readonly base64: string };
 type Checks<Value> = Readonly<Record<keyof Value, Check>>;
 
 const text = (maxLength: number, pattern?: RegExp): Check =>
-  expecting(
+  predicate(
     'a text within its bounds',
     (value) => isText(value) && value.length <= maxLength && (pattern?.test(value) ?? true),
   );
-const flag = expecting('true or false', (value) => typeof value === 'boolean');
-const onlyTrue = expecting('true', (value) => value === true);
+const flag = predicate('true or false', (value) => typeof value === 'boolean');
+const onlyTrue = predicate('true', (value) => value === true);
 
 /** Epoch milliseconds, or a span of them. The latest is the latest that a `Date` can hold. */
-export const time: Check = expecting(
+export const time: Check = predicate(
   'a time',
   (value) => typeof value === 'number' && value >= 0 && value <= 8.64e15,
 );
@@ -66,7 +66,7 @@ export const sha256: Check = text(64, /^[0-9a-f]{64}$/);
 export const errorCode: Check = text(64, /^[A-Z][A-Z0-9_]*$/);
 
 const base64 = fields({
-  base64: expecting(
+  base64: predicate(
     'base64',
     (value) => isText(value) && value.length % 4 === 0 && /^[0-9A-Za-z+/]*={0,2}$/.test(value),
   ),
@@ -90,7 +90,7 @@ export const headers: Check = fields({
   contentType: field,
   retryAfter: field,
   location: optional(shown),
-} satisfies Checks<AnswerHeaders>);
+} satisfies Checks<RobotsResponseHeaders>);
 
 const redirects = listOf(
   fields({ url: shown, status, location: shown } satisfies Checks<Redirect>),
@@ -119,7 +119,7 @@ const answers = new Map<unknown, Check>([
   ],
   ['restricted', fields(anyAnswer satisfies AnswerOf<'restricted'>)],
 ]);
-const noAnswer = expecting('a conclusive answer', () => false);
+const noAnswer = predicate('a conclusive answer', () => false);
 const answer: Check = (value, path) =>
   (answers.get(Reflect.get(Object(value), 'kind')) ?? noAnswer)(value, path);
 

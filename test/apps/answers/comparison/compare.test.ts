@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { Turn } from '../../../../src/core/base/index.ts';
+import { TimeSlice } from '../../../../src/core/base/index.ts';
 import { FileComparison } from '../../../../src/apps/answers/comparison/compare.ts';
 import { EffectiveRules } from '../../../../src/apps/answers/comparison/effective.ts';
 import { ruleChanges } from '../../../../src/apps/answers/comparison/rule-changes.ts';
 import { parseRobots, type Rule } from '../../../../src/core/rules/index.ts';
 import fc from '../../../support/fast-check.ts';
 
-const turn = (signal: AbortSignal = new AbortController().signal): Turn => new Turn(signal);
+const slice = (signal: AbortSignal = new AbortController().signal): TimeSlice => new TimeSlice(signal);
 const compare = (before: string, after: string, agents: readonly string[] = []): Promise<FileComparison> =>
-  FileComparison.of(parseRobots(before), parseRobots(after), agents, turn());
+  FileComparison.of(parseRobots(before), parseRobots(after), agents, slice());
 
 describe('records other than rules', () => {
   it('are compared for the agents of their blocks alone', async () => {
@@ -51,7 +51,7 @@ describe('for any rules', () => {
       await fc.assert(
         fc.asyncProperty(ruleList, ruleList, path, async (before, after, target) => {
           const [one, other] = [before, after].map((rules) => parseRobots(text(rules), { dialect }));
-          const comparison = await FileComparison.of(one!, other!, [], turn());
+          const comparison = await FileComparison.of(one!, other!, [], slice());
           if (comparison.same) expect(one!.check(target).allowed).toBe(other!.check(target).allowed);
           comparison.probe(target);
           const flips = comparison.differences.flatMap((difference) => difference.flips);
@@ -119,7 +119,7 @@ describe('hostile files', () => {
       parseRobots(scattered('a')),
       parseRobots(scattered('b')),
       [],
-      turn(aborted.signal),
+      slice(aborted.signal),
     );
     setImmediate(() => aborted.abort(new Error('left')));
     await expect(comparing).rejects.toThrow('left');
