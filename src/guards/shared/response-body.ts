@@ -1,4 +1,5 @@
 import { ignore } from '../../core/base/index.ts';
+
 /** A request whose body is observed. */
 interface BodyObserver {
   onBodyRead(): void;
@@ -29,46 +30,68 @@ export function watchNodeStream(stream: NodeStream, observer: BodyObserver): voi
   };
 }
 
-/** Calls `onRead` for each chunk that is read, however the stream is read: `text()` of a Response takes a reader, too. */
-export function observeReads(stream: ReadableStream<unknown>, onRead: () => void): void {
-  const getReader = stream.getReader.bind(stream) as (options?: object) => { read: AnyRead };
-  const tee = stream.tee.bind(stream);
-  const pipeThrough = stream.pipeThrough.bind(stream);
-  const iterate = (Reflect.get(stream, 'values') as unknown as AnyIterate | undefined)?.bind(stream);
-  const values = iterate && ((options?: object) => observedIterator(iterate(options), onRead));
-  const counted = (): ReadableStream<unknown> =>
-    pipeThrough(
-      new TransformStream({
-        transform(chunk, controller) {
-          onRead();
-          controller.enqueue(chunk);
-        },
-      }),
-    );
-  const replaced = {
-    getReader: (options?: object) => {
-      const reader = getReader(options);
-      const read = reader.read.bind(reader);
-      reader.read = observedRead(read, onRead);
+/** What to call for each chunk that is read, by stream. */
+const listeners = new WeakMap<object, () => void>();
+const listenerOf = (stream: object): (() => void) => listeners.get(stream) ?? ignore;
+
+/** The ways to read a stream, observed. `text()` of a Response takes a reader, too. */
+function observedMethods(plain: ReadableStream<unknown>): object {
+  const counted = (stream: object): ReadableStream<unknown> => {
+    const onRead = listenerOf(stream);
+    const counter = new TransformStream({
+      transform(chunk, controller) {
+        onRead();
+        controller.enqueue(chunk);
+      },
+    });
+    return Reflect.apply(plain.pipeThrough, stream, [counter]);
+  };
+  return {
+    getReader(...args: unknown[]) {
+      const reader: { read: AnyRead } = Reflect.apply(plain.getReader, this, args);
+      reader.read = observedRead(reader.read.bind(reader), listenerOf(this));
       return reader;
     },
-    tee: () => {
-      const branches = tee();
-      for (const branch of branches) observeReads(branch, onRead);
+    tee() {
+      const branches: readonly ReadableStream[] = Reflect.apply(plain.tee, this, []);
+      for (const branch of branches) observeReads(branch, listenerOf(this));
       return branches;
     },
-    pipeTo: (...args: Parameters<ReadableStream['pipeTo']>) => counted().pipeTo(...args),
-    pipeThrough: (...args: Parameters<ReadableStream['pipeThrough']>) => counted().pipeThrough(...args),
-    ...(values && { values, [Symbol.asyncIterator]: values }),
+    pipeTo(...args: Parameters<ReadableStream['pipeTo']>) {
+      return counted(this).pipeTo(...args);
+    },
+    pipeThrough(...args: Parameters<ReadableStream['pipeThrough']>) {
+      return counted(this).pipeThrough(...args);
+    },
   };
-  for (const name of Reflect.ownKeys(replaced)) {
-    const value: unknown = Reflect.get(replaced, name);
-    Object.defineProperty(stream, name, { value, configurable: true, writable: true });
+}
+
+let observedPrototype: object | undefined;
+
+function makeObservedPrototype(): object {
+  const plain = ReadableStream.prototype;
+  const prototype: object = Object.create(plain, Object.getOwnPropertyDescriptors(observedMethods(plain)));
+  for (const name of ['values', Symbol.asyncIterator] as const) {
+    const iterate: unknown = Reflect.get(plain, name);
+    // Not every platform iterates streams.
+    if (typeof iterate !== 'function') continue;
+    Reflect.set(prototype, name, function observedValues(this: object, ...args: unknown[]) {
+      return observedIterator(Reflect.apply(iterate, this, args), listenerOf(this));
+    });
   }
+  return prototype;
+}
+
+/**
+ * Calls `onRead` for each chunk that is read. The stream gets another prototype, because methods of its own would cost
+ * each paced request several microseconds.
+ */
+export function observeReads(stream: ReadableStream<unknown>, onRead: () => void): void {
+  listeners.set(stream, onRead);
+  Object.setPrototypeOf(stream, (observedPrototype ??= makeObservedPrototype()));
 }
 
 type AnyRead = (...args: unknown[]) => Promise<{ readonly done?: boolean | undefined }>;
-type AnyIterate = (options?: object) => { next: AnyRead };
 
 function observedRead(read: AnyRead, onRead: () => void): AnyRead {
   return (...args) => {

@@ -6,6 +6,7 @@ import type { ResponseFields } from './response-fields.ts';
 /** A request that holds a permit, as the HTTP stack below its library sees it. */
 interface WatchedRequest {
   readonly url: string | URL;
+  readonly decision: { readonly url: string } | undefined;
   onWireStart(): void;
   onWireHeaders(status: number, headers: ResponseFields): void;
   onBodyRead(): void;
@@ -42,8 +43,7 @@ class WireRequests {
   readonly #sent = new WeakMap<object, WatchedRequest>();
 
   expect(request: WatchedRequest): () => void {
-    const { origin, pathname, search } = new URL(request.url);
-    const key = origin + pathname + search;
+    const key = keyOf(request);
     const waiting = this.#expected.get(key);
     if (waiting !== undefined) waiting.push(request);
     else {
@@ -78,6 +78,17 @@ class WireRequests {
     waiting.splice(at, 1);
     if (waiting.length === 0) this.#expected.delete(key);
   }
+}
+
+/** Origin, path and query, as an HTTP stack has them. The URL of a decision needs no parsing. */
+function keyOf({ url, decision }: WatchedRequest): string {
+  const href = decision?.url ?? String(url);
+  if (decision !== undefined && !href.includes('@')) {
+    const hash = href.indexOf('#');
+    return hash < 0 ? href : href.slice(0, hash);
+  }
+  const { origin, pathname, search } = new URL(href);
+  return origin + pathname + search;
 }
 
 /** Watches requests over `node:http`: got and axios show neither the header of a response nor the end of an attempt. */
