@@ -1,7 +1,7 @@
 /**
  * Renders decisions and files as text and JSON, for `cli/`, `serve/` and `mcp/`. `text/` and `input/` have an
  * `index.ts` of their own; `schema.ts` stands apart, because it loads zod: nothing else here may import a library, so that
- * `canfetch --help` and `canfetch --robots` stay fast. This room must not import the client or a room above it.
+ * `canfetch --help` and `canfetch --robots` stay fast. This module must not import the client or a module above it.
  */
 export {
   annotate,

@@ -1,11 +1,11 @@
 /**
- * The one description of the answers of the command, the service and the tools for AI agents. OpenAPI's components and
+ * The one description of the results of the command, the service and the tools for AI agents. OpenAPI's components and
  * examples and the outputs of the tools are made from it. A field that a type has and its schema has not does not compile.
  */
 import type { z } from 'zod';
 import { comparison } from './schema/comparison.ts';
 import { decision, lineError, robots, usage, verdict } from './schema/decision.ts';
-import { explanation, pastedAnswer } from './schema/explanation.ts';
+import { explanation, pastedResult } from './schema/explanation.ts';
 import { group, rule } from './schema/fields.ts';
 import { diagnostic, policy } from './schema/policy.ts';
 
@@ -26,7 +26,7 @@ export * from './schema/lines.ts';
 export {
   type DiagnosticRecord,
   policy,
-  type PolicyAnswer,
+  type PolicyResult,
   policyData,
   type PolicyData,
   type TimelineEvent,
@@ -44,6 +44,6 @@ export const components: Readonly<Record<string, z.ZodType>> = {
   Diagnostic: diagnostic,
   Policy: policy,
   Explanation: explanation,
-  PastedVerdicts: pastedAnswer,
+  PastedVerdicts: pastedResult,
   Comparison: comparison,
 };

@@ -2,7 +2,7 @@
 /**
  * The `canfetch` program: calls `run` with the process.
  *
- * `cli/` may import every room, and no room imports it. It must not load a library before there is something to fetch,
+ * `cli/` may import every module, and no module imports it. It must not load a library before there is something to fetch,
  * so that `--help` and `--robots` stay fast.
  */
 import { run } from './run.ts';

@@ -28,7 +28,7 @@ export async function run(session: Session): Promise<ExitCode> {
   } catch (error) {
     if (session.signal.aborted) return exitCode.interrupted;
     if (error instanceof BrokenPipeError) return exitCode.brokenPipe;
-    // Whatever was given wrongly may be the URL of a proxy or of a store, with a password.
+    // The wrong value may be the URL of a proxy or of a store, with a password.
     session.stderr.write(`canfetch: ${withoutUserinfo(explain(error))}\n`);
     return isUsage(error) ? exitCode.usage : exitCode.failure;
   }

@@ -48,7 +48,7 @@ interface StdioOptions {
   readonly tools: readonly Tool[];
   /** The agent in whose name pages are fetched, for the model. */
   readonly agent: string;
-  /** Receives what goes wrong apart from the calls, such as messages that cannot be read. */
+  /** Receives errors outside of calls, such as unreadable messages. */
   readonly onError: (error: unknown) => void;
 }
 

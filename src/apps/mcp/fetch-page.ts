@@ -26,12 +26,12 @@ interface AskedPurpose {
 }
 
 const MAX_BYTES = 100_000;
-/** The text is read anew from its beginning each time, so there is an end to that. */
+/** The largest `start`: each call reads the text from its beginning. */
 const MAX_START = 20_000_000;
-/** For a whole call: robots.txt, the slot and the page, with redirects. Hosts give up after a minute. */
+/** Time limit of a call: robots.txt, pacing and the page, with redirects. Hosts give up after a minute. */
 const DEADLINE_MS = 50_000;
 
-/** Markdown is what a model reads best, so sites that have it are asked for it first. */
+/** Models read Markdown best, so it is requested first. */
 const ACCEPT =
   'text/markdown, text/html;q=0.9, application/xhtml+xml;q=0.9, text/*;q=0.8, application/json;q=0.8, application/xml;q=0.8, */*;q=0.1';
 
@@ -166,7 +166,7 @@ async function read({ body }: Page, contentType: string | undefined, start: numb
   }
 }
 
-/** The stated length of a page; `undefined` without one, and when it is that of a compressed body. */
+/** The stated length of a page; `undefined` if none is stated, or the body is compressed. */
 function lengthOf({ headers }: Page): number | undefined {
   if (headers.get('content-encoding') !== null) return undefined;
   const stated = headers.get('content-length') ?? '';
@@ -215,7 +215,7 @@ function tooSlow(cause: unknown): ToolError {
   );
 }
 
-/** Refusals stay as they are; other failures are those of the network. */
+/** Refusals stay as they are; other failures come from the network. */
 function failureOf(url: string, error: unknown): unknown {
   if (error instanceof ToolError || refusalIn(error) !== undefined) return error;
   const causes = [...causesOf(error)];

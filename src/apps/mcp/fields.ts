@@ -42,7 +42,7 @@ export const robotsField: z.ZodObject = schema.robots.pick({
 
 export const groupField: z.ZodObject = schema.group.pick({ agent: true, lines: true });
 
-/** The purpose of the agent, and apart from it what the site states about it. */
+/** The purpose of the agent, and separately what the site states about it. */
 export const purposeFields: Readonly<Record<'purpose' | 'preference', z.ZodType>> = {
   purpose: z
     .enum(PURPOSES)
@@ -112,7 +112,7 @@ export const refusalFields: z.ZodObject = schema.decision.pick({ rule: true, ret
   why: whyField,
 });
 
-/** A call failed for a reason that no error of the library describes. */
+/** The error of a call that failed for a reason outside the library. */
 export class ToolError extends Error {
   override readonly name = 'ToolError';
   readonly code: string;

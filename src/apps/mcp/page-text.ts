@@ -81,14 +81,14 @@ function charactersFrom(text: Buffer, at: number): number {
   return position;
 }
 
-/** The last position up to `at` where a character begins, so that none is cut. */
+/** The last position up to `at` where a character begins, so that none is split. */
 function wholeCharacters(text: Buffer, at: number): number {
   let position = at;
   while (isContinuation(text[position])) position--;
   return position;
 }
 
-/** Whether an byte of UTF-8 continues a character: `10xxxxxx`. */
+/** Whether a byte of UTF-8 continues a character: `10xxxxxx`. */
 function isContinuation(byte: number | undefined): boolean {
   return byte !== undefined && (byte & 0xc0) === 0x80;
 }
@@ -118,7 +118,7 @@ function byOrderMark(head: Buffer): string | undefined {
   return first === 0xff && second === 0xfe ? 'utf-16le' : undefined;
 }
 
-/** The encoding that a document declares. HTML: a document whose declaration can be read so is not in UTF-16. */
+/** The encoding that a document declares. HTML: a document whose declaration can be read as ASCII is not in UTF-16. */
 function declaredIn(head: Buffer): string | undefined {
   const text = head.toString('latin1');
   const label =
@@ -138,7 +138,7 @@ function supported(label: string | undefined): TextDecoder | undefined {
 
 function isUtf8(bytes: Buffer, isWhole: boolean): boolean {
   try {
-    // With `stream` a character that is cut at the end is no error.
+    // With `stream` an incomplete character at the end is no error.
     new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: !isWhole });
     return true;
   } catch {
@@ -172,7 +172,7 @@ const TEXT_TYPES: ReadonlySet<string> = new Set(
 );
 
 /**
- * Refuses content that is not text, such as images and archives. Without a type the content itself is looked at.
+ * Refuses content that is not text, such as images and archives. Without a type, the content itself decides.
  *
  * @throws ToolError
  */

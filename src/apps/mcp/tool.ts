@@ -19,9 +19,9 @@ interface ToolParts<Input> {
   /** A description of the tool, for the model that selects it. */
   readonly description: string;
   readonly input: z.ZodType<Input>;
-  /** The fields of a result that is no refusal. What {@link answer} gives besides is left out. */
+  /** The fields of a result that is no refusal. Other fields that {@link answer} returns are left out. */
   readonly output: z.ZodObject;
-  /** The field that holds a page as it is. All other text is made readable. */
+  /** The field that holds a page unchanged. Control characters of all other text are shown as codes. */
   readonly asIs?: string;
   answer(input: Input, signal: AbortSignal): Promise<ToolAnswer>;
 }
@@ -72,7 +72,7 @@ function blocks(texts: readonly string[]): CallToolResult['content'] {
   return texts.map((text) => ({ type: 'text', text }));
 }
 
-/** As long as the longest URL that the tools take. */
+/** The length of the longest URL that the tools take. */
 const MAX_TEXT_LENGTH = 8_192;
 
 /**
@@ -114,7 +114,7 @@ function inputSchema(input: z.ZodType): ToolDescription['inputSchema'] {
 }
 
 /**
- * One schema for results and for refusals. Its properties are those of both, because many hosts read no more than
+ * One schema for results and for refusals. It has the properties of both, because many hosts read no more than
  * `properties`; `anyOf` says which of them come together.
  */
 function outputSchema(output: z.ZodType): NonNullable<ToolDescription['outputSchema']> {

@@ -49,7 +49,7 @@ export function explainTool(client: RobotsClient): Tool {
     description:
       'Explains the decision of check_url: the group and the rule of robots.txt that decide, the rule that came ' +
       'closest, the lines around them, what the site states about the use of its content by AI, and what other ' +
-      'standards make of the same file. Use it when somebody asks why a URL is allowed or disallowed.',
+      'standards make of the same file. Use it when the user asks why a URL is allowed or disallowed.',
     input: z.strictObject({ url: urlField, agent: agentField }),
     output: decisionFields.extend({
       group: groupField.optional(),
@@ -117,7 +117,7 @@ function statedUsage({ file, decision }: UrlExplanation): Usage | undefined {
   };
 }
 
-/** `site_policy`: everything that is known of the robots.txt of an origin. The fields are those of `OriginPolicy`. */
+/** `site_policy`: all that is known about the robots.txt of an origin, with the fields of `OriginPolicy`. */
 export function sitePolicy(client: RobotsClient): Tool {
   return makeTool({
     name: 'site_policy',

@@ -39,7 +39,7 @@ export class AllowedHosts {
 /**
  * RFC 9112 §3.2: "A server MUST respond with a 400 (Bad Request) status code to any HTTP/1.1 request message that lacks
  * a Host header field and to any request message that contains more than one Host header field line or a Host header
- * field with an invalid field value." Node responds to those that lack it.
+ * field with an invalid field value." Node itself rejects a request without it.
  */
 function assertSingleHost(rawHeaders: readonly string[]): void {
   let hosts = 0;

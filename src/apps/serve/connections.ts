@@ -121,7 +121,7 @@ export class Connection {
     for (const exchange of this.#begun) exchange.closeAfterResponse();
   }
 
-  /** Takes no request any more. */
+  /** Takes no more requests. */
   drop(): void {
     this.#isDropped = true;
     this.#forgetWaiting();

@@ -4,7 +4,7 @@ import { profileNames, type ProfileName, profiles } from '../../core/lifecycle/i
 import { type ComparedFile, FileComparison } from '../answers/comparison/index.ts';
 import { notATarget, tokensOf } from '../answers/index.ts';
 import { absenceOf, inputSentence, loadedFrom, rulesInForce } from '../answers/input/index.ts';
-import type { ComparisonAnswer } from '../answers/schema.ts';
+import type { ComparisonResult } from '../answers/schema.ts';
 import { jsonLine } from '../answers/text/index.ts';
 import type { Dialect, RobotsFile } from '../../core/rules/index.ts';
 import { readJson, MAX_AGENTS, onlyKnown, readAgents } from './request.ts';
@@ -62,7 +62,7 @@ export const diff: Handler = async ({ request, query, service, signal }) => {
     }
     if (slice.isOver) await slice.yield();
   }
-  return { type: JSON_TYPE, body: jsonLine<ComparisonAnswer>(comparison.record(old, now)) };
+  return { type: JSON_TYPE, body: jsonLine<ComparisonResult>(comparison.record(old, now)) };
 };
 
 interface Side extends ComparedFile {

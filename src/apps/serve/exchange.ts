@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RobotsClient } from '../../core/client/index.ts';
 import type { ProfileName } from '../../core/lifecycle/index.ts';
 import type { Metrics } from './metrics.ts';
-import { BrokenPipeError, cut, jsonLine, withoutUserinfo } from '../answers/text/index.ts';
+import { BrokenPipeError, truncateToWidth, jsonLine, withoutUserinfo } from '../answers/text/index.ts';
 import type { AccessLine } from '../answers/schema.ts';
 
 /** Limits that protect the service from slow or numerous requests. */
@@ -123,12 +123,12 @@ export function accessLog(
 function accessLine({ request, response, path, query }: Exchange, durationMs: number): string {
   const asked = (name: string): Record<string, string> => {
     const value = query.get(name);
-    return value === null ? {} : { [name]: cut(withoutUserinfo(value), MAX_LENGTH) };
+    return value === null ? {} : { [name]: truncateToWidth(withoutUserinfo(value), MAX_LENGTH) };
   };
   return jsonLine<AccessLine>({
     time: new Date().toISOString(),
     method: request.method,
-    path: cut(path, MAX_LENGTH),
+    path: truncateToWidth(path, MAX_LENGTH),
     ...asked('url'),
     ...asked('origin'),
     status: response.statusCode,

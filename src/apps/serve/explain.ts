@@ -13,10 +13,10 @@ import { agentFor } from './check.ts';
 import { type Handler, JSON_TYPE, Problem } from './reply.ts';
 import { diagnosticsOf, groupRanges, statedUsage, timeline, verdictBy, verdictOf } from './verdicts.ts';
 import type {
-  ExplanationAnswer,
+  ExplanationResult,
   FileParts,
-  PastedAnswer,
-  PolicyAnswer,
+  PastedResult,
+  PolicyResult,
   VerdictRecord,
 } from '../answers/schema.ts';
 
@@ -30,7 +30,7 @@ export const policy: Handler = async ({ query, service, signal }) => {
     ...omitUndefined({ agent }),
   });
   const { rules } = known;
-  const body = jsonLine<PolicyAnswer>({
+  const body = jsonLine<PolicyResult>({
     ...policyRecord(known),
     timeline: timeline(known, profiles[service.profile]),
     diagnostics: rules === undefined ? [] : diagnosticsOf(rules),
@@ -55,9 +55,9 @@ export const explainOne: Handler = async ({ query, service, signal }) => {
     verdicts.push(verdictOf(await client.check(url, other, { signal }), file, purpose));
     if (slice.isOver) await slice.yield();
   }
-  // What is taken off at random, so that origins are not asked together, is no reason: `policy.lifetime.jitterMs` has it.
+  // The random part of a lifetime spreads requests and is no reason: `policy.lifetime.jitterMs` has it.
   const because = known.lifetime && lifetimeReason({ ...known.lifetime, jitterMs: 0 });
-  const body = jsonLine<ExplanationAnswer>({
+  const body = jsonLine<ExplanationResult>({
     input: url,
     now: Date.now(),
     ...decision,
@@ -125,7 +125,7 @@ export const explainPasted: Handler = async ({ request, query, service, signal }
   const { file, body, truncated } = await parsePasted(robots, profiles[profile].dialect);
   const { suspect } = fileSource('-', body, truncated);
   const results = await verdictsFor(file, { urls, agents, purpose }, signal);
-  const text = jsonLine<PastedAnswer>({
+  const text = jsonLine<PastedResult>({
     profile,
     dialect: file.dialect,
     truncated,
@@ -146,7 +146,7 @@ export async function parsePasted(
 }
 
 /** The verdicts on the first URL: the group of an agent is the same for every URL. */
-function firstVerdicts(results: PastedAnswer['results']): readonly VerdictRecord[] {
+function firstVerdicts(results: PastedResult['results']): readonly VerdictRecord[] {
   return results.find(({ verdicts }) => verdicts?.some(({ group }) => group !== undefined))?.verdicts ?? [];
 }
 
@@ -160,7 +160,7 @@ async function verdictsFor(
   file: RobotsFile,
   { urls, agents, purpose }: PastedQuestions,
   signal: AbortSignal,
-): Promise<PastedAnswer['results']> {
+): Promise<PastedResult['results']> {
   const verdicts = urls.map((): VerdictRecord[] => []);
   const errors = new Map<string, InputError>();
   let characters = 0;

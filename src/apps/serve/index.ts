@@ -1,5 +1,5 @@
 /**
- * Decisions over HTTP, and the page that explains them. Callers pass a client in; this room must not import `cli/` or a
+ * Decisions over HTTP, and the page that explains them. Callers pass a client in; this module must not import `cli/` or a
  * guard. It loads `prom-client` only for metrics.
  */
 export { accessLog } from './exchange.ts';

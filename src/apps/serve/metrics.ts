@@ -45,7 +45,7 @@ export class Metrics {
     this.#ofClient = robotsMetrics(client, this.registry);
   }
 
-  /** Counts a request. `route` is the path of a route, never that of the request, which would make unbounded labels. */
+  /** Counts a request. `route` is the path of a route. The path of the request would make unbounded labels. */
   answered(route: string, method: string, status: number, durationMs: number): void {
     this.#requests.add(route, method, String(status));
     this.#requestSeconds.observe({ route }, durationMs / 1_000);

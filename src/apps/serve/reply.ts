@@ -75,7 +75,7 @@ export function sendReply({ request, response, service }: Exchange, reply: Reply
   else writeParts(response, Buffer.from(body), onRead);
 }
 
-/** Writes part by part, because Node tells that a write was read only when all of it was. */
+/** Writes part by part, because Node reports a write as read only when all of it was. */
 function writeParts(response: ServerResponse, body: Buffer, onRead: () => void): void {
   let at = 0;
   const next = (): void => {

@@ -20,7 +20,7 @@ import { routes } from './routes.ts';
 const IDLE_MS = 120_000;
 /** Time that requests in progress have to finish when the service ends. */
 const GRACE_MS = 15_000;
-/** How often it is looked whether a header section is late. The default of Node is 30 s. */
+/** Interval of the check for late header sections. The default of Node is 30 s. */
 const CHECK_MS = 1_000;
 
 export interface ServerOptions {
@@ -50,7 +50,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   // A body has no limit here, because a stream of questions may last: what reads a body limits its time.
   const timeouts = { headersTimeout, connectionsCheckingInterval: CHECK_MS, requestTimeout: 0 };
   const server = createServer(timeouts, (request, response) => {
-    // Node goes on with what it has read of a connection that was closed.
+    // Node still emits requests that it has read from a closed connection.
     if (request.socket.destroyed) return;
     const exchange = new Exchange(request, response, service);
     const connection = connections.of(request.socket);

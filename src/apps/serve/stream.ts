@@ -122,7 +122,8 @@ function answering(
   const usual = agentFor(defaults.agents, service);
   return (target) => {
     try {
-      if (target.tooLong === true) return renderRecord({ target: cutTarget(target), error: tooLongError });
+      if (target.tooLong === true)
+        return renderRecord({ target: truncateInput(target), error: tooLongError });
       const { url, agents, purpose = defaults.purpose } = readQuestion(target.input);
       const agent = agents === undefined ? usual : agentFor(agents, service);
       const answered = url === target.input ? target : { ...target, input: url };
@@ -142,7 +143,7 @@ function failedRecord(target: Target, error: unknown, signal: AbortSignal): stri
   const problem = signal.aborted ? undefined : problemOf(error);
   if (problem === undefined) throw error;
   return renderRecord({
-    target: cutTarget(target),
+    target: truncateInput(target),
     error: { code: problem.code, message: problem.message },
   });
 }
@@ -190,7 +191,7 @@ function invalid(message: string, cause?: unknown): Problem {
 const MAX_ECHO = 2_000;
 
 /** Truncates the input of an error, so that the response is not as long as the question. */
-function cutTarget(target: Target): Target {
+function truncateInput(target: Target): Target {
   return target.input.length > MAX_ECHO ? { ...target, input: target.input.slice(0, MAX_ECHO) } : target;
 }
 
@@ -208,8 +209,8 @@ interface StallHandlers {
 
 /**
  * Ends a stream of questions that makes no progress for `limitMs`. Only complete questions count as progress, because
- * a stream that sends single bytes takes up a stream like a silent one. Waiting for decisions does not end a stream,
- * because that time is spent by this service.
+ * a stream of single bytes would otherwise occupy a place for ever. Waiting for decisions does not end a stream, because
+ * this service takes that time.
  */
 export class StreamProgress {
   readonly #timer: NodeJS.Timeout;

@@ -58,7 +58,7 @@ export interface DecisionEngine {
   publishDecision(decision: Decision, context?: DecisionContext): Decision;
   /** Publishes that a request is sent without a check. */
   publishIgnored(url: string, because: string): void;
-  /** When a request of a guard starts, in epoch ms; `undefined` when {@link publishRequest} would reach nobody. */
+  /** When a request of a guard starts, in epoch ms; `undefined` when {@link publishRequest} would reach no listener. */
   readonly requestStart: number | undefined;
   /** Publishes the response to a request of a guard, or its failure, and writes it down as evidence. */
   publishRequest(request: SentRequest): void;

@@ -1,8 +1,8 @@
 /**
- * The meaning of an answer to `GET /robots.txt`, over time. Pure: time and randomness come in as numbers, records go
+ * The meaning of a response to `GET /robots.txt`, over time. Pure: time and randomness come in as numbers, records go
  * in and out as plain data, so that a month of outages is tested in a millisecond.
  *
- * It must not import Node, a library, or another room. Exceptions: the type `Dialect` and the path `/robots.txt`.
+ * It must not import Node, a library, or another module. Exceptions: the type `Dialect` and the path `/robots.txt`.
  */
 export {
   isBotChallenge,

@@ -1,7 +1,7 @@
 /**
  * Addresses and names: which addresses are public, name lookup, and connections to public addresses only. It imports
  * undici. Import `address-policy.ts`, `hop-addresses.ts` and `global-dispatcher.ts` where undici must not be loaded. It
- * must not import `fetch/` or any room above.
+ * must not import `fetch/` or any module above.
  */
 export { PageAgents, publicOnlyAgent, type PublicOnlyAgentOptions } from './agents.ts';
 export {

@@ -1,6 +1,6 @@
 import type { OriginQueue } from './origin-queue.ts';
 
-/** How many queues are looked at for one that can go, so that making room costs the same however many there are. */
+/** How many queues are examined for one to remove: bounds the cost of making room. */
 const MAX_EXAMINED = 64;
 
 /** What all queues hold together. */

@@ -269,7 +269,7 @@ export class Pacer implements Permits {
 /** The earliest retry of a request to an origin without a queue: without a gap it would be tried all the time. */
 const NO_ROOM_MS = 100;
 
-/** The deferral of a request to an origin that has no queue, because those of others need all the room. */
+/** The deferral of a request to an origin that has no queue, because the maximum of queues is in use. */
 function noRoom({ delayMs }: Gap, now: number): Deferral {
   return { retryAt: now + Math.max(NO_ROOM_MS, delayMs), delayFrom: 'concurrency' };
 }

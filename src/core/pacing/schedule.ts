@@ -28,7 +28,7 @@ export interface Permit {
   before: Permit | undefined;
 }
 
-/** The lifetime of a permit that is not used, or whose body nobody reads. */
+/** The lifetime of a permit that is not used, or whose body is not read. */
 export const PERMIT_TTL_MS = 30_000;
 /** The lifetime of a permit without a response. Some requests never report their end, as when a page is closed. */
 const NO_RESPONSE_TTL_MS = 600_000;

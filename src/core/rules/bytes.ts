@@ -1,4 +1,4 @@
-/** Bytes: their tables, and the texts and numbers that they write. This room works on bytes, not characters. */
+/** Tables of bytes, and the text and numbers that bytes write. `rules/` works on bytes, not characters. */
 
 export const PERCENT = 0x25;
 export const DOLLAR = 0x24;

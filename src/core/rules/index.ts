@@ -1,8 +1,8 @@
 /**
  * Reads a robots.txt file and decides by its rules. Also published as `canfetch/rules`.
  *
- * Pure: it must not import Node or a library; no network, no clock, no randomness. The only rooms it imports are
- * `url/`, and of `base/` what is pure too.
+ * Pure: it must not import Node or a library; no network, no clock, no randomness. It imports only `url/` and the
+ * pure files of `base/`.
  */
 export { productToken } from './agent.ts';
 export type { AgentLine, Group, OtherRecord, Rule, Sitemap } from './describe.ts';

@@ -1,7 +1,7 @@
 /**
  * Storage that outlives the process: the contract of a store, the stored record, and the calls to a store, which may
- * hang, fail or return anything. It must not import `cache/`, `fetch/` or any room above. `lmdb/`, `sqlite/`, `redis/`
- * and `keyv/` are entrances of the package: nothing here imports them. `lmdb` and `node:sqlite` are loaded when they
+ * hang, fail or return anything. It must not import `cache/`, `fetch/` or any module above. `lmdb/`, `sqlite/`, `redis/`
+ * and `keyv/` are entry points of the package: nothing here imports them. `lmdb` and `node:sqlite` are loaded when they
  * are called, a Redis client and Keyv never. `embedded/` is what LMDB and SQLite share.
  */
 export type { Rejection } from './record/record-codec.ts';

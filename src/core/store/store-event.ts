@@ -4,8 +4,8 @@ import type { Rejection } from './record/record-codec.ts';
 export type StoreOperation = 'get' | 'set' | 'delete' | 'lease' | 'release' | 'reserve' | 'pause' | 'now';
 
 /**
- * Trouble with the store, and its end. Questions go on without it: nothing here needs to be handled, but somebody
- * may want to know.
+ * Trouble with the store, and its end. Questions are answered without the store, so an event needs no handling; it is
+ * for logs.
  */
 export type StoreEvent =
   | {

@@ -72,7 +72,7 @@ export interface StoreLease {
   readonly token?: string;
   /**
    * The value under `valueKey` when the lease was taken, `null` when there was none. Without it the client reads the
-   * value by itself: whoever held the lease before may have written it.
+   * value itself: the previous holder of the lease may have written it.
    */
   readonly value?: string | null;
   /**

@@ -59,7 +59,7 @@ const ENTRY_CHARACTERS = 300;
  * file is locked (by `<path>.lock` beside it) until it is closed, or its process ends.
  *
  * Entries are written synchronously, at most 20 ms after they came, and at the end of the process. After a crash the file
- * ends with a whole line, or with the beginning of one, which is cut off when the file is opened again. What the disk
+ * ends with a whole line, or with the beginning of one, which is removed when the file is opened again. What the disk
  * refuses is lost, never a decision: `lost` counts it, the process is warned once (`CANFETCH_EVIDENCE_LOST`), and the replay
  * shows the gap. When the file is renamed, removed or truncated, the next entries begin a new one that replays by itself.
  *
@@ -117,7 +117,7 @@ function open(path: string): EvidenceWriter {
 interface KnownRun {
   readonly entry: RunEntry;
   readonly overrides: OverrideEntry[];
-  /** The number after that of the latest written entry. */
+  /** One more than the number of the latest written entry. */
   next: number;
   /** The time of the latest entry. */
   at: number;

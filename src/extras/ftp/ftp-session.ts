@@ -22,7 +22,7 @@ export class ControlSocket extends Socket {
 
   /** Receives each chunk that arrives, and null at the end. */
   override push(piece: Buffer | null): boolean {
-    // A line cut by the end of the connection is not a reply.
+    // A line that the end of the connection truncates is not a reply.
     if (piece === null) return super.push(null);
     this.#bytes += piece.byteLength;
     this.#pieces += 1;
@@ -166,7 +166,7 @@ export class FtpSession {
   async #passivePort(host: string): Promise<number> {
     const extended = await this.#reply('EPSV');
     if (isCompletion(extended.code)) return portOfEpsv(extended.message);
-    // An older server does not know EPSV. PASV has room for the four bytes of IPv4 only.
+    // An older server does not know EPSV. PASV carries only the four bytes of an IPv4 address.
     if (extended.code < 500 || !isIPv4(host.replace(/^::ffff:/, ''))) throw new FtpReplyError(extended.code);
     const passive = await this.#reply('PASV');
     return portOfPasv(completed(passive).message);

@@ -161,7 +161,7 @@ class Tracing implements RobotsTracing {
   #start(message: object, name: string, options: SpanOptions): Frame {
     const callers = this.#api.context.active();
     const frame = this.#frames.getStore();
-    // The caller may have activated a span of its own inside, which is then nearer.
+    // The caller may have activated its own span inside; that span is then the parent.
     const parent = frame?.callers === callers ? frame.own : callers;
     const span = this.#tracer.startSpan(name, options, parent);
     this.#spans.set(message, span);

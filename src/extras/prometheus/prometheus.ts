@@ -35,10 +35,10 @@ export interface RobotsMetrics extends Disposable {
  * | `canfetch_origins`, `canfetch_memory_bytes`, `canfetch_fetches_in_flight` | |
  * | `canfetch_requests_waiting`, `canfetch_requests_in_flight`, `canfetch_origins_paused`: under `pacing` | |
  *
- * Those of the cache, of changes and of the store are of all clients in the process. No label has a URL. While metrics are
- * counted, `permits` is `undefined`, as with each subscriber to decisions.
+ * Metrics of the cache, of changes and of the store count all clients in the process. No label has a URL. While metrics
+ * are counted, `permits` is `undefined`, as with every subscriber to decisions.
  *
- * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) for what is no client or no registry, and where
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) if an argument is not a client or a registry, or
  *   `prom-client` is not installed.
  *
  * @example

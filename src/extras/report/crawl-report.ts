@@ -34,7 +34,7 @@ import {
   reportText,
   whyRefused,
 } from './report-text.ts';
-import { cutText, refusalOf, ReportedRefusals, type RefusalCount } from './reported-refusals.ts';
+import { truncatedCopy, refusalOf, ReportedRefusals, type RefusalCount } from './reported-refusals.ts';
 
 export type {
   CrawlTotals,
@@ -66,7 +66,7 @@ export interface CrawlReportOptions {
   readonly write?: (line: string) => void;
 }
 
-/** What a crawl sent, and what it was refused. Made by {@link crawlReport}. */
+/** The requests that a crawl sent, and its refusals. Made by {@link crawlReport}. */
 export interface CrawlReport extends Disposable {
   totals(): CrawlTotals;
   /** Refusals, by origin and rule: the most frequent first. At most 1,000. */
@@ -87,16 +87,16 @@ export interface CrawlReport extends Disposable {
 
 /** Origins that are listed for their responses, pauses, and looks. */
 const MAX_LISTED = 1_000;
-/** Refused URLs that are told apart. */
+/** The most refused URLs that are distinguished. */
 const MAX_URLS = 100_000;
-/** Reasons that requests were ignored for. Callers have few; one for each request would fill the memory. */
+/** The most reasons for unchecked requests. Callers have few; one for each request would fill the memory. */
 const MAX_REASONS = 100;
 /** The longest delay of a timer. */
 const MAX_EVERY_MS = 2_147_483_647;
 
 /**
- * Counts, from now on, the requests of a client's guards, their responses, and what was refused, where and why. Questions
- * to the client itself are counted apart. It listens to the diagnostics channels, in bounded memory. While a report is
+ * Counts, from now on, the requests of a client's guards, their responses, and refusals by origin and rule. Questions to
+ * the client itself are counted separately. It listens to the diagnostics channels, in bounded memory. While a report is
  * open, each question makes a whole decision, and `permits` is `undefined`. Without a report this costs nothing.
  *
  * When the very first URL is refused the process is warned, because a crawl then often finds nothing.
@@ -249,7 +249,7 @@ class ChannelReport implements CrawlReport {
       }
     }
     if (status === 402) this.#counts.paymentRequired++;
-    if (price !== undefined && row !== undefined) row.price = cutText(price);
+    if (price !== undefined && row !== undefined) row.price = truncatedCopy(price);
     if (refused !== undefined) this.#counts.refusedByHeader++;
   }
 
@@ -264,7 +264,7 @@ class ChannelReport implements CrawlReport {
 
   #ignored({ because }: IgnoredMessage): void {
     this.#counts.ignored++;
-    const reason = cutText(because);
+    const reason = truncatedCopy(because);
     const known = this.#ignoredBecause.get(reason);
     if (known === undefined && this.#ignoredBecause.size >= MAX_REASONS) return;
     this.#ignoredBecause.set(reason, (known ?? 0) + 1);

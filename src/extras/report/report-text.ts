@@ -7,13 +7,13 @@ export interface ReportedRefusal {
   readonly origin: string;
   /** The reason of the decision; `usage` when a guard refused the page for its purpose. */
   readonly reason: Decision['reason'] | 'usage';
-  /** Cut at 2,000 characters. */
+  /** Truncated to 2,000 characters. */
   readonly url: string;
-  /** The URL that was requested, if redirects led from there to `url`. Cut at 2,000 characters. */
+  /** The URL that was requested, if redirects led from there to `url`. Truncated to 2,000 characters. */
   readonly requested?: string;
-  /** The rule that disallows it. The pattern is cut at 200 characters. */
+  /** The rule that disallows it. The pattern is truncated to 200 characters. */
   readonly rule?: NonNullable<Decision['rule']>;
-  /** The line or header field that disallows the purpose. The value is cut at 200 characters. */
+  /** The line or header field that disallows the purpose. The value is truncated to 200 characters. */
   readonly statement?: { readonly directive: string; readonly value: string; readonly line?: number };
   /** The status of robots.txt, or the error code of its last attempt, when no rule refused. */
   readonly robots?: string;
@@ -40,9 +40,9 @@ export interface ReportedResponses {
   readonly failed: number;
   /** The number of responses by status. */
   readonly statuses: Readonly<Record<string, number>>;
-  /** Responses that a CDN gave in place of the site, such as a challenge (header field `cf-mitigated`). */
+  /** Responses by a CDN in place of the site, such as a challenge (header field `cf-mitigated`). */
   readonly challenged: number;
-  /** The latest price that a 402 named (`crawler-price`, x402). Cut at 200 characters. */
+  /** The latest price that a 402 named (`crawler-price`, x402). Truncated to 200 characters. */
   readonly price?: string;
   /** What robots.txt says: the state of the origin at its latest decision. */
   readonly robots?: Decision['state'];
@@ -60,50 +60,49 @@ export interface ReportedPause {
   /** The latest status that led to a pause; absent when `report` named a `Retry-After`. */
   readonly status?: number;
   readonly pauses: number;
-  /** Those of them whose length the site named in `Retry-After`. */
+  /** The pauses whose length the site stated in `Retry-After`. */
   readonly asked: number;
-  /** The time of all these pauses, as they began, in milliseconds. */
+  /** The planned length of all these pauses together, in milliseconds. */
   readonly pausedMs: number;
 }
 
 /** The counts of a report. */
 export interface CrawlTotals {
   /**
-   * Requests of guards that were sent, and whose response, or failure, is known: what the servers of the sites saw. Each
-   * redirect is one. Requests for robots.txt are not counted.
+   * Requests of guards that were sent, and have a response or a failure: what the servers saw. Each redirect counts. Requests for robots.txt are not counted.
    */
   readonly sent: number;
-  /** Those of `sent` without a response. The server saw those that reached it. */
+  /** Requests of `sent` without a response. The server may have seen them. */
   readonly failed: number;
   /** Responses to `sent`, by status. */
   readonly statuses: Readonly<Record<string, number>>;
-  /** Those of `sent` that a CDN answered in place of the site, such as with a challenge (`cf-mitigated`). */
+  /** Requests of `sent` to which a CDN responded in place of the site, such as with a challenge (`cf-mitigated`). */
   readonly challenged: number;
-  /** Those of `sent` that were answered by 402 (Payment Required). */
+  /** Requests of `sent` whose response was a 402 (Payment Required). */
   readonly paymentRequired: number;
   /** Requests of guards that were allowed, however often each waited. */
   readonly allowed: number;
   /** Requests of guards that were refused: not sent, but for `refusedByHeader`, and in a dry run. */
   readonly refused: number;
-  /** Different URLs among them: up to 100,000 are told apart. */
+  /** Different URLs of `refused`: up to 100,000 are distinguished. */
   readonly refusedUrls: number;
-  /** Those of `refused` that were sent: header fields of the response forbid the purpose. They count as `allowed`, too. */
+  /** Requests of `refused` that were sent: header fields of the response forbid the purpose. They count as `allowed`, too. */
   readonly refusedByHeader: number;
   /** Requests that were allowed, but not sent because they would have waited longer than `maxDelayMs`. */
   readonly deferred: number;
   /** Requests that guards sent without a check (`robots: { ignore: true, because }`). */
   readonly ignored: number;
-  /** Those of them by the caller's reason, cut at 200 characters: the first 100 reasons. */
+  /** The same by the caller's reason, truncated to 200 characters: the first 100 reasons. */
   readonly ignoredBecause: Readonly<Record<string, number>>;
   /** Pauses of origins (see `pacing`). */
   readonly pauses: number;
   /** Links that a crawler looked up in memory before it queued them. Those that are queued are requests later. */
   readonly linksLookedUp: number;
-  /** Those of them that were refused, and so not queued. */
+  /** The links that were refused, and so not queued. */
   readonly linksRefused: number;
   /** Questions to the client itself: `check`, `canFetch`, `peek`, `reserve`. */
   readonly questions: number;
-  /** Those of them whose decision is no. */
+  /** The questions whose decision is no. */
   readonly questionsRefused: number;
   /** Decisions by the last good copy, because robots.txt was unreachable. */
   readonly lastGood: number;
@@ -128,7 +127,7 @@ const MAX_NAMED = 5;
 
 type Refused = Pick<ReportedOrigin, 'refused' | 'linksRefused' | 'questionsRefused'>;
 
-/** The number of refusals in a row, or in all. */
+/** The number of refusals in a row of the list, or in all rows. */
 export function refusedIn({ refused, linksRefused, questionsRefused }: Refused): number {
   return refused + linksRefused + questionsRefused;
 }
@@ -199,7 +198,7 @@ function someOf(named: readonly string[]): string {
   return `${named.slice(0, MAX_NAMED).join(', ')}${more > 0 ? ` and ${number(more)} more` : ''}`;
 }
 
-/** The counts in the line of totals, in its order: those above 0, and those of requests. */
+/** The counts in the line of totals, in its order: counts of requests, and others above 0. */
 const COUNTS = [
   ['sent', 'requests sent'],
   ['refused', 'refused'],

@@ -48,10 +48,10 @@ export class ReportedRefusals {
 /** The same for all refusals of an origin by one rule, statement or state. */
 function keyOf({ origin, rule, robots, usage }: Decision, reason: ReportedRefusal['reason']): string {
   if (reason === 'usage')
-    return `${origin} usage ${usage?.source?.line} ${cutText(usage?.source?.value ?? '')}`;
+    return `${origin} usage ${usage?.source?.line} ${truncatedCopy(usage?.source?.value ?? '')}`;
   return rule === undefined
     ? `${origin} ${reason} ${robots.status ?? robots.error}`
-    : `${origin} ${reason} ${rule.line} ${cutText(rule.pattern)}`;
+    : `${origin} ${reason} ${rule.line} ${truncatedCopy(rule.pattern)}`;
 }
 
 /** What is reported about a refused URL. */
@@ -63,25 +63,25 @@ export function refusalOf(
   const base = {
     origin: detachedString(origin),
     reason,
-    url: cutText(url, MAX_URL),
-    ...(requested === undefined || requested === url ? {} : { requested: cutText(requested, MAX_URL) }),
+    url: truncatedCopy(url, MAX_URL),
+    ...(requested === undefined || requested === url ? {} : { requested: truncatedCopy(requested, MAX_URL) }),
   };
   if (reason === 'usage') {
     const stated = usage?.source;
     if (stated === undefined) return base;
     const { directive, value, line } = stated;
-    const statement = { directive, value: cutText(value), ...omitUndefined({ line }) };
+    const statement = { directive, value: truncatedCopy(value), ...omitUndefined({ line }) };
     return { ...base, statement };
   }
   if (rule !== undefined) {
     const { directive, pattern, line } = rule;
-    return { ...base, rule: { directive, pattern: cutText(pattern), line } };
+    return { ...base, rule: { directive, pattern: truncatedCopy(pattern), line } };
   }
   const cause = robots.status ?? robots.error;
   return cause === undefined ? base : { ...base, robots: String(cause) };
 }
 
 /** A copy, so that the report does not hold the whole file that a pattern was read from. */
-export function cutText(text: string, length: number = MAX_TEXT): string {
+export function truncatedCopy(text: string, length: number = MAX_TEXT): string {
   return detachedString(truncate(text, length));
 }

@@ -1,6 +1,6 @@
 /**
- * The interface of the package `robots-parser`, over this package's rules. An entrance for users: nothing inside
- * imports it, and it imports `rules/`, `url/` and `base/` alone.
+ * The interface of the package `robots-parser`, over this package's rules. An entry point: nothing else imports
+ * it, and it imports only `rules/`, `url/` and `base/`.
  */
 import { RobotsInvalidUrlError } from '../../core/base/index.ts';
 import { parseRobots, type RobotsFile, type Verdict } from '../../core/rules/index.ts';
@@ -24,7 +24,7 @@ interface OwnRecords {
 
 /**
  * A robots.txt with the methods of the package `robots-parser`. Verdicts follow RFC 9309 and the URL Standard, so they
- * differ from that package's where it differs from these. `ua` is a product token or a User-Agent string; without it
+ * differ where that package does not. `ua` is a product token or a User-Agent string; without it
  * the groups for `*` count.
  */
 export interface Robot {

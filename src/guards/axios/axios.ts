@@ -93,7 +93,7 @@ export function guardAxios<Instance extends AxiosLike>(
     instance,
     new Guard(client, options, { headersBeforeBody: true, watch: watchNodeRequest }),
   );
-  /** By the fetch of a request, and by its guarded fetch, which a request that is repeated has already. */
+  /** Guarded fetches by the fetch they wrap, and by themselves: a repeated request already has its guarded fetch. */
   const guardedFetches = new WeakMap<object, unknown>();
   const guarded = (fetch: unknown): unknown => {
     const inner = (typeof fetch === 'function' ? fetch : globalThis.fetch) as typeof globalThis.fetch;
@@ -124,8 +124,8 @@ export function guardAxios<Instance extends AxiosLike>(
 }
 
 /**
- * Instances of axios 1 are made of a class and so have its `constructor`, or a list of adapters (from 1.2 on). Those of axios 0
- * have neither, and header fields and redirects that no guard can read.
+ * Instances of axios 1 have the `constructor` of their class, or a list of adapters (from 1.2 on). Instances of axios 0
+ * have neither, and no guard can read their header fields and redirects.
  */
 function assertServed(instance: AxiosLike): void {
   const defaults: unknown = Reflect.get(instance, 'defaults');
@@ -136,11 +136,11 @@ function assertServed(instance: AxiosLike): void {
   );
 }
 
-/** The requests that axios sends by Node's HTTP. Those by `fetch` go through `guardFetch`. */
+/** The requests that axios sends over Node's HTTP. `guardFetch` guards requests over `fetch`. */
 class AxiosRequests {
   readonly #instance: AxiosLike;
   readonly #guard: Guard;
-  /** The request that a call has come to. */
+  /** The current request of a call. */
   readonly #requests = new WeakMap<Config, StartedRequest>();
 
   constructor(instance: AxiosLike, guard: Guard) {
@@ -229,7 +229,7 @@ function isAxiosFailure(
   return typeof config === 'object' && config !== null;
 }
 
-/** Whether axios sends by `fetch`: it takes the first adapter that works, and in Node `xhr` does not. */
+/** Whether axios sends over `fetch`: it uses the first adapter that works, and `xhr` does not work in Node. */
 function usesFetch(adapter: unknown): boolean {
   const names: readonly unknown[] = Array.isArray(adapter) ? adapter : [adapter];
   return names.find((name) => name !== 'xhr') === 'fetch';

@@ -10,7 +10,7 @@ export interface PausedRequest {
   readonly frameId: string;
   readonly request: { readonly url: string; readonly headers: Readonly<Record<string, string>> };
   readonly resourceType: string;
-  /** The `requestId` of the request that was redirected here. Each redirect has an id of its own; a response, that of its request. */
+  /** The `requestId` of the request that was redirected here. Each redirect has its own id; a response has the id of its request. */
   readonly redirectedRequestId?: string;
   /** Set, unless `responseErrorReason` is, when the response is held back instead of the request. */
   readonly responseStatusCode?: number;
@@ -47,7 +47,7 @@ export interface Session {
   detach(): Promise<void>;
 }
 
-/** What the guard needs of Playwright or Puppeteer. Contexts are the library's own objects. */
+/** The part of Playwright or Puppeteer that the guard uses. Contexts are the library's own objects. */
 export interface BrowserDriver {
   /** The session of the whole browser. */
   readonly session: Session;
@@ -98,7 +98,7 @@ const NAVIGATIONS = [
   ...STAGES.map((requestStage) => ({ urlPattern: '*', resourceType: 'Other', requestStage })),
 ];
 const EVERYTHING = STAGES.map((requestStage) => ({ urlPattern: '*', requestStage }));
-/** Turns off FedCM and the Payment Request API, also where the page has such a field: of two members the last one holds. */
+/** Turns off FedCM and the Payment Request API, even if the page has such a field: the last of two members wins. */
 const NO_FEATURES = { name: 'permissions-policy', value: 'identity-credentials-get=(), payment=()' };
 const MAX_FRAMES = 10_000;
 
@@ -256,10 +256,10 @@ export function fieldOf({ headers }: PausedRequest['request'], name: string): st
 }
 
 /**
- * What a watched page gets: no speculation rules, neither a file of them nor the `Speculation-Rules` field, whose URLs may
- * be `data:` URLs.
+ * Removes speculation rules from a watched page: files of them, and the `Speculation-Rules` field, whose URLs may be
+ * `data:` URLs.
  *
- * @param watchers Those that also watch its subresources take the features from it whose requests cannot be paused.
+ * @param watchers If one watches subresources, features whose requests cannot be paused are turned off, too.
  */
 function watchedResponse(response: PausedRequest, watchers: readonly RequestWatcher[]): Resumption {
   const { responseStatusCode: status = 0, responseHeaders = [], resourceType } = response;
@@ -286,13 +286,13 @@ function includes({ frame, childFrames = [] }: FrameTree, frameId: string): bool
   return frame.id === frameId || childFrames.some((child) => includes(child, frameId));
 }
 
-/** The target of a page. Its id is also that of the main frame. */
+/** The target of a page. The main frame has the same id. */
 export async function targetOf(session: Session): Promise<Target> {
   const { targetInfo } = (await session.send('Target.getTargetInfo')) as { readonly targetInfo: Target };
   return targetInfo;
 }
 
-/** Opens a session for one question. `undefined` when the page is closed, or the frame has no session of its own. */
+/** Opens a session for one question. `undefined` when the page is closed, or the frame has no own session. */
 export async function askOnce<Result>(
   opening: Promise<unknown>,
   ask: (session: Session) => Promise<Result>,

@@ -48,7 +48,7 @@ export interface BrowserContextGuard<Page> extends AsyncDisposable {
   dispose(): Promise<void>;
 }
 
-/** Called with the way in which a request ended. `isIt` finds the request. */
+/** Called when a request has ended. `isIt` finds the request. */
 export type NavigationEndListener = (
   end: 'finished' | 'failed',
   isIt: (request: PausedRequest) => boolean,
@@ -93,10 +93,10 @@ const LOCAL_REASONS: ReadonlySet<string> = new Set([
 ]);
 /**
  * How long a document without a response holds its permit: the default timeout of navigations in Playwright and Puppeteer.
- * Neither library shows that a navigation timed out, and the browser goes on waiting.
+ * Neither library shows that a navigation timed out, and the browser still waits.
  */
 const NO_RESPONSE_MS = 30_000;
-/** What gives pages the name of the client. Crawlee's guard for browsers has the option, too. */
+/** The option that gives pages the client's name. Crawlee's guard for browsers has it, too. */
 const REMEDY = '`identify: true`, an option of the guard,';
 /** The number of requests that are remembered until their responses. A browser has far fewer in flight. */
 const MAX_PENDING = 10_000;
@@ -131,7 +131,7 @@ export async function guardWith<Page>(
   return watcher;
 }
 
-/** A request that may be answered or redirected yet. */
+/** A request that may still get a response or a redirect. */
 interface Pending {
   readonly request: AnyRequest;
   started?: StartedRequest;
@@ -162,7 +162,7 @@ class ContextWatcher<Page> implements BrowserContextGuard<Page>, RequestWatcher 
     max: MAX_FRAMES,
     dispose: (navigation) => this.#end(navigation),
   });
-  /** The requests that may be answered or redirected yet, by their id. */
+  /** The requests that may still get a response or a redirect, by their id. */
   readonly #pending = new LRUCache<string, Pending>({ max: MAX_PENDING });
   /** By main frame, the reason why its page is not checked. */
   readonly #ignored = new Map<string, string>();
@@ -260,7 +260,7 @@ class ContextWatcher<Page> implements BrowserContextGuard<Page>, RequestWatcher 
 
   #endNavigation(...[end, isIt]: Parameters<NavigationEndListener>): void {
     for (const [frameId, { paused, request }] of this.#navigations.entries()) {
-      // A redirect to its own URL ends one request as another one for that URL begins.
+      // When a URL redirects to itself, one request ends as another for the same URL begins.
       if (!isIt(paused) || (end === 'finished' && !request.hasResponded)) continue;
       this.#navigations.delete(frameId);
       return;

@@ -5,7 +5,7 @@ const SETTINGS = 'chrome://settings/performance';
 /** Sets "Preload pages" to "No preloading". Returns `undefined` while the page loads, then whether the setting was changed. */
 const TURN_OFF = `globalThis.chrome?.settingsPrivate?.setPref('net.network_prediction_options', 2) ??
   (document.readyState === 'complete' && location.protocol.startsWith('chrome') ? false : undefined)`;
-/** A browser that does not respond for so long is asked once more. On a busy machine each step may take seconds. */
+/** The command is repeated once after this time. On a busy machine each step may take seconds. */
 const MAX_SILENCE_MS = 30_000;
 const RETRY_MS = 20;
 
@@ -13,8 +13,8 @@ const turnedOff = new WeakMap<Session, Promise<unknown>>();
 
 /**
  * Turns off "Preload pages" in the settings of a browser, once, so that speculation rules have no effect anywhere in it.
- * No command of the protocol can do this, only the settings page. Where there is none (Chromium's headless shell), or a
- * policy fixes the setting, nothing happens.
+ * No command of the protocol can do this, only the settings page. Without a settings page (Chromium's headless shell), or
+ * if a policy fixes the setting, nothing happens.
  */
 export async function turnPreloadingOff(session: Session): Promise<void> {
   const turning =

@@ -38,14 +38,14 @@ interface Attached {
 /** Called when a request has ended, with its id in events of the network. */
 type EndListener = (end: 'finished' | 'failed', networkId: string) => void;
 
-/** A page, or a frame with a process of its own. */
+/** A page, or a frame with its own process. */
 interface AttachedTarget {
   readonly session: PuppeteerSession;
   readonly contextId: string | undefined;
 }
 
 /**
- * Opens a session for each page and each frame with a process of its own, and pauses it until it has the script of its
+ * Opens a session for each page and each frame with its own process, and pauses it until it has the script of its
  * context. Puppeteer itself has scripts for pages only, and announces a popup only when it has loaded.
  */
 const AUTO_ATTACH = {

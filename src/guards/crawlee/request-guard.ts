@@ -14,19 +14,19 @@ import type { HttpRequest, HttpResponse, RequestSteps } from './http-client.ts';
 import type { PageGuard } from './page-guard.ts';
 import { type CrawlRequest, robotsOf } from './types.ts';
 
-/** How far the guard has come with a request of the queue. */
+/** The progress of a request of the queue. */
 type State =
   /** The crawler waits for a request of the queue. */
   | { readonly name: 'waiting' }
   /** Dequeued, not decided yet; in a browser, its navigation is decided. */
   | { readonly name: 'taken'; readonly request: CrawlRequest }
-  /** It may be sent. */
+  /** May be sent. */
   | { readonly name: 'admitted'; readonly request: CrawlRequest; readonly admitted: AdmittedRequest }
-  /** It was handed to the HTTP client. Its redirects, and what its handler sends, are decided anew. */
+  /** Passed to the HTTP client. Its redirects, and the requests of its handler, are decided separately. */
   | { readonly name: 'sent'; readonly request: CrawlRequest }
-  /** It, or a redirect that it met, was refused. */
+  /** Refused, or one of its redirects was. */
   | { readonly name: 'refused'; readonly request: CrawlRequest; readonly refusal: Refusal }
-  /** It, or what was sent for it, would have to wait too long. It is handled later. */
+  /** Would have to wait too long, or a request sent for it would. It is handled later. */
   | { readonly name: 'deferred'; readonly request: CrawlRequest; readonly deferral: RobotsDeferredError }
   /** An error prevented a decision. The request fails with it. */
   | { readonly name: 'undecided'; readonly request: CrawlRequest; readonly error: unknown };
@@ -43,7 +43,7 @@ export class RequestGuard {
   /** See {@link takeSkipText}. */
   #skipText: string | undefined;
 
-  /** @param maxWaitMs The longest wait of what is sent while the request is handled. */
+  /** @param maxWaitMs The longest wait of a request that is sent while this one is handled. */
   constructor(guard: Guard, maxWaitMs: number = Infinity) {
     this.#guard = guard;
     this.#maxWaitMs = maxWaitMs;
@@ -93,14 +93,14 @@ export class RequestGuard {
    *
    * @param navigates Whether the crawler sends the request. A `BasicCrawler` leaves that to its handler, where the guard
    * may not see it.
-   * @throws what prevented a decision.
+   * @throws the error that prevented a decision.
    */
   async begin(navigates: boolean): Promise<void> {
     if (this.#state.name === 'undecided') throw this.#state.error;
     if (!navigates && this.#state.name === 'admitted') await this.#state.admitted.start();
   }
 
-  /** Takes a request of the HTTP client through the steps. @param navigates Whether its answer is the page of the request. */
+  /** Takes a request of the HTTP client through the steps. @param navigates Whether its response is the page of the request. */
   stepsOf(request: HttpRequest, navigates: boolean): RequestSteps {
     const own = this.#requestFor(request.url);
     const because = ignoredBecause(request.robots ?? robotsOf(own));
@@ -108,7 +108,7 @@ export class RequestGuard {
     const isAdmitted =
       state.name === 'admitted' && own?.url === state.admitted.url && request.robots === undefined;
     if (isAdmitted) this.#state = { name: 'sent', request: state.request };
-    // A request that the handler sends must not wait for the end of that very handler.
+    // A request that the handler sends must not wait for the handler to end.
     else if (!navigates) this.end();
     return new SteppedRequest(this.#guard, request, {
       because,

@@ -21,7 +21,7 @@ export function addressChecks({
 }
 
 /**
- * Refuses what cannot be held over a `fetch` that takes no dispatcher.
+ * Refuses policies that cannot be enforced over a `fetch` that takes no dispatcher.
  *
  * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`)
  */

@@ -12,7 +12,7 @@ type PageFetch = (url: string, init: { headers: object; signal: AbortSignal }) =
 
 /** The settings of a fetch for pages. */
 interface PageFetchOptions {
-  /** Must be that of the client. */
+  /** Must be the client's. */
   readonly addressPolicy: 'any' | 'public-only';
   /** The purpose for which the agent fetches pages. */
   readonly purpose: Purpose | undefined;

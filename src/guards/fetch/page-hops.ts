@@ -11,10 +11,10 @@ interface ConnectionInit {
 
 /**
  * The connections that a request uses:
- * - `PageAgents`: those of our agents, which check the address of every connection.
- * - `'unseen'`: those of a dispatcher in the request's init, for which the caller is responsible, or of a platform
+ * - `PageAgents`: of our agents, which check the address of every connection.
+ * - `'unseen'`: of a dispatcher in the request's init, for which the caller is responsible, or of a platform
  *   whose `fetch` takes no dispatcher.
- * - `'global'`: those of a global dispatcher that was set, often a proxy. robots.txt is requested through it, so pages
+ * - `'global'`: of a global dispatcher that was set, often a proxy. robots.txt is requested through it, so pages
  *   are too.
  */
 export type Connections = PageAgents | 'unseen' | 'global';

@@ -25,7 +25,7 @@ const NORMALIZED_METHODS: ReadonlySet<string> = new Set(['DELETE', 'GET', 'HEAD'
  */
 type BodySource = 'known' | 'none' | 'unseen';
 
-/** A request as it is sent: the first one, or that of a redirect. */
+/** A request as it is sent: the first one, or one for a redirect. */
 export interface HopRequest extends Arrival {
   readonly method: string;
   readonly headers: Headers;

@@ -77,7 +77,7 @@ export function readCall(input: unknown, given: unknown, plainInit: Call['init']
   const { robots, ...rest } = readInit(given);
   const isReplaced = request !== undefined && text !== asGiven;
   const init: Call['init'] = isReplaced ? withoutRequest(request, rest)[1] : rest;
-  // A member of `init` takes precedence over that of the Request, even when it is null.
+  // A member of `init` takes precedence over the Request's, even when it is null.
   const signal = init.signal === undefined ? request?.signal : init.signal;
   return {
     url: text,

@@ -26,7 +26,7 @@ export interface Arrival {
   readonly url: URL;
   /** The number of redirects followed. */
   readonly redirects: number;
-  /** Whether a redirect led to another origin than that of the first URL. */
+  /** Whether a redirect led to an origin other than the first URL's. */
   readonly crossedOrigins: boolean;
 }
 

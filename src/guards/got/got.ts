@@ -148,7 +148,7 @@ class GotRequests {
     return this.#requests.get(response.request.options) ?? this.#guard.unseen(response.url);
   }
 
-  /** @param about What got gives to {@link fail} with the error that this throws. */
+  /** @param about The object that got passes to {@link fail} with the error that this throws. */
   async #start(
     request: GotRequest,
     about: object,
@@ -161,7 +161,7 @@ class GotRequests {
       const because = ignoredBecause(request.context?.['robots']);
       const { headers, signal } = request;
       if (headers !== undefined) {
-        // got sends what is in this very object.
+        // got sends the fields of this object.
         Object.assign(headers, this.#guard.identity?.identified(url, headers));
       }
       const started = await plan(url, { signal, because }).startOrThrow();

@@ -63,7 +63,7 @@ export interface GuardClientAdapter {
   readonly requestStart: number | undefined;
   /** Publishes the response to a request, or its failure. */
   publishRequest(request: SentRequest): void;
-  /** `report`. @param origin That of `url`, where it is known. */
+  /** `report`. @param origin The origin of `url`, where it is known. */
   reportSite(url: string | URL, reachable: boolean, origin?: string, retryAfter?: string): void;
   /** A promise only when the request has to wait. */
   acquirePermit(

@@ -15,13 +15,13 @@ export interface RequestOptions {
   readonly because?: string | undefined;
   /** Whether the request can wait for its permit. @default true */
   readonly waits?: boolean;
-  /** The longest wait of this request, in ms, in the queue of its origin, too. @default that of the guard */
+  /** The longest wait of this request, in ms, also in the queue of its origin. @default the guard's */
   readonly maxTotalWaitMs?: number | undefined;
   /** Another guard decides about the same request again. This one then publishes refusals only. @default false */
   readonly isPreliminary?: boolean;
 }
 
-/** What holds of a request in each of its states. */
+/** The members that a request has in each of its states. */
 export interface AnyRequest {
   /** As the library gives it. */
   readonly url: string | URL;
@@ -34,7 +34,7 @@ export interface AnyRequest {
   readonly chain: RedirectChain;
   /** The request that a redirect of this one leads to. */
   redirectedTo(url: string | URL, options?: RequestOptions): PlannedRequest;
-  /** It is over, or was given up: frees its permit. Further calls have no effect. */
+  /** Frees the permit of a request that is over or was given up. Further calls have no effect. */
   finish(): void;
 }
 
@@ -209,7 +209,7 @@ export class GuardedRequest implements PlannedRequest, AdmittedRequest, StartedR
     this.isOnWire = true;
   }
 
-  /** The header has come, as the HTTP stack below the library shows it. The library will, too. */
+  /** The HTTP stack below the library shows the header. The library will, too. */
   onWireHeaders(status: number, headers: ResponseFields): void {
     this.#permit?.responded({ status, headers });
     this.#wireEnd = { status, headers, refusal: undefined };
@@ -262,7 +262,7 @@ export class GuardedRequest implements PlannedRequest, AdmittedRequest, StartedR
     else this.#permit?.release();
     if (this.#startedAt === undefined) return;
     if (this.#unwatch === undefined) this.#publishEnd({ error: undefined });
-    // The library may tell more at once. A stream of got, and an aborted request, tell nothing.
+    // The library may report more at once. A stream of got, and an aborted request, report nothing.
     else setImmediate(() => this.#publishEnd(this.#wireEnd ?? { error: undefined }));
   }
 
@@ -339,7 +339,7 @@ export class GuardedRequest implements PlannedRequest, AdmittedRequest, StartedR
     this.#context.events.decided(decision, refused?.usage, chain);
   }
 
-  /** The decision that refuses the request: that of robots.txt, or one about the use of the page. */
+  /** The decision that refuses the request: by robots.txt, or about the use of the page. */
   #refusedBy(decision: Decision): Decision | undefined {
     return decision.allowed ? this.#refusedUse(decision) : decision;
   }
@@ -347,7 +347,7 @@ export class GuardedRequest implements PlannedRequest, AdmittedRequest, StartedR
   /**
    * The decision, with `usage`, that refuses a page because of the guard's purpose.
    *
-   * @param headers Those of the response; `undefined` before the request.
+   * @param headers The headers of the response; `undefined` before the request.
    */
   #refusedUse(decision: Decision, headers?: ResponseFields): Decision | undefined {
     const { settings, client, headersBeforeBody } = this.#context;

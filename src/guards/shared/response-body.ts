@@ -14,7 +14,7 @@ interface NodeStream {
 
 /**
  * Observes a body until its last byte has come, or it has failed. By its methods: a listener for `data` would start the stream,
- * and no event tells the end of an unread body.
+ * and no event reports the end of an unread body.
  */
 export function watchNodeStream(stream: NodeStream, observer: BodyObserver): void {
   const { emit, push } = stream;

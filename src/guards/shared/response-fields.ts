@@ -3,7 +3,7 @@ import { asksForPause, fieldLines } from '../../core/lifecycle/index.ts';
 import { isRedirect } from '../../core/fetch/redirect.ts';
 import type { UsageOptions } from '../../core/rules/index.ts';
 
-/** Header fields by lower-case name. Of several lines of a field, the first is returned, or all of them joined. */
+/** Header fields by lower-case name. If a field has several lines, returns the first, or all of them joined. */
 export interface Fields {
   get(name: string): string | null;
 }
@@ -37,7 +37,7 @@ export function retryAfterOf(status: number, headers: ResponseFields): string | 
   return asksForPause(status) ? fieldLines(headers, 'retry-after') : undefined;
 }
 
-/** A price is the site's text: longer ones are cut. */
+/** A price is the site's text: longer ones are truncated. */
 const MAX_PRICE_CHARACTERS = 200;
 
 /** The price that a 402 states: Cloudflare's `crawler-price`, or the first that x402 accepts (`payment-required`). */

@@ -28,13 +28,13 @@ const checkOptions = optionTable({
   signal: abortSignal,
   clock: hasMethod('now', 'a clock'),
 });
-/** Timers take no longer times. */
+/** The longest single sleep. */
 const MAX_SLEEP_MS = 60 * 60 * 1_000;
 
 /**
- * Runs a task, and runs it again at the `retryAt` of the refusal that it rejects with, or resolves with: that of a robots.txt
- * that is unreachable, or of a request that `pacing` deferred. Other errors, and refusals without `retryAt`, are the
- * result. Hand the task to the queue within: then a request that waits holds no place of the queue.
+ * Runs a task. If it ends with a refusal that has a `retryAt` (robots.txt is unreachable, or `pacing` deferred the request),
+ * runs it again at that time. Other errors, and refusals without `retryAt`, are the result. Add the task to the queue
+ * inside the callback: while it waits for `retryAt`, it then occupies no slot of the queue.
  *
  * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`), the reason of `signal`, or what the task throws last.
  *

@@ -3,14 +3,14 @@ import { removeDotSegments } from '../../core/url/index.ts';
 /** What a URL parser may turn into a path with a dot segment. */
 const UNSERIALISED = /\/\.|[\t\n\r\\]/;
 
-/** Whether {@link sentUrl} returns a URL as it is: that of nearly every request. */
+/** Whether {@link sentUrl} returns a URL unchanged, as for nearly every request. */
 export function isSentAsGiven(url: string): boolean {
   return !UNSERIALISED.test(url);
 }
 
 /**
- * The URL that is sent in place of `url`: without the dot segments that Node 20 and 22 leave in it. Rules are asked about
- * that one, and a server would remove them, too.
+ * The URL that is sent in place of `url`: without the dot segments that Node 20 and 22 leave in it. It is also
+ * the URL that is decided: a server would remove the dot segments, too.
  */
 export function sentUrl(url: string): string {
   if (isSentAsGiven(url) || !URL.canParse(url)) return url;

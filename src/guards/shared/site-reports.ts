@@ -13,7 +13,7 @@ export class SiteReports {
   /**
    * A response came: the site is reachable unless the status is 5xx, and may ask for a pause.
    *
-   * @param origin That of `url`, if a decision has it: then the URL need not be read again.
+   * @param origin The origin of `url`, if a decision has it: saves parsing the URL again.
    */
   responded(url: string | URL, status: number, headers: ResponseFields, origin?: string): void {
     const retryAfter = retryAfterOf(status, headers) ?? null;

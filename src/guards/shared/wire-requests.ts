@@ -31,7 +31,7 @@ interface UndiciRequest extends WireRequest {
   readonly origin: string | URL;
 }
 
-/** Beyond it the oldest URL is forgotten: some requests are never sent, as those that an interceptor refuses. */
+/** Beyond it the oldest URL is forgotten: some requests are never sent, for example when an interceptor refuses them. */
 const MAX_EXPECTED_URLS = 10_000;
 
 /**
@@ -54,7 +54,7 @@ class WireRequests {
     return () => this.#forget(key, request);
   }
 
-  /** A request was sent. Returns that of a guard for the same URL. */
+  /** A request was sent. Returns the guard's request for the same URL. */
   sent(wire: WireRequest, origin: string): WatchedRequest | undefined {
     if (this.#expected.size === 0) return undefined;
     // A proxy is sent the whole URL.
@@ -104,7 +104,7 @@ const nodeRequests = once(() => {
   channels?.subscribe('http.client.request.start', (message) => {
     const { request } = message as { readonly request: ClientRequest };
     const watched = requests.sent(request, nodeOriginOf(request));
-    // It comes after the end of the response, and after each failure.
+    // Published after the end of the response, and after each failure.
     if (watched !== undefined) request.once('close', () => watched.finish());
   });
   channels?.subscribe('http.client.response.finish', (message) => {

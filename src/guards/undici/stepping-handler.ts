@@ -22,8 +22,8 @@ export type SentRequest =
   | { readonly started: undefined; readonly url: string; readonly origin: string };
 
 /**
- * By the handler of a request whose response was a redirect: that request. undici's redirect interceptor sends the next
- * request with the same handler, if nothing between it and the guard wraps it.
+ * Requests whose response was a redirect, by their handler. undici's redirect interceptor sends the next request with the
+ * same handler, if nothing between it and the guard wraps it.
  */
 export type RedirectedRequests = WeakMap<ResponseHandler, AnyRequest>;
 

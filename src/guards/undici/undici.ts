@@ -42,7 +42,7 @@ type DispatchLike = (options: never, handler: { onRequestStart?(): void }) => bo
  * Requests that carry `robots: { ignore: true, because }` among their options are sent regardless.
  *
  * Let the client share the connections without the guard: `new RobotsClient({ dispatcher: agent })` beside
- * `agent.compose(robotsInterceptor(robots))`. A page then goes through the connection robots.txt came by.
+ * `agent.compose(robotsInterceptor(robots))`. Pages then reuse the connection of robots.txt.
  *
  * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`)
  *
@@ -112,7 +112,7 @@ class GuardedDispatch {
     }
   }
 
-  /** Any request that is not known to be allowed. It is sent synchronously when nothing has to be waited for. */
+  /** Any request that is not known to be allowed. It is sent synchronously if it need not wait. */
   #stepThrough(request: RequestOptions, handler: ResponseHandler, url: string): boolean {
     const { signal, release } = signalOf(request.signal);
     const options = { signal, because: ignoredBecause(request.robots) };
@@ -161,7 +161,7 @@ function withUrl(given: RequestOptions, url: string): RequestOptions {
   return { ...request, path: request.path.startsWith('/') ? pathname + search : url };
 }
 
-/** Starts an admitted request, synchronously when it need not wait. @throws the refusal of any other. */
+/** Starts an admitted request, synchronously when it need not wait. @throws the refusal of a request that is not allowed. */
 function startNow(admission: Admission | Promise<Admission>): StartedRequest | Promise<StartedRequest> {
   if (admission instanceof Promise) return admission.then(startNow);
   if (admission.refusal !== undefined) throw admission.refusal;

@@ -97,8 +97,8 @@ function checkKeyv(keyv: KeyvInstance): void {
 }
 
 /**
- * Finds errors that a call of Keyv emits as an event instead of rejecting: those of Keyv 6 where somebody listens to
- * the event, and those of backends that emit them.
+ * Finds errors that a call of Keyv emits as an event instead of rejecting: Keyv 6 does so if the event
+ * has a listener; some backends always do.
  *
  * An event does not name its call. So each call that ends without success, while an error was emitted, rejects with
  * it: at worst a miss is reported as a failure.
@@ -128,7 +128,7 @@ class KeyvErrors {
   }
 
   /**
-   * Listens only where that changes nothing for the caller: an emitted error that nobody listens to makes the calls of
+   * Listens only where that changes nothing for the caller: an emitted error without a listener makes the calls of
    * Keyv 4 and 6 reject, and does nothing in Keyv 5, which alone has `throwOnErrors`.
    */
   #listen(): void {

@@ -128,7 +128,7 @@ function startOf(data: string, bytes: number): DataView | undefined {
   }
 }
 
-/** Whether the disk has no room. LMDB writes its lock file through memory, so that a full disk ends the process. */
+/** Whether the disk is full. LMDB writes its lock file through memory, so that a full disk ends the process. */
 function isFull(folder: string): boolean {
   let beside: string | undefined;
   try {
@@ -136,7 +136,7 @@ function isFull(folder: string): boolean {
     writeFileSync(join(beside, 'room'), Buffer.alloc(ROOM_BYTES));
     return false;
   } catch (error) {
-    // Of anything else LMDB tells by itself.
+    // LMDB reports any other error itself.
     return ['ENOSPC', 'EDQUOT'].includes(codeOf(error));
   } finally {
     if (beside !== undefined) rmSync(beside, { recursive: true, force: true });

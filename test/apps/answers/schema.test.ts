@@ -82,7 +82,7 @@ describe('every field of an answer of the service stands in its schema', () => {
 
   it('verdicts of a pasted file', async () => {
     const given = { robots: ROBOTS, urls: ['/private', '/p', 'foo'], agents: ['A', '*'] };
-    expectFit(schema.pastedAnswer, JSON.parse(await answered('/v1/explain', given)));
+    expectFit(schema.pastedResult, JSON.parse(await answered('/v1/explain', given)));
   });
 
   it('a comparison, which is that of the command', async () => {

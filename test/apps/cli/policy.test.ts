@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { answerFields } from '../../../src/apps/cli/policy/run.ts';
+import { attemptFields } from '../../../src/apps/cli/policy/run.ts';
 import { START, testClient } from '../../support/client.ts';
 import { type Site, startSite } from '../../support/site.ts';
 import { cli, masked, records } from './session.ts';
@@ -199,9 +199,9 @@ it('tells a pause of page requests that is in force, and its end', async () => {
     incident: 1,
     delayFrom: 'retry-after',
   });
-  expect(new Map(answerFields(paused, clock.now())).get('paused')).toMatch(
+  expect(new Map(attemptFields(paused, clock.now())).get('paused')).toMatch(
     /^the site asked for a pause \(incident 1\) that ends in .*2 min.* \(2026-01-15 [\d:]+Z\)$/,
   );
   clock.advance(120_000);
-  expect(new Map(answerFields(await client.policy(url), clock.now())).has('paused')).toBe(false);
+  expect(new Map(attemptFields(await client.policy(url), clock.now())).has('paused')).toBe(false);
 });

@@ -76,7 +76,7 @@ const MAX_AGENTS = 200;
 const MAX_SAMPLES = 5_000;
 /** Further flips are only counted. */
 const MAX_FLIPS = 1_000;
-/** After so many changes of rules and records, further agents are left out: a hostile file has thousands for each agent. */
+/** The most changes of rules and records; further agents are left out. A hostile file has thousands for each agent. */
 const MAX_CHANGES = 50_000;
 
 /** Compares two robots.txt files, for the given agents or for all agents that the files name. */

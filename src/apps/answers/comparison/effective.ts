@@ -10,7 +10,7 @@ export interface Effective {
   readonly records: readonly OtherRecord[];
 }
 
-/** What tells whether two agents have the same rules and records. */
+/** Identifies agents with the same rules and records. */
 export interface EffectiveKey {
   /** Name of the group that applies, as the file writes it; absent when no group names the agent or `*`. */
   readonly group?: string;

@@ -78,7 +78,7 @@ function longestRising(numbers: readonly number[]): Set<number> {
 /** Longer patterns are skipped, because each of their URLs would fill a screen. */
 const MAX_PATTERN = 2_000;
 
-/** Makes paths that match the rules, those of changed rules first, at most `most` of them. */
+/** Makes paths that match the rules, for changed rules first, at most `most` of them. */
 export function samplePaths(
   changes: readonly RuleChange[],
   rules: readonly Rule[],

@@ -127,7 +127,7 @@ export function absenceOf(loaded: LoadedRobots): string | undefined {
 /** The rules that hold for an origin or a file. */
 export interface RulesInForce {
   readonly file: RobotsFile;
-  /** Set when there is no file, and the answer to its request decides everything: a sentence that says why. */
+  /** Set when there is no file, and the response decides everything: a sentence that says why. */
   readonly because?: string;
 }
 

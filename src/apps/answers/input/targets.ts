@@ -7,7 +7,7 @@ export interface Target {
   readonly input: string;
   /** Line number in standard input, 1-based; absent for arguments. */
   readonly line?: number;
-  /** Bytes of the list up to the end of the line; about, where lines are not ASCII. Absent for arguments. */
+  /** Bytes of the list up to the end of the line; approximate if lines are not ASCII. Absent for arguments. */
   readonly end?: number;
   /** The line was longer than {@link MAX_LINE_LENGTH}; `input` is its beginning. */
   readonly tooLong?: true;
@@ -87,7 +87,7 @@ class TargetLines {
   }
 }
 
-/** How far the work on a list has come. */
+/** The progress of the work on a list. */
 export class ListPosition {
   readonly #bytes: number;
   #end = 0;
@@ -99,7 +99,7 @@ export class ListPosition {
     this.#bytes = typeof fd === 'number' ? sizeOf(fd) : 0;
   }
 
-  /** Notes that the work has come to the line of `target`. */
+  /** Notes that the work has reached the line of `target`. */
   reach({ line, end }: Target): void {
     this.#line = line ?? this.#line;
     this.#end = end ?? this.#end;

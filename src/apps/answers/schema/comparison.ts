@@ -48,9 +48,9 @@ const difference = object<AgentDifference>({
   redecidedCount: count.describe('URLs that another rule decides, with the same result'),
 });
 
-export type ComparisonAnswer = ComparisonRecord & { readonly schemaVersion: 1 };
-/** The answer of `POST /v1/diff`, and of `canfetch diff --json`. */
-export const comparison: Schema<ComparisonAnswer> = object<ComparisonAnswer>({
+export type ComparisonResult = ComparisonRecord & { readonly schemaVersion: 1 };
+/** The result of `POST /v1/diff`, and of `canfetch diff --json`. */
+export const comparison: Schema<ComparisonResult> = object<ComparisonResult>({
   schemaVersion,
   before: comparedFile,
   after: comparedFile,

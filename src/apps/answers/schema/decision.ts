@@ -120,7 +120,7 @@ export const asked: Fields<Asked> = {
 
 export const decision: Schema<Asked & Decision> = object<Asked & Decision>({ ...asked, ...decisionFields });
 
-/** The answer of the command with `--robots FILE`. */
+/** The result of the command with `--robots FILE`. */
 export const fileDecision: Schema<Asked & FileDecision> = object<Asked & FileDecision>({
   ...decision.omit({ origin: true, retryAt: true, because: true }).shape,
   robots: object<FileSource>({
@@ -147,7 +147,7 @@ export const lineError: Schema<LineError> = object<LineError>({
   error,
 });
 
-/** What a verdict of a file for one of several agents has of a decision. */
+/** The fields of a decision in a verdict by a file for one of several agents. */
 export type VerdictRecord = Pick<
   Decision,
   'agent' | 'allowed' | 'reason' | 'rule' | 'group' | 'crawlDelayMs'

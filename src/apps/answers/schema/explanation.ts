@@ -84,8 +84,8 @@ const fileParts: Fields<FileParts> = {
     .meta({ examples: [[{ agent: '*', ranges: [[1, 3]] }]] }),
 };
 
-/** The answer of `GET /v1/explain`. The parts of the file are absent when there is none. */
-export type ExplanationAnswer = Asked &
+/** The response of `GET /v1/explain`. The parts of the file are absent when there is none. */
+export type ExplanationResult = Asked &
   Omit<Decision, 'usage'> &
   Partial<FileParts> & {
     readonly now: number;
@@ -98,7 +98,7 @@ export type ExplanationAnswer = Asked &
     readonly policy: PolicyData;
     readonly usage?: UsageRecord;
   };
-export const explanation: Schema<ExplanationAnswer> = object<ExplanationAnswer>({
+export const explanation: Schema<ExplanationResult> = object<ExplanationResult>({
   ...asked,
   ...decisionFields,
   now: fetchedAt,
@@ -117,8 +117,8 @@ export const explanation: Schema<ExplanationAnswer> = object<ExplanationAnswer>(
   groupRanges: fileParts.groupRanges.optional(),
 });
 
-/** The answer of `POST /v1/explain`. */
-export interface PastedAnswer extends FileParts {
+/** The response of `POST /v1/explain`. */
+export interface PastedResult extends FileParts {
   readonly schemaVersion: 1;
   readonly profile: string;
   readonly dialect: string;
@@ -130,14 +130,14 @@ export interface PastedAnswer extends FileParts {
     readonly error?: { readonly code: string; readonly message: string };
   }[];
 }
-export const pastedAnswer: Schema<PastedAnswer> = object<PastedAnswer>({
+export const pastedResult: Schema<PastedResult> = object<PastedResult>({
   schemaVersion,
   profile,
   dialect: profile,
   truncated: z.boolean().meta({ examples: [false] }),
   suspect: robots.shape.suspect,
   results: z.array(
-    object<PastedAnswer['results'][number]>({
+    object<PastedResult['results'][number]>({
       input: url,
       verdicts: z
         .array(verdict)
@@ -149,7 +149,7 @@ export const pastedAnswer: Schema<PastedAnswer> = object<PastedAnswer>({
   ...fileParts,
 });
 
-/** What the header fields of a page say of its use, with `--page`; or why it was not read. */
+/** With `--page`: what the header fields of a page state about its use, or why they were not read. */
 export type PageFetchResult =
   | {
       /** After redirects. */

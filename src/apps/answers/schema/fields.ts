@@ -10,7 +10,7 @@ export function object<Data>(fields: Fields<Data>): Schema<Data> {
   return z.object(fields);
 }
 
-/** All values of a union, which the compiler holds to be whole. */
+/** All values of a union. The compiler checks that none is missing. */
 export function oneOf<Value extends string>(values: Readonly<Record<Value, true>>): z.ZodType {
   return z.enum(Object.keys(values));
 }

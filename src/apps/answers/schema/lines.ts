@@ -72,7 +72,7 @@ export const testLine: Schema<TestLine> = object<TestLine>({
   because: text.optional(),
 });
 
-/** `canfetch prefetch --json`: what holds for one origin. */
+/** `canfetch prefetch --json`: the state of one origin. */
 export interface PrefetchLine
   extends
     Line,
@@ -156,12 +156,12 @@ export const storedLine: Schema<StoredLine> = object<StoredLine>({
   }).optional(),
 });
 
-/** `canfetch cache import`: what came of the lines of a snapshot. */
+/** `canfetch cache import`: the result of reading a snapshot. */
 export interface ImportLine extends Line {
   readonly imported: number;
   readonly rejected: number;
   readonly reasons: Readonly<Record<string, number>>;
-  /** Records that the header announced and that did not come. */
+  /** Records that the header announced but the snapshot lacks. */
   readonly missing: number;
 }
 export const importLine: Schema<ImportLine> = object<ImportLine>({
@@ -236,7 +236,7 @@ export const replayReportLine: Schema<ReplayReportLine> = object<ReplayReportLin
   faults: count,
 });
 
-/** `canfetch replay --url URL --json`: an entry about the page, and those that its decision rests on. */
+/** `canfetch replay --url URL --json`: an entry about the page, and the entries that its decision rests on. */
 export interface UrlHistoryLine extends Line {
   readonly kind: 'decision' | 'request' | 'deferred' | 'ignored';
   readonly file: string;

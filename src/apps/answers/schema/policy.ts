@@ -129,8 +129,8 @@ export const policyFields: Fields<PolicyData> = {
 };
 export const policyData: Schema<PolicyData> = object<PolicyData>(policyFields);
 
-/** The answer of `GET /v1/policy`. */
-export interface PolicyAnswer extends PolicyData {
+/** The response of `GET /v1/policy`. */
+export interface PolicyResult extends PolicyData {
   readonly schemaVersion: 1;
   readonly timeline: readonly TimelineEvent[];
   readonly diagnostics: readonly DiagnosticRecord[];
@@ -143,7 +143,7 @@ export const timeline: z.ZodType = z.array(
     detail: text.optional(),
   }),
 );
-export const policy: Schema<PolicyAnswer> = object<PolicyAnswer>({
+export const policy: Schema<PolicyResult> = object<PolicyResult>({
   ...policyFields,
   schemaVersion,
   timeline,

@@ -1,12 +1,12 @@
 /**
- * Text, layout, colours and JSON for standard output. It must not import `rules/` or other rooms that make decisions:
+ * Text, layout, colours and JSON for standard output. It must not import `rules/` or other modules that make decisions:
  * it only describes decisions.
  */
 export {
   type ColourChoice,
   type Palette,
   paletteFor,
-  cut,
+  truncateToWidth,
   definitions,
   grid,
   widthOf,

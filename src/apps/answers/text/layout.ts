@@ -7,13 +7,13 @@ export function widthOf(sink: Sink): number | undefined {
 }
 
 /** Truncates text to `width` characters, and ends truncated text with an ellipsis. */
-export function cut(text: string, width: number | undefined): string {
+export function truncateToWidth(text: string, width: number | undefined): string {
   if (width === undefined || text.length <= width) return text;
   const characters = [...text];
   return characters.length <= width ? text : `${characters.slice(0, Math.max(0, width - 1)).join('')}…`;
 }
 
-/** Wraps text at spaces into lines of at most `width` characters. A longer word gets a line of its own. */
+/** Wraps text at spaces into lines of at most `width` characters. A longer word gets its own line. */
 export function wrap(text: string, width: number | undefined): string[] {
   if (width === undefined || text.length <= width) return [text];
   const lines: string[] = [];
@@ -32,7 +32,7 @@ const MIN_WRAPPED = 24;
 
 /**
  * Lays out labels and texts in two columns; the second wraps. `style` is applied to the padded label. A label longer than
- * `maxLabel` stands on a line of its own.
+ * `maxLabel` gets its own line.
  */
 export function definitions(
   entries: readonly (readonly [label: string, text: string])[],

@@ -1,5 +1,5 @@
 import type { Sink } from '../session.ts';
-import { cut, duration, widthOf } from './layout.ts';
+import { truncateToWidth, duration, widthOf } from './layout.ts';
 
 /** The reader of the output closed the pipe (`canfetch … | head -1`), so the run can end. */
 export class BrokenPipeError extends Error {
@@ -99,7 +99,7 @@ class ProgressLine implements Progress {
     const perSecond = Math.round((done / Math.max(1, now - this.#startedAt)) * 1_000);
     const line = [...parts(), `${perSecond.toLocaleString('en')}/s`].join(' · ');
     // A line that the terminal wraps could not be cleared.
-    this.#sink.write(`${CLEAR_LINE}${cut(line, widthOf(this.#sink))}`);
+    this.#sink.write(`${CLEAR_LINE}${truncateToWidth(line, widthOf(this.#sink))}`);
     this.#visible = true;
   }
 

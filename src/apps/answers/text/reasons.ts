@@ -59,7 +59,7 @@ export const failures: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: 'the certificate of the server has expired',
 };
 
-/** The same code where the address was refused at once, not that of a redirect. */
+/** For the same code when the first address was refused, not the address of a redirect. */
 export const PRIVATE_ADDRESS = 'its address is private; --allow-private permits such addresses';
 
 /** Describes the outcome of the fetch of robots.txt: a status, a failure, or both. */

@@ -1,7 +1,7 @@
 import type { DecisionUsage, PolicyLifetime, PolicyNextAttempt } from '../../../core/decision/index.ts';
 import type { Suspect, Freshness, StatedLifetime } from '../../../core/lifecycle/index.ts';
 import type { MatchedGroup, MatchedRule, UsageSource } from '../../../core/rules/index.ts';
-import { ahead, count, cut, duration } from './layout.ts';
+import { ahead, count, truncateToWidth, duration } from './layout.ts';
 import { printable } from '../../../core/base/printable.ts';
 
 /** Names the agent and the group that applies. `hasNoGroup`: there is a file, but no group of it applies. */
@@ -58,7 +58,7 @@ export function statementText({ line, directive, path, value }: UsageSource): st
   const name = directive.replaceAll(/(?<=^|-)[a-z]/g, (letter) => letter.toUpperCase());
   const place = line === undefined ? 'the header field' : `line ${line} `;
   const text = path === undefined ? value : `${path} ${value}`;
-  return `${place} ${name}: ${cut(printable(text), MAX_STATEMENT)}`;
+  return `${place} ${name}: ${truncateToWidth(printable(text), MAX_STATEMENT)}`;
 }
 
 const MAX_LISTED_LINES = 5;

@@ -42,7 +42,7 @@ interface ListedStore extends RobotsStore {
   clear(): Promise<void>;
 }
 
-/** An open store, with the codec of its records. Their times are those of this machine, also where the store's differ. */
+/** An open store, with the codec of its records. Their times are by this machine's clock, even if the store has its own. */
 export interface CommandStore extends AsyncDisposable {
   readonly store: ListedStore;
   readonly codec: RecordCodec;
@@ -82,7 +82,7 @@ export async function openCommandStore(
   const { store, close } = await openListedStore(path, access === 'read' ? 'throw' : 'replace');
   const codec = new RecordCodec({ maxBodyBytes: DEFAULT_MAX_BODY_BYTES, profileOf: () => profile });
   const differenceMs = store.now === undefined ? 0 : Math.round((await store.now()) - Date.now());
-  // Smaller differences are those of the network.
+  // Smaller differences come from the network.
   const aheadMs = Math.abs(differenceMs) < 500 ? 0 : differenceMs;
   const decode = (value: unknown, origin?: string): ReturnType<RecordCodec['decode']> => {
     const decoded = codec.decode(value, Date.now() + aheadMs, origin);

@@ -12,7 +12,7 @@ import { shells, commonOptions } from '../frame/options.ts';
 
 type Shell = (typeof shells)[number];
 
-/** Prints the script of a shell, or, behind the shell's name, what may complete the words of a command line. */
+/** Prints the script of a shell, or, for words after the shell's name, how they can be completed. */
 export async function printCompletion(
   { operands }: ParsedArguments,
   { stdout }: Session,
@@ -37,13 +37,13 @@ const lineOf: Readonly<Record<Shell, (offer: Offer) => string>> = {
   fish: ({ word, help }) => (help === undefined ? word : `${word}\t${help}`),
 };
 
-/** A word that may stand where the cursor is. */
+/** A word that the shell can offer at the cursor. */
 export interface Offer {
   readonly word: string;
   readonly help?: string;
 }
 
-/** What may complete the last of `words`, which follow `canfetch` on a command line: words, or file names. */
+/** Completions of the last of `words`, which follow `canfetch` on a command line: words, or file names. */
 export function offersFor(
   words: readonly string[],
   { commands, defaultCommand }: Program,
@@ -71,13 +71,13 @@ export function offersFor(
 
 interface WordAtCursor {
   readonly word: string;
-  /** What stands before it, and may be an option that takes it as its value. */
+  /** The word before it, which may be an option that takes it as its value. */
   readonly flag: string | undefined;
-  /** What of the word the shell replaces together with the value. */
+  /** The part of the word that the shell replaces together with the value. */
   readonly prefix: string;
 }
 
-/** Reads `--option value`, `--option=value`, and the latter as bash cuts it, where `=` is a word of its own. */
+/** Reads `--option value`, `--option=value`, and the latter as bash splits it, with `=` as a separate word. */
 function wordAtCursor(words: readonly string[]): WordAtCursor {
   const last = words.at(-1) ?? '';
   const [, prefix, value] = /^(--[^=]+=)(.*)$/s.exec(last) ?? [];
@@ -100,11 +100,11 @@ function beginningWith(word: string, choices: readonly string[]): readonly strin
 }
 
 /**
- * The scripts that shells load. They know nothing of the commands: at each completion they call the program with the words
- * up to the cursor (`offersFor`), so they need no update with it. Where it answers `:files`, the shell offers file names.
+ * The scripts that shells load. They do not list the commands: at each completion they call the program with the words
+ * up to the cursor (`offersFor`), so they need no update with it. If it prints `:files`, the shell offers file names.
  */
 export const stubs: Readonly<Record<(typeof shells)[number], string>> = {
-  // bash splits words at "=" and ":", so the last of them alone is replaced.
+  // bash splits words at "=" and ":", so only the last of them is replaced.
   bash: `# Completion of canfetch for bash 4 and later. Load it with: source <(canfetch completion bash)
 _canfetch() {
   mapfile -t COMPREPLY < <(canfetch completion bash -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2> /dev/null)

@@ -13,7 +13,7 @@ import {
   ruleText,
   writeWhole,
 } from '../../answers/text/index.ts';
-import type { ComparisonAnswer } from '../../answers/schema.ts';
+import type { ComparisonResult } from '../../answers/schema.ts';
 import { type Session, tokensOf, UsageError } from '../../answers/index.ts';
 import { interruptible } from '../frame/interruptible.ts';
 import {
@@ -66,7 +66,7 @@ export async function diffFiles(given: ParsedArguments, session: Session): Promi
     await writeWhole(
       session.stdout,
       readFormat(given) === 'json'
-        ? jsonLine<ComparisonAnswer>(comparison.record(before, after))
+        ? jsonLine<ComparisonResult>(comparison.record(before, after))
         : renderComparison(before, after, comparison, paletteFor(session, colourChoice(given))),
     );
     return comparison.same ? exitCode.success : exitCode.negative;

@@ -8,7 +8,7 @@ import type { PageFetchResult } from '../../answers/schema.ts';
 import type { Field } from '../check/run.ts';
 import type { OpenedClient } from '../frame/open-client.ts';
 
-/** For the page and its redirects, their robots.txt files and slots included. */
+/** Time limit for the page and its redirects, including their robots.txt files and waits for pacing. */
 const DEADLINE_MS = 30_000;
 
 /** Fetches the page of an allowed decision by GET, and reads its header fields. The body is cancelled unread. */

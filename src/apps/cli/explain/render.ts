@@ -8,7 +8,7 @@ import {
 } from '../../answers/index.ts';
 import {
   count,
-  cut,
+  truncateToWidth,
   definitions,
   fileName,
   type Palette,
@@ -29,7 +29,7 @@ import {
 } from '../check/run.ts';
 import {
   verboseHops,
-  answerFields,
+  attemptFields,
   otherProfiles,
   stateSentence,
   type PolicyLayout,
@@ -60,7 +60,7 @@ function usageSentence({ file, decision }: UrlExplanation): string | undefined {
 export interface ExplanationLayout extends PolicyLayout {
   /** Whether to show every line of a long file. */
   readonly all: boolean;
-  /** With `--page`: what the page says of its use. */
+  /** With `--page`: what the page states about its use. */
   readonly page?: readonly Field[];
   /** With `--page`: the decision about a redirect of the page, if that was refused. */
   readonly redirected?: Decision | undefined;
@@ -95,7 +95,7 @@ export function renderExplanation(explanation: UrlExplanation, layout: Explanati
   ].join('\n')}\n`;
 }
 
-/** Where the redirect of an allowed URL is refused, the rule does not decide. */
+/** If a redirect of an allowed URL is refused, the rule does not decide. */
 function ruleOfFirstUrl({ rule }: ReportedDecision): Field {
   return ['rule', `${rule === undefined ? 'no rule matches' : ruleText(rule)}; its redirect is refused`];
 }
@@ -126,7 +126,7 @@ function originFields({ decision, policy }: UrlExplanation, { now }: Explanation
   if (decision.reason === 'robots-txt') return [['why', '/robots.txt itself may always be fetched']];
   const { file } = policy;
   return [
-    ...answerFields(policy, now),
+    ...attemptFields(policy, now),
     ...(file === undefined ? [] : [['file', sizeSentence(file)] as const]),
   ];
 }
@@ -154,7 +154,7 @@ function annotatedLine(
   const note = role === undefined ? '' : role === 'decides' ? '  ← decides' : '  ← matches too';
   const number = String(line.line).padStart(digits);
   const room = width === undefined ? undefined : Math.max(8, width - digits - 7 - note.length);
-  const text = cut(printable(line.text.replaceAll('\t', ' ')), room) + note;
+  const text = truncateToWidth(printable(line.text.replaceAll('\t', ' ')), room) + note;
   const marked = `${role === 'decides' ? '→' : ' '} ${number} ${inGroup ? '┃' : '│'} ${text}`;
   const style = styleOf(line, decision.allowed, colours);
   return `  ${style(marked)}`.trimEnd();

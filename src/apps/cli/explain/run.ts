@@ -51,7 +51,7 @@ export async function explain(given: ParsedArguments, session: Session): Promise
         : await readAndExplain(url, settings, { purpose, file, session });
     const { page } = explanation;
     const pages = page === undefined ? undefined : await import('./page.ts');
-    // A page whose redirect is refused may not be fetched, whatever robots.txt says of its own URL.
+    // A page whose redirect is refused may not be fetched, even if robots.txt allows its own URL.
     const redirected = page === undefined ? undefined : pages?.refusedRedirect(page);
     await writeWhole(
       session.stdout,
@@ -71,7 +71,7 @@ export async function explain(given: ParsedArguments, session: Session): Promise
   });
 }
 
-/** An explanation; with `--page` also what the page says of its use. */
+/** An explanation; with `--page` also what the page states about its use. */
 type PageExplanation = UrlExplanation & { readonly page?: PageFetchResult };
 
 async function askAndExplain(

@@ -82,7 +82,7 @@ const commonExitCodes: Definitions = [
   [String(exitCode.brokenPipe), 'the reader of the output closed it'],
 ];
 
-/** The text of `canfetch help`. `width` is that of the terminal; absent for files and pipes. */
+/** The text of `canfetch help`. `width` is the terminal's; absent for files and pipes. */
 export function programHelp(commands: readonly Command[], defaultCommand: Command, width?: number): string {
   const room = roomIn(width);
   return page([
@@ -108,7 +108,7 @@ export function programHelp(commands: readonly Command[], defaultCommand: Comman
   ]);
 }
 
-/** The text of `canfetch help COMMAND`. `width` is that of the terminal; absent for files and pipes. */
+/** The text of `canfetch help COMMAND`. `width` is the terminal's; absent for files and pipes. */
 export function commandHelp(command: Command, width?: number): string {
   const room = roomIn(width);
   const ownExitCodes = [...command.exitCodes]
@@ -149,7 +149,7 @@ function table(rows: Definitions, width: number): string[] {
   return definitions(rows, width, undefined, MAX_LABEL);
 }
 
-/** Examples may be wider than the room, because a command must stay on one line to be copied. */
+/** Examples may be wider than the terminal, because a command must stay on one line to be copied. */
 function exampleLines(examples: Command['examples'], room: number): string[] {
   return examples.flatMap(({ line, does }) => [
     ...wrap(does, room - 4).map((text) => `  # ${text}`),

@@ -2,7 +2,7 @@ import { didYouMean, type Target } from '../../answers/input/index.ts';
 import type { InputError, ReportedDecision, Session, TargetResult } from '../../answers/index.ts';
 import {
   type Palette,
-  cut,
+  truncateToWidth,
   Output,
   paletteFor,
   progressOn,
@@ -15,12 +15,12 @@ import { type ParsedArguments, type ResultExitCode, exitCode, mostSevere } from 
 import type { Format } from './options.ts';
 import { colourChoice } from './settings.ts';
 
-/** What a result is counted as. */
+/** A kind of result, for counting. */
 export interface Kind {
   readonly label: string;
   readonly style: keyof Palette;
   readonly code: ResultExitCode;
-  /** How the summary calls it: `12 disallowed`. Absent: it is not told apart. */
+  /** How the summary calls it: `12 disallowed`. Absent: not counted separately. */
   readonly counted?: string;
 }
 
@@ -47,7 +47,7 @@ export interface ListOptions {
   readonly share?: (() => number | undefined) | undefined;
 }
 
-/** Writes the results of a list in the form that the options select, counts them, and shows how far the run has come. */
+/** Writes the results of a list in the form that the options select, counts them, and shows the progress of the run. */
 export class ListReport<Decided extends ReportedDecision> {
   readonly #session: Session;
   readonly #layout: ListLayout<Decided>;
@@ -104,7 +104,7 @@ export class ListReport<Decided extends ReportedDecision> {
     return this.#code;
   }
 
-  /** Tells after Ctrl-C how far the run came and how to continue it. */
+  /** After Ctrl-C, says how far the run came and how to continue it. */
   interrupted(told: string): void {
     this.#progress?.clear();
     this.#session.stderr.write(`canfetch: interrupted after ${told}\n`);
@@ -143,7 +143,9 @@ export class ListReport<Decided extends ReportedDecision> {
     // A narrow terminal shows the beginnings of both, and of the reason at least two fifths.
     const room = this.#width === undefined ? Number.POSITIVE_INFINITY : this.#width - this.#labelWidth - 4;
     const forReason = Math.min(reason.length, Math.max(room - subject.length, Math.floor(room * 0.4)));
-    const rest = [cut(subject, room - forReason), cut(reason, forReason)].filter((part) => part !== '');
+    const rest = [truncateToWidth(subject, room - forReason), truncateToWidth(reason, forReason)].filter(
+      (part) => part !== '',
+    );
     return `${this.#colours[style](label.padEnd(this.#labelWidth))}  ${rest.join('  ')}\n`;
   }
 

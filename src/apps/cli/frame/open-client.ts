@@ -218,7 +218,7 @@ function readProxyUrl(name: string, value: string): string {
   );
 }
 
-/** Says what of a URL is not of a proxy, which has an address and perhaps credentials, but no path. */
+/** Says why a URL is not the URL of a proxy: it has an address and perhaps credentials, but no path. */
 function unlikeProxy({
   protocol,
   hostname,
@@ -231,7 +231,7 @@ function unlikeProxy({
   if (protocol !== 'http:' && protocol !== 'https:') return `one of ${protocol}`;
   if (hostname === '') return 'one without a host';
   if (pathname !== '/' || search !== '' || hash !== '') {
-    return 'one that goes on behind the port (in a password write / ? # as %2F %3F %23)';
+    return 'one that continues after the port (in a password write / ? # as %2F %3F %23)';
   }
   try {
     decodeURIComponent(username + password);

@@ -21,7 +21,7 @@ interface Client {
 /** What a client is made with. */
 interface ClientSettings {
   readonly url: string;
-  /** The pause before the connection is made again. `undefined` until it was made once: then it must not be. */
+  /** The pause before a lost connection is made again; `undefined` until it was made once: a first failure is final. */
   readonly pauseMs: (retries: number) => number | undefined;
   readonly onError: (error: unknown) => void;
 }
@@ -120,7 +120,7 @@ function nodeRedis({ createClient }: NodeRedis, { url, pauseMs, onError }: Clien
       reconnectStrategy: (retries) => pauseMs(retries) ?? false,
     },
   });
-  // Refuses a version that it does not serve, before there is a connection.
+  // Refuses an unsupported version before there is a connection.
   redisStore(client);
   client.on('error', onError);
   return {
@@ -162,7 +162,7 @@ async function connect(
   try {
     client = clientWith({ url, pauseMs, onError: (error) => (reported ??= error) });
     await withinConnectTimeout(connectTo(client, database));
-    // Of a database in the query ioredis only reports that the server does not have it, and goes on with number 0.
+    // If the server lacks the database of the query, ioredis only reports that, and uses number 0.
     if (reported !== undefined) throw reported;
     hasConnected = true;
     return client;
@@ -179,11 +179,11 @@ async function connect(
 
 async function connectTo(client: Client, database: number): Promise<void> {
   await client.connect();
-  // ioredis goes on with database 0 when the server does not have the one in the URL.
+  // ioredis uses database 0 when the server does not have the one in the URL.
   if (database !== 0) await client.select(database);
 }
 
-/** The time that the clients take limits only how long the connection takes, and not the first answers. */
+/** The time-out of the clients limits only the connection, not the first replies. */
 async function withinConnectTimeout(connecting: Promise<void>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {

@@ -106,7 +106,7 @@ function silenceLmdb(): void {
   if (print === silenced) return;
   silenced = (...values: unknown[]): void => {
     const [error] = values;
-    // Its errors have the numbers of the system and of `lmdb.h` as codes; those of Node have names.
+    // Errors of LMDB have numbers as codes, of the system and of `lmdb.h`; errors of Node have names.
     if (!(error instanceof Error && 'code' in error && typeof error.code === 'number')) print(...values);
   };
   console.error = silenced;

@@ -75,7 +75,7 @@ export interface PolicyLayout extends Layout {
 /** Renders a policy as text. */
 export function renderPolicy(policy: OriginPolicy, { colours, now, width, verbose }: PolicyLayout): string {
   const { attempt, profile, origin } = policy;
-  const fields = [...answerFields(policy, now), ...fileFields(policy, now)];
+  const fields = [...attemptFields(policy, now), ...fileFields(policy, now)];
   const others = policy.underProfiles
     .filter((each) => each.profile !== profile)
     .map((each): Field => [each.profile, stateSentence(each)]);
@@ -94,7 +94,7 @@ function stateMark({ state, reason }: OriginPolicy, colours: Palette): string {
 }
 
 /** Fields on the outcome of the last attempt and its lifetime. */
-export function answerFields(policy: OriginPolicy, now: number): Field[] {
+export function attemptFields(policy: OriginPolicy, now: number): Field[] {
   const { attempt, robots, lifetime, nextAttempt, failure, pacing, site, suspect } = policy;
   const why = whySentence(policy);
   const because = lifetime === undefined ? undefined : lifetimeReason(lifetime);

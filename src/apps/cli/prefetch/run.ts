@@ -98,7 +98,7 @@ class ListedOrigins {
     }
   }
 
-  /** The share of the list that is decided: of the lines taken up, as much as of their origins. `undefined` for a pipe. */
+  /** The share of the list that is decided: the lines taken up, times the share of their origins that is decided. `undefined` for a pipe. */
   shareDecided(decided: number): number | undefined {
     const { share } = this.#position;
     return share && share * (decided / Math.max(1, this.#origins));
@@ -123,7 +123,7 @@ function kindOf(decision: Decision): Kind {
   return decision.state === 'allow-all' ? kinds.open : kinds.closed;
 }
 
-/** A line for each origin: what holds there, and the status or the error of its robots.txt. `urls` counts the list. */
+/** A line for each origin: its state, and the status or the error of its robots.txt. `urls` counts the list. */
 export function prefetchLayout(urls: () => number): ListLayout<Decision> {
   return {
     kinds: Object.values(kinds),

@@ -54,7 +54,7 @@ export class EvidenceSource {
   }
 
   /**
-   * The time of the next line; `undefined` when there is none. A line without a time counts as of the beginning.
+   * The time of the next line; `undefined` when there is none. A line without a time sorts first.
    *
    * @throws UsageError when it is no evidence.
    */
@@ -95,7 +95,7 @@ export class EvidenceSource {
     this.#next = 0;
   }
 
-  /** The rest is a line that was cut, or one without a newline. */
+  /** The rest is a truncated line, or one without a newline. */
   #end(): void {
     this.#hasEnded = true;
     const rest = this.#rest + this.#decoder.decode();

@@ -15,12 +15,12 @@ import { colourChoice, readAgents, readFormat, readProfile } from '../frame/sett
 import { EvidenceSource } from './evidence-source.ts';
 import { BodyView, ConductView, DifferencesView, UrlHistoryView, VersionsView, type View } from './views.ts';
 
-/** Lines between two looks at the progress. */
+/** Lines between two updates of the progress. */
 const LINES_AT_ONCE = 4_096;
 /** Shorter beginnings of a digest may be ambiguous. */
 const DIGEST = /^[0-9a-f]{8,64}$/;
 
-/** Replays files of evidence, and prints what a view makes of them. */
+/** Replays files of evidence, and prints a view of them. */
 export async function replayFiles(given: ParsedArguments, session: Session): Promise<ExitCode> {
   const { operands, values } = given;
   if (operands.length === 0) throw new UsageError('Expected a file of evidence, got nothing');
@@ -54,7 +54,7 @@ export async function replayFiles(given: ParsedArguments, session: Session): Pro
   });
 }
 
-/** @throws UsageError for more than one view, or what is no URL or digest. */
+/** @throws UsageError for more than one view, or for an invalid URL or digest. */
 function readView(given: ParsedArguments, session: Session): View {
   const { values, switches } = given;
   const style = {
@@ -92,7 +92,7 @@ function readOrigin({ values }: ParsedArguments): string | undefined {
     : originOf(readUrl(given, '--origin takes a URL of the origin').href);
 }
 
-/** @throws UsageError for what is no URL. */
+/** @throws UsageError for an invalid URL. */
 function readUrl(url: string, hint: string): LocatedUrl {
   try {
     return locate(url);

@@ -49,7 +49,7 @@ export class UrlHistory {
         this.#addSource({ entry, ...here });
         return;
       case 'signal': {
-        // What is known since rests on the same response.
+        // Later entries rest on the same response.
         const before = this.#sources.get(`${entry.run} ${entry.previous}`);
         if (before !== undefined) this.#sources.set(keyOf(entry), before);
         return;

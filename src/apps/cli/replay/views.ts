@@ -20,7 +20,7 @@ import type { LocatedUrl } from '../../../core/url/index.ts';
 import { differenceText, earlyText, reportText, versionText } from './text.ts';
 import { UrlHistory } from './url-history.ts';
 
-/** What a replay prints. Methods return what is to be written. */
+/** The output of a replay. Methods return the text to write. */
 export interface View {
   /** Whether something is wrong: exit code 1. */
   readonly isNegative: boolean;
@@ -157,7 +157,7 @@ export class ConductView implements View {
     return this.#early > 0 || this.#hasFaults;
   }
 
-  /** Requests may be among what is missing. */
+  /** Requests may be among the missing entries. */
   differs(file: string, difference: ReplayDifference): string {
     if (difference.kind === 'decision') return '';
     this.#hasFaults = true;

@@ -43,7 +43,7 @@ export async function serve(
     addressPolicy: given.switches.has('allow-private') ? 'any' : 'public-only',
   });
   const { client } = opened;
-  // As a program that rotates logs asks for it. Without evidence SIGHUP ends the process.
+  // Log rotation sends SIGHUP. Without evidence SIGHUP ends the process.
   const stopListening = settings.evidence && session.onSignal?.('SIGHUP', () => opened.reopenEvidence());
   const stopping = new AbortController();
   const { profile, agents } = settings;

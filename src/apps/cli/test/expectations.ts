@@ -35,7 +35,7 @@ export async function readExpectations(lines: Readable, name: string): Promise<r
   );
 }
 
-/** The agent may be a User-Agent string with spaces: it is all that stands between the first word and the last. */
+/** The agent may be a User-Agent string with spaces: everything between the first word and the last. */
 const EXPECTATION = /^(allow|disallow)\s+(\S.*?)\s+(\S+)$/i;
 
 function readExpectation({ input, line = 1, tooLong }: Target, name: string): Expectation {

@@ -90,7 +90,7 @@ export async function testRobots(given: ParsedArguments, session: Session): Prom
   });
 }
 
-/** Warns of a file that is cut or does not look like a robots.txt: its rules then say less than its owner wrote. */
+/** Warns of a file that is truncated or does not look like a robots.txt: it then has fewer rules than its owner wrote. */
 function warn(loaded: LoadedRobots, session: Session): void {
   if (loaded.kind === 'none') return;
   const { name, body, truncated } = loaded;
@@ -194,7 +194,7 @@ export function testSarif(file: TestedFile, failures: readonly TestedExpectation
     results: failures.map((failure) => {
       const { line, verdict } = failure;
       const ruleIndex = verdict.allowed ? 0 : 1;
-      // Code scanning services need a line: without a rule it is that of the group, or the first.
+      // Code scanning services need a line: without a rule, the group's, or the first.
       const deciding = verdict.rule?.line ?? verdict.group?.lines[0] ?? 1;
       return {
         ruleId: rules[ruleIndex]?.id,

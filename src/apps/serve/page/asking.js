@@ -82,7 +82,7 @@ export function askAbout(text, path, body) {
   return ask(text, path, { method: 'POST', headers, body: JSON.stringify(body) });
 }
 
-/** Reads the lines of NDJSON, of which there will be `count`. */
+/** Reads `count` lines of NDJSON. */
 export const readLines = (count) => async (response, tell) => {
   const found = [];
   let rest = '';

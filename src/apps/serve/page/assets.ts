@@ -113,7 +113,7 @@ function preferredCoding(accepted: string): Coding {
   return CODINGS.find(accepts) ?? 'identity';
 }
 
-/** RFC 9110 §13.1.2: whether one of the entity tags that the requester holds is that of `reply`. */
+/** RFC 9110 §13.1.2: whether the requester already holds the entity tag of `reply`. */
 function isCurrent(held: string | undefined, { headers }: Reply): boolean {
   if (held === undefined) return false;
   return (

@@ -3,7 +3,7 @@
 import { texts } from './texts.js';
 import { verdictWord } from './verdict.js';
 
-/** A beginning that spreadsheets take for that of a formula, also in full width, and white space that they pass over. */
+/** Characters that begin a formula in spreadsheets, also in full width, after white space that spreadsheets ignore. */
 const FORMULA = /^(?:[\t\r\n]|[\s\u0000-\u001f\ufeff]*[=+\-@|%\uff1d\uff0b\uff0d\uff20])/u;
 
 /**

@@ -128,7 +128,7 @@ export class Form {
     this.showMode();
   }
 
-  /** The names to compare with, also when they are those that the page suggests. */
+  /** The names to compare with, whether the page suggested them or not. */
   compared() {
     return names(this.fields.compare.value);
   }

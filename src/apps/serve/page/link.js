@@ -19,9 +19,9 @@
  */
 
 const FRAGMENT = '#try=';
-/** Twice what is read of a robots.txt. A short link can hold a text that would fill the memory. */
+/** Twice the size limit of a robots.txt. Without a limit, the text of a short link could fill the memory. */
 const MAX_BYTES = 1_048_576;
-/** More than the longest file of a real site has. A short link can hold so many lines that the page would stall. */
+/** More than the longest file of a real site has. Without a limit, the lines of a short link could stall the page. */
 const MAX_LINES = 50_000;
 
 /** The error for a link that holds more than it may. */

@@ -3,7 +3,7 @@
 import { button, element, originalText, plain, prose, section, visible } from './elements.js';
 import { texts } from './texts.js';
 
-/** Lines before and after the deciding one that stand beside the banner. */
+/** Lines shown beside the banner before and after the deciding one. */
 const CONTEXT = 3;
 /** Longer files are folded at first. */
 const SHORT = 60;
@@ -203,7 +203,7 @@ export class Listing {
   }
 }
 
-/** Copies what the file holds: not what is around it, nor what stands for characters that cannot be seen. */
+/** Copies the original text of the file, without line numbers and without the codes shown for invisible characters. */
 function copyOriginal(event) {
   const selection = getSelection();
   if (selection === null || selection.isCollapsed) return;

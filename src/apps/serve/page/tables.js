@@ -4,7 +4,7 @@ import { button, element, foreign, plain, scrolling, tableHead } from './element
 import { texts } from './texts.js';
 import { groupText, mark, verdictMark, whyText } from './verdict.js';
 
-/** Buttons of which one is pressed. onPick is called with the value of the one that is chosen. */
+/** Buttons, one of them pressed. onPick is called with the value of the chosen button. */
 class Choice {
   constructor(onPick) {
     this.onPick = onPick;

@@ -25,7 +25,7 @@ function isoTime(at) {
   return Number.isNaN(date.getTime()) ? undefined : date.toISOString();
 }
 
-/** A moment in UTC for people: `2026-11-21 13:37:40Z`. */
+/** A moment in UTC as text: `2026-11-21 13:37:40Z`. */
 export function clock(at) {
   const iso = isoTime(at);
   return iso === undefined ? '' : iso.slice(0, 19).replace('T', ' ') + 'Z';

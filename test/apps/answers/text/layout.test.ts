@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { cut, definitions, grid, widthOf, wrap } from '../../../../src/apps/answers/text/layout.ts';
+import {
+  truncateToWidth,
+  definitions,
+  grid,
+  widthOf,
+  wrap,
+} from '../../../../src/apps/answers/text/layout.ts';
 import { fileName, printable, quoted } from '../../../../src/core/base/printable.ts';
 
 describe('the width of an output', () => {
@@ -14,7 +20,7 @@ describe('the width of an output', () => {
   });
 });
 
-describe('cut', () => {
+describe('truncateToWidth', () => {
   it.each([
     ['abcd', undefined, 'abcd'],
     ['abcd', 4, 'abcd'],
@@ -25,7 +31,7 @@ describe('cut', () => {
     ['😀😀😀', 3, '😀😀😀'],
     ['😀😀😀', 2, '😀…'],
   ])('%s to %j is %s', (text, width, expected) => {
-    expect(cut(text, width)).toBe(expected);
+    expect(truncateToWidth(text, width)).toBe(expected);
   });
 });
 
