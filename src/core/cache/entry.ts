@@ -1,6 +1,6 @@
 import type {
   RobotsResponseHeaders,
-  ConclusiveAnswer,
+  ConclusiveResponse,
   Copy,
   Failure,
   OriginRecord,
@@ -68,13 +68,13 @@ function bytesOf({ origin, answer, failure, copy }: OriginRecord): number {
 function copyBytes(copy: Copy | undefined, headers: RobotsResponseHeaders = {}): number {
   if (copy === undefined) return 0;
   let bytes = COPY_BYTES + copy.body.length + (copy.sha256 === undefined ? 0 : DIGEST_BYTES);
-  // Those of the answer that brought the copy are the same strings.
+  // Those of the response that brought the copy are the same strings.
   for (const name of ['etag', 'lastModified', 'contentType'] as const)
     if (copy[name] !== headers[name]) bytes += STRING_BYTES + (copy[name]?.length ?? 0);
   return bytes;
 }
 
-function lastBytes(last: ConclusiveAnswer | Failure | undefined): number {
+function lastBytes(last: ConclusiveResponse | Failure | undefined): number {
   if (last === undefined) return 0;
   let bytes = LAST_BYTES + STRING_BYTES + last.finalUrl.length;
   if (last.headers !== undefined) {

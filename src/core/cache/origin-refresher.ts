@@ -269,7 +269,7 @@ export class OriginRefresher {
     const random = this.#options.random();
     const profile = this.#options.profileOf(server);
     const known = this.#memory.peek(server);
-    // Any good answer ends a failure, also one from elsewhere.
+    // Any good response ends a failure, also one from elsewhere.
     const fresh = known !== undefined && attemptDue(known.record, profile, now) !== 'now';
     if (fresh && known.record.failure === undefined) return;
     const served = withoutRedirects(outcome);

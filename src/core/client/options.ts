@@ -26,7 +26,7 @@ export interface RobotsClientOptions {
    */
   readonly agent?: Agent;
   /**
-   * The meaning of answers and failures over time: the name of a preset, or a profile of your own. @default 'rfc9309'
+   * The meaning of responses and failures over time: the name of a preset, or a profile of your own. @default 'rfc9309'
    * @example
    * ```ts
    * const robots = new RobotsClient({ profile: { ...profiles.rfc9309, name: 'patient', maxRedirects: 10 } });
@@ -78,7 +78,7 @@ export interface RobotsClientOptions {
    *
    * When a proxy refuses to forward the request, the origin is unreachable, `robots.error` is `ERR_ROBOTS_PROXY`, and
    * `robots.status` is the status of the proxy. This covers failed CONNECTs, and over plain HTTP 407 and answers that
-   * the proxy marks as its own: `Proxy-Status` with `error` (RFC 9209), `X-Squid-Error`. Other answers of a proxy
+   * the proxy marks as its own: `Proxy-Status` with `error` (RFC 9209), `X-Squid-Error`. Other responses of a proxy
    * over plain HTTP look like those of the site.
    * @default the process's global dispatcher at the time of the request, if one is set:
    * `setGlobalDispatcher` of any copy of undici, or Node for `NODE_USE_ENV_PROXY` and `--use-env-proxy`. Else agents

@@ -69,7 +69,7 @@ export function decide(
   const isFresh = from.isFreshAndNotDue(now);
   const known = isFresh ? RULES_IN_FORCE : stateOf(from.record, profile, now);
   const agent = tokens.length === 1 || file === undefined ? tokens[0] : file.chooseAgent(tokens);
-  const robots = from.source(source, isFresh || from.isAnswerInForce(now), isByCopy(known.state));
+  const robots = from.source(source, isFresh || from.isResponseInForce(now), isByCopy(known.state));
   if ((known.state !== 'rules' && known.state !== 'last-good') || file === undefined) {
     return decideWithoutRules(known, agent, profile.name, located, now, robots);
   }
@@ -187,7 +187,7 @@ function robotsTxtDecision(
     profile: profile.name,
     state,
     robots:
-      from?.source('memory', from.isAnswerInForce(now), isByCopy(state)) ?? neverFetched(located.origin),
+      from?.source('memory', from.isResponseInForce(now), isByCopy(state)) ?? neverFetched(located.origin),
     reason: 'robots-txt',
     allowed: true,
   };
@@ -201,7 +201,7 @@ export function isByCopy(state: KnownState['state']): boolean {
 const RULES_IN_FORCE = { state: 'rules' } as const;
 
 /**
- * The decision in a state without rules. `unknown` means that the answer went stale between its arrival and now, by a
+ * The decision in a state without rules. `unknown` means that the response went stale between its arrival and now, by a
  * jump of the clock. It is no permission: the next question fetches again.
  */
 function decideWithoutRules(

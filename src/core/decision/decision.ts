@@ -13,7 +13,7 @@ interface DecisionBase {
   readonly profile: string;
   /** The state of the origin at the time of the question. */
   readonly state: OriginState;
-  /** The answer for robots.txt that the decision rests on, and where it came from. */
+  /** The response for robots.txt that the decision rests on, and where it came from. */
   readonly robots: RobotsSource;
   /** `Crawl-delay` of the matched group. Reported, never enforced here. */
   readonly crawlDelayMs?: number;

@@ -1,6 +1,6 @@
 import { omitUndefined } from '../base/index.ts';
 import {
-  type ConclusiveAnswer,
+  type ConclusiveResponse,
   type Failure,
   freshness,
   JITTER_SHARE,
@@ -51,7 +51,7 @@ export function describeOrigin(
   const { failure, site, answer } = record;
   const holds = summarizeState(stateOf(record, profile, now));
   const agent = file?.chooseAgent(tokens) ?? tokens[0];
-  const robots = from.source(source, from.isAnswerInForce(now), isByCopy(holds.state));
+  const robots = from.source(source, from.isResponseInForce(now), isByCopy(holds.state));
   return {
     origin: record.origin,
     profile: profile.name,
@@ -150,7 +150,7 @@ function suspectIn({ answer, copy, failure }: OriginRecord): Suspect | undefined
   return failure?.suspect ?? (answer?.kind === 'rules' ? copy?.suspect : answer?.suspect);
 }
 
-/** A failure is always later than the answer. */
+/** A failure is always later than the response. */
 function attemptOf({ answer, failure }: OriginRecord): PolicyAttempt | undefined {
   if (failure !== undefined) {
     const { at, error } = failure;
@@ -176,7 +176,7 @@ function attemptOf({ answer, failure }: OriginRecord): PolicyAttempt | undefined
 }
 
 function routeOf(
-  { redirects = [], headers = {}, finalUrl }: ConclusiveAnswer | Failure,
+  { redirects = [], headers = {}, finalUrl }: ConclusiveResponse | Failure,
   status: number | undefined,
 ): Pick<PolicyAttempt, 'hops' | 'headers'> {
   const { location } = headers;
@@ -187,10 +187,10 @@ function routeOf(
   return { hops: [...redirects, last], headers };
 }
 
-function lifetimeOf({ fetchedAt, staleAt, headers }: ConclusiveAnswer, profile: Profile): PolicyLifetime {
+function lifetimeOf({ fetchedAt, staleAt, headers }: ConclusiveResponse, profile: Profile): PolicyLifetime {
   const why = freshness(headers ?? {}, profile, fetchedAt);
   const jitterMs = why.lifetimeMs - (staleAt - fetchedAt);
-  // The stored header fields do not explain the lifetime: the answer had others, or came under another profile.
+  // The stored header fields do not explain the lifetime: the response had others, or came under another profile.
   return jitterMs < 0 || jitterMs > JITTER_SHARE * why.lifetimeMs + 1
     ? { fetchedAt, staleAt }
     : { fetchedAt, staleAt, jitterMs, why };

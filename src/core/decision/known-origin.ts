@@ -53,7 +53,7 @@ export class KnownOrigin {
   }
 
   /** Whether the latest response is in force at `now`, regardless of later failures. */
-  isAnswerInForce(now: number): boolean {
+  isResponseInForce(now: number): boolean {
     const { answer } = this.record;
     return answer !== undefined && now >= answer.fetchedAt && now < answer.staleAt;
   }
@@ -64,14 +64,14 @@ export class KnownOrigin {
    *
    * @param isByCopy Whether the rules of the copy decide.
    */
-  source(source: RobotsSource['source'], isAnswerInForce: boolean, isByCopy: boolean): RobotsSource {
-    if (source !== 'memory') return sourceOf(this.record, source, isAnswerInForce, isByCopy);
+  source(source: RobotsSource['source'], isResponseInForce: boolean, isByCopy: boolean): RobotsSource {
+    if (source !== 'memory') return sourceOf(this.record, source, isResponseInForce, isByCopy);
     const held = this.#fromMemory;
-    if (held !== undefined && this.#answerHeld === isAnswerInForce && this.#copyHeld === isByCopy)
+    if (held !== undefined && this.#answerHeld === isResponseInForce && this.#copyHeld === isByCopy)
       return held;
-    this.#answerHeld = isAnswerInForce;
+    this.#answerHeld = isResponseInForce;
     this.#copyHeld = isByCopy;
-    return (this.#fromMemory = sourceOf(this.record, source, isAnswerInForce, isByCopy));
+    return (this.#fromMemory = sourceOf(this.record, source, isResponseInForce, isByCopy));
   }
 
   #parse(): RobotsFile | undefined {

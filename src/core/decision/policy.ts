@@ -42,7 +42,7 @@ export interface OriginPolicy {
   readonly addressChecks: 'connections' | 'literals';
   /** The last attempt to fetch robots.txt. Absent when there was none. */
   readonly attempt?: PolicyAttempt;
-  /** The lifetime of the last conclusive answer, and where it comes from. */
+  /** The lifetime of the last conclusive response, and where it comes from. */
   readonly lifetime?: PolicyLifetime;
   /** The time from which a question starts the next attempt, and the reason for that time. */
   readonly nextAttempt?: PolicyNextAttempt;
@@ -78,7 +78,7 @@ export interface OriginPolicy {
   readonly crawlDelayMs?: number;
   /** `Request-rate` for {@link agent}, as milliseconds between two requests. */
   readonly requestRateMs?: number;
-  /** The state that each preset would give to the same answers and failures. Nothing is fetched for it. */
+  /** The state that each preset would give to the same responses and failures. Nothing is fetched for it. */
   readonly underProfiles: readonly ProfileState[];
 }
 
@@ -133,7 +133,7 @@ export interface PolicyAttempt {
   readonly hops: readonly PolicyHop[];
   /** The stored header fields of the last response. */
   readonly headers: RobotsResponseHeaders;
-  /** The reason why the answer counts as unavailable, when that is not its status. */
+  /** The reason why the response counts as unavailable, when that is not its status. */
   readonly unavailable?: UnavailableReason;
   /** The error code of a failed attempt. */
   readonly error?: string;
@@ -141,12 +141,12 @@ export interface PolicyAttempt {
 
 export interface PolicyLifetime {
   readonly fetchedAt: number;
-  /** The time from which a question waits for a new answer. */
+  /** The time from which a question waits for a new response. */
   readonly staleAt: number;
   /** Milliseconds taken off by jitter, so that origins fetched together do not expire together. */
   readonly jitterMs?: number;
   /**
-   * The freshness information of the answer, and the bound of the profile that changed it. Absent when the header
+   * The freshness information of the response, and the bound of the profile that changed it. Absent when the header
    * fields are not known.
    */
   readonly why?: Freshness;

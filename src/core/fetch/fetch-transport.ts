@@ -124,7 +124,7 @@ function toResponse(response: FetchedResponse, { protocol }: URL): TransportResp
     status: response.status,
     headers,
     body: bytes(response),
-    proxyMayAnswer: protocol === 'http:',
+    mayBeFromProxy: protocol === 'http:',
     hidesFields: isPage,
     discard: () => discard(response.body),
   };

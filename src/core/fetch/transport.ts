@@ -60,7 +60,7 @@ export interface TransportResponse {
   /**
    * Whether the response may be that of a proxy: the request went, or may have gone, over a proxy without TLS.
    */
-  readonly proxyMayAnswer?: boolean;
+  readonly mayBeFromProxy?: boolean;
   /** Releases a body that is not needed. Never throws. */
   discard(): void;
 }

@@ -19,7 +19,7 @@ const DRAIN_MS = 1_000;
 /** The response of a transport, which adds what it knows of the connection. */
 export function toResponse(
   { statusCode, headers, body, hidesFields = false }: ResponseData,
-  known: Pick<TransportResponse, 'isPublic' | 'proxyMayAnswer'>,
+  known: Pick<TransportResponse, 'isPublic' | 'mayBeFromProxy'>,
 ): TransportResponse {
   // A body destroyed by its reader emits an error. Without a listener it would end the process.
   body.on('error', ignore);

@@ -105,7 +105,7 @@ class UndiciTransport implements Transport {
     const { sockets, requester } = this.#knownDispatcher(dispatcher);
     // The caller's interceptors may need a real `AbortSignal`.
     const data = await sockets.send(requester, url, { ...init, signal: abortSignalOf(init.signal) });
-    return toResponse(data, { proxyMayAnswer: url.protocol === 'http:' });
+    return toResponse(data, { mayBeFromProxy: url.protocol === 'http:' });
   }
 
   #knownDispatcher(dispatcher: Dispatcher): KnownDispatcher {

@@ -11,7 +11,7 @@ export const SUSPECTS = ['challenge', 'blocked', 'login', 'html'] as const;
  */
 export type Suspect = (typeof SUSPECTS)[number];
 
-/** The parts of an answer that the detection looks at. */
+/** The parts of a response that the detection looks at. */
 export interface Appearance {
   readonly status: number;
   /** Returns a header field by its lower-case name. */
@@ -101,7 +101,7 @@ export function mayBeChallenge(status: number): boolean {
 }
 
 /**
- * Guesses the kind of an answer that does not look like a robots.txt; `undefined` when it looks like one. The guess
+ * Guesses the kind of a response that does not look like a robots.txt; `undefined` when it looks like one. The guess
  * may be wrong: no decision depends on it unless the profile says so.
  */
 export function detectSuspect({ status, field, start, finalUrl, hops }: Appearance): Suspect | undefined {

@@ -3,7 +3,7 @@ import type { RobotsResponseHeaders } from './outcome.ts';
 import type { Profile } from './profile.ts';
 
 /**
- * The freshness information of an answer. Optional members are absent when the answer has no such field, or an
+ * The freshness information of a response. Optional members are absent when the response has no such field, or an
  * unreadable one.
  */
 export type StatedLifetime =
@@ -26,7 +26,7 @@ export type StatedLifetime =
   /** No freshness information: the profile's default lifetime applies. */
   | { readonly source: 'default' };
 
-/** The lifetime of an answer, and where it comes from. */
+/** The lifetime of a response, and where it comes from. */
 export type Freshness = StatedLifetime & {
   /** The lifetime from receipt, within the profile's bounds, before jitter. */
   readonly lifetimeMs: number;
@@ -34,7 +34,7 @@ export type Freshness = StatedLifetime & {
   readonly clampedBy?: 'min' | 'max';
 };
 
-/** Computes the lifetime of an answer that arrived at `receivedAtMs`. */
+/** Computes the lifetime of a response that arrived at `receivedAtMs`. */
 export function freshness(
   headers: RobotsResponseHeaders,
   profile: Pick<Profile, 'lifetime'>,
@@ -76,7 +76,7 @@ function readStatedLifetime(headers: RobotsResponseHeaders, receivedAtMs: number
   };
 }
 
-/** The rest of the lifetime at receipt; 0 or less when the answer arrived stale. */
+/** The rest of the lifetime at receipt; 0 or less when the response arrived stale. */
 function leftAtReceipt(said: StatedLifetime, receivedAtMs: number): number | undefined {
   switch (said.source) {
     case 'no-store':

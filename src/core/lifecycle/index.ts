@@ -22,7 +22,7 @@ export {
   type StatedLifetime,
 } from './freshness.ts';
 export { type EndedAttempt, JITTER_SHARE, nextRecord } from './next-record.ts';
-export type { ConclusiveAnswer, Copy, Failure, OriginRecord } from './origin-record.ts';
+export type { ConclusiveResponse, Copy, Failure, OriginRecord } from './origin-record.ts';
 export {
   RESPONSE_FIELDS,
   type RobotsResponseHeaders,

@@ -1,5 +1,5 @@
 import { freshness } from './freshness.ts';
-import type { ConclusiveAnswer, Copy, Failure, OriginRecord } from './origin-record.ts';
+import type { ConclusiveResponse, Copy, Failure, OriginRecord } from './origin-record.ts';
 import type { RobotsResponseHeaders, Outcome } from './outcome.ts';
 import type { Profile } from './profile.ts';
 import { backoffMs } from './record-times.ts';
@@ -29,7 +29,7 @@ export function nextRecord(attempt: EndedAttempt): OriginRecord {
       return afterUnavailable(attempt, outcome);
     case 'restricted': {
       const { status, finalUrl, hops } = outcome;
-      return withAnswer(attempt, {
+      return withResponse(attempt, {
         kind: 'restricted',
         status,
         finalUrl,
@@ -52,7 +52,7 @@ type OutcomeOf<Kind extends Outcome['kind']> = Extract<Outcome, { readonly kind:
  */
 function afterSuccess(attempt: EndedAttempt, outcome: OutcomeOf<'success'>): OriginRecord {
   const { status, finalUrl, hops, body, sha256, truncated, headers } = outcome;
-  const answer: ConclusiveAnswer = {
+  const answer: ConclusiveResponse = {
     kind: 'rules',
     status,
     finalUrl,
@@ -60,7 +60,7 @@ function afterSuccess(attempt: EndedAttempt, outcome: OutcomeOf<'success'>): Ori
     ...lifetimeOf(attempt, headers),
     ...attemptDetails(outcome),
   };
-  return withAnswer(attempt, answer, {
+  return withResponse(attempt, answer, {
     body,
     ...(sha256 === undefined ? {} : { sha256 }),
     truncated,
@@ -92,7 +92,7 @@ function afterNotModified(attempt: EndedAttempt, outcome: OutcomeOf<'not-modifie
       ...attemptDetails(outcome),
     });
   }
-  const answer: ConclusiveAnswer = {
+  const answer: ConclusiveResponse = {
     kind: 'rules',
     status: held.status,
     notModified: true,
@@ -101,7 +101,7 @@ function afterNotModified(attempt: EndedAttempt, outcome: OutcomeOf<'not-modifie
     ...lifetimeOf(attempt, headers),
     ...attemptDetails(outcome),
   };
-  return withAnswer(attempt, answer, { ...held, fetchedAt: attempt.now, ...validatorsOf(headers) });
+  return withResponse(attempt, answer, { ...held, fetchedAt: attempt.now, ...validatorsOf(headers) });
 }
 
 /**
@@ -113,7 +113,7 @@ function afterUnavailable(attempt: EndedAttempt, outcome: OutcomeOf<'unavailable
   const { previous, profile, now } = attempt;
   const { status, finalUrl, hops, reason } = outcome;
   const since = previous?.answer?.kind === 'unavailable' ? previous.answer.since : now;
-  const answer: ConclusiveAnswer = {
+  const answer: ConclusiveResponse = {
     kind: 'unavailable',
     status,
     finalUrl,
@@ -125,11 +125,11 @@ function afterUnavailable(attempt: EndedAttempt, outcome: OutcomeOf<'unavailable
     ...suspectField(outcome),
   };
   const keepsCopy = now - since < profile.keepCopyOnUnavailableMs;
-  return withAnswer(attempt, answer, keepsCopy ? previous?.copy : undefined);
+  return withResponse(attempt, answer, keepsCopy ? previous?.copy : undefined);
 }
 
 /**
- * A failure removes nothing: a fresh answer stays in force until it is stale, and a good copy is kept for the phases
+ * A failure removes nothing: a fresh response stays in force until it is stale, and a good copy is kept for the phases
  * that use it. RFC 9309 §2.4: "Crawlers SHOULD NOT use the cached version for more than 24 hours, unless the
  * robots.txt file is unreachable."
  */
@@ -156,8 +156,12 @@ function afterFailure(attempt: EndedAttempt, outcome: OutcomeOf<'unreachable'>):
   return { ...previous, origin, failure };
 }
 
-/** A conclusive answer ends the failure. Only the site signal is carried over. */
-function withAnswer({ previous, origin }: EndedAttempt, answer: ConclusiveAnswer, copy?: Copy): OriginRecord {
+/** A conclusive response ends the failure. Only the site signal is carried over. */
+function withResponse(
+  { previous, origin }: EndedAttempt,
+  answer: ConclusiveResponse,
+  copy?: Copy,
+): OriginRecord {
   return {
     origin,
     answer,
@@ -169,7 +173,7 @@ function withAnswer({ previous, origin }: EndedAttempt, answer: ConclusiveAnswer
 function lifetimeOf(
   { profile, now, random }: EndedAttempt,
   headers: RobotsResponseHeaders,
-): Pick<ConclusiveAnswer, 'fetchedAt' | 'staleAt'> {
+): Pick<ConclusiveResponse, 'fetchedAt' | 'staleAt'> {
   return { fetchedAt: now, staleAt: now + jittered(freshness(headers, profile, now).lifetimeMs, random) };
 }
 
@@ -182,7 +186,7 @@ function jittered(ms: number, random: number): number {
 }
 
 /** The details of the attempt. An empty header section is left out. */
-function attemptDetails({ redirects, headers }: Outcome): Pick<ConclusiveAnswer, 'redirects' | 'headers'> {
+function attemptDetails({ redirects, headers }: Outcome): Pick<ConclusiveResponse, 'redirects' | 'headers'> {
   return {
     ...(redirects === undefined ? {} : { redirects }),
     ...(headers === undefined || Object.keys(headers).length === 0 ? {} : { headers }),

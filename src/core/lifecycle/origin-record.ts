@@ -8,21 +8,21 @@ import type { Suspect } from './challenge-pages.ts';
 export interface OriginRecord {
   /** Scheme, host and port, as `URL.origin` serialises them (`https://example.com`). */
   readonly origin: string;
-  /** The last conclusive answer. Absent when no attempt has had one. */
-  readonly answer?: ConclusiveAnswer;
+  /** The last conclusive response. Absent when no attempt has had one. */
+  readonly answer?: ConclusiveResponse;
   /**
    * The last good copy of the file. While `answer.kind` is `rules` it is the file in force. Otherwise it is kept only
    * as long as the profile can still use it.
    */
   readonly copy?: Copy;
-  /** Present from the first failed attempt until the next conclusive answer. */
+  /** Present from the first failed attempt until the next conclusive response. */
   readonly failure?: Failure;
   /** The last signal about the rest of the site, from `report()` or from a guarded page request. */
   readonly site?: { readonly reachable: boolean; readonly at: number };
 }
 
 interface MayBeSuspect {
-  /** Set when the answer does not look like a robots.txt, or not like an answer of the site. */
+  /** Set when the response does not look like a robots.txt, or not like a response of the site. */
   readonly suspect?: Suspect;
 }
 
@@ -34,30 +34,30 @@ interface AttemptDetails {
   readonly headers?: RobotsResponseHeaders;
 }
 
-interface ConclusiveAnswerBase extends AttemptDetails, MayBeSuspect {
+interface ConclusiveResponseBase extends AttemptDetails, MayBeSuspect {
   /** Status of the last hop. */
   readonly status: number;
   readonly finalUrl: string;
   readonly hops: number;
-  /** The time at which the answer arrived, or was last confirmed by a 304. */
+  /** The time at which the response arrived, or was last confirmed by a 304. */
   readonly fetchedAt: number;
-  /** The time from which a question waits for a new answer. */
+  /** The time from which a question waits for a new response. */
   readonly staleAt: number;
 }
 
-export type ConclusiveAnswer =
-  | (ConclusiveAnswerBase & {
+export type ConclusiveResponse =
+  | (ConclusiveResponseBase & {
       readonly kind: 'rules';
       /** Set when a 304 confirmed the copy. `status` is then the status of the copy. */
       readonly notModified?: true;
     })
-  | (ConclusiveAnswerBase & {
+  | (ConclusiveResponseBase & {
       readonly kind: 'unavailable';
       readonly reason?: UnavailableReason;
       /** The first of the consecutive `unavailable` answers. `keepCopyOnUnavailableMs` counts from here. */
       readonly since: number;
     })
-  | (ConclusiveAnswerBase & { readonly kind: 'restricted' });
+  | (ConclusiveResponseBase & { readonly kind: 'restricted' });
 
 /** A robots.txt body, with the validators to revalidate it. */
 export interface Copy extends MayBeSuspect {

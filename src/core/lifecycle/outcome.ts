@@ -6,7 +6,7 @@ import type { Suspect } from './challenge-pages.ts';
  * origin record. The union is closed on purpose: there is no kind "other".
  */
 
-/** The reason why an answer counts as `unavailable` although its status alone would not make it so. */
+/** The reason why a response counts as `unavailable` although its status alone would not make it so. */
 export type UnavailableReason = 'too-many-redirects' | 'redirect-loop' | 'disallowed-redirect';
 
 /**
@@ -26,7 +26,7 @@ export interface RobotsResponseHeaders {
   readonly location?: string;
 }
 
-/** The members of {@link RobotsResponseHeaders} that any answer can have, each with its HTTP field name. */
+/** The members of {@link RobotsResponseHeaders} that any response can have, each with its HTTP field name. */
 export const RESPONSE_FIELDS: readonly (readonly [
   key: Exclude<keyof RobotsResponseHeaders, 'location'>,
   name: string,
@@ -58,7 +58,7 @@ export interface Route {
   readonly hops: number;
   /** The redirects followed, in order. Absent when there were none. */
   readonly redirects?: readonly Redirect[];
-  /** Set when the answer does not look like a robots.txt. */
+  /** Set when the response does not look like a robots.txt. */
   readonly suspect?: Suspect;
 }
 
@@ -98,7 +98,7 @@ export type Outcome =
       readonly retryAfterMs?: number;
     });
 
-/** The same answer without its redirects, for the origin of the final URL. */
+/** The same response without its redirects, for the origin of the final URL. */
 export function withoutRedirects(outcome: Extract<Outcome, { readonly kind: 'success' }>): Outcome {
   const { redirects: _, ...answer } = outcome;
   return { ...answer, hops: 0 };

@@ -34,14 +34,14 @@ export interface Profile {
   /** The treatment of a redirect to a URL that the rules of its own origin disallow, if those rules are cached. */
   readonly disallowedRedirect: 'followed' | 'unavailable';
   /**
-   * The treatment of an answer that looks like a challenge or a firewall's block page (`suspect: 'challenge'` or
-   * `'blocked'`): by its status, as any other answer, or as unreachable.
+   * The treatment of a response that looks like a challenge or a firewall's block page (`suspect: 'challenge'` or
+   * `'blocked'`): by its status, as any other response, or as unreachable.
    */
   readonly challenge: 'as-status' | 'unreachable';
   /** Phases in order of time. The last one has `untilMs: null`. */
   readonly whileUnreachable: readonly UnreachablePhase[];
   readonly lifetime: {
-    /** The lifetime of an answer without freshness information. */
+    /** The lifetime of a response without freshness information. */
     readonly defaultMs: number;
     readonly minMs: number;
     readonly maxMs: number;

@@ -1,4 +1,4 @@
-import type { ConclusiveAnswer, Failure, OriginRecord } from './origin-record.ts';
+import type { ConclusiveResponse, Failure, OriginRecord } from './origin-record.ts';
 import type { Profile } from './profile.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -12,8 +12,8 @@ const MAX_MS = 10 * 365 * DAY_MS;
 /**
  * The time for which a record stays useful, in ms from `now`; 0 when it is useless already.
  *
- * A copy and the start of an outage are kept longer than the answer: the site may fail at any later time, and the
- * phases of the profile count from there. An answer without a file is useless once it is stale.
+ * A copy and the start of an outage are kept longer than the response: the site may fail at any later time, and the
+ * phases of the profile count from there. A response without a file is useless once it is stale.
  */
 export function retentionMs(record: OriginRecord, profile: Profile, now: number): number {
   const { answer, copy, failure, site } = record;
@@ -76,14 +76,14 @@ export function shiftBack(record: OriginRecord, byMs: number): OriginRecord {
   const { answer, copy, failure, site } = record;
   return {
     ...record,
-    ...(answer === undefined ? {} : { answer: shiftAnswerBack(answer, byMs) }),
+    ...(answer === undefined ? {} : { answer: shiftResponseBack(answer, byMs) }),
     ...(copy === undefined ? {} : { copy: { ...copy, fetchedAt: copy.fetchedAt - byMs } }),
     ...(failure === undefined ? {} : { failure: shiftFailureBack(failure, byMs) }),
     ...(site === undefined ? {} : { site: { ...site, at: site.at - byMs } }),
   };
 }
 
-function shiftAnswerBack(answer: ConclusiveAnswer, byMs: number): ConclusiveAnswer {
+function shiftResponseBack(answer: ConclusiveResponse, byMs: number): ConclusiveResponse {
   const times = { fetchedAt: answer.fetchedAt - byMs, staleAt: answer.staleAt - byMs };
   return answer.kind === 'unavailable'
     ? { ...answer, ...times, since: answer.since - byMs }

@@ -2,7 +2,7 @@ import type { Suspect } from './challenge-pages.ts';
 import type { OriginRecord } from './origin-record.ts';
 import { ROBOTS_PATH } from '../url/index.ts';
 
-/** Where an answer can come from. */
+/** Where a response can come from. */
 export const ROBOTS_SOURCES = ['memory', 'store', 'network', 'override'] as const;
 
 /** The robots.txt response that a decision rests on. All times are epoch milliseconds. */
@@ -26,7 +26,7 @@ export interface RobotsSource {
   readonly sha256?: string;
   /** Set when bytes past `maxBodyBytes` were not read. Rules in them do not count. */
   readonly truncated?: true;
-  /** Set when the answer does not look like a robots.txt. Its rules, or its status, still apply. */
+  /** Set when the response does not look like a robots.txt. Its rules, or its status, still apply. */
   readonly suspect?: Suspect;
   readonly source: (typeof ROBOTS_SOURCES)[number];
 }
@@ -34,17 +34,17 @@ export interface RobotsSource {
 /**
  * The source of a decision: the record's answer, or its failure.
  *
- * @param answerHolds Whether the answer is in force, even if attempts have failed since.
+ * @param responseHolds Whether the response is in force, even if attempts have failed since.
  * @param copyHolds Whether the rules of the copy decide.
  */
 export function sourceOf(
   record: OriginRecord,
   source: RobotsSource['source'],
-  answerHolds: boolean,
+  responseHolds: boolean,
   copyHolds: boolean,
 ): RobotsSource {
   const { answer, copy } = record;
-  const failure = answerHolds ? undefined : record.failure;
+  const failure = responseHolds ? undefined : record.failure;
   const url = record.origin + ROBOTS_PATH;
   const staleAt = answer === undefined ? {} : { staleAt: answer.staleAt };
   const fetchedAt = answer?.fetchedAt ?? copy?.fetchedAt;

@@ -1,4 +1,4 @@
-import type { ConclusiveAnswer, Copy, Failure, OriginRecord } from './origin-record.ts';
+import type { ConclusiveResponse, Copy, Failure, OriginRecord } from './origin-record.ts';
 import type { Profile, UnreachablePhase, UnreachableTreatment } from './profile.ts';
 
 /** Every {@link OriginState}. */
@@ -16,24 +16,24 @@ export type KnownState =
   | { readonly state: 'unknown' };
 
 /**
- * Whether a question starts an attempt: `none`, no; `ahead`, in the background while the answer is still in force;
+ * Whether a question starts an attempt: `none`, no; `ahead`, in the background while the response is still in force;
  * `now`, before the question is answered.
  */
 export type AttemptDue = 'none' | 'ahead' | 'now';
 
-/** The share at the end of a lifetime in which the answer is refreshed ahead. */
+/** The share at the end of a lifetime in which the response is refreshed ahead. */
 const AHEAD_SHARE = 0.1;
 
 /**
  * The state of an origin at `now`. It depends on the clock alone: phases end without an attempt.
  *
- * After the lifetime of an answer the state is `unknown` until the next attempt ends, and {@link attemptDue} returns
+ * After the lifetime of a response the state is `unknown` until the next attempt ends, and {@link attemptDue} returns
  * `now`. If an attempt has failed meanwhile, the phases of the outage apply, even before `retryAt`.
  */
 export function stateOf(record: OriginRecord | undefined, profile: Profile, now: number): KnownState {
   if (record === undefined) return { state: 'unknown' };
-  const answer = answerInForce(record, now);
-  if (answer !== undefined) return stateOfAnswer(answer, usableCopy(record, profile, now));
+  const answer = responseInForce(record, now);
+  if (answer !== undefined) return stateOfResponse(answer, usableCopy(record, profile, now));
   if (record.failure !== undefined) return stateOfOutage(record, record.failure, profile, now);
   return { state: 'unknown' };
 }
@@ -42,13 +42,13 @@ export function stateOf(record: OriginRecord | undefined, profile: Profile, now:
 export function attemptDue(record: OriginRecord | undefined, profile: Profile, now: number): AttemptDue {
   if (record === undefined) return 'now';
   if (record.failure !== undefined && isPausing(record.failure, profile, now)) return 'none';
-  const answer = answerInForce(record, now);
+  const answer = responseInForce(record, now);
   if (answer === undefined) return 'now';
   return now >= refreshAheadAt(answer) ? 'ahead' : 'none';
 }
 
 /**
- * The time at which to read a record while its origin pauses, when robots.txt is not requested either: an answer then
+ * The time at which to read a record while its origin pauses, when robots.txt is not requested either: a response then
  * serves past its lifetime.
  */
 export function timeInPause(record: OriginRecord, profile: Profile, now: number): number {
@@ -66,7 +66,7 @@ export function canServe({ answer, failure }: OriginRecord): boolean {
 export function refreshAheadAt({
   fetchedAt,
   staleAt,
-}: Pick<ConclusiveAnswer, 'fetchedAt' | 'staleAt'>): number {
+}: Pick<ConclusiveResponse, 'fetchedAt' | 'staleAt'>): number {
   return staleAt - (staleAt - fetchedAt) * AHEAD_SHARE;
 }
 
@@ -81,17 +81,20 @@ function isPausing({ retryAt }: Failure, { robotsRetry, retryAfter }: Profile, n
 /**
  * The answer while it is fresh. RFC 9111 §4.2: "response_is_fresh = (freshness_lifetime > current_age)".
  *
- * An answer from the future was written before the clock was set back. Its age is unknown, so it does not count. An
+ * A response from the future was written before the clock was set back. Its age is unknown, so it does not count. An
  * answer that was stale at the latest failure stays stale, even if the clock was set back.
  */
-function answerInForce({ answer, copy, failure }: OriginRecord, now: number): ConclusiveAnswer | undefined {
+function responseInForce(
+  { answer, copy, failure }: OriginRecord,
+  now: number,
+): ConclusiveResponse | undefined {
   const latestMs = Math.max(now, failure?.at ?? now);
   if (answer === undefined || now < answer.fetchedAt || latestMs >= answer.staleAt) return undefined;
   // Rules without a body: an inconsistent record from a store.
   return answer.kind === 'rules' && copy === undefined ? undefined : answer;
 }
 
-function stateOfAnswer(answer: ConclusiveAnswer, copy: Copy | undefined): KnownState {
+function stateOfResponse(answer: ConclusiveResponse, copy: Copy | undefined): KnownState {
   switch (answer.kind) {
     case 'rules':
       return copy === undefined ? { state: 'unknown' } : { state: 'rules', copy };
@@ -106,7 +109,7 @@ function stateOfAnswer(answer: ConclusiveAnswer, copy: Copy | undefined): KnownS
 
 /**
  * The copy, unless the origin has answered `unavailable` for longer than the profile keeps it. The time counts from
- * the first such answer, and goes on while the origin fails.
+ * the first such response, and goes on while the origin fails.
  */
 function usableCopy({ answer, copy }: OriginRecord, profile: Profile, now: number): Copy | undefined {
   const isOver = answer?.kind === 'unavailable' && now - answer.since >= profile.keepCopyOnUnavailableMs;

@@ -1,4 +1,4 @@
-import type { ConclusiveAnswer, Copy, Failure, OriginRecord } from './origin-record.ts';
+import type { ConclusiveResponse, Copy, Failure, OriginRecord } from './origin-record.ts';
 import { type RobotsResponseHeaders, classifyStatus, type Outcome } from './outcome.ts';
 import type { Profile, StatusClass } from './profile.ts';
 import { stateOf, type KnownState } from './state.ts';
@@ -11,13 +11,13 @@ export type StateUnderProfile =
   | { readonly state: 'allow-all'; readonly reason: 'unavailable' | 'unreachable-expired' }
   | { readonly state: 'disallow-all'; readonly reason: 'unreachable' | 'restricted' }
   /**
-   * `stale`: under this profile the answer has expired, and a fetch is needed. `unread`: this profile would have
+   * `stale`: under this profile the response has expired, and a fetch is needed. `unread`: this profile would have
    * followed a redirect, or read a body, that the recorded attempt did not.
    */
   | { readonly state: 'unknown'; readonly reason: 'stale' | 'unread' };
 
 /**
- * The state that `profile` would give to an origin whose record was made under another profile. Its last answer, and
+ * The state that `profile` would give to an origin whose record was made under another profile. Its last response, and
  * the failure since, go through `nextRecord` again; nothing is fetched. A copy that the other profile discarded
  * cannot be used.
  */
@@ -72,9 +72,9 @@ export function summarizeState(known: KnownState): StateUnderProfile {
   }
 }
 
-/** The outcome of the recorded answer under `profile`. `undefined` when `profile` would have gone on fetching. */
+/** The outcome of the recorded response under `profile`. `undefined` when `profile` would have gone on fetching. */
 function replayResponse(
-  answer: ConclusiveAnswer,
+  answer: ConclusiveResponse,
   copy: Copy | undefined,
   profile: Profile,
 ): Outcome | undefined {
@@ -103,7 +103,7 @@ function replayResponse(
 
 /** The meaning of an HTTP status. `undefined` for FTP replies, which mean the same under every profile. */
 function meaningOf(
-  { finalUrl }: ConclusiveAnswer | Failure,
+  { finalUrl }: ConclusiveResponse | Failure,
   status: number | undefined,
   profile: Profile,
 ): StatusClass | undefined {
@@ -128,7 +128,7 @@ function replayFailure(failure: Failure, profile: Profile): Outcome | undefined 
 }
 
 /** The outcome when `profile` follows fewer redirects than the recorded attempt did. */
-function cutShort(last: ConclusiveAnswer | Failure, { tooManyRedirects }: Profile): Outcome {
+function cutShort(last: ConclusiveResponse | Failure, { tooManyRedirects }: Profile): Outcome {
   const { status = 302, headers = {} } = last;
   return tooManyRedirects === 'unavailable'
     ? { kind: 'unavailable', status, headers, reason: 'too-many-redirects', ...routeOf(last) }
@@ -141,6 +141,9 @@ function successOf(copy: Copy, headers: RobotsResponseHeaders): Outcome {
   return { kind: 'success', status, headers, body, ...digest, truncated, ...routeOf(copy) };
 }
 
-function routeOf({ finalUrl, hops }: ConclusiveAnswer | Failure | Copy): { finalUrl: string; hops: number } {
+function routeOf({ finalUrl, hops }: ConclusiveResponse | Failure | Copy): {
+  finalUrl: string;
+  hops: number;
+} {
   return { finalUrl, hops };
 }

@@ -1,5 +1,5 @@
 import { CLOCK_SKEW_MS, latestTime } from './record-times.ts';
-import type { ConclusiveAnswer, Copy, Failure, OriginRecord } from './origin-record.ts';
+import type { ConclusiveResponse, Copy, Failure, OriginRecord } from './origin-record.ts';
 import { classifyStatus, type UnavailableReason } from './outcome.ts';
 import type { Profile } from './profile.ts';
 import { isBotChallenge, type Suspect } from './challenge-pages.ts';
@@ -16,7 +16,7 @@ export type RecordFault = 'future' | 'lifetime' | 'profile' | 'inconsistent';
 
 /**
  * Checks a record made elsewhere: by another process, which may have another profile; by an older version; or in a
- * store that was tampered with. The record is compared with what `profile` would have made of the same answer, so
+ * store that was tampered with. The record is compared with what `profile` would have made of the same response, so
  * that no record opens a site that an attempt of our own would not have opened.
  *
  * Lifetimes are bounded, ages are not: a copy of last year serves if the profile says so.
@@ -27,14 +27,14 @@ export function validateRecord(record: OriginRecord, profile: Profile, now: numb
   const { answer, copy, failure } = record;
   if (latestTime(record) > now + CLOCK_SKEW_MS) return 'future';
   return (
-    (answer === undefined ? undefined : faultInAnswer(answer, copy, profile)) ??
+    (answer === undefined ? undefined : faultInResponse(answer, copy, profile)) ??
     (copy === undefined ? undefined : faultInCopy(copy, answer, profile)) ??
     (failure === undefined ? undefined : faultInFailure(failure, profile))
   );
 }
 
-function faultInAnswer(
-  answer: ConclusiveAnswer,
+function faultInResponse(
+  answer: ConclusiveResponse,
   copy: Copy | undefined,
   profile: Profile,
 ): RecordFault | undefined {
@@ -52,7 +52,7 @@ function faultInAnswer(
 
 function faultInCopy(
   copy: Copy,
-  answer: ConclusiveAnswer | undefined,
+  answer: ConclusiveResponse | undefined,
   profile: Profile,
 ): RecordFault | undefined {
   if (copy.fetchedAt > (answer?.fetchedAt ?? Infinity)) return 'inconsistent';

@@ -31,7 +31,7 @@ type Timed<Value> = { readonly ended: true; readonly value: Value } | { readonly
 
 /**
  * The wait is divided into steps. A late step counts as one, however late: while our own process was blocked it could
- * not read an answer, and that is not the store's fault.
+ * not read a response, and that is not the store's fault.
  */
 const STEPS = 10;
 
@@ -130,7 +130,7 @@ export function inTime<Value>(
       timer = setTimeout(() => {
         stepsLeft--;
         if (stepsLeft > 0) step();
-        // Timers run before the answers that have arrived meanwhile, so allow those one more turn.
+        // Timers run before the responses that have arrived meanwhile, so allow those one more turn.
         else void yieldToEventLoop().then(() => resolve({ ended: false }));
       }, stepMs);
       // Timers of browsers and Workers are numbers, and keep nothing alive.

@@ -20,7 +20,7 @@ export function slotKey(origin: string): string {
 export interface CacheNamespace {
   /** Product token of the requests. Sites answer crawlers differently. */
   readonly token: string;
-  /** A stricter policy must not use an answer from an address that it would have refused. */
+  /** A stricter policy must not use a response from an address that it would have refused. */
   readonly addressPolicy: string;
 }
 

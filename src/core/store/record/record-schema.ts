@@ -15,7 +15,7 @@ import {
 } from '../../base/index.ts';
 import {
   type RobotsResponseHeaders,
-  type ConclusiveAnswer,
+  type ConclusiveResponse,
   type Copy,
   type Failure,
   type OriginRecord,
@@ -105,23 +105,23 @@ const route = {
 };
 const course = { ...route, headers: optional(headers), redirects: optional(redirects) };
 
-const anyAnswer = { ...course, kind: text(16), status, fetchedAt: time, staleAt: time };
-type AnswerOf<Kind> = Checks<Extract<ConclusiveAnswer, { readonly kind: Kind }>>;
+const anyResponse = { ...course, kind: text(16), status, fetchedAt: time, staleAt: time };
+type ResponseOf<Kind> = Checks<Extract<ConclusiveResponse, { readonly kind: Kind }>>;
 const answers = new Map<unknown, Check>([
-  ['rules', fields({ ...anyAnswer, notModified: optional(onlyTrue) } satisfies AnswerOf<'rules'>)],
+  ['rules', fields({ ...anyResponse, notModified: optional(onlyTrue) } satisfies ResponseOf<'rules'>)],
   [
     'unavailable',
     fields({
-      ...anyAnswer,
+      ...anyResponse,
       reason: optional(unavailableReason),
       since: time,
-    } satisfies AnswerOf<'unavailable'>),
+    } satisfies ResponseOf<'unavailable'>),
   ],
-  ['restricted', fields(anyAnswer satisfies AnswerOf<'restricted'>)],
+  ['restricted', fields(anyResponse satisfies ResponseOf<'restricted'>)],
 ]);
-const noAnswer = predicate('a conclusive answer', () => false);
+const notAResponse = predicate('a conclusive answer', () => false);
 const answer: Check = (value, path) =>
-  (answers.get(Reflect.get(Object(value), 'kind')) ?? noAnswer)(value, path);
+  (answers.get(Reflect.get(Object(value), 'kind')) ?? notAResponse)(value, path);
 
 const copyWithoutBody = {
   ...route,
