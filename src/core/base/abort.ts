@@ -116,6 +116,6 @@ async function close(iterator: AsyncIterator<unknown>): Promise<void> {
   try {
     await iterator.return?.();
   } catch {
-    // The reading has ended for another reason.
+    // Reading has ended for another reason.
   }
 }

@@ -4,9 +4,9 @@ export interface Clock {
   now(): number;
   /**
    * Resolves after `ms`; rejects with the reason of `signal` when it aborts first. Used to wait for a slot, so a
-   * clock that does not run by itself needs it. Default: a timer.
+   * virtual clock needs it. Default: a timer.
    *
-   * @param isBound The wait is for an answer, and `ms` bounds it: a clock that moves by itself should not hurry to its end.
+   * @param isBound `ms` is the deadline of something else that is awaited: a virtual clock should not skip to its end.
    */
   sleep?(ms: number, signal: AbortSignal, isBound?: boolean): Promise<void>;
 }
@@ -55,8 +55,8 @@ export function yieldToEventLoop(): Promise<void> {
 }
 
 /**
- * The time of a clock that may be set back. It never goes back itself: when the clock does, it goes on from where it
- * was, so that a wait does not become longer. Forward jumps count.
+ * The time of a clock that may be set back. It never goes back: when the clock is set back, it continues from the last
+ * reading, so that no wait becomes longer. Forward jumps count.
  */
 export class MonotonicClock {
   readonly #clock: Clock;
@@ -74,32 +74,32 @@ export class MonotonicClock {
     return now + this.#aheadMs;
   }
 
-  /** What the clock showed when it was last read. */
+  /** The last reading of the clock. */
   get shown(): number {
     return this.#shown;
   }
 
-  /** A wait until `until` is over. If the clock has stood still since it showed `shown`, as a mocked one, goes on without it. */
+  /** Call this after a wait until `until`. If the clock still shows `shown`, as a mocked one does, the time advances without it. */
   advanceFrom(shown: number, until: number): void {
     const now = this.now();
     if (this.#shown === shown && now < until) this.#aheadMs += until - now;
   }
 
-  /** The time as the clock counts it now. */
-  epochMs(steady: number): number {
-    return steady - this.#aheadMs;
+  /** Converts a monotonic time to epoch milliseconds. */
+  epochMs(monotonicMs: number): number {
+    return monotonicMs - this.#aheadMs;
   }
 
-  /** A time of the clock as it counts now. */
+  /** Converts epoch milliseconds to a monotonic time. */
   monotonicMs(epochMs: number): number {
     return epochMs + this.#aheadMs;
   }
 }
 
-/** After this time a loop yields, so that other requests are answered. */
+/** After this time a loop yields, so that other requests are served. */
 const TIME_SLICE_MS = 10;
 
-/** The turn of a long loop on the event loop. */
+/** Divides a long loop, so that other work of the event loop runs. */
 export class TimeSlice {
   readonly #signal: AbortSignal;
   #endsAt = performance.now() + TIME_SLICE_MS;

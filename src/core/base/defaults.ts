@@ -9,7 +9,7 @@ export const DEFAULT_AGENT: string = `canfetch/${VERSION}`;
 /** Milliseconds for a whole attempt: connecting, headers, body, all hops. */
 export const DEFAULT_DEADLINE_MS = 10_000;
 
-/** Octets. RFC 9309 §2.5: "The parsing limit MUST be at least 500 kibibytes". Also the smallest value allowed. */
+/** Bytes. RFC 9309 §2.5: "The parsing limit MUST be at least 500 kibibytes". Also the smallest value allowed. */
 export const DEFAULT_MAX_BODY_BYTES = 512_000;
 
 /** Attempts in flight at the same time. */

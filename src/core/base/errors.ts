@@ -39,7 +39,7 @@ export function isRobotsError(value: unknown): value is RobotsError {
 export class RobotsInvalidUrlError extends RobotsError {
   override readonly name = 'RobotsInvalidUrlError';
   readonly code = 'ERR_ROBOTS_INVALID_URL';
-  /** The given value, as text. What is too long for a URL is cut. */
+  /** The given value, as text. Truncated if it is too long for a URL. */
   readonly input: string;
 
   /** @param expected Completes "Expected …". */
@@ -60,13 +60,13 @@ export class RobotsInvalidOptionsError extends RobotsError {
   readonly code = 'ERR_ROBOTS_INVALID_OPTIONS';
 }
 
-/** What should be evidence of a crawl is none, or was changed since it was written. */
+/** A file is not evidence of a crawl, or was changed after it was written. */
 export class RobotsEvidenceError extends RobotsError {
   override readonly name = 'RobotsEvidenceError';
   readonly code = 'ERR_ROBOTS_EVIDENCE';
 }
 
-/** The client, or the store, was closed before, or while, it was asked. */
+/** The client or the store was closed before or during the call. */
 export class RobotsClosedError extends RobotsError {
   override readonly name = 'RobotsClosedError';
   readonly code = 'ERR_ROBOTS_CLOSED';

@@ -17,7 +17,7 @@ interface Place<Result> {
 }
 
 /**
- * Works on several items at a time and yields the results. It reads an item only when there is room for its result,
+ * Works on several items at a time and yields the results. It reads an item only when its result fits the buffer,
  * so a slow reader, or one stuck item, stops the reading.
  *
  * A failure of `work` or of `items` is thrown after the results before it. The loop then ends: the signal given to
@@ -116,7 +116,7 @@ class Mapping<Item, Result> {
     this.#work = work;
   }
 
-  /** Starts work on as many items as there is room for, and reads on when none is left. */
+  /** Starts work on as many items as fit the buffer, and reads more when none is left. */
   start(): void {
     while (this.#next < this.#batch.length && this.#hasRoom) this.#startOn(this.#batch[this.#next++]!);
     if (this.#allStarted && !this.#hasEnded && !this.#isReading && this.#hasRoom) void this.#read();

@@ -1,4 +1,4 @@
-/** By registered symbol, what an active mock of requests sets. nock 14 and msw 2 both use `@mswjs/interceptors`. */
+/** Registered symbols of active request mocks. nock 14 and msw 2 both use `@mswjs/interceptors`. */
 const MARKS: readonly (readonly [symbol: string, name: string])[] = [
   ['nock-interceptor', 'nock'],
   ['interceptor-source', 'msw'],
@@ -10,8 +10,8 @@ const MARKS: readonly (readonly [symbol: string, name: string])[] = [
 const NETWORK_CODE = /^(?:E(?!RR_)|UND_ERR_|ERR_ROBOTS_DEADLINE$)/;
 
 /**
- * What to do about a request for `url` that failed with `code` while a mock of this process's requests was active: it has
- * probably not seen the request. `undefined` without a mock.
+ * A hint for a request to `url` that failed with `code` while a request mock was active: the mock has probably not seen
+ * the request. `undefined` without a mock.
  */
 export function mockHint(code: string | undefined, url: string): string | undefined {
   const name = code !== undefined && NETWORK_CODE.test(code) ? activeMock() : undefined;

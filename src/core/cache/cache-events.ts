@@ -15,7 +15,7 @@ export interface CacheMessage {
    * - `hit`: a question was answered from memory.
    * - `miss`: a question had to wait, for the store or for a request.
    * - `refresh`: a request was started in the background, ahead of the end of a lifetime.
-   * - `evict`: the origin was dropped to make room.
+   * - `evict`: the origin was dropped for another one.
    */
   readonly event: 'hit' | 'miss' | 'refresh' | 'evict';
 }
@@ -40,7 +40,7 @@ export const cacheChannels: {
   policyChange: channel('canfetch:policy-change'),
 };
 
-/** The end of an attempt, and what memory made of it. */
+/** An ended attempt, and its effect on memory. */
 export interface ObservedAttempt {
   readonly origin: string;
   readonly outcome: Outcome;
@@ -49,13 +49,13 @@ export interface ObservedAttempt {
   /** The record after it. */
   readonly record: OriginRecord;
   readonly profile: Profile;
-  /** The time that the record was made with. */
+  /** The time at which the record was made. */
   readonly at: number;
-  /** `false`: the origin was forgotten meanwhile, so that only those who waited use the record. */
+  /** `false`: the origin was removed meanwhile: only the waiting callers use the record. */
   readonly isKept: boolean;
 }
 
-/** Is called for each change of a record in memory, in order. */
+/** Called for each change of a record in memory, in order. */
 export interface RecordObserver {
   onAttempt(attempt: ObservedAttempt): void;
   /**
@@ -72,8 +72,8 @@ export interface RecordObserver {
 }
 
 /**
- * The events of origins in memory. Subscribers may ask the client, so nothing is published in the midst of bookkeeping:
- * events wait here, in order, until {@link publish} is called after the bookkeeping.
+ * The events of origins in memory. Subscribers may call the client, so nothing is published during an update:
+ * events wait here, in order, until {@link publish} is called after the update.
  */
 export class CacheEvents {
   readonly #waiting: (() => void)[] = [];
@@ -103,7 +103,7 @@ export class CacheEvents {
     if (observer !== undefined) this.#waiting.push(() => notify(observer));
   }
 
-  /** Publishes what waits. A subscriber that asks the client hears the rest before the events of its own question. */
+  /** Publishes the waiting events. A subscriber that calls the client gets the rest before the events of its own call. */
   publish(): void {
     if (this.#waiting.length === 0) return;
     for (let next; (next = this.#waiting.shift()) !== undefined;) next();
@@ -124,7 +124,7 @@ function changeOf(
   return { origin: record.origin, before, after, fileChanged, at };
 }
 
-/** The state of a record; if its answer is stale, the state it had until then. */
+/** The state of a record; if its response is stale, the state until then. */
 function stateInForce(record: OriginRecord | undefined, profile: Profile, now: number): OriginState {
   const { state } = stateOf(record, profile, now);
   const answer = record?.answer;

@@ -9,7 +9,7 @@ import type {
 import { KnownOrigin } from '../decision/index.ts';
 import { heldBytes } from '../rules/held-bytes.ts';
 
-/** What memory knows of an origin, with an estimate of its size. */
+/** An origin in memory, with an estimate of its size. */
 export class CacheEntry extends KnownOrigin {
   /** The value of {@link sizeBytes} when the cache last read it. */
   countedBytes = 0;
@@ -46,8 +46,8 @@ export class CacheEntry extends KnownOrigin {
 }
 
 /*
- * The memory of these in V8, in bytes; `npm run bench -- memory` compares it with the memory of the process. An entry
- * is reckoned with its place in the cache.
+ * The memory of these in V8, in bytes; `npm run bench -- memory` compares it with the memory of the process. The
+ * size of an entry includes its slot in the cache.
  */
 const ENTRY_BYTES = 300;
 const COPY_BYTES = 355;
@@ -68,7 +68,7 @@ function bytesOf({ origin, answer, failure, copy }: OriginRecord): number {
 function copyBytes(copy: Copy | undefined, headers: RobotsResponseHeaders = {}): number {
   if (copy === undefined) return 0;
   let bytes = COPY_BYTES + copy.body.length + (copy.sha256 === undefined ? 0 : DIGEST_BYTES);
-  // Those of the response that brought the copy are the same strings.
+  // The response that brought the copy shares these strings.
   for (const name of ['etag', 'lastModified', 'contentType'] as const)
     if (copy[name] !== headers[name]) bytes += STRING_BYTES + (copy[name]?.length ?? 0);
   return bytes;

@@ -23,8 +23,8 @@ export interface OriginMemoryOptions {
 /**
  * The origins in memory, bounded in number and in size.
  *
- * `lru-cache` is used as a bounded map only. The record decides how long it holds: lifetimes of an LRU cache do not
- * cover failures and good copies. It is loaded before the first record is kept, by {@link open}: until then memory is
+ * `lru-cache` is used as a bounded map only. Records decide their own lifetimes: those of an LRU cache do not cover
+ * failures and good copies. It is loaded before the first record is kept, by {@link open}: until then memory is
  * empty.
  *
  * User callbacks may call the client again. So the clock is read before the map changes, and {@link events} are
@@ -36,10 +36,10 @@ export class OriginMemory {
   readonly #clock: Clock;
   readonly #profileOf: OriginMemoryOptions['profileOf'];
   readonly #entries: Lazy<LRUCache<string, CacheEntry>>;
-  /** The last origin asked for. Consecutive URLs often share it, and a map look-up costs as much as a decision. */
+  /** The last origin looked up. Consecutive URLs often share it, and a map look-up costs as much as a decision. */
   #lastOrigin = '';
   #lastEntry: CacheEntry | undefined;
-  /** Whether sites answer, noted before this memory was open. */
+  /** Site signals received before this memory was open. */
   readonly #earlySignals = new Map<string, boolean>();
 
   constructor({ maxOrigins, maxBytes, clock, profileOf, observer }: OriginMemoryOptions) {
@@ -62,7 +62,7 @@ export class OriginMemory {
     });
   }
 
-  /** Makes ready to keep records. {@link keep}, {@link merge} and {@link restore} need it. */
+  /** Loads what keeping records needs. {@link keep}, {@link merge} and {@link restore} need it. */
   async open(): Promise<void> {
     await this.#entries.load();
   }
@@ -82,7 +82,7 @@ export class OriginMemory {
     return this.#lastEntry;
   }
 
-  /** {@link get} for a question at `now`. After the clock was set back, a failure pauses anew from then on. */
+  /** {@link get} for a question at `now`. After the clock was set back, the pause of a failure restarts. */
   getAt(origin: string, now: number): CacheEntry | undefined {
     const entry = this.get(origin);
     if (entry?.record.failure === undefined) return entry;
@@ -98,7 +98,7 @@ export class OriginMemory {
     return this.#entries.value?.peek(origin);
   }
 
-  /** Counts the size of an entry anew, after rules were compiled for an agent, or descriptions cached. */
+  /** Updates the size of an entry after rules were compiled for an agent, or descriptions cached. */
   updateSize(entry: CacheEntry): void {
     this.#resize(entry);
     this.events.publish();
@@ -122,7 +122,7 @@ export class OriginMemory {
   }
 
   /**
-   * Adds a record from outside, unless memory has one that is as late.
+   * Adds a record from outside, unless memory has one at least as late.
    *
    * @returns how many origins were evicted for it; `undefined` when it was not added.
    */
@@ -137,7 +137,7 @@ export class OriginMemory {
     return evicted;
   }
 
-  /** Notes whether the site of an origin answers; once this memory is open, which it then opens. */
+  /** Records a site signal. Opens this memory first if need be. */
   noteSite(origin: string, reachable: boolean): void {
     const early = this.#earlySignals;
     if (this.#entries.value !== undefined && early.size === 0) {
@@ -174,7 +174,7 @@ export class OriginMemory {
     this.events.publish();
   }
 
-  /** Forgets all, and what was still to be noted. */
+  /** Removes all entries, and pending site signals. */
   close(): void {
     this.#earlySignals.clear();
     this.#entries.value?.clear();

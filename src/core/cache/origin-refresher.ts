@@ -58,7 +58,7 @@ interface RefreshContext {
   readonly origin: string;
   /** Aborts when all callers have left. */
   readonly signal: LightAbortSignal;
-  /** Whether the origin was not forgotten meanwhile. */
+  /** `false` when the origin was removed meanwhile. */
   readonly isCurrent: () => boolean;
   readonly stored: StoredOrigins | undefined;
   readonly nextRecord: (attempt: EndedAttempt) => OriginRecord;
@@ -67,10 +67,10 @@ interface RefreshContext {
 const DUE_LEAST_FIRST: readonly AttemptDue[] = ['none', 'ahead', 'now'];
 
 /**
- * Refreshes the records in memory, from the store or by an attempt: one flight per origin, whatever the number of callers.
+ * Refreshes the records in memory, from the store or by an attempt: one flight per origin for all callers.
  *
- * `clock`, `random`, the store and subscribers are the user's, and may ask the client again. So memory is read and
- * changed with no call of theirs in between; what changed is published at the end of a step.
+ * `clock`, `random`, the store and subscribers are the user's, and may call the client again. So memory is read and
+ * changed without calling them in between; changes are published at the end of a step.
  */
 export class OriginRefresher {
   readonly #options: RefresherOptions;
@@ -130,7 +130,7 @@ export class OriginRefresher {
     return this.#flights.has(origin);
   }
 
-  /** Whether an entry serves, whatever its age, because its origin pauses, as far as this process knows. */
+  /** Whether an entry serves at any age because, as far as this process knows, its origin pauses. */
   servesInPause({ record }: CacheEntry): boolean {
     return canServe(record) && this.#options.pauses.has(record.origin);
   }
@@ -176,7 +176,7 @@ export class OriginRefresher {
     return this.#fetchAndLearn(context, known ?? this.#memory.peek(origin), lease);
   }
 
-  /** Whether a record from the store makes an attempt unnecessary, or less urgent than the record in memory does. */
+  /** Whether a record from the store makes an attempt unnecessary or less urgent. */
   #improves(record: OriginRecord): boolean {
     const now = this.#options.clock.now();
     const known = this.#memory.peek(record.origin)?.record;
@@ -225,7 +225,7 @@ export class OriginRefresher {
     }
   }
 
-  /** A pause that a site asks for at its robots.txt holds for its pages, too. */
+  /** A pause requested in the response to robots.txt also applies to pages. */
   #learnPause({ finalUrl, ...outcome }: Outcome): void {
     const retryAfter = outcome.headers?.retryAfter;
     if (retryAfter === undefined || !asksForPause(outcome.status)) return;
@@ -241,7 +241,7 @@ export class OriginRefresher {
     const now = this.#options.clock.now();
     const random = this.#options.random();
     const profile = this.#options.profileOf(origin);
-    // Memory may have learnt of a site signal meanwhile, or have evicted the entry.
+    // Meanwhile memory may have received a site signal, or evicted the entry.
     const held = isCurrent() ? this.#memory.peek(origin) : undefined;
     const previous =
       held !== undefined && known !== undefined

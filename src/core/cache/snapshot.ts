@@ -15,8 +15,8 @@ import type { Rejection } from '../store/index.ts';
 import { RECORD_VERSION, type RecordCodec } from '../store/record/record-codec.ts';
 
 /**
- * The reason why a line of a snapshot was not restored. `expired`: it is of no more use. `older`: memory has a later
- * record.
+ * The reason why a line of a snapshot was not restored. `expired`: the record is no longer useful. `older`: memory has a
+ * later record.
  */
 export type RestoreRejection = Rejection | 'expired' | 'older';
 
@@ -39,9 +39,9 @@ export interface RestoreResult {
   readonly rejected: number;
   /** Number of those lines by reason. */
   readonly reasons: Readonly<Partial<Record<RestoreRejection, number>>>;
-  /** Origins evicted to make room, restored or not. */
+  /** Origins evicted by restored ones, restored themselves or not. */
   readonly evicted: number;
-  /** Lines that a header promised and that did not come. */
+  /** Lines that a header announced and that are missing. */
   readonly missing: number;
 }
 
@@ -130,7 +130,7 @@ export async function readSnapshot(
   return { restored, ...counts, evicted };
 }
 
-/** The lines as they come, until `signal` aborts. One string has them all. */
+/** The lines as they arrive, until `signal` aborts. A string holds all lines. */
 function givenLines(
   lines: Iterable<string> | AsyncIterable<string>,
   signal: AbortSignal,
@@ -163,12 +163,12 @@ export interface SnapshotTarget {
   readonly profileOf: (origin: string) => Profile;
   /** Epoch milliseconds. */
   readonly now: () => number;
-  /** Takes a record; `false` when there is one that is as late. */
+  /** Keeps a record; `false` when there is one at least as late. */
   readonly keep: (record: OriginRecord) => boolean | Promise<boolean>;
   readonly onRejected?: RestoreOptions['onRejected'] | undefined;
 }
 
-/** Reads the lines of a snapshot into memory or into a store, and counts what becomes of them. */
+/** Reads the lines of a snapshot into memory or into a store, and counts the results. */
 export class SnapshotReader {
   readonly #target: SnapshotTarget;
   readonly #reasons: Partial<Record<RestoreRejection, number>> = {};
@@ -214,7 +214,7 @@ export class SnapshotReader {
   }
 }
 
-/** Whether the record is of no more use. The age of a copy alone is no reason: the profile may use it without end. */
+/** Whether the record is no longer useful. The age of a copy alone is no reason: the profile may use it without end. */
 function isExpired(record: OriginRecord, profile: Profile, now: number): boolean {
   return record.copy === undefined && retentionMs(record, profile, now) === 0;
 }

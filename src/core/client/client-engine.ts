@@ -30,7 +30,7 @@ export interface EngineContext {
   readonly pacer: Lazy<Pacer>;
   /** The client, for messages about its decisions. */
   readonly client: object;
-  /** Writes down what is decided. */
+  /** Records decisions as evidence. */
   readonly recorder?: Recorder | undefined;
 }
 
@@ -68,12 +68,12 @@ export class ClientEngine implements DecisionEngine {
   readonly #client: object;
   readonly #recorder: Recorder | undefined;
   /**
-   * The files of decisions that were made for a purpose after a fetch. Memory may make room for others before the
+   * The files of decisions that were made for a purpose after a fetch. Memory may evict the origin before the
    * purpose is looked up; without the file nothing would be disallowed for it.
    */
   readonly #keptFiles = new WeakMap<RobotsSource, RobotsFile>();
   #closed = false;
-  /** Questions answered from memory. */
+  /** Questions served from memory. */
   hits = 0;
   /** Questions that had to wait. */
   misses = 0;

@@ -5,8 +5,8 @@ import type { FetchMessage } from './attempts.ts';
 let isStarted = false;
 
 /**
- * With `NODE_DEBUG=canfetch` in the environment, writes each attempt and each decision of the process on standard error, in
- * the way of Node's own modules. The first client starts it. What makes the lines is loaded then only.
+ * With `NODE_DEBUG=canfetch` in the environment, writes each attempt and each decision of the process to standard error, as
+ * Node's own modules do. The first client starts it. The formatter is loaded only then.
  */
 export function startDebugLog(): void {
   if (isStarted) return;

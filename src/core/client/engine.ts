@@ -22,7 +22,7 @@ export interface DecideOptions {
  * | {@link DecisionEngine.decide}           | decision | fetches robots.txt when it must                   |
  *
  * All are silent: the caller publishes a decision with {@link DecisionEngine.publishDecision}, once for each request,
- * however often it was decided. The methods of `RobotsClient` for users publish by themselves.
+ * even if it was decided again. The methods of `RobotsClient` for users publish by themselves.
  */
 export interface DecisionEngine {
   /** The version of the package that made the client. See {@link engineOf}. */
@@ -38,7 +38,7 @@ export interface DecisionEngine {
    * @throws the errors of `RobotsClient.canFetch`.
    */
   allows(url: string | URL, agent?: Agent, located?: LocatedUrl): boolean | undefined;
-  /** Counts an answer of {@link allows} that was used. The other methods count by themselves. */
+  /** Counts a used result of {@link allows}. The other methods count by themselves. */
   countHit(): void;
   /**
    * The decision from memory alone; `undefined` when robots.txt must be fetched.

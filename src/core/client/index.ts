@@ -1,5 +1,5 @@
 /**
- * `RobotsClient`: answers a question with the modules below, and publishes diagnostics. It must not import guards, stores,
+ * `RobotsClient`: makes decisions with the modules below, and publishes diagnostics. It must not import guards, stores,
  * extras or apps. Nothing here loads undici before the first attempt, which loads `core/fetch/`.
  */
 export type { AttemptMessage, FetchMessage } from './attempts.ts';

@@ -39,11 +39,11 @@ export interface RobotsClientOptions {
    */
   readonly deadlineMs?: number;
   /**
-   * The most decoded bytes read of a file. The rest is ignored (`robots.truncated`). Less than 512,000 is
+   * The maximum number of decoded bytes read of a file. The rest is ignored (`robots.truncated`). Less than 512,000 is
    * `ERR_ROBOTS_INVALID_OPTIONS`. @default 512_000
    */
   readonly maxBodyBytes?: number;
-  /** The most origins asked at the same time, store look-ups included. @default 32 */
+  /** The maximum number of origins fetched at the same time, store look-ups included. @default 32 */
   readonly concurrency?: number;
   /**
    * The addresses that requests for robots.txt may go to, on every hop. A refused address makes the origin
@@ -77,7 +77,7 @@ export interface RobotsClientOptions {
    * only. If it throws, or returns anything else, the question rejects with `ERR_ROBOTS_INVALID_OPTIONS`.
    *
    * When a proxy refuses to forward the request, the origin is unreachable, `robots.error` is `ERR_ROBOTS_PROXY`, and
-   * `robots.status` is the status of the proxy. This covers failed CONNECTs, and over plain HTTP 407 and answers that
+   * `robots.status` is the status of the proxy. This covers failed CONNECTs, and over plain HTTP 407 and responses that
    * the proxy marks as its own: `Proxy-Status` with `error` (RFC 9209), `X-Squid-Error`. Other responses of a proxy
    * over plain HTTP look like those of the site.
    * @default the process's global dispatcher at the time of the request, if one is set:

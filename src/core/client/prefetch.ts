@@ -38,16 +38,16 @@ interface PrefetchContext {
   /** Aborts when the client is closed, or with the signal of the options. */
   readonly ending: AbortSignal;
   readonly ask: (origin: string, signal: AbortSignal) => Promise<{ origin: string; state: OriginState }>;
-  /** The most origins asked at the same time. */
+  /** The maximum number of origins fetched at the same time. */
   readonly concurrency: number;
 }
 
 const MAX_INVALID = 1_000;
 
 /**
- * Fetches the robots.txt of the origins of `urls`. It reads a URL only when there is room to work on it, and stops at
+ * Fetches the robots.txt of the origins of `urls`. It reads a URL only when work on it can start, and stops at
  * the first failure: an aborted signal, a closed client, an exception of the source or of `onProgress`. Its memory is
- * bounded, however long the list is.
+ * bounded for lists of any length.
  */
 export async function prefetch(
   urls: Iterable<string | URL> | AsyncIterable<string | URL>,

@@ -57,7 +57,7 @@ const ALLOWED: Promise<boolean> = Promise.resolve(true);
 const DISALLOWED: Promise<boolean> = Promise.resolve(false);
 
 /**
- * Answers, before every request of a crawler: may this agent fetch this URL, and why?
+ * Decides, before every request of a crawler, whether an agent may fetch a URL, and why.
  *
  * The meaning of a response for `/robots.txt` (default profile, RFC 9309):
  *
@@ -66,7 +66,7 @@ const DISALLOWED: Promise<boolean> = Promise.resolve(false);
  * - 5xx, 429, DNS, connection, TLS and time-out failures: the last good copy holds; without one everything is
  *   disallowed, until the failure has lasted 30 days.
  *
- * Trouble on the network is a decision, never an exception.
+ * Network trouble never throws: the decision then disallows, or uses the last good copy.
  *
  * @example
  * ```ts
@@ -222,8 +222,8 @@ export class RobotsClient {
   }
 
   /**
-   * The answer of {@link peek} without the reasons. This is the cheapest question: ask it before every request, and
-   * use {@link check} when the answer is not `true`.
+   * The verdict of {@link peek} without the reasons. This is the cheapest question: ask it before every request, and
+   * use {@link check} when the result is not `true`.
    *
    * @returns `undefined` when memory has no fresh rules, when a refresh is due, or when decisions have a subscriber.
    * @throws the same errors as {@link canFetch}, synchronously.
@@ -248,7 +248,7 @@ export class RobotsClient {
    * @throws the same errors as {@link canFetch}.
    */
   async policy(url: string | URL, options: PolicyOptions = {}): Promise<OriginPolicy> {
-    // `check` takes the agent there, and a signal as its third argument would be lost without a word.
+    // `check` takes the agent there, and a signal as its third argument would be ignored silently.
     policyOptions(options, '');
     options.signal?.throwIfAborted();
     this[ENGINE].assertOpen();

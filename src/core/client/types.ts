@@ -40,7 +40,7 @@ export interface RobotsStats {
   readonly attempts: number;
   /** Attempts in flight or queued. */
   readonly inFlight: number;
-  /** Questions answered from memory, and questions that had to wait. */
+  /** Questions served from memory, and questions that had to wait. */
   readonly hits: number;
   readonly misses: number;
   /** Page requests under `pacing`, of all origins. */

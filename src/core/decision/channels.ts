@@ -10,7 +10,7 @@ interface ClientMessage {
   readonly client: object;
 }
 
-/** What a guard knows of a decision. */
+/** Details of a decision by a guard. */
 export interface DecisionContext extends Partial<RedirectChain> {
   /** `true` when a crawler has found a link and looks it up in memory before it queues it: no request is made yet. */
   readonly lookup?: boolean;
@@ -21,8 +21,8 @@ export interface DecisionContext extends Partial<RedirectChain> {
 }
 
 /**
- * `canfetch:decision`: a question was answered. Guards tell once of each request, however often it waited and was
- * decided again.
+ * `canfetch:decision`: a decision was made. Guards publish one per request, even if the request waited and was decided
+ * again.
  */
 export interface DecisionMessage extends ClientMessage, DecisionContext {
   readonly decision: Decision;
@@ -65,7 +65,7 @@ export interface IgnoredMessage extends ClientMessage {
   readonly because: string;
 }
 
-/** What a guard knows of a request that it sent. */
+/** Details of a request that a guard sent. */
 export interface SentRequest {
   readonly url: string;
   readonly origin: string;
@@ -78,7 +78,7 @@ export interface SentRequest {
   readonly refused?: 'ERR_ROBOTS_USAGE';
   /** The field `Retry-After` of a 429 or 503. */
   readonly retryAfter?: string;
-  /** The field `cf-mitigated`: the site's CDN answered, with a challenge or a block. */
+  /** The field `cf-mitigated`: the site's CDN responded with a challenge or a block. */
   readonly challenge?: string;
   /** The price that a 402 names, as in its field `crawler-price`. */
   readonly price?: string;

@@ -30,8 +30,7 @@ interface DecisionBase {
 }
 
 /**
- * The answer to "may this agent fetch this URL, and why?". The union lists every
- * reason there is: no failure is `allowed: true` by default.
+ * Whether an agent may fetch a URL, and why. The union lists every reason: no failure is `allowed: true` by default.
  */
 export type Decision =
   /** The target is `/robots.txt` itself, which may always be fetched (RFC 9309 §2.2.2). */
@@ -59,7 +58,7 @@ export type Decision =
     })
   /**
    * `unavailable`: the origin has no robots.txt (4xx), or too many redirects. `unreachable-expired`: robots.txt has
-   * failed for longer than the profile holds it against the site.
+   * failed for longer than the profile disallows the site for it.
    */
   | (DecisionBase & {
       readonly reason: 'unavailable' | 'unreachable-expired';
@@ -77,7 +76,7 @@ export type Decision =
        */
       readonly retryAt: number;
     })
-  /** The origin answers 401 or 403 for robots.txt, under a profile that takes this for a refusal. */
+  /** The origin responds with 401 or 403 for robots.txt, under a profile that reads this as a refusal. */
   | (DecisionBase & {
       readonly reason: 'restricted';
       readonly allowed: false;

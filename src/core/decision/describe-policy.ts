@@ -107,7 +107,7 @@ export function describeOverride(
     ...omitUndefined({ sha256: robots.sha256 }),
     addressChecks,
     ...describeFile(file, file?.chooseAgent(tokens) ?? tokens[0], origin + ROBOTS_PATH),
-    // The origin was not fetched, so there is no answer to read under other profiles.
+    // The origin was not fetched, so there is no response to read under other profiles.
     underProfiles: [],
     ...omitUndefined({ because }),
   };

@@ -18,7 +18,7 @@ export {
 export { KnownOrigin } from './known-origin.ts';
 export { type Decision, REASONS } from './decision.ts';
 export { profileOrName, wholeProfile } from './profile-check.ts';
-export { leadText, RefusedRequestError, type RedirectChain } from './refused-request-error.ts';
+export { redirectChainPrefix, RefusedRequestError, type RedirectChain } from './refused-request-error.ts';
 export { isPurpose, type Purpose, PURPOSES } from './purpose.ts';
 export { type DecisionUsage, usageOf } from './usage-decision.ts';
 export type {

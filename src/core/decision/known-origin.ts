@@ -7,7 +7,7 @@ import {
 } from '../lifecycle/index.ts';
 import { parseRobots, type RobotsFile } from '../rules/index.ts';
 
-/** What a decision about an origin needs: its record, and what is derived from it once. A new record makes a new object. */
+/** The record of an origin, with data derived from it once, for decisions. A new record makes a new object. */
 export class KnownOrigin {
   readonly record: OriginRecord;
   readonly profile: Profile;
@@ -19,7 +19,7 @@ export class KnownOrigin {
   readonly #freshFrom: number;
   readonly #freshUntil: number;
 
-  /** @param previous What was known before the record changed. Its parsed file is kept if the body is the same. */
+  /** @param previous The state before the record changed. Its parsed file is kept if the body is the same. */
   constructor(record: OriginRecord, profile: Profile, previous?: KnownOrigin) {
     this.record = record;
     this.profile = profile;

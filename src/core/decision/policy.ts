@@ -35,7 +35,7 @@ export interface OriginPolicy {
   readonly sha256?: string;
   /**
    * The addresses that the client's `addressPolicy` is checked against. `'connections'`: the address of every
-   * connection. `'literals'`: only addresses in URLs, and `localhost`; a host name counts as public. So it is with
+   * connection. `'literals'`: only addresses in URLs, and `localhost`; a host name counts as public. This applies with
    * `transport` or `dispatcher`, with a global dispatcher, and on platforms whose `fetch` is the transport (Bun,
    * Workers, browsers).
    */
@@ -116,7 +116,7 @@ export interface Pause {
 
 /** One request for robots.txt, and its response. */
 export interface PolicyHop {
-  /** The URL requested. Cut when very long, as {@link location}. */
+  /** The URL requested. Truncated when very long, like {@link location}. */
   readonly url: string;
   /** Absent when no response arrived. */
   readonly status?: number;
@@ -153,7 +153,7 @@ export interface PolicyLifetime {
 }
 
 export type PolicyNextAttempt =
-  /** The last tenth of the lifetime begins: a question is answered at once, and starts a refresh. */
+  /** The last tenth of the lifetime begins: a question is decided at once, and starts a refresh. */
   | { readonly at: number; readonly why: 'refresh-ahead' }
   /** The backoff after consecutive failures. `failures`: their number. */
   | { readonly at: number; readonly why: 'backoff'; readonly failures: number }

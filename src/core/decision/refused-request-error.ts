@@ -1,7 +1,7 @@
 import { RobotsError } from '../base/index.ts';
 import type { Decision } from './decision.ts';
 
-/** How a guard came to the URL of a decision: by itself, or by redirects. */
+/** The URL that a caller requested, and the redirects that led to the URL of a decision. */
 export interface RedirectChain {
   /** The URL that was asked for. Without redirects it is the URL of the decision. */
   readonly requested: string;
@@ -9,7 +9,7 @@ export interface RedirectChain {
   readonly redirects: readonly string[];
 }
 
-/** A request that a guard did not send, or whose answer it does not give. */
+/** A request that a guard did not send, or whose response it withholds. */
 export abstract class RefusedRequestError extends RobotsError implements RedirectChain {
   /** The decision about the hop that was refused. */
   readonly decision: Decision;
@@ -21,18 +21,18 @@ export abstract class RefusedRequestError extends RobotsError implements Redirec
   /** Epoch ms from which a new try makes sense; `undefined` when time changes nothing. */
   declare readonly retryAt?: number | undefined;
 
-  /** @param why What is said of the decision. The message begins with the URL that was asked for. */
-  constructor(why: string, decision: Decision, way: RedirectChain | undefined) {
-    const { requested, redirects } = way ?? { requested: decision.url, redirects: [] };
-    super(leadText(decision.url, { requested, redirects }) + why);
+  /** @param why The message after the prefix of {@link redirectChainPrefix}. */
+  constructor(why: string, decision: Decision, chain: RedirectChain | undefined) {
+    const { requested, redirects } = chain ?? { requested: decision.url, redirects: [] };
+    super(redirectChainPrefix(decision.url, { requested, redirects }) + why);
     this.decision = decision;
     this.requested = requested;
     this.redirects = redirects;
   }
 }
 
-/** The start of a message about `url`: how redirects led there from the URL that was asked for. */
-export function leadText(url: string, { requested, redirects }: RedirectChain): string {
+/** The start of a message about `url`: the requested URL and the number of redirects. */
+export function redirectChainPrefix(url: string, { requested, redirects }: RedirectChain): string {
   if (redirects.length > 0) return `${requested} leads to ${url} by ${redirects.length + 1} redirects: `;
   return requested === url ? '' : `${requested} redirects to ${url}: `;
 }

@@ -67,7 +67,7 @@ class GrowingBytes {
 
   #roomFor(bytes: number): Uint8Array {
     const needed = this.#length + bytes;
-    // The first chunk belongs to the network. It is as long as what was taken, so that it never has room.
+    // The first chunk belongs to the network. Its length equals the bytes taken, so nothing is appended to it.
     if (this.#buffer.byteLength >= needed) return this.#buffer;
     const larger = new Uint8Array(Math.min(this.#limit + 1, Math.max(2 * needed, 16_384)));
     larger.set(this.bytes);

@@ -55,7 +55,7 @@ export class CodedBytes {
     return taken;
   }
 
-  /** Releases the source. Does not wait for it: the source may never answer. */
+  /** Releases the source. Does not wait for it: the source may never respond. */
   close(): void {
     this.#chunks.return?.().then(ignore, ignore);
   }

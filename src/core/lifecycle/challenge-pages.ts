@@ -2,7 +2,7 @@
 export const SUSPECTS = ['challenge', 'blocked', 'login', 'html'] as const;
 
 /**
- * The kind of answer that came instead of a robots.txt.
+ * What a site sent instead of a robots.txt.
  *
  * - `challenge`: a gatekeeper asks for a browser first (proof of work, captcha).
  * - `blocked`: a firewall blocks this client.
@@ -25,18 +25,18 @@ export interface Appearance {
 /** Gatekeepers identify themselves near the start of their pages. */
 export const SUSPECT_BYTES = 16_384;
 
-/** Header fields by which gatekeepers mark answers of their own. */
+/** Header fields by which gatekeepers mark their own responses. */
 const FIELDS: readonly (readonly [name: string, values: Readonly<Record<string, Suspect>>])[] = [
   // Cloudflare, "Detect a Challenge Page response": the field is "present and set to challenge".
   ['cf-mitigated', { challenge: 'challenge', block: 'blocked' }],
   ['x-vercel-mitigated', { challenge: 'challenge', deny: 'blocked' }],
-  // AWS WAF answers 202 or 405, often without a body.
+  // AWS WAF responds with 202 or 405, often without a body.
   ['x-amzn-waf-action', { challenge: 'challenge', captcha: 'challenge' }],
 ];
 
 /**
- * Texts, in lower case, of pages that replace the site's own. Each occurs on such pages only. Scripts that
- * gatekeepers also add to pages they let through are no evidence.
+ * Lower-case texts that occur only on pages of gatekeepers. Scripts that gatekeepers add to pages of the site do not
+ * count.
  */
 const MARKS: readonly (readonly [Suspect, readonly string[]])[] = [
   [
@@ -95,7 +95,7 @@ const MARKS: readonly (readonly [Suspect, readonly string[]])[] = [
 /** Last path segments of login pages. */
 const LOGIN_PATH = /\/(?:log[-_]?in|sign[-_]?in|sso|auth|authori[sz]e|session\/new)(?:\.\w+)?\/?(?:\?|$)/i;
 
-/** Whether a page instead of a robots.txt means anything with this status. Many a 404 has a page. */
+/** Whether a page with this status may be a challenge. Pages with 404 or 410 are ordinary error pages. */
 export function mayBeChallenge(status: number): boolean {
   return status !== 404 && status !== 410;
 }
@@ -117,11 +117,11 @@ export function detectSuspect({ status, field, start, finalUrl, hops }: Appearan
   // RFC 9110 §15.3.3: "the request has been accepted for processing, but the processing has not been completed."
   // Gatekeepers use this status; a server that serves a file does not.
   if (status === 202) return 'challenge';
-  // With an error, a page adds nothing to the status.
+  // With an error status, a page says nothing more.
   return status >= 200 && status < 300 ? 'html' : undefined;
 }
 
-/** Whether a gatekeeper answered instead of the site. */
+/** Whether a gatekeeper responded instead of the site. */
 export function isBotChallenge(suspect: Suspect | undefined): boolean {
   return suspect === 'challenge' || suspect === 'blocked';
 }
@@ -129,7 +129,7 @@ export function isBotChallenge(suspect: Suspect | undefined): boolean {
 /** Decodes each byte to one character. */
 const latin1 = new TextDecoder('latin1');
 
-/** Whether the first byte that is not white space opens a tag. In a real robots.txt it does not. */
+/** Whether the first byte after white space is `<`. No real robots.txt starts so. */
 function isMarkup(start: Uint8Array): boolean {
   let at = start[0] === 0xef && start[1] === 0xbb && start[2] === 0xbf ? 3 : 0;
   for (; at < start.length; at++) {
@@ -145,7 +145,7 @@ function isMarkup(start: Uint8Array): boolean {
 const HTML =
   /^<(?:!doctype html|html|head|script|iframe|h1|div|font|table|a|style|title|b|body|br|p|meta|link)[\s>]/;
 
-/** Skips leading comments and XML declarations: a robots.txt may have them too, so only the text after them shows that it is a page. */
+/** Skips leading comments and XML declarations: a robots.txt may have them too. */
 function withoutPreamble(text: string): string {
   let at = text.startsWith('ï»¿') ? 3 : 0;
   for (;;) {

@@ -76,7 +76,7 @@ function readStatedLifetime(headers: RobotsResponseHeaders, receivedAtMs: number
   };
 }
 
-/** The rest of the lifetime at receipt; 0 or less when the response arrived stale. */
+/** The lifetime left at receipt; 0 or less when the response arrived stale. */
 function leftAtReceipt(said: StatedLifetime, receivedAtMs: number): number | undefined {
   switch (said.source) {
     case 'no-store':
@@ -165,8 +165,8 @@ export function retryAfterMs(
 }
 
 /**
- * The directives of a `Cache-Control` field by lower-cased name. A directive without a value has the empty text. The
- * time is linear in the length of the field.
+ * The directives of a `Cache-Control` field by lower-cased name. A directive without a value maps to the empty text.
+ * Takes linear time.
  *
  * RFC 9111 §4.2.1: "When there is more than one value present for a given directive […], either the first occurrence
  * should be used or the response should be considered stale." The first is used.

@@ -1,6 +1,6 @@
 /**
- * The meaning of a response to `GET /robots.txt`, over time. Pure: time and randomness come in as numbers, records go
- * in and out as plain data, so that a month of outages is tested in a millisecond.
+ * The meaning of a response to `GET /robots.txt`, over time. Pure: time and randomness are numbers, and records
+ * are plain data, so that a test of a month of outages takes a millisecond.
  *
  * It must not import Node, a library, or another module. Exceptions: the type `Dialect` and the path `/robots.txt`.
  */

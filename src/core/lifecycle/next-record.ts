@@ -75,7 +75,7 @@ function afterSuccess(attempt: EndedAttempt, outcome: OutcomeOf<'success'>): Ori
 }
 
 /**
- * The copy is revalidated: same bytes, new date. The 304 alone sets the lifetime. RFC 9110 §15.4.5 makes the server
+ * The copy is revalidated: same bytes, new date. Only the 304 sets the lifetime. RFC 9110 §15.4.5 makes the server
  * repeat the `Cache-Control` and `Expires` "that would have been sent in a 200".
  */
 function afterNotModified(attempt: EndedAttempt, outcome: OutcomeOf<'not-modified'>): OriginRecord {
@@ -177,7 +177,7 @@ function lifetimeOf(
   return { fetchedAt: now, staleAt: now + jittered(freshness(headers, profile, now).lifetimeMs, random) };
 }
 
-/** The largest share that jitter takes off, so that origins fetched together do not expire together. */
+/** The maximum share that jitter takes off, so that origins fetched together do not expire together. */
 export const JITTER_SHARE = 0.1;
 
 /** Rounded to whole milliseconds. */

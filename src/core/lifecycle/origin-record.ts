@@ -3,7 +3,7 @@ import type { Suspect } from './challenge-pages.ts';
 
 /**
  * Everything stored about one origin. Plain data, so that a store can write it and read it back. All times are epoch
- * milliseconds. The state that follows from it depends on the profile and the time: see `stateOf()`.
+ * milliseconds. The state also depends on the profile and the time: see `stateOf()`.
  */
 export interface OriginRecord {
   /** Scheme, host and port, as `URL.origin` serialises them (`https://example.com`). */
@@ -12,7 +12,7 @@ export interface OriginRecord {
   readonly answer?: ConclusiveResponse;
   /**
    * The last good copy of the file. While `answer.kind` is `rules` it is the file in force. Otherwise it is kept only
-   * as long as the profile can still use it.
+   * while the profile can still use it.
    */
   readonly copy?: Copy;
   /** Present from the first failed attempt until the next conclusive response. */
@@ -54,7 +54,7 @@ export type ConclusiveResponse =
   | (ConclusiveResponseBase & {
       readonly kind: 'unavailable';
       readonly reason?: UnavailableReason;
-      /** The first of the consecutive `unavailable` answers. `keepCopyOnUnavailableMs` counts from here. */
+      /** The first of the consecutive `unavailable` responses. `keepCopyOnUnavailableMs` counts from here. */
       readonly since: number;
     })
   | (ConclusiveResponseBase & { readonly kind: 'restricted' });

@@ -6,12 +6,12 @@ import type { Suspect } from './challenge-pages.ts';
  * origin record. The union is closed on purpose: there is no kind "other".
  */
 
-/** The reason why a response counts as `unavailable` although its status alone would not make it so. */
+/** The reason why a response counts as `unavailable` although its status does not say so. */
 export type UnavailableReason = 'too-many-redirects' | 'redirect-loop' | 'disallowed-redirect';
 
 /**
- * The response header fields that set the lifetime, that are needed for revalidation, or that reports show. The
- * values are as received; the reader bounds their length.
+ * The response header fields that are kept: for the lifetime, for revalidation, and for reports. Values are as
+ * received; the reader bounds their length.
  */
 export interface RobotsResponseHeaders {
   readonly cacheControl?: string;
@@ -22,7 +22,7 @@ export interface RobotsResponseHeaders {
   readonly lastModified?: string;
   readonly contentType?: string;
   readonly retryAfter?: string;
-  /** Only of a redirect that was not followed. */
+  /** Only for a redirect that was not followed. */
   readonly location?: string;
 }
 
@@ -41,7 +41,7 @@ export const RESPONSE_FIELDS: readonly (readonly [
   ['retryAfter', 'retry-after'],
 ];
 
-/** A redirect that was followed. For reports only, no decision depends on it; long texts may be cut. */
+/** A redirect that was followed. For reports only; long texts may be truncated. */
 export interface Redirect {
   /** The URL that was requested. */
   readonly url: string;
@@ -54,7 +54,7 @@ export interface Redirect {
 export interface Route {
   /** URL of the last request, without the fragment. */
   readonly finalUrl: string;
-  /** Number of redirects followed. 0 when `<origin>/robots.txt` itself answered. */
+  /** Number of redirects followed. 0 when `<origin>/robots.txt` itself responded. */
   readonly hops: number;
   /** The redirects followed, in order. Absent when there were none. */
   readonly redirects?: readonly Redirect[];
@@ -100,15 +100,15 @@ export type Outcome =
 
 /** The same response without its redirects, for the origin of the final URL. */
 export function withoutRedirects(outcome: Extract<Outcome, { readonly kind: 'success' }>): Outcome {
-  const { redirects: _, ...answer } = outcome;
-  return { ...answer, hops: 0 };
+  const { redirects: _, ...rest } = outcome;
+  return { ...rest, hops: 0 };
 }
 
 /**
  * The meaning of the last hop's status under a profile. An exact code beats its class. Codes without an entry (1xx, a
  * 304 to an unconditional request, a redirect without a usable `Location`, 600 and above) are unreachable.
  *
- * RFC 9309 leaves them open. The draft before it said: "For other undefined status codes, the crawler MUST assume the
+ * RFC 9309 does not define these codes. The draft before it said: "For other undefined status codes, the crawler MUST assume the
  * robots.txt is unreachable."
  */
 export function classifyStatus(status: number, profile: Pick<Profile, 'status'>): StatusClass {
@@ -117,7 +117,7 @@ export function classifyStatus(status: number, profile: Pick<Profile, 'status'>)
   );
 }
 
-/** Reads an own property only: profiles come from callers, and a name on `Object.prototype` is no entry. */
+/** Reads an own property only: profiles come from callers, and `Object.prototype` has names too. */
 function own(status: Profile['status'], key: string): StatusClass | undefined {
   return Object.hasOwn(status, key) ? status[key] : undefined;
 }

@@ -3,14 +3,14 @@ import type { Profile } from './profile.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** A record that can serve without end is kept for this long after the latest attempt. */
+/** A record that can serve indefinitely is kept for this long after the latest attempt. */
 const ENDLESS_RETENTION_MS = 30 * DAY_MS;
 
 /** Upper bound, for profiles with very long phases. */
 const MAX_MS = 10 * 365 * DAY_MS;
 
 /**
- * The time for which a record stays useful, in ms from `now`; 0 when it is useless already.
+ * The time for which a record stays useful, in ms from `now`; 0 when it is already useless.
  *
  * A copy and the start of an outage are kept longer than the response: the site may fail at any later time, and the
  * phases of the profile count from there. A response without a file is useless once it is stale.
@@ -111,7 +111,7 @@ export function restartBackoff(record: OriginRecord, profile: Profile, now: numb
   return retryAt >= failure.retryAt ? record : { ...record, failure: { ...failure, retryAt } };
 }
 
-/** Records whether the rest of the site answers. The last signal wins. */
+/** Records whether the rest of the site is reachable. The last signal wins. */
 export function withSiteSignal(
   record: OriginRecord | undefined,
   origin: string,

@@ -20,8 +20,8 @@ export interface RobotsSource {
   readonly fetchedAt?: number;
   readonly staleAt?: number;
   /**
-   * SHA-256 of the bytes whose rules decide, in hex: what `sha256sum` says of the file, without content codings. Of a
-   * truncated file: of its whole lines up to the limit.
+   * SHA-256 of the bytes whose rules decide, in hex: the output of `sha256sum` for the decoded file. For a
+   * truncated file: of the whole lines up to the limit.
    */
   readonly sha256?: string;
   /** Set when bytes past `maxBodyBytes` were not read. Rules in them do not count. */
@@ -32,7 +32,7 @@ export interface RobotsSource {
 }
 
 /**
- * The source of a decision: the record's answer, or its failure.
+ * The source of a decision: the record's response, or its failure.
  *
  * @param responseHolds Whether the response is in force, even if attempts have failed since.
  * @param copyHolds Whether the rules of the copy decide.
@@ -53,7 +53,7 @@ export function sourceOf(
   const truncated = copyHolds && copy?.truncated === true;
   const sha256 = copyHolds ? copy?.sha256 : undefined;
   if (failure === undefined && answer !== undefined && !truncated && suspect === undefined) {
-    // Nearly every origin, which keeps it: what is written at once takes half the memory of what is put together.
+    // The usual case, and the object is kept: a literal takes half the memory of spreads.
     const { finalUrl, hops, status, fetchedAt, staleAt } = answer;
     const same = url === finalUrl ? finalUrl : url;
     return sha256 === undefined

@@ -3,10 +3,10 @@ import type { Profile, UnreachablePhase, UnreachableTreatment } from './profile.
 
 /** Every {@link OriginState}. */
 export const ORIGIN_STATES = ['rules', 'last-good', 'allow-all', 'disallow-all', 'unknown'] as const;
-/** The state of an origin at a given time. `unknown`: no answer and no failure is in force, so a fetch is needed. */
+/** The state of an origin at a given time. `unknown`: no response and no failure is in force, so a fetch is needed. */
 export type OriginState = (typeof ORIGIN_STATES)[number];
 
-/** An {@link OriginState} with what it rests on. Closed: each state that opens a site is named, none is a default. */
+/** An {@link OriginState} with its reason. Each state that opens a site is listed; none is a default. */
 export type KnownState =
   | { readonly state: 'rules'; readonly copy: Copy }
   | { readonly state: 'last-good'; readonly copy: Copy }
@@ -57,7 +57,7 @@ export function timeInPause(record: OriginRecord, profile: Profile, now: number)
   return isStale ? Math.min(now, answer.staleAt - 1) : now;
 }
 
-/** Whether a record has what can serve while its origin pauses: more than what is known of the site. */
+/** Whether a record can serve while its origin pauses: a site signal alone cannot. */
 export function canServe({ answer, failure }: OriginRecord): boolean {
   return answer !== undefined || failure !== undefined;
 }
@@ -79,10 +79,10 @@ function isPausing({ retryAt }: Failure, { robotsRetry, retryAfter }: Profile, n
 }
 
 /**
- * The answer while it is fresh. RFC 9111 §4.2: "response_is_fresh = (freshness_lifetime > current_age)".
+ * The response while it is fresh. RFC 9111 §4.2: "response_is_fresh = (freshness_lifetime > current_age)".
  *
- * A response from the future was written before the clock was set back. Its age is unknown, so it does not count. An
- * answer that was stale at the latest failure stays stale, even if the clock was set back.
+ * A response from the future was written before the clock was set back. Its age is unknown, so it does not count. A
+ * response that was stale at the latest failure stays stale, even if the clock was set back.
  */
 function responseInForce(
   { answer, copy, failure }: OriginRecord,
@@ -108,7 +108,7 @@ function stateOfResponse(answer: ConclusiveResponse, copy: Copy | undefined): Kn
 }
 
 /**
- * The copy, unless the origin has answered `unavailable` for longer than the profile keeps it. The time counts from
+ * The copy, unless the origin has been `unavailable` for longer than the profile keeps it. The time counts from
  * the first such response, and goes on while the origin fails.
  */
 function usableCopy({ answer, copy }: OriginRecord, profile: Profile, now: number): Copy | undefined {

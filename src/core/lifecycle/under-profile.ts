@@ -5,7 +5,7 @@ import { stateOf, type KnownState } from './state.ts';
 import { isBotChallenge } from './challenge-pages.ts';
 import { nextRecord } from './next-record.ts';
 
-/** The state of an origin under another profile than the one its record was made under. */
+/** The state of an origin under a profile other than that of its record. */
 export type StateUnderProfile =
   | { readonly state: 'rules' | 'last-good' }
   | { readonly state: 'allow-all'; readonly reason: 'unavailable' | 'unreachable-expired' }
@@ -24,30 +24,30 @@ export type StateUnderProfile =
 export function stateUnderProfile(record: OriginRecord, profile: Profile, now: number): StateUnderProfile {
   const { origin, answer, copy, failure } = record;
   let known: OriginRecord | undefined = record.site && { origin, site: record.site };
-  const meet = (outcome: Outcome, at: number): void => {
+  const apply = (outcome: Outcome, at: number): void => {
     known = nextRecord({ previous: known, origin, outcome, profile, now: at, random: 0 });
   };
   if (answer !== undefined) {
-    if (answer.kind !== 'rules' && copy !== undefined) meet(successOf(copy, {}), copy.fetchedAt);
+    if (answer.kind !== 'rules' && copy !== undefined) apply(successOf(copy, {}), copy.fetchedAt);
     const outcome = replayResponse(answer, copy, profile);
     if (outcome === undefined) return { state: 'unknown', reason: 'unread' };
     // Stryker disable next-line EqualityOperator,LogicalOperator: the same outcome at the same time changes nothing.
-    if (answer.kind === 'unavailable' && answer.since < answer.fetchedAt) meet(outcome, answer.since);
-    meet(outcome, answer.fetchedAt);
+    if (answer.kind === 'unavailable' && answer.since < answer.fetchedAt) apply(outcome, answer.since);
+    apply(outcome, answer.fetchedAt);
   }
   if (failure !== undefined) {
     const outcome = replayFailure(failure, profile);
     if (outcome === undefined) return { state: 'unknown', reason: 'unread' };
-    meet(outcome, failure.since);
+    apply(outcome, failure.since);
     // Stryker disable next-line all: equivalent, for the state goes by the first failure of a run.
-    if (failure.since < failure.at) meet(outcome, failure.at);
+    if (failure.since < failure.at) apply(outcome, failure.at);
   }
   return summarizeState(stateOf(known, profile, now));
 }
 
 /**
- * What `profile` would have made of the latest attempt in a record that was made under another one. `undefined` when it
- * would have followed or read what that attempt did not.
+ * The outcome of the latest attempt of a record under another profile. `undefined` when `profile` would have followed a
+ * redirect, or read a body, that the attempt did not.
  */
 export function reinterpretLatest(
   { answer, copy, failure }: OriginRecord,

@@ -22,7 +22,7 @@ export function publicOnlyConnector(
   const connect = build({ ...options, lookup: publicOnlyLookup(lookup) });
   return (target, callback) => {
     if (isPublicHost(target.hostname) === false) {
-      // undici cannot take the callback in the same turn.
+      // undici cannot handle a callback in the same turn.
       process.nextTick(callback, refusedHost(target.hostname), null);
       return;
     }
@@ -44,7 +44,7 @@ export function publicOnlyConnector(
   };
 }
 
-/** Opens sockets to any address, and records which addresses the names led to. */
+/** Opens sockets to any address, and records the address of each connection. */
 export function recordingConnector(
   options: buildConnector.BuildOptions,
   lookup: LookupFunction,

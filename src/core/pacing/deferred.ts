@@ -25,7 +25,7 @@ export class RobotsDeferredError extends RefusedRequestError {
   override readonly retryAt: number;
   /** Why the request cannot start before. */
   readonly delayFrom: DelayFrom;
-  /** Whether as many origins are paced as there is room for. `delayFrom` is `'concurrency'` then. */
+  /** Whether the maximum number of origins is paced. `delayFrom` is then `'concurrency'`. */
   readonly isFull: boolean;
 
   constructor(
@@ -35,7 +35,7 @@ export class RobotsDeferredError extends RefusedRequestError {
       delayFrom,
       isFull = false,
     }: { readonly retryAt: number; readonly delayFrom: DelayFrom; readonly isFull?: boolean },
-    way?: RedirectChain,
+    chain?: RedirectChain,
   ) {
     super(
       `${decision.url} is deferred until ${new Date(retryAt).toISOString()}, ` +
@@ -43,7 +43,7 @@ export class RobotsDeferredError extends RefusedRequestError {
           ? FULL
           : `further away than \`maxDelayMs\`, because of ${decision.origin}: ${WHY[delayFrom]}`),
       decision,
-      way,
+      chain,
     );
     this.isFull = isFull;
     this.retryAt = retryAt;

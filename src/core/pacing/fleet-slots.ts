@@ -69,7 +69,7 @@ export class FleetSlots {
     if (this.#slot !== undefined && this.#slot.at < time) this.#slot = undefined;
   }
 
-  /** A request missed its slot by so many milliseconds. */
+  /** A request missed its slot by `ms` milliseconds. */
   missed(byMs: number): void {
     this.#slackMs = Math.min(MAX_SLACK_MS, Math.max(this.#slackMs, Math.ceil(2 * byMs)));
   }
@@ -105,7 +105,7 @@ export class FleetSlots {
     return undefined;
   }
 
-  /** Tells the fleet of a pause. */
+  /** Shares a pause with the fleet. */
   share(pauseMs: number): void {
     void this.#fleet.pause(this.#origin, pauseMs);
   }

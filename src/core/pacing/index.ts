@@ -16,6 +16,5 @@ export {
   readReserveOptions,
 } from './options.ts';
 export type { PageResponse } from './pause.ts';
-export type { RequestPermit } from './permit.ts';
-export type { Reservation } from './reservation.ts';
+export type { RequestPermit, Reservation } from './permit.ts';
 export type { DelayFrom } from '../decision/index.ts';

@@ -3,7 +3,7 @@ import type { OriginQueue } from './origin-queue.ts';
 /** How many queues are examined for one to remove: bounds the cost of making room. */
 const MAX_EXAMINED = 64;
 
-/** What all queues hold together. */
+/** The totals of all queues. */
 export interface PacingTotals {
   /** Requests that wait. */
   readonly waiting: number;
@@ -15,8 +15,8 @@ export interface PacingTotals {
 
 /**
  * The queues of a client's origins, in bounded number. A queue stays while it is in a pause or in its gap, or has
- * requests that wait or are in flight. One that remembers an incident goes after those that do not. When all have to
- * stay, the requests of a further origin are deferred, rather than a pause forgotten.
+ * requests that wait or are in flight. One that remembers an incident goes after those that do not. When no queue can be evicted, the requests
+ * of a further origin are deferred: no pause is lost.
  */
 export class OriginQueues {
   readonly #queues = new Map<string, OriginQueue>();
@@ -33,7 +33,7 @@ export class OriginQueues {
     return this.#queues.get(origin);
   }
 
-  /** The queue of an origin; `undefined` when there is no room for it. */
+  /** The queue of an origin; `undefined` when the limit is reached. */
   of(origin: string, now: number, maxExamined: number = MAX_EXAMINED): OriginQueue | undefined {
     const known = this.#queues.get(origin);
     if (known !== undefined) return known;
@@ -42,8 +42,8 @@ export class OriginQueues {
   }
 
   /**
-   * The queue of an origin that pauses until then. When no queue can go, the pause that ends first is forgotten, which
-   * may be this one.
+   * The queue of an origin that pauses until then. When no queue can be evicted, the pause that ends first is dropped,
+   * which may be this one.
    */
   ofPause(origin: string, now: number, until: number): OriginQueue | undefined {
     const queue = this.of(origin, now, this.#max);
@@ -81,7 +81,7 @@ export class OriginQueues {
     return queue;
   }
 
-  /** Removes the oldest queue that can go. Those that have to stay move to the end. */
+  /** Evicts the oldest queue that can go. Others move to the end. */
   #makeRoom(now: number, maxExamined: number): boolean {
     let examined = 0;
     let inCooldown: string | undefined;

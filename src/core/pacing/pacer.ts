@@ -8,8 +8,7 @@ import { type Pace, paceOf } from './options.ts';
 import { OriginQueue, type PacedRequest } from './origin-queue.ts';
 import { OriginQueues, type PacingTotals } from './origin-queues.ts';
 import { askedPauseMs, isEdgeRefusal, type PageResponse, type PauseSignal } from './pause.ts';
-import { PagePermit, type Permits, type RequestPermit } from './permit.ts';
-import type { Reservation } from './reservation.ts';
+import { PagePermit, type Permits, type RequestPermit, type Reservation } from './permit.ts';
 import type { Deferral } from './schedule.ts';
 
 type Settled = Exclude<Reservation, { status: 'refused' }>;
@@ -191,8 +190,8 @@ export class Pacer implements Permits {
   ): PacedRequest {
     const gap = this.#gapOf(decision, pace);
     const { fetchedAt } = decision.robots;
-    // The request for robots.txt counts as one. It could not be paced itself, because the delay was unknown. A time to
-    // come is of a clock that was set back since.
+    // The request for robots.txt counts as one. It could not be paced itself, because the delay was unknown. A future
+    // time means that the clock was set back since.
     const robotsAt = fetchedAt === undefined ? -Infinity : this.#clock.monotonicMs(fetchedAt);
     return {
       url: decision.url,
@@ -253,7 +252,7 @@ export class Pacer implements Permits {
       at: this.#clock.epochMs(request.at),
       waitMs: Math.max(0, request.at - this.now()),
       done(response) {
-        // The caller sends the request out of our sight.
+        // The caller sends the request, so its start is not observed.
         request.hasStarted = true;
         permit.done(response);
       },

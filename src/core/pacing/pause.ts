@@ -27,7 +27,7 @@ export interface PauseSignal {
 
 /** The longest pause that a site may ask for: a day. */
 const MAX_ASKED_MS = 24 * 60 * 60 * 1000;
-/** After this time without an incident the count begins anew. */
+/** After this time without an incident the count restarts. */
 const INCIDENT_RESET_MS = 30 * 60 * 1000;
 const JITTER_SHARE = 0.1;
 

@@ -1,3 +1,4 @@
+import type { Decision, DelayFrom } from '../decision/index.ts';
 import type { PacedRequest } from './origin-queue.ts';
 import { asksForPause } from '../lifecycle/index.ts';
 import type { PageResponse } from './pause.ts';
@@ -104,3 +105,37 @@ export class PagePermit implements RequestPermit {
     request.queue.release(request);
   }
 }
+
+interface ReservationBase {
+  readonly decision: Decision;
+  /** The time between two requests to this origin, in milliseconds. */
+  readonly delayMs: number;
+  /** What decides the time of the request. */
+  readonly delayFrom: DelayFrom;
+  /** Milliseconds from now until that time. */
+  readonly waitMs: number;
+}
+
+/** The result of `reserve`. */
+export type Reservation =
+  /** The start is booked: send the request at `at`, `waitMs` from now, and call `done` when it has ended. */
+  | (ReservationBase & {
+      readonly status: 'booked';
+      /** Epoch ms. */
+      readonly at: number;
+      /**
+       * The request has ended, with this response if there is one: 429 and 503 pause the origin. Frees the permit, which
+       * else ends 30 seconds after `at`. A call with a status counts also after one without.
+       */
+      done(response?: PageResponse): void;
+      /** The request is not sent, so its time is free again. In a fleet this client's next request gets it. */
+      release(): void;
+    })
+  /** The wait would be too long, or no permit is free. Nothing is booked: reserve again at `retryAt`. */
+  | (ReservationBase & {
+      readonly status: 'deferred';
+      /** Epoch ms. */
+      readonly retryAt: number;
+    })
+  /** The URL may not be fetched, so nothing is booked. */
+  | { readonly status: 'refused'; readonly decision: Decision; readonly retryAt?: number };

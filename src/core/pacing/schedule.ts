@@ -34,7 +34,7 @@ export const PERMIT_TTL_MS = 30_000;
 const NO_RESPONSE_TTL_MS = 600_000;
 /** The least time between two `retryAt`: without it a site with `Crawl-delay: 0` would be asked in a busy loop. */
 const MIN_RETRY_MS = 100;
-/** How far deferrals alone may push `retryAt`, so that a program that ignores it does not push it without end. */
+/** The limit to which deferrals may push `retryAt`, so that a program that ignores it does not push it indefinitely. */
 const MAX_SPREAD_MS = 3_600_000;
 
 /**

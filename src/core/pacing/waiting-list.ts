@@ -1,6 +1,6 @@
 import type { Deferral } from './schedule.ts';
 
-/** What the list needs of a request. */
+/** The properties of a request that the list needs. */
 interface Waiting {
   readonly isBooking: boolean;
   /** The order in which requests came. */
@@ -19,7 +19,7 @@ export interface Waiter<Request extends Waiting> {
   next: Waiter<Request> | undefined;
 }
 
-/** The requests that wait for one origin, in order. Every step costs the same, however many wait. */
+/** The requests that wait for one origin, in order. Every step takes constant time. */
 export class WaitingList<Request extends Waiting> {
   #first: Waiter<Request> | undefined;
   #last: Waiter<Request> | undefined;

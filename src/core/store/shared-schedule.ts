@@ -10,7 +10,7 @@ interface SharedScheduleOptions {
 
 /** Ten years. A slot further away comes from a broken store. */
 const MAX_WAIT_MS = 10 * 365 * 24 * 60 * 60 * 1000;
-/** How often a pause is offered to a store that is away. */
+/** Interval at which a pause is sent again to a store that is unreachable. */
 const RESEND_MS = 1_000;
 
 /** The schedules of origins that a fleet shares. Calls resolve with `undefined` when the store fails, or cannot pause. */
@@ -19,7 +19,7 @@ export class SharedSchedule {
   readonly #caller: StoreCaller;
   readonly #clock: MonotonicClock;
   readonly #closing = new AbortController();
-  /** The ends of pauses that the store does not know yet. */
+  /** The ends of pauses that are not sent to the store yet. */
   readonly #unsent = new Map<string, number>();
   #isResending = false;
 
@@ -48,7 +48,7 @@ export class SharedSchedule {
 
   /**
    * Pauses an origin for at least `ms`; 0 only asks. Resolves with the milliseconds until the end of the pause in force.
-   * While the store is away the pause is kept, and sent when it is back.
+   * While the store is unreachable the pause is kept, and sent later.
    */
   async pause(origin: string, ms: number): Promise<number | undefined> {
     const { store } = this.#options;

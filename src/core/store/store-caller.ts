@@ -30,15 +30,15 @@ export interface StoreCall<Value> {
 type Timed<Value> = { readonly ended: true; readonly value: Value } | { readonly ended: false };
 
 /**
- * The wait is divided into steps. A late step counts as one, however late: while our own process was blocked it could
- * not read a response, and that is not the store's fault.
+ * The wait is divided into steps. A late step counts as one, however late: a blocked process
+ * cannot read a response, and that is not the store's fault.
  */
 const STEPS = 10;
 
 const BACKGROUND_FACTOR = 10;
 const MAX_BACKGROUND_MS = 10_000;
 
-/** The deadline of calls that no question waits for. A busy process would report a short one as a fault of the store. */
+/** The deadline of calls that no question waits for. A busy process would exceed a short one without a fault of the store. */
 export function backgroundDeadlineMs(deadlineMs: number): number {
   return Math.max(deadlineMs, Math.min(deadlineMs * BACKGROUND_FACTOR, MAX_BACKGROUND_MS));
 }
@@ -130,7 +130,7 @@ export function inTime<Value>(
       timer = setTimeout(() => {
         stepsLeft--;
         if (stepsLeft > 0) step();
-        // Timers run before the responses that have arrived meanwhile, so allow those one more turn.
+        // Timers run before the responses that have arrived meanwhile, so yield once more for them.
         else void yieldToEventLoop().then(() => resolve({ ended: false }));
       }, stepMs);
       // Timers of browsers and Workers are numbers, and keep nothing alive.

@@ -9,9 +9,9 @@ interface StoreClockOptions {
 
 /** The clocks are compared again after this time. */
 const COMPARED_FOR_MS = 10 * 60 * 1000;
-/** The store is asked again after this time if it did not tell its own. */
+/** The store is asked again after this time if it returned no time. */
 const ASKED_AGAIN_AFTER_MS = 10_000;
-/** Smaller differences are those of the network, and of clocks that are set by NTP. */
+/** Smaller differences come from the network, and from clocks set by NTP. */
 const NOTICED_MS = 500;
 
 /** How far the clock of a store is ahead of ours. */
@@ -32,10 +32,10 @@ export class StoreClock {
   }
 
   /**
-   * Milliseconds to add to our time to get the store's; 0 for a store without a clock, or as long as it does not answer.
+   * Milliseconds to add to our time to get the store's; 0 for a store without a clock, or while it does not respond.
    *
    * @param origin For events.
-   * @param isInReach The store has just answered a call. If it could not tell the time before, it is asked again.
+   * @param isInReach The store has just served a call. If its clock could not be read before, it is read again.
    * @returns a promise only while the clocks are compared.
    */
   aheadMs(origin: string, isInReach: boolean): number | Promise<number> {

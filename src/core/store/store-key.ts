@@ -5,7 +5,7 @@ export const MAX_ORIGIN_LENGTH = 300;
 
 /**
  * The key of a record or a lease: the record's version, the cache namespace, and the origin. Records and leases have
- * keys of their own, so that a store may keep both in the same way.
+ * keys of their own, so that a store can keep both in the same way.
  */
 export function storeKey(kind: 'record' | 'lease', namespace: string, origin: string): string {
   return `v${RECORD_VERSION}:${kind}:${namespace}:${origin}`;
@@ -18,7 +18,7 @@ export function slotKey(origin: string): string {
 
 /** The cache namespace: clients share records only if these are equal. */
 export interface CacheNamespace {
-  /** Product token of the requests. Sites answer crawlers differently. */
+  /** Product token of the requests. Sites respond to crawlers differently. */
   readonly token: string;
   /** A stricter policy must not use a response from an address that it would have refused. */
   readonly addressPolicy: string;

@@ -39,7 +39,7 @@ export interface StoreSetOptions {
   /** The time to keep the value, in milliseconds. */
   readonly ttlMs: number;
   /**
-   * Fencing token of the lease under which the value was learnt. A store with fencing ignores the write if the stored
+   * Fencing token of the lease under which the value was made. A store with fencing ignores the write if the stored
    * value was written under a later lease, so that a late holder overwrites nothing newer.
    */
   readonly fence?: string;
@@ -47,8 +47,8 @@ export interface StoreSetOptions {
 
 export interface StoreLeaseOptions {
   /**
-   * The key of the value that is learnt under the lease, so that a store can read it in the same step
-   * ({@link StoreLease.value}), and write it and give the lease back in one ({@link StoreLease.setAndRelease}).
+   * The key of the value that is written under the lease, so that a store can read it in the same step
+   * ({@link StoreLease.value}), and write it and release the lease in one ({@link StoreLease.setAndRelease}).
    */
   readonly valueKey?: string;
 }
@@ -76,7 +76,7 @@ export interface StoreLease {
    */
   readonly value?: string | null;
   /**
-   * Does what `set` does to `valueKey`, fenced by this lease, and gives the lease back, in one step. Without it the
+   * Does what `set` does to `valueKey`, fenced by this lease, and releases the lease, in one step. Without it the
    * client calls `set`, and then `release`.
    */
   setAndRelease?(value: string, options: { readonly ttlMs: number }): Promise<void>;
@@ -114,8 +114,8 @@ export interface RobotsStore {
    */
   reserve?(key: string, delayMs: number, options?: StoreReserveOptions): Promise<number>;
   /**
-   * Moves the schedule of `key` past a pause of at least `pauseMs` from now; 0 only asks. Slots that are booked
-   * stay. Without this method only the process that learnt of a pause knows it, and the slots that it books.
+   * Moves the schedule of `key` past a pause of at least `pauseMs` from now; 0 only asks. Booked slots
+   * stay. Without this method only the process that saw the pause observes it.
    *
    * @returns milliseconds from now until the end of the pause in force, 0 without one.
    */

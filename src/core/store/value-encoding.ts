@@ -121,7 +121,7 @@ const MARK_BYTES = 2;
 export const MAX_FENCE_BYTES: number = MARK_BYTES + MAX_TOKEN_BYTES;
 
 /**
- * Puts the token of the lease, under which a value is written, before the compressed value.
+ * Puts the token of the lease under which a value is written before the compressed value.
  *
  * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) for an invalid token.
  */

@@ -1,12 +1,12 @@
-/** The most origins kept, so that memory does not grow with the list: some hundred megabytes at worst. */
+/** The maximum number of origins kept, to bound memory: at most some hundred megabytes. */
 const MAX_REMEMBERED = 1_000_000;
 
 /** Longest origin of a real host (RFC 1035 §2.3.4: "names 255 octets or less"), with scheme and port. */
-const LONGEST = 280;
+const MAX_LENGTH = 280;
 
 /**
  * Counts the distinct origins of a list. It keeps the last million. An older origin counts as new when it comes
- * again; that costs one more question, which a cache answers.
+ * again; that costs one more question, served from the cache.
  */
 export class DistinctOrigins {
   readonly #maxRemembered: number;
@@ -27,7 +27,7 @@ export class DistinctOrigins {
     if (this.#seen.has(origin)) return false;
     this.#added++;
     // No real host has so long a name. It is not kept, and counts as new each time.
-    if (origin.length > LONGEST) return true;
+    if (origin.length > MAX_LENGTH) return true;
     this.#seen.add(origin);
     // Drop the oldest.
     if (this.#seen.size > this.#maxRemembered) this.#seen.delete(this.#seen.values().next().value ?? '');

@@ -9,7 +9,7 @@ const SITE_SEGMENTS = 3;
  *
  * Every URL parser should have done so (URL Standard §4.4, path state), but Node 20 and 22 keep dot segments after a
  * segment that starts with a dot: `new URL('http://host/docs/.cfg/../private').pathname` is `/docs/.cfg/../private`
- * there. A server that removes them would then serve a path that the rules were never asked about.
+ * there. A server that removes them would then serve a path that was not matched with the rules.
  *
  * @param href The `href` of an http, https or ftp URL.
  * @returns The same string when it has no dot segment.

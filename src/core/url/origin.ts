@@ -4,11 +4,11 @@ import { encoder, readSerialised, type SerialisedUrl, urlBytes } from './seriali
 
 /**
  * The longest URL, in bytes as the URL parser serialises it. nginx, Apache and CDNs refuse request lines above 8 to 32
- * KiB. A longer one is no page, but costs time and memory to match.
+ * KiB. A longer URL names no page, but costs time and memory to match.
  */
 export const MAX_URL_BYTES = 65_536;
 
-/** How much of a longer URL an error keeps: lists of URLs keep their errors. */
+/** Length to which errors truncate a longer URL: lists of URLs keep their errors. */
 const KEPT_OF_TOO_LONG = 2_000;
 
 /**

@@ -94,7 +94,7 @@ export interface GuardOptions<Result = unknown> {
    * rejects, the process is warned once.
    * @default none
    */
-  readonly onRefusal?: (decision: Decision, way: RedirectChain) => void;
+  readonly onRefusal?: (decision: Decision, chain: RedirectChain) => void;
   /**
    * Called for each URL requested under `{ robots: { ignore: true, because } }`. If it throws or rejects, the process is
    * warned once.

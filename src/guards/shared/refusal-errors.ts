@@ -1,7 +1,7 @@
 import {
   type Decision,
   type DecisionUsage,
-  leadText,
+  redirectChainPrefix,
   RefusedRequestError,
   type RedirectChain,
 } from '../../core/decision/index.ts';
@@ -30,10 +30,10 @@ export class RobotsDisallowedError extends RefusedRequestError {
   override readonly name = 'RobotsDisallowedError';
   readonly code = 'ERR_ROBOTS_DISALLOWED';
 
-  constructor(decision: Decision, way?: RedirectChain) {
+  constructor(decision: Decision, chain?: RedirectChain) {
     const { origin, url, agent, rule, reason } = decision;
     const why = rule ? `line ${rule.line}: "${rule.directive}: ${rule.pattern}"` : reason;
-    super(`robots.txt of ${origin} disallows ${url} for ${agent} (${why})`, decision, way);
+    super(`robots.txt of ${origin} disallows ${url} for ${agent} (${why})`, decision, chain);
   }
 }
 
@@ -47,7 +47,7 @@ export class RobotsUnreachableError extends RefusedRequestError {
   /** Epoch ms from which to try again. */
   override readonly retryAt: number | undefined;
 
-  constructor(decision: Decision, way?: RedirectChain) {
+  constructor(decision: Decision, chain?: RedirectChain) {
     const { origin, url, robots } = decision;
     const retryAt = isAddressRefused(decision) ? undefined : decision.retryAt;
     const hint = mockHint(robots.error, robots.url);
@@ -56,7 +56,7 @@ export class RobotsUnreachableError extends RefusedRequestError {
         (retryAt === undefined ? '' : `; retry after ${new Date(retryAt).toISOString()}`) +
         (hint === undefined ? '' : `. ${hint}`),
       decision,
-      way,
+      chain,
     );
     this.retryAt = retryAt;
   }
@@ -87,14 +87,14 @@ export class RobotsUndecidedError extends RobotsError implements RedirectChain {
   /** The URLs between {@link requested} and {@link url}, in order. */
   readonly redirects: readonly string[];
 
-  constructor(url: string, way: RedirectChain) {
+  constructor(url: string, chain: RedirectChain) {
     super(
-      `${leadText(url, way)}robots.txt for ${url} is not in memory, and this redirect cannot wait until it is fetched; ` +
+      `${redirectChainPrefix(url, chain)}robots.txt for ${url} is not in memory, and this redirect cannot wait until it is fetched; ` +
         'call client.check() with that URL, then repeat the request',
     );
     this.url = url;
-    this.requested = way.requested;
-    this.redirects = way.redirects;
+    this.requested = chain.requested;
+    this.redirects = chain.redirects;
   }
 }
 
@@ -108,14 +108,18 @@ export class RobotsUsageError extends RefusedRequestError {
   readonly code = 'ERR_ROBOTS_USAGE';
   readonly usage: DecisionUsage;
 
-  constructor(decision: Decision, usage: DecisionUsage, way?: RedirectChain) {
+  constructor(decision: Decision, usage: DecisionUsage, chain?: RedirectChain) {
     const { purpose, preference, source } = usage;
     const says =
       preference === 'unknown'
         ? `says nothing about ${purpose}, and \`onUnknownPurpose\` is 'refuse'`
         : `disallows ${purpose} (${source?.line === undefined ? 'header field' : `robots.txt line ${source.line}`} ` +
           `"${source?.directive}: ${source?.value.slice(0, 200)}")`;
-    super(`${decision.origin} allows ${decision.agent} to fetch ${decision.url}, and ${says}`, decision, way);
+    super(
+      `${decision.origin} allows ${decision.agent} to fetch ${decision.url}, and ${says}`,
+      decision,
+      chain,
+    );
     this.usage = usage;
   }
 }
@@ -125,13 +129,13 @@ export class RobotsUsageError extends RefusedRequestError {
  *
  * @param way The redirects that led to the URL of the decision.
  */
-export function refusalFor(decision: Decision, way?: RedirectChain): Exclude<Refusal, RobotsDeferredError> {
+export function refusalFor(decision: Decision, chain?: RedirectChain): Exclude<Refusal, RobotsDeferredError> {
   if (decision.allowed && decision.usage !== undefined) {
-    return new RobotsUsageError(decision, decision.usage, way);
+    return new RobotsUsageError(decision, decision.usage, chain);
   }
   return decision.reason === 'unreachable'
-    ? new RobotsUnreachableError(decision, way)
-    : new RobotsDisallowedError(decision, way);
+    ? new RobotsUnreachableError(decision, chain)
+    : new RobotsDisallowedError(decision, chain);
 }
 
 /** A registered symbol, so that another copy of this package in the process finds it too. */

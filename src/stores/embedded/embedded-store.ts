@@ -96,7 +96,7 @@ export function readPathOptions(options: PathOptions, expected: string): Require
   return { path, clock, onDamage };
 }
 
-/** The calls of a store. A closed database must not be used, so it is closed only after those that are pending. */
+/** The calls of a store. A closed database must not be used, so pending calls end before it is closed. */
 class Calls {
   readonly #store: string;
   readonly #closeDatabase: () => Promise<void>;
@@ -131,7 +131,7 @@ class Calls {
   }
 }
 
-/** Makes a store of a database that is open. */
+/** Makes a store over an open database. */
 export function embeddedStore(
   database: EmbeddedDatabase,
   { name, clock, quarantine, close: closeDatabase }: EmbeddedStoreSettings,
@@ -192,11 +192,11 @@ export function embeddedStore(
 }
 
 /**
- * Takes the lease of `key`, and reads the value under `valueKey` in the same transaction. `undefined`: it is held.
+ * Acquires the lease of `key`, and reads the value under `valueKey` in the same transaction. `undefined`: another holds it.
  *
- * Other processes cannot take it once the transaction has begun, because writers wait for each other. So the caller need not
- * wait for the disk. If the commit fails, others may take it too, as if there were none, and with the same token: the
- * count of tokens is rolled back with the lease.
+ * Writers wait for each other, so no other process can acquire it once the transaction has begun, and the caller need not
+ * wait for the disk. If the commit fails, the lease and the count of tokens are rolled back: another process may then
+ * acquire the lease with the same token.
  */
 function takeLease(
   table: Table,
@@ -208,7 +208,7 @@ function takeLease(
     if (isHeld(writer, key, table.now())) return undefined;
     const token = writer.nextToken();
     writer.put('lease', { key, content: Buffer.from(`${token} ${ttlMs}`), expiresAt: table.now() + ttlMs });
-    // The database may reuse the memory when the transaction has ended.
+    // The database may reuse this memory after the transaction.
     const content = valueKey === undefined ? undefined : copyOf(writer.find('value', valueKey)?.content);
     return { token, content };
   });
@@ -230,7 +230,7 @@ function giveBack(writer: Writer, key: string, token: string): void {
   if (lease !== undefined && readLease(lease.content)[0] === token) writer.remove('lease', key);
 }
 
-/** The token of a lease, and the time in ms for which it was taken. Earlier versions wrote the token alone. */
+/** The token of a lease, and its duration in ms. Earlier versions wrote the token alone. */
 function readLease(content: Buffer): readonly [token: string, ttlMs: number] {
   const [token = '', ttlMs = Infinity] = content.toString().split(' ');
   return [token, Number(ttlMs)];

@@ -37,7 +37,7 @@ export interface DatabaseFile {
 }
 
 /**
- * What happens to a damaged database: `replace` renames it and begins a new one; `throw` leaves it as it is, for
+ * The handling of a damaged database: `replace` renames it and begins a new one; `throw` leaves it unchanged, for
  * programs that only read.
  */
 export type OnDamage = 'replace' | 'throw';
@@ -65,7 +65,7 @@ export function quarantineIfDamaged(file: DatabaseFile, onDamage: OnDamage): Qua
   if (onDamage === 'throw') throw moveError(file, damage, 'it was opened to be read only');
   const claim = claimRenaming(file, damage);
   try {
-    // Another process may have set it aside and opened a new one meanwhile.
+    // Another process may have quarantined the file and opened a new one meanwhile.
     const reason = file.damage();
     if (reason === undefined) return undefined;
     if (isOpen(file)) throw moveError(file, reason, 'a process has it open');
@@ -80,7 +80,7 @@ export function quarantineIfDamaged(file: DatabaseFile, onDamage: OnDamage): Qua
   }
 }
 
-/** An unrelated file that `path` names by mistake must stay as it is. An empty file has nothing to lose. */
+/** An unrelated file that `path` names by mistake must stay unchanged. An empty file has nothing to lose. */
 function assertDatabase({ kind, path, isDatabase }: DatabaseFile): void {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats === undefined || !stats.isFile() || stats.size === 0 || isDatabase()) return;
@@ -109,7 +109,7 @@ export function makeFolder(path: string): void {
   }
 }
 
-/** Whether a process has the database open all the time until it would have been checked. */
+/** Whether a process keeps the database open for longer than a check takes. */
 function isOpen({ locks }: DatabaseFile): boolean {
   const until = performance.now() + CHECK_MS;
   while (locks.some(isLocked)) {

@@ -1,11 +1,11 @@
 import { durationMs, SLOT_REMEMBERED_MS, type StoreReserveOptions } from '../../core/store/store.ts';
 import type { Entry, Table } from './table.ts';
 
-/** What a fleet shares about one origin. Times are epoch ms, 0 for none. */
+/** The schedule of one origin that a fleet shares. Times are epoch ms, 0 for none. */
 interface Schedule {
   /** The end of the last slot. */
   readonly slotEnd: number;
-  /** The delay that it was booked with. */
+  /** The delay of that slot. */
   readonly delayMs: number;
   readonly pausedUntil: number;
 }
@@ -45,7 +45,7 @@ export async function pauseSlots(table: Table, key: string, givenMs: number): Pr
   return Math.max(0, until - table.now());
 }
 
-/** Changes the schedule of `key` in one transaction. It is kept long enough for the next slot to find it. */
+/** Changes the schedule of `key` in one transaction. It is kept until the next slot can no longer depend on it. */
 function moveSchedule(
   table: Table,
   key: string,
@@ -62,7 +62,7 @@ function moveSchedule(
   });
 }
 
-/** The content also has the time when it was written. A clock that was set back since lengthens no wait. */
+/** The content includes the time of the write, so that a clock set back since lengthens no wait. */
 function readSchedule(entry: Entry | undefined, now: number): Schedule {
   const numbers = entry === undefined ? [] : entry.content.toString().split(' ').map(Number);
   const [slotEnd = 0, pausedUntil = 0, writtenAt = now, delayMs = 0] = numbers.every(Number.isFinite)

@@ -23,7 +23,7 @@ export interface EmbeddedDatabase {
   find(kind: EntryKind, key: string): Entry | undefined;
   put(kind: EntryKind, entry: Entry): void;
   remove(kind: EntryKind, key: string): void;
-  /** A number greater than those of all leases before. */
+  /** A number greater than that of any earlier lease. */
   countLease(): number;
   /** Deletes up to `limit` entries of any kind that have expired at `now`. @returns how many. */
   sweep(now: number, limit: number): number;
@@ -31,11 +31,11 @@ export interface EmbeddedDatabase {
   removeSome(kind: EntryKind, limit: number): number;
   /** All entries of a kind, expired ones too, up to `limit` at a time. No transaction stays open between pages. */
   pages(kind: EntryKind, limit: number): Generator<readonly Entry[]>;
-  /** Runs a read outside transactions, again if the database is locked just then. */
+  /** Runs a read outside transactions, and repeats it while the database is locked. */
   whenFree<Result>(work: () => Result): Result | Promise<Result>;
   /**
-   * Runs `work` in one write transaction, after those of other processes. Rejects when it cannot be committed; nothing
-   * is written then.
+   * Runs `work` in one write transaction, after those of other processes. Rejects when it cannot be committed; then nothing
+   * is written.
    */
   transact(work: () => void): Promise<void>;
 }
@@ -54,7 +54,7 @@ export interface Writer {
   find(kind: EntryKind, key: string): Entry | undefined;
   put(kind: EntryKind, entry: Entry): void;
   remove(kind: EntryKind, key: string): void;
-  /** A token greater than all before it, compared as text. */
+  /** A token greater than all earlier ones, compared as text. */
   nextToken(): string;
 }
 

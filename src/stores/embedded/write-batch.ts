@@ -1,6 +1,6 @@
 /**
- * `now`: a caller waits for the write. `ahead`: a caller waits, but not for the disk: it goes on ahead of the commit.
- * `soon`: the write may wait for others, to share their transaction.
+ * `now`: a caller waits for the commit. `ahead`: a caller waits for the write, but not for the commit. `soon`: the write
+ * may wait for others, to share their transaction.
  */
 export type Urgency = 'now' | 'ahead' | 'soon';
 
@@ -25,20 +25,20 @@ export class BrokenTransaction extends Error {
 interface Waiting {
   readonly work: () => void;
   readonly isSmall: boolean;
-  /** Whether its caller goes on before the commit. */
+  /** Whether its caller continues before the commit. */
   readonly isAhead: boolean;
   settle(): void;
   reject(reason: unknown): void;
 }
 
-/** The longest time a write waits for others, in ms. A process that is killed loses the writes that still wait. */
+/** The longest time a write waits for others, in ms. A killed process loses the waiting writes. */
 const GATHER_MS = 20;
 
-/** The most writes in one transaction. It must take a few ms only, because other processes wait for its end. */
+/** The most writes in one transaction. A transaction must take a few ms only, because other processes wait for its end. */
 const MAX_WRITES = 256;
 
 /**
- * Groups writes into transactions. A transaction has a cost of its own, such as a disk sync, whatever its size. Writes
+ * Groups writes into transactions. Each transaction has a fixed cost, such as a disk sync. Writes
  * run in the order in which they were added.
  */
 export class WriteBatches {

@@ -58,7 +58,7 @@ export function keyvStore(keyv: KeyvInstance): KeyvStore {
         () => keyv.get(key),
         (found) => found === undefined || found === null,
       );
-      // A value of another type is not ours, so there is none of ours.
+      // A value of another type is not ours.
       return typeof value === 'string' ? value : undefined;
     },
     async set(key, value, { ttlMs }) {

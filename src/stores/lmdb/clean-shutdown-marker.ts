@@ -11,15 +11,15 @@ import {
   writeFileSync,
 } from 'node:fs';
 
-/** To read a larger database takes longer than to start a process. */
+/** Reading a larger database takes longer than starting a process. */
 const MAX_BYTES = 64 * 1024 * 1024;
 const CHUNK_BYTES = 256 * 1024;
 
 /**
- * Notes beside the data file what its bytes are. Call it when the database is closed.
+ * Writes a marker with the digest of the data file beside it. Call it after the database is closed.
  *
- * Where that fails, or the file is large, the note is missing or wrong, and the next process that opens the database
- * does so with more care.
+ * If that fails, or the file is large, the marker is missing or wrong, and the next process probes the database before
+ * it opens it.
  */
 export function writeCleanShutdownMarker(data: string): void {
   try {
@@ -31,11 +31,11 @@ export function writeCleanShutdownMarker(data: string): void {
 }
 
 /**
- * Whether the bytes of the data file are those of the last {@link writeCleanShutdownMarker}, or there are none yet. Call it when the
- * database is about to be opened.
+ * Whether the data file is unchanged since the last {@link writeCleanShutdownMarker}, or does not exist yet. Call it right
+ * before the database is opened.
  *
- * A note that is right counts once: if the process that opens the database dies before it closes it, the next one finds
- * none, even if no byte has changed.
+ * It removes the marker: if the process dies before it closes the database, the next one finds no marker, even if no byte
+ * has changed.
  */
 export function consumeCleanShutdownMarker(data: string): boolean {
   try {
@@ -50,14 +50,14 @@ export function consumeCleanShutdownMarker(data: string): boolean {
   }
 }
 
-/** Whether a note lies beside the data file, right or wrong: the file was a database once. */
+/** Whether there is a marker beside the data file, valid or not: the file was a database once. */
 export function hasCleanShutdownMarker(data: string): boolean {
   return existsSync(markOf(data));
 }
 
 const markOf = (data: string): string => `${data}.closed`;
 
-/** The number of bytes and their digest; `undefined` if they are too many. */
+/** The size and the digest of the file; `undefined` if it is too large. */
 function digestOf(data: string): string | undefined {
   const descriptor = openSync(data, 'r');
   try {

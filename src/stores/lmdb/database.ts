@@ -83,7 +83,7 @@ function loadLmdb(): { readonly lmdb: Lmdb; readonly file: string } {
     const lmdb: Lmdb = require('lmdb');
     return { lmdb, file: require.resolve('lmdb') };
   } catch (cause) {
-    // Node lists the files that asked for it, a line each.
+    // Node lists the files that required it, one per line.
     const [reason = ''] = messageOf(cause).split('\n');
     throw new RobotsInvalidOptionsError(
       `Expected the package \`lmdb\` to be installed; run \`npm install lmdb\`: ${reason}`,
@@ -117,7 +117,7 @@ export function checkDatabase(database: LmdbDatabase): LmdbDatabase {
   return database;
 }
 
-/** lmdb 2.0 and earlier do not tell what became of a batch, so that a failed one would end the process. */
+/** lmdb 2.0 and earlier do not report the result of a batch, so that a failed one would end the process. */
 function assertServed(database: LmdbDatabase): void {
   if (Reflect.has(database, 'committed') || typeof database.transaction !== 'function') return;
   throw new RobotsInvalidOptionsError(

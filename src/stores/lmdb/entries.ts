@@ -13,10 +13,10 @@ import {
 
 const NOTHING = Buffer.alloc(0);
 
-/** The name of the entry that holds the last number that a lease may have. */
+/** The name of the entry with the highest reserved lease number. */
 const LEASES = 't';
 
-/** Numbers of leases reserved at once, within one transaction: as many as it has writes. */
+/** Lease numbers reserved at once: the maximum number of writes in one transaction. */
 const LEASES_RESERVED = 256;
 
 /** Values read in the current transaction. Other processes cannot write before it ends. */

@@ -7,7 +7,7 @@ const LETTERS: Readonly<Record<EntryKind, string>> = { value: 'v', lease: 'l', s
 /** LMDB accepts 1,978 bytes on pages of 4 KiB, fewer on smaller ones. Index entries are longer than the name. */
 const MAX_NAME_BYTES = 400;
 
-/** Keys without any of the characters below. Most are so. */
+/** Keys without any of the characters below: the usual case. */
 const PRINTABLE_ASCII = /^[ -~]*$/;
 
 /** Version of the layout, in the first byte. */

@@ -1,14 +1,14 @@
 import { writeSync } from 'node:fs';
 import { inspect } from 'node:util';
 
-/** Transactions that were asked for and have not begun. */
+/** Transactions that were requested and have not begun. */
 let waiting = 0;
-/** The error that ends this process, if one does. */
+/** The uncaught error that ends this process, if any. */
 let fatal: { readonly error: unknown } | undefined;
 let isPrepared = false;
 
 /**
- * Notes that a transaction was asked for.
+ * Records that a transaction was requested.
  *
  * `lmdb` begins it in a thread of its own, which then waits for the event loop. `process.exit()` stops the loop and
  * waits for that thread: the process would never end, so a signal ends it.
@@ -30,7 +30,7 @@ function prepare(): void {
   isPrepared = true;
   process.on('uncaughtExceptionMonitor', (error) => {
     fatal = { error };
-    // Where the error is handled the process goes on, and comes here.
+    // If the error is handled, the process continues and gets here.
     queueMicrotask(() => (fatal = undefined));
   });
   process.on('exit', (code) => {

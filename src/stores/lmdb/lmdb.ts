@@ -34,12 +34,12 @@ export type LmdbStore = EmbeddedStore;
  * the call; `lmdb` prints them too.
  *
  * LMDB trusts its file and the disk: a damaged file, or a full disk, would end the process. So a database that was not
- * closed, changed since, or has more than 64 MiB, is opened by another process first, which takes the start of one. The
- * file `data.mdb.closed` tells the next one that opens it, and no other, how it was closed. A damaged file is renamed,
+ * closed, has changed since, or exceeds 64 MiB is first opened in a child process, which costs the start of a process.
+ * The file `data.mdb.closed` marks a clean shutdown; the next process that opens the database removes it. A damaged file is renamed,
  * kept beside the new one, and reported in {@link EmbeddedStore.quarantine}. All processes that use a folder must share a
  * process table: not containers with separate process ids.
  *
- * Close the store before `process.exit()`: a process that ends while LMDB writes is ended by a signal.
+ * Close the store before `process.exit()`: a process that exits while LMDB writes is ended by a signal.
  *
  * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`), also when the package is missing, when the disk
  * is full, or when the database cannot be opened, or is damaged while another process has it open.

@@ -2,9 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { basename } from 'node:path';
 
 /**
- * What a process of its own found that opened a database.
+ * The result of opening a database in a child process.
  *
- * - `sound`: nothing, or it could not be found out.
+ * - `sound`: no damage found, or the probe could not run.
  * - `damaged`: what was read cannot be what the store has written, or LMDB threw when it read.
  * - `refused`: LMDB threw when it opened the database.
  * - `crashed`: the process died, as this one would have.
@@ -21,11 +21,11 @@ const DEADLINE_MS = 20_000;
 const READING_MS = 1_000;
 
 /**
- * Opens the database, reads all entries in the time that there is, and writes some of them again, three times, because
- * each transaction takes pages that an earlier one has freed. The names of entries ascend; where they do not, a page has
- * come from elsewhere. No name of the store begins with a space.
+ * Opens the database, reads entries until its time is over, and rewrites some of them in eight transactions, because each
+ * takes pages that an earlier one has freed. Names that do not ascend show a page that belongs
+ * elsewhere. No name of the store begins with a space.
  *
- * It is a text, because the package may be in one file with its caller.
+ * It is source text, because the package may be bundled with its caller.
  */
 const SCRIPT = `
 const [library, path, mode] = process.argv.slice(1);
@@ -65,10 +65,10 @@ process.exit();
 `;
 
 /**
- * Opens a database in a process of its own first. LMDB trusts its file and the disk: a damaged page, and a lock file
- * for which the disk has no room, end the process with SIGBUS or SIGSEGV, and not with an error.
+ * Opens a database in a child process first. LMDB trusts its file and the disk: a damaged page, and a lock file
+ * for which the disk has no room, end the process with SIGBUS or SIGSEGV instead of an error.
  *
- * Takes the start of a process. Where this process is not plain Node, such as an executable that contains it, nothing is probed.
+ * Costs the start of a process. Where this process is not plain Node, such as an executable that contains it, nothing is probed.
  *
  * @param library The file of the package `lmdb`.
  * @param mode `shared`: another process may be writing, so the probe does not wait for its turn to write.
@@ -81,7 +81,7 @@ export function probe(library: string, path: string, mode: 'alone' | 'shared'): 
     timeout: DEADLINE_MS,
     windowsHide: true,
   });
-  // It could not be started, or did not end in time.
+  // The child could not be started, or did not end in time.
   if (error !== undefined) return { kind: 'sound' };
   if (signal !== null) return { kind: 'crashed', reason: `LMDB dies of it (${signal})` };
   return readProbe(stdout) ?? { kind: 'sound' };
@@ -93,7 +93,7 @@ function readProbe(line: string): Probe | undefined {
     if (kind === 'damaged' && typeof reason === 'string') return { kind, reason };
     if (kind === 'refused' && typeof reason === 'string') return { kind, code, reason };
   } catch {
-    // It ended before it could tell anything.
+    // The child ended before it reported anything.
   }
   return undefined;
 }

@@ -40,12 +40,12 @@ function filesAt(path: string): { readonly data: string; readonly lock: string }
 
 /**
  * Renames the database at `path` if it is damaged. A new one, and one that was not opened or changed since
- * {@link markLmdbClosed}, is taken to be sound: only others are opened in a process of their own first.
+ * {@link markLmdbClosed}, counts as sound: only others are first opened in a child process.
  *
  * @param library The file of the package `lmdb`.
  * @returns the database that was moved; `undefined` when it is sound.
  * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) when the database is damaged and cannot be moved, is
- * of a format that LMDB cannot read, or when the disk has no room for it.
+ * of a format that LMDB cannot read, or when the disk is full.
  */
 export function quarantineDamagedLmdb(
   path: string,
@@ -81,7 +81,7 @@ export function markLmdbClosed(path: string): void {
 
 function damageOf(found: Probe): string | undefined {
   if (found.kind === 'sound') return undefined;
-  // Of anything else, such as a missing permission, LMDB tells by itself when it is opened here.
+  // LMDB reports anything else, such as a missing permission, when it is opened here.
   if (found.kind === 'refused' && !DAMAGE_CODES.has(found.code)) return undefined;
   return found.reason;
 }

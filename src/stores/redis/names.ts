@@ -59,7 +59,7 @@ export async function* scan(
   } while (cursor !== '0');
 }
 
-/** Reads a value with its end; `undefined` when there is none of ours any more. */
+/** Reads a value with its expiry; `undefined` when there is none of ours. */
 export async function readEntry(
   send: SendCommand,
   prefix: string,

@@ -139,7 +139,7 @@ export function redisStore(connection: RedisConnection, options: RedisStoreOptio
   };
 }
 
-/** Takes a lease, and reads the value that is learnt under it in the same step. */
+/** Acquires a lease, and reads the value under `valueKey` in the same step. */
 async function leaseOver(
   send: SendCommand,
   prefix: string,

@@ -26,7 +26,7 @@ function redisScript(source: string): RedisScript {
 }
 
 /**
- * Takes a lease. KEYS[1] the lease, KEYS[2] the value, if it is read too; ARGV[1] the unique name of the holder,
+ * Acquires a lease. KEYS[1] the lease, KEYS[2] the value, if it is read too; ARGV[1] the unique name of the holder,
  * ARGV[2] the duration in ms, ARGV[3] the bytes to read of the value. Returns the token and the value, or nothing.
  *
  * The current holder gets the lease again, because a client that lost its connection may repeat the command.
@@ -105,7 +105,7 @@ return at - now
 `);
 
 /**
- * Pauses a schedule. KEYS[1] the schedule; ARGV[1] the pause from now on, 0 to ask alone, ARGV[2] the time to keep the
+ * Pauses a schedule. KEYS[1] the schedule; ARGV[1] the pause from now on, 0 to read only, ARGV[2] the time to keep the
  * key after it, both in microseconds. Returns the time until the end of the pause in force.
  */
 export const pauseSlots: RedisScript = redisScript(`${READ_SCHEDULE}

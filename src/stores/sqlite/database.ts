@@ -18,7 +18,7 @@ import { prepareSchema } from './schema.ts';
  */
 const OPEN_TIMEOUT_MS = 500;
 
-/** A larger database is not read as a whole when it is opened: damage in it is an error of the call that meets it. */
+/** A larger database is not checked as a whole when it is opened: a call that meets damage rejects. */
 const CHECKED_BYTES = 64 * 1024 * 1024;
 
 /** A page has 512 bytes at least. */
@@ -96,11 +96,11 @@ function isForeign(path: string, connect: Connect): boolean {
   return error !== undefined && hasCode(error, SQLITE_NOTADB);
 }
 
-/** The damage of the file; `undefined` when it is sound, or when that cannot be found out without opening it for writing. */
+/** The damage of the file; `undefined` when it is sound, or when a check would have to open it for writing. */
 function damageOf(path: string, connect: Connect): string | undefined {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats === undefined || !stats.isFile() || stats.size === 0) return undefined;
-  // SQLite would take it for an empty file, and write over it.
+  // SQLite would treat it as an empty file, and overwrite it.
   if (stats.size < SMALLEST_BYTES) return `it has ${stats.size} bytes`;
   const isLarge = stats.size > CHECKED_BYTES;
   const error = errorOf(path, connect, isLarge ? 'SELECT name FROM sqlite_master' : 'PRAGMA quick_check(1)');
@@ -110,8 +110,8 @@ function damageOf(path: string, connect: Connect): string | undefined {
 }
 
 /**
- * What a query finds wrong. The connection is for reading only: when it is closed, it does not delete the log of a
- * database that another process has put in the place of this one meanwhile.
+ * The damage that a query finds. The connection is read-only: closing it must not delete the log of a database with which
+ * another process has replaced this one meanwhile.
  */
 function errorOf(path: string, connect: Connect, query: string): unknown {
   let database: SqliteDatabase | undefined;

@@ -4,7 +4,7 @@ import { BrokenTransaction } from '../embedded/write-batch.ts';
 import { hasCode, type SqliteDatabase, SQLITE_BUSY, type SqliteStatement } from './connection.ts';
 import { rollBack } from './schema.ts';
 
-/** Numbers of the kinds in the table. */
+/** The numbers of the kinds in the table. */
 const KINDS: Readonly<Record<EntryKind, number>> = { value: 1, lease: 2, slot: 3 };
 
 /** Later times do not exist in JavaScript. */
@@ -147,7 +147,7 @@ async function whenFree<Result>(work: () => Result): Promise<Result> {
     } catch (error) {
       if (!hasCode(error, SQLITE_BUSY) || performance.now() >= until) throw error;
     }
-    // At random, so that processes that wait do not try together.
+    // Random, so that waiting processes do not retry together.
     await sleep(pauseMs * (0.5 + Math.random()));
   }
 }

@@ -2,7 +2,7 @@ import { quote, RobotsInvalidOptionsError } from '../../core/base/index.ts';
 import { moveError } from '../embedded/quarantine.ts';
 import type { SqliteDatabase } from './connection.ts';
 
-/** "canf" in ASCII: says in the header of the file that the database is ours. */
+/** "canf" in ASCII: the application id in the header of our databases. */
 const APPLICATION_ID = 0x63616e66;
 /** The version of the tables, in `user_version`. */
 const LAYOUT = 1;
@@ -73,7 +73,7 @@ export function rollBack(database: SqliteDatabase): void {
   try {
     database.exec('ROLLBACK');
   } catch {
-    // The error that came before tells the cause.
+    // The earlier error has the cause.
   }
 }
 

@@ -72,13 +72,13 @@ export interface AttemptEntry extends OriginEntryBase {
   readonly staleAt?: number;
   /** When the next attempt is due after a failure, jitter included. */
   readonly retryAt?: number;
-  /** The origin was forgotten meanwhile: only the callers that waited used the result. */
+  /** The origin was removed meanwhile: only the waiting callers used the result. */
   readonly detached?: true;
   /** Number of the entry with the record before this attempt. Absent: nothing was known. */
   readonly previous?: number;
 }
 
-/** What the option `overrides` says of an origin. */
+/** The value of the option `overrides` for an origin. */
 export interface OverrideEntry extends OriginEntryBase {
   readonly type: 'robots';
   readonly override: 'text' | 'allow' | 'disallow';
@@ -97,7 +97,7 @@ export interface StoredEntry extends OriginEntryBase {
   readonly sha256?: string;
   readonly body?: Uint8Array;
   readonly profile: string;
-  /** It was used once, and not kept: the origin was forgotten meanwhile. */
+  /** The record was used once, and not kept: the origin was removed meanwhile. */
   readonly detached?: true;
   /** A new file repeats what was known after entry `n`, which is in an earlier file. */
   readonly restated?: true;
@@ -117,7 +117,7 @@ export interface ForgottenEntry extends OriginEntryBase {
   readonly reason: 'invalidated' | 'evicted';
 }
 
-/** A decision. A request has one, however often it waited. */
+/** A decision. Each request has one, even if it waited. */
 export interface DecisionEntry extends OriginEntryBase {
   readonly type: 'decision';
   readonly url: string;

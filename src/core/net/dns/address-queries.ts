@@ -18,7 +18,7 @@ export interface Families {
 
 /**
  * RFC 8305 §3: "If a positive A response is received first due to reordering, the client SHOULD wait a short time for
- * the AAAA response […] a recommended value of 50 milliseconds". Some name servers never answer AAAA queries.
+ * the AAAA response […] a recommended value of 50 milliseconds". Some name servers never respond to AAAA queries.
  */
 const RESOLUTION_DELAY_MS = 50;
 
@@ -91,7 +91,7 @@ export function selectAddresses(
 
 function startsWithIPv6({ order, verbatim }: LookupOptions, prefersIPv6: boolean): boolean {
   const inForce = order ?? (verbatim === false ? 'ipv4first' : dns.getDefaultResultOrder());
-  // A and AAAA are separate answers, so `verbatim` has no order to keep.
+  // A and AAAA are separate responses, so `verbatim` has no order to keep.
   return inForce === 'verbatim' ? prefersIPv6 : inForce === 'ipv6first';
 }
 

@@ -66,7 +66,7 @@ const NO_CONFIGURATION = parseResolverFile('');
 type Resolved = readonly dns.LookupAddress[] | string | undefined;
 
 /**
- * Replaces `dns.lookup`, which blocks a thread of libuv's small pool while a name server answers, so that only two to
+ * Replaces `dns.lookup`, which blocks a thread of libuv's small pool until a name server responds, so that only two to
  * four names are resolved at a time. c-ares queries any number of names at once.
  *
  * As in `dns.lookup`, the hosts file comes first, search domains are tried as in resolv.conf(5), and the options
@@ -74,7 +74,7 @@ type Resolved = readonly dns.LookupAddress[] | string | undefined;
  * `.local`), and all names while c-ares finds no name server.
  *
  * Addresses are not cached: an origin is fetched about once a day, the system's resolver has a cache that follows
- * TTLs, and an address is checked and used at once. Only concurrent queries for a name share an answer.
+ * TTLs, and an address is checked and used at once. Only concurrent queries for a name share a result.
  */
 export class NameLookup {
   readonly #makeResolver: () => dns.Resolver;
@@ -101,7 +101,7 @@ export class NameLookup {
 
   /** Has the signature of `dns.lookup`. Bound, so it can be passed on by itself. */
   readonly lookup: LookupFunction = (hostname, options, callback) => {
-    const answer = (resolved: Resolved): void => {
+    const respond = (resolved: Resolved): void => {
       if (resolved === undefined) this.#system(hostname, options, callback);
       else if (typeof resolved === 'string') callback(lookupError(resolved, hostname), '', undefined);
       else if (options.all === true) callback(null, [...resolved]);
@@ -110,7 +110,7 @@ export class NameLookup {
     this.#resolve(hostname, options)
       .catch(() => undefined)
       // Outside the promise, so that an exception of the callback reaches the caller.
-      .then((resolved) => process.nextTick(answer, resolved));
+      .then((resolved) => process.nextTick(respond, resolved));
   };
 
   /** Fails pending queries, so that none keeps the process alive. */
@@ -156,10 +156,10 @@ export class NameLookup {
     const configuration = this.#configuration.read() ?? NO_CONFIGURATION;
     let failure: DnsAnswer | undefined;
     for (const candidate of candidates(name, configuration)) {
-      const answer = await this.#share(candidate, families, configuration);
-      if (answer.error === undefined || !ABSENT_CODES.has(answer.error)) return answer;
+      const result = await this.#share(candidate, families, configuration);
+      if (result.error === undefined || !ABSENT_CODES.has(result.error)) return result;
       // A name server that failed may know the name, so the name must not count as absent.
-      if (failure === undefined || answer.error === 'ESERVFAIL') failure = answer;
+      if (failure === undefined || result.error === 'ESERVFAIL') failure = result;
     }
     return failure ?? { ipv4: [], ipv6: [], error: 'ENOTFOUND' };
   }
@@ -168,10 +168,10 @@ export class NameLookup {
     const key = `${Number(families.ipv4)}${Number(families.ipv6)} ${name}`;
     const known = this.#pending.get(key);
     if (known !== undefined) return known;
-    const answer = queryAddresses(this.#resolverFor(configuration), name, families);
-    this.#pending.set(key, answer);
-    void answer.then(() => this.#pending.delete(key));
-    return answer;
+    const result = queryAddresses(this.#resolverFor(configuration), name, families);
+    this.#pending.set(key, result);
+    void result.then(() => this.#pending.delete(key));
+    return result;
   }
 
   /** A resolver keeps the name servers that it found, so a changed file needs a new one. */

@@ -12,7 +12,7 @@ import { STAR } from '../bytes.ts';
 
 /** Up to this number of places they are compared one by one. */
 const MAX_COMPARED = 16;
-/** The most words of all bit sets: 8 MiB. When there are more, all are dropped, and made anew when asked for. */
+/** The most words of all bit sets: 8 MiB. When there are more, all are dropped, and rebuilt on demand. */
 const MAX_BIT_SET_WORDS = 2 ** 21;
 /** The most cells of the table of edges: 4 MiB. A longer target, or one of more distinct bytes, has lists alone. */
 const MAX_TABLE_CELLS = 2 ** 21;

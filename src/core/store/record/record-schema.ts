@@ -1,6 +1,6 @@
 /**
- * What a store or a file of evidence may give as a record. Checked with the parts that options are checked with: zod,
- * which tells more of what is wrong, would be an eighth of a Worker.
+ * The schema of records from a store or an evidence file. It uses the checks of options: zod reports more about a fault,
+ * but would be an eighth of a Worker.
  */
 import {
   type Check,
