@@ -1,8 +1,9 @@
 import { Agent } from 'undici';
+import { describe, expect, it } from 'vitest';
 import { afterEachTest } from '../support/after-each-test.ts';
 import type { FetchFunction } from '../../src/core/fetch/index.ts';
 import type { Transport } from '../../src/core/fetch/transport.ts';
-import { type ProfileName, RobotsClient, type RobotsClientOptions } from '../../src/index.ts';
+import { guardFetch, type ProfileName, RobotsClient, type RobotsClientOptions } from '../../src/index.ts';
 import { type Dialect, parseRobots, type RobotsFile } from '../../src/core/rules/index.ts';
 import {
   type FakeOrigin,
@@ -15,10 +16,23 @@ import { type FtpScript, type FtpSite, startFtpSite } from '../support/ftp-site.
 import { type Site, startRawSite } from '../support/site.ts';
 
 /**
- * What the documents speak about: a robot that follows one of them, and the sites it meets. Each file of this folder
- * goes through one document from its top to its end, and has a test for every statement that a client can obey, with
- * the sentence quoted.
+ * A document as a table: each section from top to end, and in it each sentence that a client can obey, with its case.
  */
+export type SpecificationTable = Readonly<Record<string, Readonly<Record<string, () => unknown>>>>;
+
+export function testSentences(table: SpecificationTable): void {
+  for (const [section, sentences] of Object.entries(table)) {
+    describe(section, () => {
+      for (const [sentence, holds] of Object.entries(sentences)) {
+        it(sentence, async () => {
+          await holds();
+        });
+      }
+    });
+  }
+}
+
+/** A robot that follows one of the documents. */
 export interface Follower {
   readonly robots: RobotsClient;
   readonly clock: VirtualClock;
@@ -110,24 +124,137 @@ async function* octets(file: string): AsyncGenerator<Uint8Array> {
   yield Buffer.from(file);
 }
 
-/** Questions to one file. */
-export interface Reader {
-  readonly file: RobotsFile;
-  /** Whether `agent` may fetch `target`. */
-  may(target: string, agent?: string): boolean;
-  /** Which of the targets it may not. */
-  excluded(targets: readonly string[], agent?: string): string[];
-}
-
-/** Reads a file as a dialect does. */
-export function reader(dialect: Dialect, ...lines: readonly string[]): Reader {
-  return readerOf(dialect, lines.join('\n'));
-}
-
-export function readerOf(dialect: Dialect, body: string | Uint8Array): Reader {
+/**
+ * Reads a file as a dialect does, and compares its verdicts with each expectation: `agent: -/disallowed +/allowed`, for
+ * ExampleBot where no agent is named. After `@` stands what decided: the line of the rule, or the reason.
+ */
+export function readAs(dialect: Dialect, body: string | Uint8Array, ...expectations: string[]): RobotsFile {
   const file = parseRobots(body, { dialect });
-  const may = (target: string, agent = 'ExampleBot'): boolean => file.check(target, agent).allowed;
-  return { file, may, excluded: (targets, agent) => targets.filter((target) => !may(target, agent)) };
+  for (const expectation of expectations) {
+    const [, prefix = '', agent = 'ExampleBot', targets = ''] =
+      /^((.+): )?(.+)$/.exec(expectation) ?? expect.fail(expectation);
+    const verdicts = targets.split(' ').map((token) => {
+      const [, target = '', decider] = /^[-+](.+?)(@[\w-]+)?$/.exec(token) ?? expect.fail(token);
+      const { allowed, reason, rule } = file.check(target, agent);
+      return `${allowed ? '+' : '-'}${target}${decider === undefined ? '' : `@${rule?.line ?? reason}`}`;
+    });
+    expect(`${prefix}${verdicts.join(' ')}`).toBe(expectation);
+  }
+  return file;
+}
+
+export const disallowed = { allowed: false } as const;
+export const allowed = { allowed: true } as const;
+export const disallowedByRule = { allowed: false, reason: 'rule' } as const;
+export const unreachable = { allowed: false, reason: 'unreachable', state: 'disallow-all' } as const;
+export const unavailable = { allowed: true, reason: 'unavailable', state: 'allow-all' } as const;
+export const expired = { allowed: true, reason: 'unreachable-expired' } as const;
+export const lastGoodAllows = { allowed: true, state: 'last-good' } as const;
+export const lastGoodDisallows = { allowed: false, state: 'last-good' } as const;
+
+export const RULES = 'User-agent: *\nDisallow: /private';
+export const DISALLOW_ALL = 'User-agent: *\nDisallow: /';
+
+export type Visit = readonly [path: string, decision: object, afterMs?: number];
+
+type Visited = Follower & { readonly server: FakeOrigin };
+
+/** Checks one path after another, each after its pause, and compares the decisions. */
+export function visitAs(
+  profile: ProfileName,
+  responses: FakeOriginOptions['robots'],
+  ...visits: readonly Visit[]
+): Promise<Visited> {
+  return visitWith({}, profile, responses, ...visits);
+}
+
+export async function visitWith(
+  options: RobotsClientOptions,
+  profile: ProfileName,
+  responses: FakeOriginOptions['robots'],
+  ...visits: readonly Visit[]
+): Promise<Visited> {
+  const server = await site(responses);
+  const { robots, clock } = follower(profile, options);
+  for (const [at, [path, decision, afterMs = 0]] of visits.entries()) {
+    await clock.advance(afterMs);
+    expect(await robots.check(server.url(path)), `visit ${at + 1}, ${path}`).toMatchObject(decision);
+  }
+  return { server, robots, clock };
+}
+
+/** One case after another. */
+export async function each<T>(cases: readonly T[], holds: (one: T) => unknown): Promise<void> {
+  for (const one of cases) await holds(one);
+}
+
+/** The file is requested before the first page, and a disallowed page is not requested. */
+export async function requestsRobotsFirst(profile: ProfileName): Promise<void> {
+  const server = await site([RULES]);
+  const fetchPolitely = guardFetch(fetch, follower(profile).robots);
+  expect((await fetchPolitely(server.url('/page'))).status).toBe(200);
+  const refused = fetchPolitely(server.url('/private'));
+  await expect(refused).rejects.toMatchObject({ code: 'ERR_ROBOTS_DISALLOWED' });
+  expect(server.requests.map(({ path }) => path)).toEqual(['/robots.txt', '/page']);
+}
+
+/** `/robots.txt`, in lower case, is requested, and none of these other files, which disallow everything. */
+export async function requestsOnlyRobotsTxt(profile: ProfileName, ...others: string[]): Promise<void> {
+  const server = await site(
+    [{ status: 404 }],
+    Object.fromEntries(others.map((path) => [path, DISALLOW_ALL])),
+  );
+  const { robots } = follower(profile);
+  for (const path of ['/', '/a/b', '/private', '/folder/private']) {
+    expect(await robots.canFetch(server.url(path)), path).toBe(true);
+  }
+  expect(server.requests.map(({ path }) => path)).toEqual(['/robots.txt']);
+}
+
+/** For each URL the file named is requested, and obeyed. */
+export async function requestsFileFor(
+  profile: ProfileName,
+  ...pairs: readonly (readonly [url: string, file: string])[]
+): Promise<void> {
+  const files = pairs.map(([, file]) => file);
+  const { options, asked } = web(Object.fromEntries(files.map((file) => [file, DISALLOW_ALL])));
+  const { robots } = follower(profile, options);
+  for (const [url] of pairs) expect(await robots.canFetch(url), url).toBe(false);
+  expect(asked).toEqual(files);
+}
+
+/** A chain over that many sites to a file with RULES on a further one. Returns the first origin. */
+export async function redirectChain(redirects: number, status = 302): Promise<string> {
+  let target = (await site([{ status: 404 }], { '/files/robots': RULES })).url('/files/robots');
+  for (let hop = 0; hop < redirects; hop++) {
+    const path = hop === redirects - 1 ? '/robots.txt' : `/hop/${hop}`;
+    const next = await site([{ redirect: target, status }], { [path]: { redirect: target, status } });
+    target = next.url(path);
+  }
+  return new URL(target).origin;
+}
+
+/** Five redirects lead to the file, the sixth makes it unavailable. */
+export async function followsFiveRedirects(profile: ProfileName): Promise<void> {
+  const { robots } = follower(profile);
+  const found = await robots.check(`${await redirectChain(5)}/private`);
+  expect(found).toMatchObject({ ...disallowedByRule, robots: { hops: 5 } });
+  expect(await robots.check(`${await redirectChain(6)}/private`)).toMatchObject(unavailable);
+}
+
+/** Statuses that leave the site open, whatever the body says. */
+export function opensTheSite(profile: ProfileName, statuses: readonly number[]): Promise<void> {
+  return each(statuses, (status) =>
+    visitAs(profile, [{ status, body: DISALLOW_ALL }], ['/private', unavailable]),
+  );
+}
+
+/** 500 KiB of a file are read, and the rest is not. */
+export async function readsHalfAMebibyte(profile: ProfileName): Promise<void> {
+  const filler = '#'.repeat(500 * 1_024 - 'User-agent: *\n\nDisallow: /a\n'.length);
+  const file = `User-agent: *\n${filler}\nDisallow: /a\nDisallow: /b\n`;
+  const { robots, server } = await visitAs(profile, [file], ['/a', disallowed], ['/b', allowed]);
+  expect((await robots.policy(server.origin)).file).toMatchObject({ truncated: true, sizeBytes: 512_000 });
 }
 
 export const SECOND = 1_000;
