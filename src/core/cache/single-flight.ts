@@ -27,12 +27,12 @@ export class SingleFlight<Value> {
     if (signal?.aborted === true) return Promise.reject(signal.reason);
     let flight = this.#flights.get(key);
     if (flight === undefined) {
-      const made = new Flight<Value>(() => {
-        if (this.#flights.get(key) === made) this.#flights.delete(key);
+      const started = new Flight<Value>(() => {
+        if (this.#flights.get(key) === started) this.#flights.delete(key);
       });
-      this.#flights.set(key, made);
-      made.take((flightSignal) => start(flightSignal, () => this.#flights.get(key) === made));
-      flight = made;
+      this.#flights.set(key, started);
+      started.run((flightSignal) => start(flightSignal, () => this.#flights.get(key) === started));
+      flight = started;
     }
     return flight.join(signal);
   }
@@ -66,7 +66,7 @@ class Flight<Value> {
     this.#result.catch(ignore);
   }
 
-  take(start: (signal: LightAbortSignal) => Promise<Value>): void {
+  run(start: (signal: LightAbortSignal) => Promise<Value>): void {
     start(this.#controller).then(
       (value) => {
         this.#landed();

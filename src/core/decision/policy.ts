@@ -92,13 +92,13 @@ export interface OriginPacing {
   readonly waiting: number;
   /** Requests that have started and not ended. */
   readonly inFlight: readonly { readonly url: string; readonly startedAt: number }[];
-  /** When a request that is asked for now may start at the earliest. */
+  /** The earliest start of a request made now. */
   readonly nextAt: number;
   /** The gap between two starts. */
   readonly gapMs: number;
   /** What decides {@link nextAt}. */
   readonly delayFrom: DelayFrom;
-  /** The pause in force, learnt here or by another process of the fleet. */
+  /** The pause in force, from a response to this process or to another one of the fleet. */
   readonly pause?: Pause;
 }
 

@@ -3,7 +3,7 @@ import type { Decision } from './decision.ts';
 
 /** The URL that a caller requested, and the redirects that led to the URL of a decision. */
 export interface RedirectChain {
-  /** The URL that was asked for. Without redirects it is the URL of the decision. */
+  /** The URL that the caller requested. Without redirects, the URL of the decision. */
   readonly requested: string;
   /** The URLs between {@link requested} and that of the decision, in order. */
   readonly redirects: readonly string[];
@@ -13,7 +13,7 @@ export interface RedirectChain {
 export abstract class RefusedRequestError extends RobotsError implements RedirectChain {
   /** The decision about the hop that was refused. */
   readonly decision: Decision;
-  /** The URL that was asked for. It is that of the decision, unless redirects led there. */
+  /** The URL that the caller requested. Without redirects, the URL of the decision. */
   readonly requested: string;
   /** The URLs between {@link requested} and that of the decision, in order. */
   readonly redirects: readonly string[];

@@ -110,7 +110,7 @@ export class FleetSlots {
     void this.#fleet.pause(this.#origin, pauseMs);
   }
 
-  /** The milliseconds until the end of the pause that any member has learnt of; 0 without one. */
+  /** The milliseconds until the end of the pause that any member has reported; 0 without one. */
   async pausedMs(): Promise<number> {
     const pausedMs = (await this.#fleet.pause(this.#origin, 0)) ?? 0;
     const now = this.#clock.now();
@@ -119,7 +119,7 @@ export class FleetSlots {
     return pausedMs;
   }
 
-  /** Without a gap there is nothing to agree on but pauses: any time will do. */
+  /** Without a gap the fleet shares only pauses, so any time is free. */
   startAt(at: number): void {
     this.#slot = { at, latestAt: at + MAX_LATE_MS, delayMs: 0, checkedAt: this.#clock.now() };
   }

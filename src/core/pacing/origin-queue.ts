@@ -12,25 +12,25 @@ export interface PacedRequest extends Wanted, Permit {
   readonly decision: Decision;
   readonly pace: Pace;
   readonly queue: OriginQueue;
-  /** A permit for a time to come is booked for it, instead of waiting for that time. */
+  /** Whether a future permit is booked for the request, instead of waiting for its time. */
   readonly isBooking: boolean;
-  /** Its whole wait ends then at the latest. */
+  /** The latest end of its whole wait. */
   readonly deadline: number;
   /** Its number among the requests to its origin. */
   turn: number;
-  /** Since when it is first in its queue. */
+  /** The time at which it became the first of its queue. */
   firstAt: number | undefined;
-  /** What decides its time, if it is booked. */
+  /** What decides the time of a booking. */
   delayFrom: DelayFrom;
-  /** Its time in the schedule of the fleet. */
+  /** Its slot in the schedule of the fleet. */
   slot: FleetSlot | undefined;
 }
 
 type PacedWaiter = Waiter<PacedRequest>;
 
-/** The longest sleep: the clock may be set meanwhile, and a computer may be suspended. */
+/** Maximum sleep: the clock may be set, or the machine suspended, meanwhile. */
 const MAX_SLEEP_MS = 60_000;
-/** How long before its start a request asks the fleet for pauses at the earliest. */
+/** A request asks the fleet for pauses at most this long before its start. */
 const PAUSE_CHECK_MS = 200;
 const WAKE = Symbol('wake');
 
@@ -43,9 +43,9 @@ export class OriginQueue {
   readonly #waiters = new WaitingList<PacedRequest>();
   #turns = 0;
   #isServing = false;
-  /** A pause has begun: every waiting request has to be looked at again. */
-  #isPausedAnew = false;
-  /** No deadline of a waiting request is before it. */
+  /** A pause has begun: every waiting request must be checked again. */
+  #mustRecheckAll = false;
+  /** The earliest deadline of the waiting requests, or an earlier time. */
   #nextDeadline = Infinity;
   #sleeper:
     { readonly until: number; readonly forPermit: boolean; readonly controller: AbortController } | undefined;
@@ -62,7 +62,7 @@ export class OriginQueue {
   }
 
   /**
-   * When a request that is asked for now may start at the earliest.
+   * The earliest start of a request made now.
    *
    * @param unknown The gap of a queue that had no request yet.
    */
@@ -148,7 +148,7 @@ export class OriginQueue {
     const pause = this.schedule.learn(signal);
     if (pause === undefined) return undefined;
     this.#slots?.share(pause.until - signal.now);
-    this.#isPausedAnew = true;
+    this.#mustRecheckAll = true;
     this.#wake();
     return pause;
   }
@@ -159,7 +159,7 @@ export class OriginQueue {
     if (pausedMs === 0) return;
     const now = this.#monotonic.now();
     const signal = { now, startedAt: undefined, askedMs: pausedMs, backOff: false, random: () => 0 } as const;
-    if (this.schedule.learn(signal) !== undefined) this.#isPausedAnew = true;
+    if (this.schedule.learn(signal) !== undefined) this.#mustRecheckAll = true;
   }
 
   close(reason: unknown): void {
@@ -204,7 +204,7 @@ export class OriginQueue {
   ): number | Deferral | undefined {
     const { pace, deadline } = request;
     // A booking does not go before requests that wait.
-    if (at > deadline || (ahead > 0 && !this.#waiters.hasBookingsAlone)) return this.#defer(request, now, at);
+    if (at > deadline || (ahead > 0 && !this.#waiters.hasOnlyBookings)) return this.#defer(request, now, at);
     if (pace.ahead === undefined) {
       if (!this.schedule.hasFreePermit(now, at, pace.concurrency))
         return this.#defer(request, now, at, 'concurrency');
@@ -273,7 +273,7 @@ export class OriginQueue {
     const { request } = waiter;
     const now = this.#monotonic.now();
     request.firstAt ??= now;
-    if (this.#isPausedAnew || now >= this.#nextDeadline) this.#deferAll(now);
+    if (this.#mustRecheckAll || now >= this.#nextDeadline) this.#deferAll(now);
     if (this.#waiters.first !== waiter) return undefined;
     const decided = this.#decide(request, 0, now);
     if (typeof decided === 'object') return this.#settle(waiter, decided);
@@ -285,7 +285,7 @@ export class OriginQueue {
 
   /** Defers every waiting request that would have to wait too long. */
   #deferAll(now: number): void {
-    this.#isPausedAnew = false;
+    this.#mustRecheckAll = false;
     this.#nextDeadline = Infinity;
     let ahead = 0;
     for (const waiter of this.#waiters) {

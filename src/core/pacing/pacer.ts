@@ -61,7 +61,7 @@ export class Pacer implements Permits {
     const now = this.now();
     const queue = this.#queues.of(decision.origin, now);
     const gap = this.#gapOf(decision, pace);
-    if (queue === undefined) return this.#deferredBooking(decision, gap, noRoom(gap, now));
+    if (queue === undefined) return this.#deferredBooking(decision, gap, limitReached(gap, now));
     const request = this.#requestOf(queue, decision, pace, now, true);
     const settled = (deferral: Deferral | undefined): Settled =>
       deferral === undefined ? this.#booked(request) : this.#deferredBooking(decision, gap, deferral);
@@ -81,7 +81,8 @@ export class Pacer implements Permits {
   ): RequestPermit | Promise<RequestPermit> {
     const now = this.now();
     const queue = this.#queues.of(decision.origin, now);
-    if (queue === undefined) throw this.#deferred(decision, noRoom(this.#gapOf(decision, pace), now), true);
+    if (queue === undefined)
+      throw this.#deferred(decision, limitReached(this.#gapOf(decision, pace), now), true);
     const request = this.#requestOf(queue, decision, pace, now, false);
     const acquired = queue.acquire(request, now, signal);
     if (acquired instanceof Promise) {
@@ -265,10 +266,10 @@ export class Pacer implements Permits {
   }
 }
 
-/** The earliest retry of a request to an origin without a queue: without a gap it would be tried all the time. */
-const NO_ROOM_MS = 100;
+/** The earliest retry of a request to an origin without a queue: prevents a busy loop when the gap is 0. */
+const MIN_RETRY_MS = 100;
 
 /** The deferral of a request to an origin that has no queue, because the maximum of queues is in use. */
-function noRoom({ delayMs }: Gap, now: number): Deferral {
-  return { retryAt: now + Math.max(NO_ROOM_MS, delayMs), delayFrom: 'concurrency' };
+function limitReached({ delayMs }: Gap, now: number): Deferral {
+  return { retryAt: now + Math.max(MIN_RETRY_MS, delayMs), delayFrom: 'concurrency' };
 }

@@ -87,7 +87,7 @@ export class PagePermit implements RequestPermit {
     const request = this.#request;
     if (!request.hasStarted || this.#hasLearnt) return;
     request.queue.expire(request, this.#permits.now() + PERMIT_TTL_MS);
-    // It may be the response to another request for the URL, so others may still be learnt from.
+    // It may be the response to another request for the URL, so later responses still count.
     this.#hasLearnt = asksForPause(response.status);
     this.#permits.learn(request, response);
   }

@@ -83,7 +83,7 @@ export class Schedule {
     return held < concurrency;
   }
 
-  /** When the first permit ends at the latest. Most end before. */
+  /** The latest end of the first permit. Most end earlier. */
   nextExpiry(): number {
     let next = Infinity;
     for (const { expiresAt } of this.#permits) next = Math.min(next, expiresAt);
@@ -184,7 +184,7 @@ export class Schedule {
   }
 }
 
-/** The longer gap of two neighbours counts, so that a delay just learnt holds at once. */
+/** The longer gap of two neighbours counts, so that a new delay applies at once. */
 function longer(one: Gap, other: Gap): Gap {
   return one.delayMs > other.delayMs ? one : other;
 }

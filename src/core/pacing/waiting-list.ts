@@ -24,7 +24,7 @@ export class WaitingList<Request extends Waiting> {
   #first: Waiter<Request> | undefined;
   #last: Waiter<Request> | undefined;
   #size = 0;
-  /** Of them, those that wait to start; the others wait to be booked. */
+  /** Requests that wait to start; all others wait to be booked. */
   #starting = 0;
 
   get first(): Waiter<Request> | undefined {
@@ -35,8 +35,8 @@ export class WaitingList<Request extends Waiting> {
     return this.#size;
   }
 
-  /** Whether all of them wait to be booked. */
-  get hasBookingsAlone(): boolean {
+  /** Whether all requests wait to be booked. */
+  get hasOnlyBookings(): boolean {
     return this.#starting === 0;
   }
 
@@ -48,7 +48,7 @@ export class WaitingList<Request extends Waiting> {
     this.#count(waiter, 1);
   }
 
-  /** Puts a request back that has lost its permit: before those that came after it. */
+  /** Puts back a request that has lost its permit, before all later ones. */
   insert(waiter: Waiter<Request>): void {
     let next = this.#first;
     while (next !== undefined && next.request.turn < waiter.request.turn) next = next.next;

@@ -8,11 +8,11 @@ interface StoreClockOptions {
 }
 
 /** The clocks are compared again after this time. */
-const COMPARED_FOR_MS = 10 * 60 * 1000;
+const COMPARISON_TTL_MS = 10 * 60 * 1000;
 /** The store is asked again after this time if it returned no time. */
-const ASKED_AGAIN_AFTER_MS = 10_000;
+const RETRY_MS = 10_000;
 /** Smaller differences come from the network, and from clocks set by NTP. */
-const NOTICED_MS = 500;
+const MIN_DIFFERENCE_MS = 500;
 
 /** How far the clock of a store is ahead of ours. */
 export class StoreClock {
@@ -23,7 +23,7 @@ export class StoreClock {
   #nextAt = -Infinity;
   #latest = -Infinity;
   /** The last reading of the store's time failed, and no other call has succeeded since. */
-  #wasOutOfReach = false;
+  #wasUnreachable = false;
   #comparing: Promise<void> | undefined;
 
   constructor(options: StoreClockOptions, caller: StoreCaller) {
@@ -35,22 +35,22 @@ export class StoreClock {
    * Milliseconds to add to our time to get the store's; 0 for a store without a clock, or while it does not respond.
    *
    * @param origin For events.
-   * @param isInReach The store has just served a call. If its clock could not be read before, it is read again.
+   * @param isReachable The store has just served a call. If its clock could not be read before, it is read again.
    * @returns a promise only while the clocks are compared.
    */
-  aheadMs(origin: string, isInReach: boolean): number | Promise<number> {
+  aheadMs(origin: string, isReachable: boolean): number | Promise<number> {
     const { store, clock } = this.#options;
     if (store.now === undefined) return 0;
     const now = clock.now();
     const wasSetBack = now < this.#latest;
     this.#latest = now;
-    if (wasSetBack || now >= this.#nextAt || (isInReach && this.#wasOutOfReach)) {
-      this.#comparing ??= this.#compare(origin, isInReach).finally(() => (this.#comparing = undefined));
+    if (wasSetBack || now >= this.#nextAt || (isReachable && this.#wasUnreachable)) {
+      this.#comparing ??= this.#compare(origin, isReachable).finally(() => (this.#comparing = undefined));
     }
     return this.#comparing?.then(() => this.#knownMs) ?? this.#knownMs;
   }
 
-  async #compare(origin: string, isInReach: boolean): Promise<void> {
+  async #compare(origin: string, isReachable: boolean): Promise<void> {
     const { store, clock } = this.#options;
     const before = clock.now();
     const called = await this.#caller.call<number | undefined>({
@@ -61,10 +61,10 @@ export class StoreClock {
       // A write may be the first call that reaches the store again. Reads are still suspended then.
       regardless: true,
     });
-    this.#wasOutOfReach = !called.ok && !isInReach;
-    this.#nextAt = before + (called.ok ? COMPARED_FOR_MS : ASKED_AGAIN_AFTER_MS);
+    this.#wasUnreachable = !called.ok && !isReachable;
+    this.#nextAt = before + (called.ok ? COMPARISON_TTL_MS : RETRY_MS);
     if (!called.ok || called.value === undefined) return;
     const aheadMs = Math.round(called.value - (before + clock.now()) / 2);
-    if (Math.abs(aheadMs - this.#knownMs) >= NOTICED_MS) this.#knownMs = aheadMs;
+    if (Math.abs(aheadMs - this.#knownMs) >= MIN_DIFFERENCE_MS) this.#knownMs = aheadMs;
   }
 }

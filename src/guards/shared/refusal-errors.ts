@@ -127,7 +127,7 @@ export class RobotsUsageError extends RefusedRequestError {
 /**
  * The error for a decision that refuses a request.
  *
- * @param way The redirects that led to the URL of the decision.
+ * @param chain The redirects that led to the URL of the decision.
  */
 export function refusalFor(decision: Decision, chain?: RedirectChain): Exclude<Refusal, RobotsDeferredError> {
   if (decision.allowed && decision.usage !== undefined) {
