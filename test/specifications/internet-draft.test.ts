@@ -37,6 +37,7 @@ import {
  */
 const PROFILE = 'rfc9309';
 const read = readAs.bind(undefined, PROFILE);
+const visit = visitAs.bind(undefined, PROFILE);
 
 const HEADER = 'Mozilla/5.0 (compatible; ExampleBot/0.1; https://www.example.com/bot.html)';
 const SIMPLE_EXAMPLE = `User-Agent : foobot
@@ -205,7 +206,7 @@ testSentences({
     '"The /robots.txt URI is implicitly allowed."': async () => {
       read('User-agent: *\nDisallow: /', '+/robots.txt');
       const itself = { allowed: true, reason: 'robots-txt' };
-      const { server } = await visitAs(PROFILE, [{ status: 503 }], ['/robots.txt', itself]);
+      const { server } = await visit([{ status: 503 }], ['/robots.txt', itself]);
       expect(server.requests).toEqual([]);
     },
     '"Octets in the URI and robots.txt paths outside the range of the US-ASCII coded character set, and those in the reserved range […], MUST be percent-encoded […] prior to comparison."':
@@ -295,7 +296,7 @@ testSentences({
       () => {
         const body = `${RULES}\n\0\u0001nonsense`;
         return each([200, 203, 206, 299], (status) =>
-          visitAs(PROFILE, [{ status, body }], ['/private', disallowedByRule], ['/', allowed]),
+          visit([{ status, body }], ['/private', disallowedByRule], ['/', allowed]),
         );
       },
   },
@@ -326,7 +327,7 @@ testSentences({
       () => opensTheSite(PROFILE, [400, 401, 403, 404, 410, 418, 451, 499]),
     // A request for fewer requests is not read as leave to send any number: Google's page excepts 429 as well.
     '"in the context of HTTP, unavailable status codes are in the 400-499 range": but for 429': () =>
-      visitAs(PROFILE, [{ status: 429 }], ['/', unreachable]),
+      visit([{ status: 429 }], ['/', unreachable]),
     '"or MAY use a cached version of a robots.txt file for up to 24 hours."': () => {
       // A setting, which no preset has.
       const profile = { ...profiles.rfc9309, name: 'draft', keepCopyOnUnavailableMs: DAY };
@@ -343,7 +344,7 @@ testSentences({
   'Unreachable status': {
     '"in the context of HTTP, an unreachable robots.txt has a response code in the 500-599 range"': () =>
       each([500, 502, 503, 599], (status) =>
-        visitAs(PROFILE, [{ status, body: 'User-agent: *\nAllow: /' }], ['/', unreachable]),
+        visit([{ status, body: 'User-agent: *\nAllow: /' }], ['/', unreachable]),
       ),
     '"If the robots.txt is unreachable due to server or network errors, this means the robots.txt is undefined and the crawler MUST assume complete disallow."':
       async () => {
@@ -356,8 +357,7 @@ testSentences({
       },
     'a good copy is no exception to be found in that sentence, but in that on caching: "unless the robots.txt is unreachable"':
       () =>
-        visitAs(
-          PROFILE,
+        visit(
           [RULES, { status: 500 }],
           ['/', allowed],
           ['/', lastGoodAllows, DAY],
@@ -373,15 +373,13 @@ testSentences({
       }),
     '"If the robots.txt is undefined for a reasonably long period of time (for example, 30 days), clients MAY assume the robots.txt is unavailable or continue to use a cached copy."':
       async () => {
-        await visitAs(
-          PROFILE,
+        await visit(
           [{ status: 500 }],
           ['/', unreachable],
           ['/', disallowed, 30 * DAY - 1],
           ['/', expired, 1],
         );
-        await visitAs(
-          PROFILE,
+        await visit(
           [RULES, { status: 500 }],
           ['/', allowed],
           ['/', allowed, 30 * DAY],
@@ -400,12 +398,11 @@ testSentences({
   Caching: {
     '"Crawlers MAY cache the fetched robots.txt file\'s contents."': async () => {
       const visits = Array.from({ length: 20 }, (_, hour) => [`/${hour}`, allowed, HOUR] as const);
-      expect((await visitAs(PROFILE, [RULES], ...visits)).server.robotsCount).toBe(1);
+      expect((await visit([RULES], ...visits)).server.robotsCount).toBe(1);
     },
     '"Crawlers MAY use standard cache control as defined in RFC2616."': async () => {
       const headers = { 'cache-control': 'max-age=3600', etag: '"1"' };
-      const { server, robots, clock } = await visitAs(
-        PROFILE,
+      const { server, robots, clock } = await visit(
         [{ body: RULES, headers }, { status: 304 }],
         ['/', allowed],
       );
@@ -417,7 +414,7 @@ testSentences({
     '"Crawlers SHOULD NOT use the cached version for more than 24 hours"': async () => {
       const headers = { 'cache-control': 'max-age=31536000', expires: 'Fri, 01 Jan 2038 00:00:00 GMT' };
       const responses = [{ body: RULES, headers }, 'User-agent: *\nAllow: /'];
-      const { server, robots, clock } = await visitAs(PROFILE, responses, ['/', allowed]);
+      const { server, robots, clock } = await visit(responses, ['/', allowed]);
       await clock.advance(DAY - 1);
       expect(robots.peek(server.url('/private'))).toMatchObject(disallowed);
       await clock.advance(1);
@@ -425,12 +422,7 @@ testSentences({
       expect(await robots.canFetch(server.url('/private'))).toBe(true);
     },
     '"unless the robots.txt is unreachable."': () =>
-      visitAs(
-        PROFILE,
-        [RULES, { fault: 'reset' }],
-        ['/', allowed],
-        ['/private', lastGoodDisallows, 10 * DAY],
-      ),
+      visit([RULES, { fault: 'reset' }], ['/', allowed], ['/private', lastGoodDisallows, 10 * DAY]),
   },
   Limits: {
     '"Crawlers MAY impose a parsing limit that MUST be at least 500 kibibytes (KiB)."': async () => {

@@ -30,6 +30,7 @@ import {
  */
 const PROFILE = 'koster-1996';
 const read = readAs.bind(undefined, PROFILE);
+const visit = visitAs.bind(undefined, PROFILE);
 
 /** The rows of the table in 3.2.2: record path, URL path, whether they match. */
 const MATCHES = [
@@ -80,19 +81,17 @@ testSentences({
       () => {
         const body = 'User-agent: examplebot\nDisallow: /a\n\nUser-agent: b\nDisallow: /b';
         return each([200, 203, 206], (status) =>
-          visitAs(PROFILE, [{ status, body }], ['/a', disallowedByRule], ['/b', allowed]),
+          visit([{ status, body }], ['/a', disallowedByRule], ['/b', allowed]),
         );
       },
     '"If the server response indicates the resource does not exist (HTTP Status Code 404), the robot can assume no instructions are available, and that access to the site is unrestricted."':
-      () =>
-        visitAs(PROFILE, [{ status: 404, body: 'User-agent: *\nDisallow: /' }], ['/private', unavailable]),
+      () => visit([{ status: 404, body: 'User-agent: *\nDisallow: /' }], ['/private', unavailable]),
     // RFC 9309 and Google open the site on these two.
     '"On server response indicating access restrictions (HTTP Status Code 401 or 403) a robot should regard access to the site completely restricted."':
       () =>
         each([401, 403], async (status) => {
           const restricted = { allowed: false, reason: 'restricted' };
-          const { server } = await visitAs(
-            PROFILE,
+          const { server } = await visit(
             [{ status, body: 'User-agent: *\nAllow: /' }],
             ['/', restricted],
             ['/a', restricted],
@@ -128,7 +127,7 @@ testSentences({
         expect(await nameless.robots.check('http://nowhere.example/')).toMatchObject(unreachable);
       },
     'a good copy does not serve meanwhile: visits are deferred': () =>
-      visitAs(PROFILE, [RULES, { status: 500 }], ['/', allowed], ['/', unreachable, 7 * DAY]),
+      visit([RULES, { status: 500 }], ['/', allowed], ['/', unreachable, 7 * DAY]),
     '"On server response indicating Redirection (HTTP Status Code 3XX) a robot should follow the redirects until a resource can be found."':
       async () => {
         // No number is given; RFC 9309 has five. Twenty are followed, and a chain that has to be cut has found nothing.
@@ -293,7 +292,7 @@ testSentences({
     // RFC 9309 and Google: 24 hours.
     '"If no cache-control directives are present robots should default to an expiry of 7 days."':
       async () => {
-        const { server, robots, clock } = await visitAs(PROFILE, [RULES], ['/', allowed]);
+        const { server, robots, clock } = await visit([RULES], ['/', allowed]);
         await clock.advance(7 * DAY - 1);
         expect(robots.peek(server.url('/private'))).toMatchObject(disallowed);
         await clock.advance(1);
@@ -319,7 +318,7 @@ testSentences({
     '"Web site administrators […] react by putting up pages asking "What are you looking for?"."': () => {
       const body = '<html>\n<title>What are you looking for?</title>\n<a href="/">Home</a>\n</html>';
       const page = { body, headers: { 'content-type': 'text/html' } };
-      return visitAs(PROFILE, [page], ['/a', { allowed: true, reason: 'no-group' }]);
+      return visit([page], ['/a', { allowed: true, reason: 'no-group' }]);
     },
     '"robots should be liberal in accepting files with different end-of-line conventions, specifically CR and LF in addition to CRLF."':
       () =>
