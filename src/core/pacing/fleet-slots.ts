@@ -69,7 +69,7 @@ export class FleetSlots {
     if (this.#slot !== undefined && this.#slot.at < time) this.#slot = undefined;
   }
 
-  /** A request missed its slot by `ms` milliseconds. */
+  /** A request missed its slot by `byMs` milliseconds. */
   missed(byMs: number): void {
     this.#slackMs = Math.min(MAX_SLACK_MS, Math.max(this.#slackMs, Math.ceil(2 * byMs)));
   }
