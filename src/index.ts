@@ -18,6 +18,7 @@ export {
   type UnavailableReason,
   type UnreachablePhase,
   type UnreachableTreatment,
+  type HeaderFields,
 } from './core/lifecycle/index.ts';
 export type { Agent } from './core/rules/agent-tokens.ts';
 export {
@@ -67,6 +68,7 @@ export type {
   StoreLeaseOptions,
   StoreSetOptions,
   StoreOperation,
+  StoreReserveOptions,
 } from './core/store/index.ts';
 export type {
   CacheMessage,
@@ -112,6 +114,8 @@ export {
   RobotsUndecidedError,
   RobotsUnreachableError,
   RobotsUsageError,
+  type PermitOptions,
+  type PaymentRequired,
 } from './guards/shared/index.ts';
 export { guardFetch, type GuardFetchOptions } from './guards/fetch/fetch.ts';
 export {
@@ -122,6 +126,7 @@ export {
   type Reservation,
   RobotsDeferredError,
   type RequestPermit,
+  type PacingTotals,
 } from './core/pacing/index.ts';
 export { originOf, targetOf } from './core/url/index.ts';
 export type { AddressPolicy } from './core/net/address-policy.ts';

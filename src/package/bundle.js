@@ -59,6 +59,8 @@ await bundle({ ...entrances, ...platforms, cli: 'src/apps/cli/main.ts' }, isInst
   dir: folder,
   cleanDir: true,
   format: 'esm',
+  // Names stay, so that stack traces can be read.
+  minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
   entryFileNames: '[name].js',
   // Its module reads the files of the page beside it.
   codeSplitting: { groups: [{ name: 'page/assets', test: /serve\/page\/assets\.ts$/ }] },

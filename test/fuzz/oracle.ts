@@ -34,11 +34,26 @@ export function verdictOn({ status, fields, chunks, breaks }: FuzzAnswer): Verdi
   } catch {
     return { kind: 'unreachable-or-cut' };
   }
+  if (!isText(bytes.subarray(0, LIMIT + 1))) return { kind: 'unreachable' };
   if (bytes.length <= LIMIT) return { kind: 'success', body: bytes, truncated: false };
   let end = LIMIT;
   const isEnd = (at: number): boolean => bytes[at] === 0x0a || bytes[at] === 0x0d;
   if (!isEnd(LIMIT)) while (end > 0 && !isEnd(end - 1)) end--;
-  return { kind: 'success', body: bytes.subarray(0, end), truncated: true };
+  const comment =
+    isEnd(LIMIT) || /^(?:fffe|feff)/.test(start(bytes)) ? -1 : bytes.subarray(end, LIMIT).indexOf(0x23);
+  return { kind: 'success', body: bytes.subarray(0, comment < 0 ? end : end + comment), truncated: true };
+}
+
+const start = (bytes: Uint8Array): string => Buffer.from(bytes.subarray(0, 5)).toString('hex');
+
+/** Other formats by how they begin: gzip, Zstandard, PNG, PDF, ZIP, UTF-32; and what has a NUL in its first line. */
+function isText(bytes: Uint8Array): boolean {
+  if (/^(?:1f8b|28b52ffd|89504e47|255044462d|504b0304|504b0506|fffe0000)/.test(start(bytes))) return false;
+  if (/^(?:fffe|feff)/.test(start(bytes))) return true;
+  const [firstLine = ''] = Buffer.from(bytes)
+    .toString('latin1')
+    .split(/[\r\n]/, 1);
+  return !firstLine.includes('\0');
 }
 
 function undo(coding: string, bytes: Uint8Array): Uint8Array {

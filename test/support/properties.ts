@@ -50,6 +50,7 @@ export function limitShrinking<Ts>(
 
 export * from 'fast-check';
 
+/** @public `fc.assert` of tests. */
 export function assert<Ts>(property: IAsyncProperty<Ts>, parameters?: Parameters<Ts>): Promise<void>;
 export function assert<Ts>(property: IProperty<Ts>, parameters?: Parameters<Ts>): void;
 export function assert<Ts>(property: IRawProperty<Ts>, parameters?: Parameters<Ts>): Promise<void> | void {

@@ -5,7 +5,8 @@ import { diff } from './diff.ts';
 import { type Handler, JSON_TYPE, Problem } from './reply.ts';
 import { explainOne, explainPasted, policy } from './explain.ts';
 import { openApi } from './openapi.ts';
-import { assets } from './page/assets.ts';
+import { failures, PRIVATE_ADDRESS, reasons } from '../answers/text/index.ts';
+import { assets, moduleHandler } from './page/assets.ts';
 import { onlyKnown } from './request.ts';
 
 export interface RouteHandlers {
@@ -81,4 +82,6 @@ export const routes: ReadonlyMap<string, RouteHandlers> = new Map<string, RouteH
   ['/openapi.json', { GET: description }],
   ['/healthz', { GET: health }],
   ...[...assets].map(([path, handler]): [string, RouteHandlers] => [path, { GET: handler }]),
+  // Reasons and error codes in the words that the command has.
+  ['/page/words.js', { GET: moduleHandler({ reasons, failures, PRIVATE_ADDRESS }) }],
 ]);

@@ -29,3 +29,4 @@ export {
   type ReplayOptions,
   type ReplayReport,
 } from './replay.ts';
+export type { EntryFault } from './replay-state.ts';

@@ -35,7 +35,7 @@ export interface GuardClient {
 }
 
 /** The pace of a guard, for one request. */
-interface PermitOptions extends Pace {
+export interface PermitOptions extends Pace {
   readonly signal?: AbortSignal;
 }
 

@@ -4,10 +4,10 @@
  * Guards must not import `core/client/`, which they know as a `GuardClient`, nor `core/cache/` or `core/store/`. They
  * describe the libraries they guard by types of their own and import none of them.
  */
-export type { GuardClient } from './client.ts';
+export type { GuardClient, PermitOptions } from './client.ts';
 export type { OtherIdentity } from './identity.ts';
 export type { IgnoreReason, RobotsInit } from './ignore.ts';
-export type { GuardOptions, IgnoredRequest } from './options.ts';
+export type { GuardOptions, IgnoredRequest, PaymentRequired } from './options.ts';
 export {
   type Refusal,
   refusalIn,

@@ -43,6 +43,8 @@ export interface DatabaseFile {
 export type OnDamage = 'replace' | 'throw';
 
 const PAUSE_MS = 20;
+/** How often a file is looked at before it counts as one of something else. */
+const FOREIGN_LOOKS = 10;
 /** Longer than another process needs to check and rename the file. */
 const MAX_WAIT_MS = 10_000;
 /** The time for which another process may have a damaged database open in order to check it. */
@@ -82,8 +84,12 @@ export function quarantineIfDamaged(file: DatabaseFile, onDamage: OnDamage): Qua
 
 /** An unrelated file that `path` names by mistake must stay unchanged. An empty file has nothing to lose. */
 function assertDatabase({ kind, path, isDatabase }: DatabaseFile): void {
-  const stats = statSync(path, { throwIfNoEntry: false });
-  if (stats === undefined || !stats.isFile() || stats.size === 0 || isDatabase()) return;
+  // Another process may be creating the file: only one that stays foreign is one.
+  for (let looks = 0; looks < FOREIGN_LOOKS; looks++) {
+    if (looks > 0) pause(PAUSE_MS);
+    const stats = statSync(path, { throwIfNoEntry: false });
+    if (stats === undefined || !stats.isFile() || stats.size === 0 || isDatabase()) return;
+  }
   throw new RobotsInvalidOptionsError(
     `Expected ${quote(path)} to be a database of ${kind}, got a file of something else, which was left as it is; ` +
       'use another `path`',

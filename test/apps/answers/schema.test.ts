@@ -183,7 +183,14 @@ describe('every field that the command prints in JSON stands in its schema', () 
     const described = schema.replayLine.or(schema.replayReportLine);
     await expectLines(described, ['replay', '--json', '-a', 'OtherBot', file]);
     await expectLines(schema.urlHistoryLine, ['replay', '--json', '--url', site.url('/private'), file]);
-    // Without the answer for robots.txt.
+    await expectLines(schema.fileVersionLine, ['replay', '--json', '--versions', file]);
+    await expectLines(schema.earlyStartLine.or(schema.conductReportLine), [
+      'replay',
+      '--json',
+      '--conduct',
+      file,
+    ]);
+    // Without the response to the request for robots.txt.
     const lines = readFileSync(file, 'utf8').split('\n');
     const cut = lines.filter((line) => !line.includes('"type":"robots"')).join('\n');
     const { stdout } = await cli(['replay', '--json', '-'], { stdin: cut });

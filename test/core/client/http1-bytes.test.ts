@@ -149,12 +149,12 @@ const TRANSPORTS: readonly (readonly [WireCase['transport'], Wanted])[] = [
     },
   ],
   [
-    // It takes other versions, and knows neither 100 nor tabs: the guide says so.
+    // It takes other versions, and knows neither 100 nor tabs: the guide says so. From Node 22 on it continues after a 101.
     'fetch',
     {
       versions: ['HTTP/1.0', 'http/1.1', 'HTTP/1.2'],
       starts: ['\r\n', '\n', '\r\n\r\n', ' '],
-      interim: ['102', '103', '199', '101', '099'],
+      interim: ['102', '103', '199', '099'],
       spaces: ['', ' ', '  '],
     },
   ],

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
-import { failures, PRIVATE_ADDRESS, reasons } from '../../answers/text/index.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Handler, Reply } from '../reply.ts';
 
@@ -32,21 +31,21 @@ type Coding = (typeof CODINGS)[number];
 
 /**
  * Handlers of the files of the page, by path. The files are read and compressed once, at import; the build copies them
- * to `dist`.
+ * to `dist`. This module imports no other one: it stays a file of its own there, beside them.
  */
-export const assets: ReadonlyMap<string, Handler> = new Map([
-  ...FILES.map(([path, type, name]): [string, Handler] => {
+export const assets: ReadonlyMap<string, Handler> = new Map(
+  FILES.map(([path, type, name]): [string, Handler] => {
     const file = readFileSync(new URL(name, import.meta.url));
     const handler = assetHandler(`${type}; charset=utf-8`, file);
     return [path, name === 'index.html' ? documentHandler(handler, file) : handler];
   }),
-  ['/page/words.js', wordsHandler()],
-]);
+);
 
-/** A module with the reasons and error codes in words, from the table that the command has. */
-function wordsHandler(): FileHandler {
-  const exports = Object.entries({ reasons, failures, PRIVATE_ADDRESS });
-  const lines = exports.map(([name, value]) => `export const ${name} = ${JSON.stringify(value)};\n`);
+/** The handler of a module that exports these values. */
+export function moduleHandler(values: Readonly<Record<string, unknown>>): FileHandler {
+  const lines = Object.entries(values).map(
+    ([name, value]) => `export const ${name} = ${JSON.stringify(value)};\n`,
+  );
   return assetHandler('text/javascript; charset=utf-8', Buffer.from(lines.join('')));
 }
 

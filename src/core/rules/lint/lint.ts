@@ -151,7 +151,8 @@ class Linter {
     }
     if (this.#signals.size > 0) {
       for (const { line } of recordsFor(this.#file, '*', SIGNALS).apart) {
-        report.add('origin-wide-signal', 'info', this.#signals.get(line)!);
+        const span = this.#signals.get(line);
+        if (span !== undefined) report.add('origin-wide-signal', 'info', span);
       }
     }
     this.#groups.finish();
