@@ -102,6 +102,27 @@ describe('the error of a guard', () => {
     expect(refusalFor(DISALLOWED)).toMatchObject({ requested: DISALLOWED.url, redirects: [] });
   });
 
+  it('has no user name and password in its message, and the URLs as the caller gave them', () => {
+    const url = 'https://user:secret@example.com/private';
+    const way = { requested: 'https://user:secret@example.com/start', redirects: [url] };
+    const usage = usageOf(BASE, parseRobots('User-agent: *\nContent-Usage: train-ai=n\n'), 'train-ai');
+    const refusals = [DISALLOWED, UNREACHABLE, RESTRICTED, { ...DISALLOWED, allowed: true, usage }];
+    for (const decision of refusals as Decision[]) {
+      const refused = { ...decision, url };
+      for (const error of [
+        refusalFor(refused, way),
+        refusalFor(refused, { ...way, redirects: [] }),
+        new RobotsDeferredError(refused, { retryAt: 0, delayFrom: 'crawl-delay' }, way),
+        new RobotsUndecidedError(url, way),
+      ]) {
+        expect(error.message).toContain('https://example.com/private');
+        expect(error.message).not.toMatch(/user|secret/);
+        expect(error.requested).toBe(way.requested);
+      }
+      expect(refusalFor(refused).decision.url).toBe(url);
+    }
+  });
+
   it('of a redirect that cannot wait names its URL', () => {
     const way = { requested: 'https://example.com/start', redirects: [] };
     expect(new RobotsUndecidedError(BASE.url, way)).toMatchObject({

@@ -30,7 +30,7 @@ export {
   TimeSlice,
 } from './clock.ts';
 export { ignore, omitUndefined } from './values.ts';
-export { truncate } from './printable.ts';
+export { truncate, urlWithoutUserinfo } from './printable.ts';
 export {
   DEFAULT_AGENT,
   DEFAULT_CONCURRENCY,

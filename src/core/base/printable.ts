@@ -22,6 +22,18 @@ export function withoutUserinfo(text: string): string {
     .replace(/\b(?!https?:|ftp:)(rediss?(?=:)|[a-z][a-z\d+.-]+(?=:[/\\])):[^\s"]*@/gi, '$1://');
 }
 
+/**
+ * A URL without user name and password. `Location` fields are as the site wrote them: URL parsers skip white space within
+ * `//`, and take `///user@host` for `//user@host`.
+ */
+export function urlWithoutUserinfo(url: string): string {
+  return url.includes('@') ? url.replace(USERINFO, '$1') : url;
+}
+
+/** URL Standard: "special authority ignore slashes state", tabs and newlines are removed, and "\\" counts as "/". */
+const USERINFO =
+  /^([\s\u0000-\u0020]*(?:[a-z][a-z\d+.\-\t\r\n]*:[\\/\t\r\n]*|[\\/][\t\r\n]*[\\/][\\/\t\r\n]*))[^\\/?#]*@/i;
+
 /** Formats a file name as given. */
 export function fileName(name: string): string {
   return name === '-' ? 'standard input' : printable(name);

@@ -1,4 +1,4 @@
-import { RobotsError } from '../base/index.ts';
+import { RobotsError, urlWithoutUserinfo } from '../base/index.ts';
 import type { Decision } from './decision.ts';
 
 /** The URL that a caller requested, and the redirects that led to the URL of a decision. */
@@ -31,8 +31,11 @@ export abstract class RefusedRequestError extends RobotsError implements Redirec
   }
 }
 
-/** The start of a message about `url`: the requested URL and the number of redirects. */
+/** The start of a message about `url`: the requested URL and the number of redirects, without userinfo. */
 export function redirectChainPrefix(url: string, { requested, redirects }: RedirectChain): string {
-  if (redirects.length > 0) return `${requested} leads to ${url} by ${redirects.length + 1} redirects: `;
-  return requested === url ? '' : `${requested} redirects to ${url}: `;
+  if (requested === url && redirects.length === 0) return '';
+  const [from, to] = [urlWithoutUserinfo(requested), urlWithoutUserinfo(url)];
+  return redirects.length > 0
+    ? `${from} leads to ${to} by ${redirects.length + 1} redirects: `
+    : `${from} redirects to ${to}: `;
 }

@@ -1,3 +1,4 @@
+import { urlWithoutUserinfo } from '../base/index.ts';
 import { type Decision, type DelayFrom, RefusedRequestError, type RedirectChain } from '../decision/index.ts';
 
 const WHY: Readonly<Record<DelayFrom, string>> = {
@@ -38,7 +39,7 @@ export class RobotsDeferredError extends RefusedRequestError {
     chain?: RedirectChain,
   ) {
     super(
-      `${decision.url} is deferred until ${new Date(retryAt).toISOString()}, ` +
+      `${urlWithoutUserinfo(decision.url)} is deferred until ${new Date(retryAt).toISOString()}, ` +
         (isFull
           ? FULL
           : `further away than \`maxDelayMs\`, because of ${decision.origin}: ${WHY[delayFrom]}`),

@@ -7,9 +7,9 @@ export interface ReportedRefusal {
   readonly origin: string;
   /** The reason of the decision; `usage` when a guard refused the page for its purpose. */
   readonly reason: Decision['reason'] | 'usage';
-  /** Truncated to 2,000 characters. */
+  /** Without user name and password. Truncated to 2,000 characters. */
   readonly url: string;
-  /** The URL that was requested, if redirects led from there to `url`. Truncated to 2,000 characters. */
+  /** The URL that was requested, if redirects led from there to `url`. Without user name and password. Truncated to 2,000 characters. */
   readonly requested?: string;
   /** The rule that disallows it. The pattern is truncated to 200 characters. */
   readonly rule?: NonNullable<Decision['rule']>;

@@ -1,4 +1,4 @@
-import { omitUndefined, truncate } from '../../core/base/index.ts';
+import { omitUndefined, truncate, urlWithoutUserinfo } from '../../core/base/index.ts';
 import type { Decision, RedirectChain } from '../../core/decision/index.ts';
 import { detachedString } from '../../core/url/index.ts';
 import { type ReportedOrigin, type ReportedRefusal, refusedIn } from './report-text.ts';
@@ -63,8 +63,8 @@ export function refusalOf(
   const base = {
     origin: detachedString(origin),
     reason,
-    url: truncatedCopy(url, MAX_URL),
-    ...(requested === undefined || requested === url ? {} : { requested: truncatedCopy(requested, MAX_URL) }),
+    url: truncatedUrl(url),
+    ...(requested === undefined || requested === url ? {} : { requested: truncatedUrl(requested) }),
   };
   if (reason === 'usage') {
     const stated = usage?.source;
@@ -79,6 +79,11 @@ export function refusalOf(
   }
   const cause = robots.status ?? robots.error;
   return cause === undefined ? base : { ...base, robots: String(cause) };
+}
+
+/** A URL for logs: without user name and password. */
+function truncatedUrl(url: string): string {
+  return truncatedCopy(urlWithoutUserinfo(url), MAX_URL);
 }
 
 /** A copy, so that the report does not hold the whole file that a pattern was read from. */

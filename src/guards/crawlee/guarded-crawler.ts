@@ -1,5 +1,11 @@
 /* oxlint-disable no-underscore-dangle -- the methods of Crawlee have such names */
-import { type Clock, isRobotsError, RobotsInvalidOptionsError, sleepWith } from '../../core/base/index.ts';
+import {
+  type Clock,
+  isRobotsError,
+  RobotsInvalidOptionsError,
+  sleepWith,
+  urlWithoutUserinfo,
+} from '../../core/base/index.ts';
 import { refusalIn } from '../shared/refusal-errors.ts';
 import type { CrawlerGuard } from './crawler-guard.ts';
 import { guardHttpClient } from './http-client.ts';
@@ -90,7 +96,9 @@ export function withGuardedRequests(Base: CrawlerClass, guard: CrawlerGuard): Cr
         });
         const { deferral, taken } = handled;
         if (deferral === undefined || taken === undefined || this.requestManager === undefined) return;
-        this.log.debug(`Request ${taken.url} goes back to the queue later: ${deferral.message}`);
+        this.log.debug(
+          `Request ${urlWithoutUserinfo(taken.url)} goes back to the queue later: ${deferral.message}`,
+        );
         this.#deferred.defer(taken, this.requestManager, deferral.retryAt);
       });
     }
@@ -144,7 +152,7 @@ async function runHandler(
     if (refusal === undefined) throw error;
     // Crawlee counts it as finished otherwise.
     crawler.stats?.requestsInProgress?.delete(request.id ?? request.uniqueKey ?? '');
-    crawler.log.warning(`Skipping request ${request.url}`);
+    crawler.log.warning(`Skipping request ${urlWithoutUserinfo(request.url)}`);
     await crawler.handleSkippedRequest({ url: request.url, reason: 'robotsTxt' });
   }
 }
@@ -193,7 +201,9 @@ class DeferredRequests {
     try {
       await source.reclaimRequest(request);
     } catch (error) {
-      this.#crawler.log.warning(`Cannot give ${request.url} back to the queue: ${String(error)}`);
+      this.#crawler.log.warning(
+        `Cannot give ${urlWithoutUserinfo(request.url)} back to the queue: ${String(error)}`,
+      );
     }
   }
 }

@@ -11,6 +11,7 @@ import {
   mockHint,
   type RobotsAddressRefusedError,
   RobotsError,
+  urlWithoutUserinfo,
 } from '../../core/base/index.ts';
 import { ADDRESS_REFUSED } from '../../core/fetch/failure.ts';
 import type { RobotsDeferredError } from '../../core/pacing/index.ts';
@@ -33,7 +34,11 @@ export class RobotsDisallowedError extends RefusedRequestError {
   constructor(decision: Decision, chain?: RedirectChain) {
     const { origin, url, agent, rule, reason } = decision;
     const why = rule ? `line ${rule.line}: "${rule.directive}: ${rule.pattern}"` : reason;
-    super(`robots.txt of ${origin} disallows ${url} for ${agent} (${why})`, decision, chain);
+    super(
+      `robots.txt of ${origin} disallows ${urlWithoutUserinfo(url)} for ${agent} (${why})`,
+      decision,
+      chain,
+    );
   }
 }
 
@@ -52,7 +57,7 @@ export class RobotsUnreachableError extends RefusedRequestError {
     const retryAt = isAddressRefused(decision) ? undefined : decision.retryAt;
     const hint = mockHint(robots.error, robots.url);
     super(
-      `robots.txt of ${origin} is unreachable (${unreachableText(decision)}), so ${url} may not be fetched` +
+      `robots.txt of ${origin} is unreachable (${unreachableText(decision)}), so ${urlWithoutUserinfo(url)} may not be fetched` +
         (retryAt === undefined ? '' : `; retry after ${new Date(retryAt).toISOString()}`) +
         (hint === undefined ? '' : `. ${hint}`),
       decision,
@@ -89,7 +94,7 @@ export class RobotsUndecidedError extends RobotsError implements RedirectChain {
 
   constructor(url: string, chain: RedirectChain) {
     super(
-      `${redirectChainPrefix(url, chain)}robots.txt for ${url} is not in memory, and this redirect cannot wait until it is fetched; ` +
+      `${redirectChainPrefix(url, chain)}robots.txt for ${urlWithoutUserinfo(url)} is not in memory, and this redirect cannot wait until it is fetched; ` +
         'call client.check() with that URL, then repeat the request',
     );
     this.url = url;
@@ -115,11 +120,8 @@ export class RobotsUsageError extends RefusedRequestError {
         ? `says nothing about ${purpose}, and \`onUnknownPurpose\` is 'refuse'`
         : `disallows ${purpose} (${source?.line === undefined ? 'header field' : `robots.txt line ${source.line}`} ` +
           `"${source?.directive}: ${source?.value.slice(0, 200)}")`;
-    super(
-      `${decision.origin} allows ${decision.agent} to fetch ${decision.url}, and ${says}`,
-      decision,
-      chain,
-    );
+    const url = urlWithoutUserinfo(decision.url);
+    super(`${decision.origin} allows ${decision.agent} to fetch ${url}, and ${says}`, decision, chain);
     this.usage = usage;
   }
 }

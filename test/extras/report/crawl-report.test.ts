@@ -392,6 +392,22 @@ describe('crawlReport', () => {
     ]);
   });
 
+  it('user names and passwords of URLs are in no warning, report or message', async () => {
+    const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
+    open.push(() => warned.mockRestore());
+    const { client } = scripted();
+    const report = reportOf(client, {});
+    const { url } = await client.check('https://user:secret@a.example/private');
+    expect(url).toContain('secret');
+    expect(warned.mock.calls).toHaveLength(1);
+    expect(String(warned.mock.calls[0])).toContain('is refused: https://a.example/private ');
+    expect(report.refusals()[0]?.example.url).toBe('https://a.example/private');
+    for (const text of [String(report), [...report.toNDJSON()].join('')]) {
+      expect(text).toContain('https://a.example/private');
+      expect(text).not.toMatch(/user|secret/);
+    }
+  });
+
   it('does not warn of a URL that is refused after another was allowed', async () => {
     const { client } = scripted();
     const onFirstRefused = vi.fn();

@@ -1,4 +1,4 @@
-import { invokeListener, type Clock, omitUndefined, VERSION } from '../../base/index.ts';
+import { invokeListener, type Clock, omitUndefined, urlWithoutUserinfo, VERSION } from '../../base/index.ts';
 import type { RecordObserver, ObservedAttempt } from '../../cache/index.ts';
 import type { Decision, DecisionContext, OverriddenOrigin, SentRequest } from '../../decision/index.ts';
 import {
@@ -33,6 +33,8 @@ export interface RecordedClient {
 interface Made {
   readonly at: number;
   readonly record: OriginRecord | undefined;
+  /** Whether the record served past its lifetime, in a pause. */
+  readonly paused: boolean;
 }
 
 /** Makes the entries of one client's evidence, and passes them on in order. */
@@ -44,7 +46,7 @@ export class Recorder implements RecordObserver {
   #entries = 0;
   /** The latest decision that was made. Nearly always it is the next to be published. */
   #latest: Decision | undefined;
-  #latestMade: Made = { at: 0, record: undefined };
+  #latestMade: Made = { at: 0, record: undefined, paused: false };
   /** Decisions that others were made after: a guard publishes when its request starts. */
   readonly #made = new WeakMap<Decision, Made>();
   /** Numbers of the entries with these records. */
@@ -124,24 +126,24 @@ export class Recorder implements RecordObserver {
   }
 
   /** Remembers when, and from which record, a decision was made, in case it is published. */
-  onDecisionMade(decision: Decision, at: number, record?: OriginRecord): void {
+  onDecisionMade(decision: Decision, at: number, record?: OriginRecord, paused = false): void {
     if (this.#latest !== undefined) this.#made.set(this.#latest, this.#latestMade);
     this.#latest = decision;
-    this.#latestMade = { at, record };
+    this.#latestMade = { at, record, paused };
   }
 
   /** A decision is published. */
   onDecisionPublished(decision: Decision, context: DecisionContext = {}): void {
     const { url, origin, agent, profile, allowed, state, reason, rule, robots, because } = decision;
     const { requested, lookup } = context;
-    const { at = this.#clock.now(), record } = this.#takeMade(decision) ?? {};
+    const { at = this.#clock.now(), record, paused } = this.#takeMade(decision) ?? {};
     const entry: Mutable<DecisionEntry> = {
       type: 'decision',
       at,
       run: this.#run,
       n: this.#entries,
       origin,
-      url: withoutUserinfo(url),
+      url: urlWithoutUserinfo(url),
       agent,
       profile,
       allowed,
@@ -150,11 +152,12 @@ export class Recorder implements RecordObserver {
     };
     if (rule !== undefined) entry.rule = rule;
     if (robots.sha256 !== undefined) entry.sha256 = robots.sha256;
-    if (requested !== undefined && requested !== url) entry.requested = withoutUserinfo(requested);
+    if (requested !== undefined && requested !== url) entry.requested = urlWithoutUserinfo(requested);
     const usage = context.usage ?? decision.usage;
     if (usage !== undefined) entry.usage = usage;
     if (because !== undefined) entry.because = because;
     if (lookup === true) entry.lookup = true;
+    if (paused === true) entry.paused = true;
     const by = record && this.#numbers.get(record);
     if (by !== undefined) entry.by = by;
     this.#write(entry);
@@ -163,7 +166,7 @@ export class Recorder implements RecordObserver {
   /** A guard sends a request without a check. */
   onIgnored(url: string, because: string): void {
     const { origin } = locate(url);
-    this.#write({ type: 'ignored', ...this.#stamp(), origin, url: withoutUserinfo(url), because });
+    this.#write({ type: 'ignored', ...this.#stamp(), origin, url: urlWithoutUserinfo(url), because });
   }
 
   onRequest({ origin, url, startedAt, status, error, refused, retryAfter }: SentRequest): void {
@@ -173,7 +176,7 @@ export class Recorder implements RecordObserver {
       run: this.#run,
       n: this.#entries,
       origin,
-      url: withoutUserinfo(url),
+      url: urlWithoutUserinfo(url),
       startedAt,
     };
     if (status !== undefined) entry.status = status;
@@ -188,7 +191,7 @@ export class Recorder implements RecordObserver {
       type: 'deferred',
       ...this.#stamp(),
       origin,
-      url: withoutUserinfo(url),
+      url: urlWithoutUserinfo(url),
       retryAt,
       delayFrom,
     });
@@ -309,11 +312,11 @@ function isBuiltIn(profile: Profile): boolean {
 
 function requestsOf({ finalUrl, redirects = [], status }: Outcome): RobotsRequest[] {
   const last: RobotsRequest = status === undefined ? { url: finalUrl } : { url: finalUrl, status };
-  return [...redirects.map(plainRedirect), { ...last, url: withoutUserinfo(last.url) }];
+  return [...redirects.map(plainRedirect), { ...last, url: urlWithoutUserinfo(last.url) }];
 }
 
 function plainRedirect({ url, status, location }: Redirect): Redirect {
-  return { url: withoutUserinfo(url), status, location: withoutUserinfo(location) };
+  return { url: urlWithoutUserinfo(url), status, location: urlWithoutUserinfo(location) };
 }
 
 /** A response, or a failure, without user names and passwords. */
@@ -329,17 +332,5 @@ function plainLast<
 
 function plainHeaders(headers: RobotsResponseHeaders): RobotsResponseHeaders {
   const { location } = headers;
-  return location === undefined ? headers : { ...headers, location: withoutUserinfo(location) };
+  return location === undefined ? headers : { ...headers, location: urlWithoutUserinfo(location) };
 }
-
-/**
- * A URL without user name and password. `Location` fields are as the site wrote them: URL parsers skip white space within
- * `//`, and take `///user@host` for `//user@host`.
- */
-function withoutUserinfo(url: string): string {
-  return url.includes('@') ? url.replace(USERINFO, '$1') : url;
-}
-
-/** URL Standard: "special authority ignore slashes state", tabs and newlines are removed, and "\\" counts as "/". */
-const USERINFO =
-  /^([\s\u0000-\u0020]*(?:[a-z][a-z\d+.\-\t\r\n]*:[\\/\t\r\n]*|[\\/][\t\r\n]*[\\/][\\/\t\r\n]*))[^\\/?#]*@/i;
