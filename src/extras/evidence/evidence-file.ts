@@ -1,6 +1,6 @@
 import { createHash, type Hash } from 'node:crypto';
-import { existsSync, realpathSync } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { closeSync, constants, openSync, realpathSync } from 'node:fs';
+import { resolve } from 'node:path';
 import {
   channel,
   codeOf,
@@ -28,7 +28,8 @@ export interface EvidenceMessage {
   readonly path: string;
   /**
    * `ENOSPC` and other codes of the system; `ERR_ROBOTS_CLOSED`: entries came after `close`; `ERR_ROBOTS_EVIDENCE`:
-   * entries came of a client whose first entry the file did not get.
+   * entries came of a client whose first entry the file did not get; `ELOCKED`: another writer took the lock over, while
+   * this process or its machine stood still for a minute, so that this one writes no more.
    */
   readonly error: string;
 }
@@ -51,6 +52,8 @@ const WRITE_EVERY_MS = 20;
 const WRITE_CHARACTERS = 256 * 1_024;
 /** How often an idle file is looked at. Others learn as often that its lock is alive. */
 const CHECK_EVERY_MS = 5_000;
+/** The lock has another owner: see {@link EvidenceMessage}. */
+const TAKEN_OVER = 'ELOCKED';
 /** Characters of an entry without its URL and its body, more or less. */
 const ENTRY_CHARACTERS = 300;
 
@@ -99,9 +102,9 @@ function open(path: string): EvidenceWriter {
   try {
     // The directory of the process may change.
     const file = resolve(path);
-    lock = FileLock.acquire(
-      existsSync(file) ? realpathSync(file) : join(realpathSync(dirname(file)), basename(file)),
-    );
+    // Symbolic links to a file that does not exist have no real path.
+    closeSync(openSync(file, constants.O_RDWR | constants.O_CREAT, 0o600));
+    lock = FileLock.acquire(realpathSync(file));
     return new EvidenceWriter(file, lock);
   } catch (cause) {
     lock?.release();
@@ -163,6 +166,9 @@ class EvidenceWriter {
   #timer: NodeJS.Timeout | undefined;
   #isFlushing = false;
   #isClosed = false;
+  /** Whether the lock is still ours. */
+  #isOwner = true;
+  #touchedAt: number = Date.now();
   lost = 0;
 
   constructor(path: string, lock: FileLock) {
@@ -176,6 +182,7 @@ class EvidenceWriter {
 
   add(entry: EvidenceEntry): void {
     if (this.#isClosed) return this.#lose(1, 'ERR_ROBOTS_CLOSED');
+    if (!this.#isOwner) return this.#lose(1, TAKEN_OVER);
     if (entry.type === 'run') this.#known.set(entry.run, { entry, overrides: [], next: 0, at: entry.at });
     // Without its run an entry cannot be replayed.
     else if (!this.#known.has(entry.run)) return this.#lose(1, 'ERR_ROBOTS_EVIDENCE');
@@ -186,16 +193,15 @@ class EvidenceWriter {
   }
 
   reopen(): void {
-    if (this.#isClosed) return;
-    this.#flush();
-    if (this.#file.change() !== 'none') this.#startNewFile();
+    if (!this.#isClosed) this.#flush();
   }
 
   close(): void {
     if (this.#isClosed) return;
+    this.#touchLock();
     this.#flush();
     this.#isClosed = true;
-    this.#end();
+    if (this.#isOwner) this.#end();
     clearInterval(this.#checks);
     openWriters.delete(this);
     if (openWriters.size === 0) process.off('exit', closeAll);
@@ -204,8 +210,16 @@ class EvidenceWriter {
   }
 
   #look(): void {
-    this.#lock.touch();
-    this.#startNewFileIfNeeded();
+    this.#touchLock();
+    if (this.#isOwner) this.#startNewFileIfNeeded();
+  }
+
+  /** After a take-over (this process, or its machine, stood still) the file belongs to another writer. */
+  #touchLock(): void {
+    if (!this.#isOwner) return;
+    this.#touchedAt = Date.now();
+    this.#isOwner = this.#lock.touch();
+    if (!this.#isOwner) this.#warn(TAKEN_OVER);
   }
 
   #flush(): void {
@@ -213,11 +227,13 @@ class EvidenceWriter {
     this.#timer = undefined;
     // A subscriber to `canfetch:evidence` may ask the client, whose entries then wait for the next flush.
     this.#isFlushing = true;
-    this.#startNewFileIfNeeded();
+    if (Date.now() - this.#touchedAt > CHECK_EVERY_MS) this.#touchLock();
+    if (this.#isOwner) this.#startNewFileIfNeeded();
     const waiting = this.#waiting;
     this.#waiting = [];
     this.#waitingCharacters = 0;
-    for (let at = 0; at < waiting.length;) at = this.#writeSome(waiting, at);
+    if (!this.#isOwner) this.lost += waiting.length;
+    else for (let at = 0; at < waiting.length;) at = this.#writeSome(waiting, at);
     this.#isFlushing = false;
   }
 

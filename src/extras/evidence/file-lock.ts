@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import {
   closeSync,
   linkSync,
@@ -22,43 +23,58 @@ interface Owner {
   readonly host: string;
   /** When the process started, in clock ticks since the machine did; `null` where /proc does not exist. */
   readonly started: string | null;
+  readonly id: string;
 }
 
 /** Keeps other writers away from a file, in this process or another, by a file `<path>.lock` beside it. */
 export class FileLock {
   readonly #path: string;
+  /** What the lock contains. No other lock has its `id`. */
+  readonly #text: string;
 
-  private constructor(path: string) {
+  private constructor(path: string, text: string) {
     this.#path = path;
+    this.#text = text;
   }
 
   /** @throws RobotsEvidenceError (`ERR_ROBOTS_EVIDENCE`) when another writer holds the lock. */
   static acquire(file: string): FileLock {
     const path = `${file}.lock`;
+    const owner: Owner = {
+      pid: process.pid,
+      host: hostname(),
+      started: startOf(process.pid),
+      id: randomUUID(),
+    };
+    const text = JSON.stringify(owner);
     for (let tries = 0; tries < MAX_TRIES; tries++) {
-      if (create(path)) return new FileLock(path);
+      if (create(path, text)) return new FileLock(path, text);
       removeIfStale(path, file);
     }
     throw held(file, 'other processes lock it at the same moment');
   }
 
-  /** Shows other machines that the holder lives. */
-  touch(): void {
+  /** Shows other machines that the holder lives. Returns false when another writer has taken the lock over. */
+  touch(): boolean {
     try {
+      const text = read(this.#path);
+      // A lock that is missing was removed by hand, or another writer is about to make its own.
+      if (text === undefined ? !create(this.#path, this.#text) : text !== this.#text) return false;
       const now = new Date();
       utimesSync(this.#path, now, now);
     } catch {
       // Where it cannot be touched, processes of this machine still see the owner.
     }
+    return true;
   }
 
   release(): void {
-    rmSync(this.#path, { force: true });
+    if (read(this.#path) === this.#text) rmSync(this.#path, { force: true });
   }
 }
 
 /** Whether the lock was free. */
-function create(path: string): boolean {
+function create(path: string, text: string): boolean {
   let file: number;
   try {
     file = openSync(path, 'wx', 0o600);
@@ -67,8 +83,7 @@ function create(path: string): boolean {
     throw error;
   }
   try {
-    const owner: Owner = { pid: process.pid, host: hostname(), started: startOf(process.pid) };
-    writeSync(file, JSON.stringify(owner));
+    writeSync(file, text);
   } finally {
     closeSync(file);
   }
@@ -101,7 +116,7 @@ function held(file: string, why: string): RobotsEvidenceError {
   );
 }
 
-function isHeld(owner: Owner | undefined, isFresh: boolean): boolean {
+function isHeld(owner: Omit<Owner, 'id'> | undefined, isFresh: boolean): boolean {
   if (owner === undefined || owner.host !== hostname()) return isFresh;
   if (!isAlive(owner.pid)) return false;
   const started = startOf(owner.pid);
@@ -124,7 +139,7 @@ function startOf(pid: number): string | null {
   return stat?.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? null;
 }
 
-function ownerIn(text: string): Owner | undefined {
+function ownerIn(text: string): Omit<Owner, 'id'> | undefined {
   try {
     const owner: Partial<Owner> = JSON.parse(text);
     const { pid, host, started = null } = owner;

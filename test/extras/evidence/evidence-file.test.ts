@@ -273,6 +273,62 @@ describe('a second writer', () => {
     expect(entriesOf(path).map(({ type }) => type)).toEqual(['run', 'end']);
   });
 
+  it('is refused when the first one came by a symbolic link to a file that did not exist', async () => {
+    const path = join(folder(), 'evidence.ndjson');
+    const link = join(folder(), 'link.ndjson');
+    symlinkSync(path, link);
+    const first = await evidenceFile(link);
+    await expect(evidenceFile(path)).rejects.toMatchObject(HELD);
+    await first.close();
+    expect(existsSync(`${path}.lock`)).toBe(false);
+  });
+
+  it.each([
+    ['its close', 0],
+    ['its next check, within 5 s', 5_000],
+  ])('that takes over a stale lock has the file to itself: the first one notices at %s', async (_, ms) => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const { published, warnings } = troubles();
+    const path = join(folder(), 'evidence.ndjson');
+    const first = await evidenceFile(path);
+    // As another machine sees the lock of one that stands still.
+    const owner = JSON.parse(readFileSync(`${path}.lock`, 'utf8')) as object;
+    writeFileSync(`${path}.lock`, JSON.stringify({ ...owner, host: 'elsewhere' }));
+    const touched = new Date(Date.now() - 61_000);
+    utimesSync(`${path}.lock`, touched, touched);
+    const second = await evidenceFile(path);
+    await vi.advanceTimersByTimeAsync(ms);
+    first(RUN);
+    first(signal(1));
+    await first.close();
+    expect(first.lost).toBe(2);
+    expect(published).toEqual([{ path, error: 'ELOCKED' }]);
+    expect(warnings()).toBe(1);
+    await expect(evidenceFile(path)).rejects.toMatchObject(HELD);
+    second({ ...RUN, run: 'b' });
+    await second.close();
+    expect(second.lost).toBe(0);
+    expect(existsSync(`${path}.lock`)).toBe(false);
+    expect(entriesOf(path).map(({ type, run }) => [type, run])).toEqual([
+      ['run', 'b'],
+      ['end', 'b'],
+    ]);
+  });
+
+  it('is refused, too, after the lock was removed by hand and the first one has looked', async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const path = join(folder(), 'evidence.ndjson');
+    const first = await evidenceFile(path);
+    rmSync(`${path}.lock`);
+    await vi.advanceTimersByTimeAsync(5_000);
+    await expect(evidenceFile(path)).rejects.toMatchObject(HELD);
+    first(RUN);
+    await first.close();
+    expect([first.lost, existsSync(`${path}.lock`)]).toEqual([0, false]);
+  });
+
   it('is refused in another process, until that is killed', async () => {
     const path = join(folder(), 'evidence.ndjson');
     const writer = writerProcess(path);
@@ -406,6 +462,20 @@ describe('a rotation', () => {
     vi.advanceTimersByTime(10_000);
     expect(existsSync(path)).toBe(true);
     expect(entriesOf(`${path}.1`).at(-1)).toMatchObject({ type: 'end', entries: 1, n: 1 });
+  });
+
+  it('to a path that is a loop of symbolic links goes on in the old file', async () => {
+    const { published } = troubles();
+    const path = join(folder(), 'evidence.ndjson');
+    const evidence = await evidenceFile(path);
+    evidence(RUN);
+    renameSync(path, `${path}.1`);
+    symlinkSync(path, path);
+    evidence.reopen();
+    evidence(signal(1));
+    await evidence.close();
+    expect(published).toEqual([{ path, error: 'ELOOP' }]);
+    expect(entriesOf(`${path}.1`).map(({ type }) => type)).toEqual(['run', 'signal', 'end']);
   });
 
   it('into a folder that is gone goes on in the old file', async () => {
