@@ -229,7 +229,7 @@ export class ClientEngine implements DecisionEngine {
       this.hits++;
       this.#memory.events.add(origin, 'hit');
     }
-    return this.#recordDecisionTime(decide(entry, tokens, located, at, 'memory'), now, entry);
+    return this.#recordDecisionTime(decide(entry, tokens, located, at, 'memory'), now, entry, at !== now);
   }
 
   /** For evidence: a guard may publish the decision much later. */
@@ -237,9 +237,10 @@ export class ClientEngine implements DecisionEngine {
     decision: Made,
     now: number,
     entry?: CacheEntry,
+    paused = false,
   ): Made {
     if (this.#recorder !== undefined && decision !== undefined) {
-      this.#recorder.onDecisionMade(decision, now, entry?.record);
+      this.#recorder.onDecisionMade(decision, now, entry?.record, paused);
     }
     return decision;
   }
@@ -264,7 +265,12 @@ export class ClientEngine implements DecisionEngine {
     const { entry, source } = await this.#refresher.refresh(located.origin, options?.signal);
     const now = this.#settings.clock.now();
     const at = this.#refresher.servesInPause(entry) ? timeInPause(entry.record, entry.profile, now) : now;
-    const decision = this.#recordDecisionTime(decide(entry, tokens, located, at, source), now, entry);
+    const decision = this.#recordDecisionTime(
+      decide(entry, tokens, located, at, source),
+      now,
+      entry,
+      at !== now,
+    );
     this.#memory.updateSize(entry);
     if (options?.purpose !== undefined && entry.file !== undefined)
       this.#keptFiles.set(decision.robots, entry.file);

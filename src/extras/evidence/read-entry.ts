@@ -78,10 +78,12 @@ type Unread = Readonly<Partial<Record<keyof DecisionEntry, unknown>>>;
 
 function isDecision(value: unknown): value is DecisionEntry {
   if (typeof value !== 'object' || value === null) return false;
-  const { type, at, run, n, origin, url, agent, profile, allowed, state, reason, by, usage }: Unread = value;
+  const { type, at, run, n, origin, url, agent, profile, allowed, state, reason, by, usage, paused }: Unread =
+    value;
   return (
     type === 'decision' &&
     usage === undefined &&
+    (paused === undefined || paused === true) &&
     typeof at === 'number' &&
     typeof run === 'string' &&
     typeof n === 'number' &&
@@ -184,6 +186,7 @@ const CHECKS: ReadonlyMap<unknown, Check> = new Map<EvidenceLine['type'], Check>
       state: text,
       reason: oneOf(REASONS),
       usage: optional(usage),
+      paused: onlyTrue,
       by: optional(number),
     }),
   ],

@@ -6,7 +6,13 @@ import {
   decideUnknown,
   usageOf,
 } from '../../core/decision/index.ts';
-import { reinterpretLatest, type Profile, profiles, stateOf } from '../../core/lifecycle/index.ts';
+import {
+  reinterpretLatest,
+  type Profile,
+  profiles,
+  stateOf,
+  timeInPause,
+} from '../../core/lifecycle/index.ts';
 import type { RobotsFile } from '../../core/rules/index.ts';
 import { locate, LocatedUrl } from '../../core/url/index.ts';
 import type {
@@ -117,7 +123,9 @@ export class ReplayState {
     }
     const entry = known?.versionOf(by);
     if (entry === undefined) return undefined;
-    const decision = decide(entry, [agent], located, at, 'memory');
+    const { record, profile: ruling } = entry;
+    const readAt = recorded.paused === true ? timeInPause(record, ruling, at) : at;
+    const decision = decide(entry, [agent], located, readAt, 'memory');
     const isByFile = decision.state === 'rules' || decision.state === 'last-good';
     return withUsage(decision, isByFile ? entry.file : undefined, usage);
   }

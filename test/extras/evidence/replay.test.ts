@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { guardFetch, RobotsClient, type RobotsClientOptions, type RobotsInit } from '../../../src/index.ts';
 import type { DecisionEntry } from '../../../src/core/client/evidence/entry.ts';
 import type { ReplayOptions } from '../../../src/extras/evidence/index.ts';
@@ -193,6 +193,7 @@ describe('a line', () => {
     ['state', 0],
     ['reason', 7],
     ['by', '1'],
+    ['paused', 'yes'],
     ['usage', { purpose: 'fun', preference: 'allow' }],
     ['usage', { purpose: 'search', preference: 'maybe' }],
   ])('of a decision is refused when its `%s` is %j', async (name, value) => {
@@ -330,6 +331,25 @@ describe('what became of a decision', () => {
     ]);
     expect(recording.ofType('request')).toMatchObject([{ url: 'https://a.example/1', startedAt: from }]);
     expect(await replayed(recording.lines())).toMatchObject({ changed: 0, faults: 0 });
+  });
+});
+
+describe('a decision within a pause', () => {
+  it('by a robots.txt past its lifetime replays as recorded', async () => {
+    const { client, clock, recording, decisions } = recorded();
+    await client.check('https://a.example/private');
+    clock.advance(DAY - 1_000);
+    client.report('https://a.example/page', { reachable: true, retryAfter: '3600' });
+    await vi.waitFor(() => expect(recording.ofType('pause')).toHaveLength(1));
+    clock.advance(2_000);
+    expect(client.peek('https://a.example/private')?.allowed).toBe(false);
+    await client.check('https://a.example/page');
+    expect(recording.ofType('robots')).toHaveLength(1);
+    expect(decisions()).toMatchObject([{ reason: 'rule' }, { paused: true }, { paused: true }]);
+    expect(await replayed(recording.lines())).toMatchObject({ decisions: 3, changed: 0, faults: 0 });
+    const last = recording.lines().length;
+    const outside = doctored(recording.lines(), last, { paused: undefined });
+    expect(await replayed(outside)).toMatchObject({ changed: 1 });
   });
 });
 

@@ -138,6 +138,8 @@ export interface DecisionEntry extends OriginEntryBase {
   readonly because?: string;
   /** A crawler looked up a link before it queued the link. No request follows from this decision. */
   readonly lookup?: true;
+  /** The origin paused, so that a robots.txt past its lifetime served. */
+  readonly paused?: true;
   /** Number of the entry with the record that decided. Absent: no record did. */
   readonly by?: number;
 }
