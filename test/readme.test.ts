@@ -16,9 +16,9 @@ import { answer, type Site, startSite } from './support/site.ts';
 import { nodeSqlite } from './support/sqlite.ts';
 
 /**
- * Runs the TypeScript and JavaScript of the README and of the guides in the rooms, each block as a module of its own. Imports of the
+ * Runs the TypeScript and JavaScript of the README and of the guides, each block as a module. Imports of the
  * package lead to the source; `https://example.com`, `ftp://ftp.example.com` and the proxy lead to loopback. A comment
- * behind an expression, such as `// false`, is a claim and is checked. A block that begins with "```ts needs-chromium"
+ * after an expression, such as `// false`, is a claim and is checked. A block that begins with "```ts needs-chromium"
  * runs where there is a Chromium, which then stands in for `playwright` and `puppeteer`. All blocks are also compiled as a user would
  * compile them, with `strict` and `noUncheckedIndexedAccess`.
  */

@@ -22,7 +22,7 @@ describe('unlighthouse', () => {
   it.each([
     ['a key in another case', 'User-Agent: *\nDisallow: /private', '/private/a', false],
     ['keys in lower case', 'user-agent: *\ndisallow: /private', '/private/a', false],
-    ['a comment behind a rule', 'User-agent: *\nDisallow: /private # not for bots', '/private/a', false],
+    ['a comment after a rule', 'User-agent: *\nDisallow: /private # not for bots', '/private/a', false],
     ['an escape in lower case', 'User-agent: *\nDisallow: /%3c', '/%3Cb', false],
     ['the longest rule', 'User-agent: *\nDisallow: /a\nAllow: /a/b$', '/a/b', true],
     ['an empty rule', 'User-agent: *\nDisallow:', '/', true],

@@ -1,8 +1,8 @@
 import { cpus } from 'node:os';
 
 /**
- * Runs each body once a round, in turn, and gives the median processor time of each in milliseconds. What else runs on
- * the machine then delays nobody, and what it does to the caches falls on all alike.
+ * Runs each body once a round, in turn, and returns the median processor time of each in milliseconds. Other processes of
+ * the machine then do not count, and their effect on the caches is the same for all bodies.
  */
 export function interleave<Name extends string>(
   bodies: Readonly<Record<Name, () => void>>,
@@ -10,7 +10,7 @@ export function interleave<Name extends string>(
 ): Record<Name, number> {
   const names = Object.keys(bodies) as Name[];
   const times = new Map<Name, number[]>(names.map((name) => [name, []]));
-  // Two rounds nobody counts let the compiler settle.
+  // Two rounds that are not counted let the compiler settle.
   for (let round = -2; round < rounds; round++) {
     for (const name of names) {
       const before = process.cpuUsage();

@@ -72,7 +72,7 @@ async function sentBy(name: string, ...args: readonly string[]): Promise<unknown
   const child = fork(new URL(name, import.meta.url), args, { execArgv: ['--expose-gc'] });
   const sent: unknown[] = [];
   child.on('message', (message) => sent.push(message));
-  // Behind the last message, unlike `exit`.
+  // After the last message, unlike `exit`.
   const [exitCode]: unknown[] = await once(child, 'close');
   if (sent.length === 0)
     throw new Error(`Expected a message of ${name}, but it ended with ${String(exitCode)}`);

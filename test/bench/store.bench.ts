@@ -19,7 +19,7 @@ interface KeptRecord {
   readonly value: string;
 }
 
-/** A store of the bench, and how much room it takes. */
+/** A store of the bench, and the space it takes. */
 interface Measured {
   readonly store: RobotsStore;
   /** Bytes it holds on disk or in memory, all included. */

@@ -26,7 +26,7 @@ interface Connection {
   end(): void;
 }
 
-/** As somebody does who wants a crawl to start whether or not the server is there. */
+/** As a user does who wants a crawl to start whether or not the server is there. */
 const clients: Readonly<Record<string, (url: string) => Connection>> = {
   ioredis: (url) => {
     const connection = new Redis(url).on('error', () => undefined);

@@ -160,7 +160,7 @@ function judgeRules(body: Uint8Array, chance: Chance): void {
       );
     same('the same file twice', parseRobots(Uint8Array.from(body), { dialect }));
     judgeVerdicts(file, answers, dialect);
-    // A comment at the end is nobody's rule.
+    // A comment at the end is not a rule.
     same(
       'a comment at the end',
       parseRobots(Buffer.concat([body, Buffer.from('\n# Allow: /\n')]), { dialect }),

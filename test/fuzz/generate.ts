@@ -8,7 +8,7 @@ export interface FuzzAnswer {
   readonly fields: ReadonlyMap<string, string>;
   /** As sent: coded, and maybe damaged. */
   readonly chunks: readonly Uint8Array[];
-  /** The connection breaks behind the last chunk. */
+  /** The connection breaks after the last chunk. */
   readonly breaks: boolean;
 }
 

@@ -8,7 +8,7 @@ export type Verdict =
   | { readonly kind: 'unavailable' }
   /** Nothing may be allowed. */
   | { readonly kind: 'unreachable' }
-  /** The body is damaged where this oracle cannot tell before or behind the limit. */
+  /** The body is damaged where this oracle cannot tell whether before or after the limit. */
   | { readonly kind: 'unreachable-or-cut' };
 
 const LIMIT = 512_000;

@@ -306,7 +306,7 @@ describe('publicOnlyAgent', () => {
     expect(String(error)).toContain('"a.example" at "10.0.0.1" (private-use)');
   });
 
-  it('serves behind the guard, and as the dispatcher of a client', async () => {
+  it('serves below the guard, and as the dispatcher of a client', async () => {
     const inside = await site(redirecting({}));
     const agent = publicOnlyAgent({ lookup: lookupIn(NAMES) });
     open.push(agent);

@@ -33,7 +33,7 @@ export interface PageStream {
 /** One client library with its guard on. */
 export interface GuardedClient {
   readonly name: string;
-  /** Whether a redirect can wait for a robots.txt nobody has asked for yet. */
+  /** Whether a redirect can wait for a robots.txt that was not requested yet. */
   readonly waitsAtRedirects: boolean;
   /** Why a single request cannot be aborted, of a client where it cannot. */
   readonly unabortable?: string;
@@ -366,7 +366,7 @@ export function guardContract(guarded: GuardedClient): void {
       const slow: Handler = (_, response) =>
         answer(response, { body: 'User-agent: *\nCrawl-delay: 20\nDisallow: /private\n' });
 
-      it('concurrent requests wait for slots of their own, behind that of robots.txt', async () => {
+      it('concurrent requests wait for their own slots, after the slot of robots.txt', async () => {
         const server = await site(slow);
         // Which of them comes first is up to the client.
         const left = new Map([1, 2, 3].map((page) => [page, paced(server.url(`/page/${page}`))]));
@@ -627,7 +627,7 @@ export function guardContract(guarded: GuardedClient): void {
           expect(await next).toMatchObject({ status: 200 });
         });
 
-        it('a body that nobody reads frees its permit after 30 s', async () => {
+        it('an unread body frees its permit after 30 s', async () => {
           if (made.stream === undefined) return;
           const { server } = await streaming();
           const body = await made.stream(server.url('/stream'));

@@ -108,7 +108,7 @@ describe('guardAxios', () => {
     );
   });
 
-  it('rejects with the refusal itself, or behind an AxiosError after a redirect', async () => {
+  it('rejects with the refusal itself, or with an AxiosError that wraps it after a redirect', async () => {
     const server = await site();
     const guarded = guardAxios(axios.create({ baseURL: server.origin }), client());
     await expect(guarded.get('/page', { params: { no: 1 } })).rejects.toMatchObject({

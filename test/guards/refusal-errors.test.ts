@@ -170,7 +170,7 @@ describe('the error of a guard with a purpose', () => {
   });
 });
 
-describe('the refusal behind', () => {
+describe('the refusal in', () => {
   const refused = refusalFor(DISALLOWED);
 
   it('an error is itself, or a cause of it at any depth', () => {
@@ -235,7 +235,7 @@ describe('a private address', () => {
     expect(refusal).toMatchObject({ code: 'ERR_ROBOTS_UNREACHABLE', retryAt: undefined });
   });
 
-  it('behind a redirect is told as such', () => {
+  it('after a redirect names the redirect', () => {
     expect(refusalFor(refused(1)).message).toContain('(it redirects to a private address, which');
   });
 

@@ -165,7 +165,7 @@ describe.each(realms)('refusals, guarded around %s', (_, fetch) => {
 });
 
 describe('refusalIn', () => {
-  it('finds a deferral, too, behind what wraps it', async () => {
+  it('finds a deferral, too, in the errors that wrap it', async () => {
     const robots = new ScriptedClient();
     const retryAt = Date.UTC(2026, 0, 15, 12);
     const decision = await robots.check('https://example.com/page');
@@ -179,7 +179,7 @@ describe('refusalIn', () => {
     });
   });
 
-  it('finds it in the answer of a guard, in its clones, and behind the error of a client', async () => {
+  it('finds it in the response of a guard, in its clones, and in the error of a client', async () => {
     const server = await site(redirecting({ '/a': '/private' }));
     const guarded = guardFetch(fetch, new ScriptedClient(), { onDisallow: 'response' });
     for (const path of ['/private', '/a']) {

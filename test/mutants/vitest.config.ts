@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
 import { sourceAlias } from '../../vitest.config.ts';
 
-/** The quick tests of one room, which `test/mutants/main.ts` names. */
+/** The quick tests of one module, which `test/mutants/main.ts` names. */
 export default defineConfig({
   resolve: { alias: sourceAlias },
   test: {

@@ -126,7 +126,7 @@ async function stepByStep(folder: string, context: string): Promise<void> {
     'nothing of development is in it',
     !readdirSync(join(workFolder, 'node_modules')).includes('vitest'),
   );
-  // Without privileges the service runs as whoever runs this, which is nobody special either.
+  // Without privileges the service runs as the user who runs this, who has none either.
   const user = process.getuid?.() === 0 ? { uid: USER_ID, gid: USER_ID } : {};
   const options = { cwd: workFolder, env, ...user };
   const [program = '', ...args] = list(only('HEALTHCHECK'));

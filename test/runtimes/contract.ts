@@ -245,7 +245,7 @@ const behaviours: Readonly<Record<string, Behaviour>> = {
     await client().close();
   },
 
-  'restores a snapshot, and asks nobody': async ({ site, client }) => {
+  'restores a snapshot, without a request': async ({ site, client }) => {
     const { origin, requests } = bound(await site({ '/robots.txt': ROBOTS }));
     const robots = client();
     await robots.canFetch(origin);

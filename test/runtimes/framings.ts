@@ -58,13 +58,10 @@ const CODED: readonly Named[] = Object.entries(ENCODE).flatMap(([name, encode]):
     [`${name} without an byte`, bytes(OK, CORS, `content-encoding: ${field}\r\n\r\n`)],
     [`${name}, closed early`, bytes(OK, CORS, `content-encoding: ${field}\r\n\r\n`, half(encode(FILE)))],
     [
-      `${name} behind an empty stream`,
+      `${name} after an empty stream`,
       answer(`content-encoding: ${field}\r\n`, bytes(encode(''), encode(FILE))),
     ],
-    [
-      `text behind an empty ${name} stream`,
-      answer(`content-encoding: ${field}\r\n`, bytes(encode(''), FILE)),
-    ],
+    [`text after an empty ${name} stream`, answer(`content-encoding: ${field}\r\n`, bytes(encode(''), FILE))],
     [
       `${name} on a second line`,
       answer(`content-encoding: identity\r\ncontent-encoding: ${field}\r\n`, encode(FILE)),

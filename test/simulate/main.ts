@@ -123,7 +123,7 @@ async function simulate(members: number): Promise<string[]> {
       else tally.fromNetwork++;
     }
     if (due === 'ahead') refreshers.refreshInBackground(origin);
-    // What is fetched is written behind: let it end, as it would before the next session.
+    // Records are written in the background: let that end, as it would before the next session.
     if (due !== 'none') await setImmediate();
     tally.sessions++;
     const { state } = stateOf(entry!.record, profile, clock.time);

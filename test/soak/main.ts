@@ -3,7 +3,7 @@ import { soak } from './soak.ts';
 
 /**
  * `npm run soak [seconds] [seed]`: hours of trouble in virtual time, for so many real seconds (60 unless told). Ends
- * with 1 where an answer was not the model's, a promise was rejected that nobody held, a handle stayed open, or
+ * with 1 where an answer was not the model's, a rejected promise was unhandled, a handle stayed open, or
  * memory went on growing.
  */
 const seconds = Number(process.argv[2] ?? 60);

@@ -33,7 +33,7 @@ export class Model {
     this.profile = profile;
   }
 
-  /** Whether a question starts an attempt. A failure that the clock was set back behind pauses anew. */
+  /** Whether a question starts an attempt. If the clock is set back to before a failure, its pause restarts. */
   due(origin: string, now: number): AttemptDue {
     const record = this.records.get(origin);
     if (record === undefined) return 'now';

@@ -166,7 +166,7 @@ async function playRound(
   });
 
   await Promise.all(cases.map((each) => question(client, each, chance)));
-  // A refresh ahead of its time is waited for by nobody.
+  // No caller waits for a refresh ahead of its time.
   while (client.stats().inFlight > 0) await setImmediate();
 
   for (const { place, requests, etag, origin } of cases) {

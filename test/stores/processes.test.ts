@@ -96,7 +96,7 @@ function embeddedBehaviour(
   it('the lease of a killed process expires', async () => {
     const [holder] = (await start(kind, path, 1)) as [Worker];
     expect(await told(holder, { task: 'lease', keys: ['k'], ms: 30 * SECOND })).toEqual([true]);
-    // A lease is given before it is committed, a slot behind it only then.
+    // A lease is given before it is committed, a slot after it only then.
     expect(await told(holder, { task: 'reserve', keys: ['k'], ms: 0 })).toEqual([0]);
     await holder.kill();
     let later = 0;

@@ -70,7 +70,7 @@ export function storeContract(
     afterEach(() => tested.close());
 
     describe('values', () => {
-      it('knows nothing of a key nobody has set', async () => {
+      it('has no value for a key that was not set', async () => {
         expect(await store.get('https://example.com')).toBeUndefined();
       });
 
@@ -93,7 +93,7 @@ export function storeContract(
 
       it.each(Object.entries(VALUES))('keeps %s as it is', async (_, value) => {
         await store.set('k', value, { ttlMs: DAY });
-        // Not `toBe`: what it prints of a megabyte helps nobody.
+        // Not `toBe`, which would print a megabyte.
         expect((await store.get('k')) === value).toBe(true);
       });
 
@@ -202,7 +202,7 @@ export function storeContract(
         const next = await store.lease('k', HOUR);
         const [earlier, later] = [late?.token ?? '', next?.token ?? ''];
         expect(later > earlier && earlier !== '').toBe(true);
-        // Nobody has written yet: what the late one knows is better than nothing.
+        // There is no record yet, so a late record is better than none.
         await store.set('record', 'late, first', { ttlMs: DAY, fence: earlier });
         expect(await store.get('record')).toBe('late, first');
         const large = 'next '.repeat(2_000);
@@ -357,20 +357,20 @@ export function storeContract(
       /** Whole minutes, so that the time that the calls took does not count. */
       const minutes = (ms: number): number => Math.ceil(ms / MINUTE);
 
-      it('are none until somebody pauses a key, and asking begins none', async () => {
+      it('are none until a key is paused, and reading begins none', async () => {
         expect(await store.pause('k', 0)).toBe(0);
         expect(await store.reserve('k', HOUR)).toBe(0);
         expect(await store.pause('k', 0)).toBe(0);
       });
 
-      it('move all later slots behind them', async () => {
+      it('move all later slots after them', async () => {
         expect(minutes(await store.pause('k', 10 * MINUTE))).toBe(10);
         expect(minutes(await store.reserve('k', MINUTE))).toBe(10);
         expect(minutes(await store.reserve('k', MINUTE))).toBe(11);
         expect(minutes(await store.pause('k', 0))).toBe(10);
       });
 
-      it('leave slots that lie behind them where they are', async () => {
+      it('leave slots that are already after them', async () => {
         await store.reserve('k', HOUR);
         await store.reserve('k', HOUR);
         await store.pause('k', 10 * MINUTE);

@@ -33,7 +33,7 @@ export function makeAuthority(): Authority {
   };
 }
 
-/** A certificate that nobody but itself vouches for. */
+/** A self-signed certificate. */
 export function selfSigned(options: CertificateOptions): Identity {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const issuer = { name: options.host, privateKey };

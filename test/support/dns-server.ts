@@ -44,7 +44,7 @@ export async function startDnsServer(
   };
   socket.on('message', (query, { port, address }) => {
     const { question, end } = readQuestion(query);
-    // Whoever finds that a busy machine takes long asks again, from the same port under the same ID: that is no other
+    // A client that waits long on a busy machine asks again, from the same port under the same ID: that is no other
     // question.
     const sent = `${port} ${query.toString('latin1')}`;
     const known = replies.get(sent) ?? replyTo(question);

@@ -2,7 +2,7 @@ import { createServer, type AddressInfo, type Server, type Socket } from 'node:n
 
 /** What a scripted FTP server is given to work with while it answers one command. */
 export interface FtpExchange {
-  /** What came behind the verb. */
+  /** The argument after the verb. */
   readonly argument: string;
   readonly control: Socket;
   /** Writes lines to the control connection. */
@@ -103,7 +103,7 @@ export async function startFtpSite(script: FtpScript = {}): Promise<FtpSite> {
             }).then(resolve, reject);
           });
         }),
-      data: () => announced ?? Promise.reject(new Error('Nobody asked for a data connection')),
+      data: () => announced ?? Promise.reject(new Error('No data connection was requested')),
     });
     const answer = async (verb: string, argument: string): Promise<void> => {
       const step = script[verb as keyof FtpScript] ?? honest[verb as keyof FtpScript] ?? '502 What?';

@@ -5,7 +5,7 @@ import { runInNewContext } from 'node:vm';
 setFlagsFromString('--expose-gc');
 const collect: unknown = runInNewContext('gc');
 
-/** Bytes of memory in use once what nobody holds is gone: some of it only after a turn. */
+/** Bytes of memory in use after garbage collection: some of it only after a turn. */
 export async function usedBytes(): Promise<number> {
   if (typeof collect !== 'function') throw new Error('Expected V8 to give its garbage collector');
   for (let turn = 0; turn < 4; turn++) {

@@ -33,7 +33,7 @@ const number = (value: number): Buffer => {
   return bytes;
 };
 
-/** A HEADERS frame, and CONTINUATION frames with what has no room in it. */
+/** A HEADERS frame, and CONTINUATION frames with the rest. */
 function headerFrames(flags: number, block: Buffer): Buffer {
   const frames: Buffer[] = [];
   for (let at = 0; at === 0 || at < block.length; at += FRAME_PAYLOAD) {

@@ -4,7 +4,7 @@ import { describe } from 'vitest';
 
 /**
  * Where a program that tests need is installed. Without it they are skipped with a line that says so; where `CI` is
- * `true` they fail instead, so that nobody takes a suite that did not run for one that passed.
+ * `true` they fail instead, so that a suite that did not run is not taken for one that passed.
  */
 export function installed(command: string): string | undefined {
   const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin'];

@@ -7,7 +7,7 @@ export interface LateClock extends VirtualClock {
   jump(ms: number): Promise<void>;
 }
 
-/** A virtual clock that can jump over the times that somebody waits for. */
+/** A virtual clock that can jump over the times that sleeps wait for. */
 export function lateClock(): LateClock {
   const clock = virtualClock();
   let jumpedTo = -Infinity;

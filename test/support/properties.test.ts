@@ -15,7 +15,7 @@ describe('properties', () => {
     const { failed, numShrinks } = fastCheck.check(property, { seed: 1 });
     expect(failed).toBe(true);
     expect(numShrinks).toBeGreaterThan(0);
-    // The first failure, and as many smaller cases as the limit has room for.
+    // The first failure, and as many smaller cases as the limit allows.
     expect(tried).toBe(11);
   });
 

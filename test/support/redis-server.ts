@@ -18,7 +18,7 @@ export interface RedisServer extends AsyncDisposable {
   pause(): void;
   /** SIGCONT */
   resume(): void;
-  /** SIGKILL: connections break, and nobody listens. */
+  /** SIGKILL: connections break, and the port is closed. */
   kill(): Promise<void>;
   /** Starts it again on the same port, with nothing in it. */
   restart(): Promise<void>;

@@ -6,8 +6,8 @@ afterEach(runTasks);
 
 /*
  * The files of a worker share the global dispatcher, and tests set others. undici 8 replaces the platform's by a
- * wrapper of its own as soon as it is loaded, so that `fetch` would connect as undici 8 does in every file behind
- * guard/contract.test.ts. Each file begins with the one of the platform.
+ * wrapper of its own as soon as it is loaded, so that `fetch` would connect as undici 8 does in every file
+ * after guards/contract.test.ts. Each file begins with the one of the platform.
  */
 const GLOBAL_DISPATCHER = Symbol.for('undici.globalDispatcher.1');
 const PLATFORM_DISPATCHER = Symbol.for('canfetch.test.platformDispatcher');

@@ -89,7 +89,7 @@ export async function startRawSite(handler: (socket: Socket) => void, identity?:
     });
   };
   if (identity === undefined) return listen(createTcpServer(converse), requests, asked);
-  // Whoever does not trust the certificate leaves in mid-handshake.
+  // A client that does not trust the certificate closes in mid-handshake.
   const server = createTlsServer({ ...identity }, converse).on('tlsClientError', () => {});
   return listen(server, requests, asked, 'https://localhost');
 }

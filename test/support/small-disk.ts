@@ -29,7 +29,7 @@ export function smallDisk(kib: number): SmallDisk | undefined {
         try {
           writeFileSync(join(path, name), Buffer.alloc(bytes));
         } catch {
-          // The part that there is room for was written.
+          // The part that fits was written.
         }
       }
     },

@@ -20,7 +20,7 @@ export interface CompiledScript extends Disposable {
   readonly path: string;
 }
 
-/** A folder from which no package can be found: one for temporary files, unless somebody has installed there. */
+/** A folder from which no package can be found: one for temporary files, unless packages were installed there. */
 function folderWithoutPackages(): string {
   const folders = [tmpdir(), '/var/tmp', '/dev/shm', homedir()];
   const hasPackages = (folder: string): boolean =>
@@ -108,7 +108,7 @@ export function startWorker(
   });
   let stderr = '';
   child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
-  // Whoever is told something may have ended.
+  // The receiver of a message may have ended.
   child.stdin.on('error', () => undefined);
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   return {

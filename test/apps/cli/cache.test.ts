@@ -131,7 +131,7 @@ describe('cache clear', () => {
 });
 
 describe('cache export and import', () => {
-  it('carry a store to another place, where nobody needs to be asked', async () => {
+  it('carry a store to another place, where no request is needed', async () => {
     await crawl();
     const { stdout: snapshot, code } = await cache('export');
     expect([code, snapshot.trimEnd().split('\n').length]).toEqual([0, 3]);

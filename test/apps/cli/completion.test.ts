@@ -16,7 +16,7 @@ async function script(shell: string): Promise<string> {
   return stdout;
 }
 
-/** What the program offers to a shell behind these words, the last of which is being written. */
+/** What the program offers to a shell after these words, the last of which is being written. */
 async function answered(shell: string, ...words: string[]): Promise<string[]> {
   const { code, stdout, stderr } = await cli(['completion', shell, '--', ...words]);
   expect([code, stderr]).toEqual([0, '']);
@@ -61,7 +61,7 @@ describe('bash', () => {
 
   afterAll(() => rm(folder, { recursive: true }));
 
-  /** What bash would offer behind these words, the last of which is being written. */
+  /** What bash would offer after these words, the last of which is being written. */
   async function offered(...words: string[]): Promise<string[]> {
     // The stub asks the program, which is asked here in this process, and then a program that says the same.
     await writeFile(join(folder, 'answer'), '');
@@ -94,11 +94,11 @@ describe('bash', () => {
     ['an option without a command', ['--dead'], ['--deadline-ms']],
     ['no option of another command', ['profiles', '--dead'], []],
     ['a value', ['check', '--profile', 'goo'], ['google', 'google-legacy']],
-    ['a value behind "="', ['check', '--color', '=', 'a'], ['auto', 'always']],
+    ['a value after "="', ['check', '--color', '=', 'a'], ['auto', 'always']],
     ['a file for an option', ['explain', '--robots', 'my'], ['my robots.txt']],
     ['a file', ['lint', 'my'], ['my robots.txt']],
     ['a choice', ['completion', ''], ['bash', 'zsh', 'fish']],
-    ['nothing where nobody can tell', ['check', '--agent', ''], []],
+    ['nothing where any value is possible', ['check', '--agent', ''], []],
   ])('offers %s', async (_, words, expected) => {
     expect(await offered(...words)).toEqual(expected);
   });

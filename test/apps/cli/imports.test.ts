@@ -46,7 +46,7 @@ describe('the command', () => {
   });
 
   it.each(['lint', 'test', 'diff', 'profiles', 'completion'])(
-    '%s loads no library while it asks nobody',
+    '%s loads no library without a request',
     async (name) => {
       const modules = await loadedBy(new URL(`../../../src/apps/cli/${name}/run.ts`, import.meta.url));
       expect(libraries(modules)).toEqual([]);

@@ -123,7 +123,7 @@ describe('prefetch', () => {
     expect((await running).code).toBe(130);
   });
 
-  it('reads no further ahead than it has room to work', async () => {
+  it('reads no further ahead than it can work', async () => {
     let read = 0;
     const stdin = Readable.from(
       (async function* lines() {

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Site, startSite } from '../../support/site.ts';
 import { cli, masked } from './session.ts';
 
-/** The `console` blocks of the README and of the command's guide: `$ cat FILE` shows a file that those behind it use, `$ canfetch …` what is printed. */
+/** The `console` blocks of the README and of the command's guide: `$ cat FILE` shows a file that later blocks use, `$ canfetch …` what is printed. */
 interface Step {
   readonly command: string;
   readonly output: string;

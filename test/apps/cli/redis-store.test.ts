@@ -19,7 +19,7 @@ import { cli, records } from './session.ts';
 const SUCCESS = 0;
 const USAGE = 2;
 const CLIENTS = ['redis', 'ioredis', 'iovalkey'];
-/** Nobody listens there. */
+/** A closed port. */
 const NOWHERE = 'redis://:a-password@127.0.0.1:1';
 
 describeWith('redis-server')('--store redis://HOST:PORT', () => {

@@ -98,7 +98,7 @@ describe('URLs from standard input', () => {
 });
 
 describe('the end', () => {
-  it('comes quietly when nobody reads the answers any more', async () => {
+  it('ends quietly when the output is not read any more', async () => {
     const broken = new Writable({
       write: (_chunk, _encoding, done) => done(Object.assign(new Error('write EPIPE'), { code: 'EPIPE' })),
     });

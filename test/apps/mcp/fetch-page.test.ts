@@ -6,7 +6,7 @@ import { startHost, textsOf } from './host.ts';
 
 const AGENT = 'ExampleAgent/1.0 (+https://example.com/agent)';
 const LOCAL = ['-a', AGENT, '--allow-private'];
-/** It states that there is no delay: a page would wait half a second behind robots.txt otherwise. */
+/** It states that there is no delay: a page would otherwise wait half a second after robots.txt. */
 const ROBOTS = { body: 'User-agent: *\nDisallow: /private\nCrawl-delay: 0\n' };
 const text = (body: string | Uint8Array, type = 'text/plain') => ({
   body,
@@ -180,8 +180,8 @@ describe('fetch_page', () => {
     expect(begin + rest).toBe(bytes.toString('utf8', 0, start + Buffer.byteLength(rest)));
     expect(begin + rest).not.toContain('\ufffd');
 
-    const behind = await host.call('fetch_page', { url: site.url('/big'), start: bytes.length + 5 });
-    expect(behind.structuredContent).toMatchObject({
+    const beyond = await host.call('fetch_page', { url: site.url('/big'), start: bytes.length + 5 });
+    expect(beyond.structuredContent).toMatchObject({
       text: '',
       truncated: false,
       note: `The text has ${bytes.length.toLocaleString('en')} bytes, so nothing is left.`,
@@ -280,7 +280,7 @@ describe('fetch_page', () => {
     ],
     ['nothing, in UTF-8', 'text/plain', Buffer.from('ü€'), 'utf-8', 'ü€'],
     ['nothing, in another', 'text/plain', Buffer.from('caf\xe9', 'latin1'), 'windows-1252', 'café'],
-    ['a charset that nobody knows', 'text/plain; charset=x-klingon', Buffer.from('ü'), 'utf-8', 'ü'],
+    ['an unknown charset', 'text/plain; charset=x-klingon', Buffer.from('ü'), 'utf-8', 'ü'],
   ])('decodes by %s', async (_name, type, body, charset, expected) => {
     await using site = await startSite({ '/robots.txt': ROBOTS, '/page': text(body, type) });
     await using host = await startHost(LOCAL);

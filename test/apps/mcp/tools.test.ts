@@ -30,7 +30,7 @@ describe('the tools', () => {
     expect(host.client.getServerVersion()?.name).toBe('canfetch');
   });
 
-  it('have no argument that ignores robots.txt or fetches as somebody else', async () => {
+  it('have no argument that ignores robots.txt or fetches under another name', async () => {
     await using host = await startHost(LOCAL);
     const { tools } = await host.client.listTools();
     const names = tools.map(({ name, inputSchema }) => [name, Object.keys(inputSchema.properties ?? {})]);

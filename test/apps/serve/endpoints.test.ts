@@ -135,7 +135,7 @@ describe('GET /v1/policy', () => {
     expect(other).not.toHaveProperty('usage');
   });
 
-  it('has everything known of the origin, with diagnostics, preferences and the timeline', async () => {
+  it('has everything known about the origin, with diagnostics, preferences and the timeline', async () => {
     const policy = await get(`/v1/policy?origin=${at('')}&agent=ExampleBot`);
     expect(policy).toMatchObject({
       status: 200,
@@ -271,7 +271,7 @@ describe('the reason for the lifetime in GET /v1/explain', () => {
 });
 
 describe('POST /v1/explain', () => {
-  it('holds URLs and paths against a file, for several agents, and asks nobody', async () => {
+  it('holds URLs and paths against a file, for several agents, without a request', async () => {
     const before = site.requests.length;
     const body = JSON.stringify({
       robots: ROBOTS,
@@ -304,12 +304,7 @@ describe('POST /v1/explain', () => {
   it.each([
     ['no JSON', '{', 400, 'ERR_ROBOTS_INVALID_REQUEST'],
     ['no URLs', '{"robots":"","urls":[]}', 400, 'ERR_ROBOTS_INVALID_REQUEST'],
-    [
-      'a field that nobody reads',
-      '{"robots":"","urls":["/"],"agnets":[]}',
-      400,
-      'ERR_ROBOTS_INVALID_REQUEST',
-    ],
+    ['an unknown field', '{"robots":"","urls":["/"],"agnets":[]}', 400, 'ERR_ROBOTS_INVALID_REQUEST'],
     [
       'an agent without token',
       '{"robots":"","urls":["/"],"agents":["+"]}',

@@ -82,7 +82,7 @@ it('a stream that waits for our answers is not ended', async () => {
   expect(text).not.toContain('ERR_ROBOTS_REQUEST_TIMEOUT');
 });
 
-it('a stream whose answers nobody reads is ended', async () => {
+it('a stream whose responses are not read is ended', async () => {
   const service = await started({ stalledMs: STALLED_MS });
   const { socket } = connection(service, STREAM);
   socket.pause();

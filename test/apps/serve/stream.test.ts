@@ -105,7 +105,7 @@ describe('POST /v1/check', () => {
     expect((await lines.next()).done).toBe(true);
   });
 
-  it('holds the order behind a slow origin, while other requests are answered', async () => {
+  it('keeps the order after a slow origin, while other requests are answered', async () => {
     const { request, lines } = await open();
     request.end(`${slow.url('/a')}\n${site.url('/private')}\n`);
     const single = await ask(service.origin, `/v1/check?url=${encodeURIComponent(site.url('/private'))}`);
@@ -117,7 +117,7 @@ describe('POST /v1/check', () => {
     expect(await take(lines)).toMatchObject({ line: 2, reason: 'rule' });
   });
 
-  it('reads no further than it is read: 100,000 answers to nobody stop the questions', async () => {
+  it('reads no further than its responses are read: 100,000 unread ones stop the questions', async () => {
     const { request, response } = await open();
     response.pause();
     const line = `${site.url(`/${'x'.repeat(200)}`)}\n`;

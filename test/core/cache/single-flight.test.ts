@@ -79,7 +79,7 @@ describe('an aborted caller', () => {
     await left[1]?.toBe('second');
     expect(started[0]?.signal).toMatchObject({ aborted: true, reason: 'second' });
     expect([flights.has('a'), started[0]?.isCurrent()]).toEqual([false, false]);
-    // Nobody is left to hear what becomes of it.
+    // No caller is left to receive its result.
     started[0]?.crash('too late');
     await settled();
   });

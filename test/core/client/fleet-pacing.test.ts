@@ -354,7 +354,7 @@ describe('a store that cannot reserve', () => {
     expect(await after(1)).toBe(4_000);
     expect(processes[0]!.told).toContain(`${kind === 'hang' ? 'timeout' : 'failed'} reserve`);
     store.recover();
-    // What was booked meanwhile is behind it.
+    // Slots that were booked meanwhile are after it.
     expect(await after(0)).toBe(10_000);
   });
 

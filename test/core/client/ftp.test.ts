@@ -215,7 +215,7 @@ describe.skipIf(program === undefined)('an ftp: origin served by vsftpd', () => 
     expect(commands('RETR')).toHaveLength(1);
   });
 
-  it('that knows nobody is unreachable', async () => {
+  it('that refuses every login is unreachable', async () => {
     // Local users alone: the anonymous one is asked for a password that no system account has.
     const { origin, put, commands } = await server({ anonymous_enable: 'NO', local_enable: 'YES' });
     put('robots.txt', 'User-agent: *\nAllow: /\n');

@@ -142,7 +142,7 @@ describe.each(OVER)('the header section of a robots.txt request over %s', (name,
     }
     const seen = ({ requests }: Site): unknown[] =>
       requests.map(({ headers }) => [headers['x-staging'], headers['cookie'], headers['if-none-match']]);
-    // A validator goes to the URL that gave it, whoever redirects there.
+    // A validator goes to the URL that gave it, whichever site redirects there.
     expect(seen(server)).toEqual([
       ['key', 'a=b', undefined],
       ['key', 'a=b', undefined],

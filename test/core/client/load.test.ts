@@ -69,7 +69,7 @@ describe('under load', () => {
   it('a client takes no memory for origins in advance', () => {
     const before = process.memoryUsage().heapUsed;
     const clients = Array.from({ length: 50 }, () => client({ cache: { maxOrigins: 100_000 } }));
-    // Room for a hundred thousand origins takes several megabytes.
+    // Space for a hundred thousand origins takes several megabytes.
     expect((process.memoryUsage().heapUsed - before) / clients.length).toBeLessThan(100_000);
   });
 });

@@ -99,7 +99,7 @@ describe('what memory is reckoned to take', () => {
     expect((await bytes('ThirdBot')) - three).toBeLessThan(100);
   });
 
-  it('makes room for rules that are compiled later', async () => {
+  it('evicts origins for rules that are compiled later', async () => {
     const maxBytes = 2 ** 20;
     const client = clientFor(BODY, { cache: { maxBytes } });
     const sites = origins(1_000);

@@ -6,7 +6,7 @@ import { openedSite as site, openedClient as client } from '../../support/opened
 const RULES = 'User-agent: *\nDisallow: /private\nCrawl-delay: 2\n\nUser-agent: OtherBot\nDisallow: /other\n';
 
 describe('policy', () => {
-  it('has everything known of an origin', async () => {
+  it('has everything known about an origin', async () => {
     const { robots } = client();
     const server = await site({
       '/robots.txt': {

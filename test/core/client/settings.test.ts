@@ -48,7 +48,7 @@ describe('the defaults of a client', () => {
     });
   });
 
-  it('let memory have room for two of the largest files, and no less', () => {
+  it('accept memory for two of the largest files, and no less', () => {
     expect(readOptions({ maxBodyBytes: 600_000, cache: { maxBytes: 1_200_000 } }).maxBytes).toBe(1_200_000);
     expect(() => readOptions({ maxBodyBytes: 600_000, cache: { maxBytes: 1_199_999 } })).toThrow(
       'Expected `cache.maxBytes` to be at least twice `maxBodyBytes` (600000), got "1199999" (number)',

@@ -185,7 +185,7 @@ describe('a line that is not restored', () => {
     expect(await knows.robots.restore(lines)).toMatchObject({ restored: 0, reasons: { older: 4 } });
   });
 
-  it('for lack of room is counted', async () => {
+  it('for lack of space is counted', async () => {
     const lines = await aSnapshot();
     const { robots } = client({ cache: { maxOrigins: 3 } });
     expect(await robots.restore(lines)).toMatchObject({ restored: 4, evicted: 1 });

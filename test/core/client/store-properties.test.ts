@@ -119,7 +119,7 @@ describe('with any behaviour of the store', () => {
               storeDeadlineMs: 1,
               deadlineMs: 1_000,
             });
-          // Somebody has been here before, and knows the one site that allows everything.
+          // An earlier process stored the one site that allows everything.
           const before = new RobotsClient({ ...common, store });
           for (const origin of [...ORIGINS, OPEN]) await before.canFetch(origin);
           await before.close();

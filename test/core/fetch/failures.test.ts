@@ -69,7 +69,7 @@ describe.each(TRANSPORTS)('failures over %s', (name, make) => {
         site({ '/robots.txt': { status: 301, headers: { location: target.url('/robots.txt') } } }),
       ),
     );
-    // Whoever comes first waits until it is told to leave, which is when the others are served.
+    // The first caller waits until it is aborted, which happens when the others are served.
     const leaving = new AbortController();
     let served = 0;
     const outcomes = await Promise.allSettled(

@@ -130,7 +130,7 @@ const ANSWERS: readonly (readonly [what: string, Answer, Suspect | undefined])[]
   ['an unavailable service', { status: 503, body: home }, undefined],
   ['a gatekeeper page with 404', { status: 404, body: cloudflare }, undefined],
   ['rules', { body: 'User-agent: *\nDisallow: /captcha-delivery.com/\n' }, undefined],
-  ['rules behind a comment of HTML', { body: '<!-- $Id$ -->\nUser-agent: *\nDisallow: /\n' }, undefined],
+  ['rules after a comment of HTML', { body: '<!-- $Id$ -->\nUser-agent: *\nDisallow: /\n' }, undefined],
   [
     'rules with the Content-Type of HTML',
     { fields: { 'content-type': 'text/html' }, body: 'Allow: /' },

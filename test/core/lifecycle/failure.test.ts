@@ -50,7 +50,7 @@ describe('a failure', () => {
     expect(story.meets(outcomes.unreachable(pause)).failure?.retryAt).toBe(START + pause);
   });
 
-  it('pauses anew when the clock is set back behind it, and lasts no less', () => {
+  it('restarts its pause when the clock is set back to before it, with the same length', () => {
     const story = new Story();
     story.meets(outcomes.unreachable());
     const record = story.later(HOUR).meets(outcomes.unreachable());

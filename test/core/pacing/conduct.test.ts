@@ -77,7 +77,7 @@ describe('a deferral', () => {
     expect(tries).toBeLessThanOrEqual(20);
   });
 
-  it('is immediate for a request behind others that may not wait as long as the gap', async () => {
+  it('is immediate for a request after others that may not wait as long as the gap', async () => {
     const { client, clock } = laidDown({ [A]: SLOW });
     const decision = await client.check(A);
     const first = await client.acquirePermit(decision);

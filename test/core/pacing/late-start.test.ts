@@ -64,7 +64,7 @@ describe('a process that wakes up late', () => {
     expect(calls.map(([, afterMs]) => afterMs)).toEqual([0, 3_000, 5_500]);
   });
 
-  it('lets nobody book before the requests that wait', async () => {
+  it('allows no booking before the requests that wait', async () => {
     const { clock, make, fetch, calls } = late();
     const client = make();
     const guarded = guardFetch(fetch, client, { pacing: true });

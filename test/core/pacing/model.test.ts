@@ -50,7 +50,7 @@ class SettableClock {
     this.counted += Math.max(0, byMs);
   }
 
-  /** Lets `ms` pass, and stops at each time that somebody waits for. */
+  /** Lets `ms` pass, and stops at each time that a request waits for. */
   async pass(ms: number): Promise<void> {
     const end = this.#passed + ms;
     for (;;) {
@@ -263,7 +263,7 @@ class Crawl {
     if (result instanceof Promise || result.status !== 'booked') return;
     if (this.#next() < 0.3) return result.release();
     const startedAt = this.clock.counted + result.waitMs;
-    // Until its time comes nobody else may leave, and a pause that begins meanwhile is not for us to see.
+    // Until its time comes no other request may start, and a pause that begins meanwhile cannot be seen here.
     this.model.left(result, startedAt, 30_000);
     this.#left.push({ slot: result, startedAt, key: result });
   }

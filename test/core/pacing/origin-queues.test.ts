@@ -13,7 +13,7 @@ const [A, B, C, D] = ['a', 'b', 'c', 'd'].map((name) => `https://${name}.example
 ];
 const pace: Pace = { ...paceOf({ defaultDelayMs: 0 }, 60_000) };
 
-/** A pacer with room for so many origins. */
+/** A pacer for this number of origins. */
 function small(maxOrigins = 2) {
   const clock = virtualClock();
   const pacer = new Pacer({ clock, random: () => 0.5, maxOrigins });
@@ -30,7 +30,7 @@ function small(maxOrigins = 2) {
 
 const NO_ROOM = { code: 'ERR_ROBOTS_DEFERRED', delayFrom: 'concurrency' };
 
-describe('when there are more origins than room', () => {
+describe('when there are more origins than queues', () => {
   it('one in a pause stays', async () => {
     const { clock, pacer, visit, pausedMs } = small();
     pacer.report(A, '60', clock.now());
@@ -51,7 +51,7 @@ describe('when there are more origins than room', () => {
     await second;
   });
 
-  it('one stays until the gap behind its last request is over', async () => {
+  it('one stays until the gap after its last request is over', async () => {
     const { pacer, visit } = small();
     const slow = { ...pace, defaultDelayMs: 5_000 };
     booked(await pacer.book(decisionFor(A), slow, undefined)).done();
@@ -59,7 +59,7 @@ describe('when there are more origins than room', () => {
     expect(pacer.book(decisionFor(A), slow, undefined)).toMatchObject({ waitMs: 5_000 });
   });
 
-  it('and none can make room, requests to further origins are deferred until one can', async () => {
+  it('and none can be removed, requests to further origins are deferred until one can', async () => {
     const { clock, pacer, visit } = small();
     for (const origin of [A, B]) pacer.report(origin, '60', clock.now());
     await expect(visit(C)).rejects.toMatchObject(NO_ROOM);
@@ -72,7 +72,7 @@ describe('when there are more origins than room', () => {
     await visit(C);
   });
 
-  it('a deferral for want of room says so, and never that the next try may be at once', async () => {
+  it('a deferral for want of a queue says so, and never that the next try may be at once', async () => {
     const { clock, pacer, visit } = small();
     for (const origin of [A, B]) pacer.report(origin, '60', clock.now());
     await expect(visit(C)).rejects.toMatchObject({
@@ -125,7 +125,7 @@ describe('when there are more origins than room', () => {
     await expect(visit(A)).rejects.toMatchObject(NO_ROOM);
   });
 
-  it('a late answer pauses its origin, though others have taken its room', async () => {
+  it('a late response pauses its origin, though its queue was removed', async () => {
     const { clock, take, visit, pausedMs } = small();
     const late = await take(A);
     // So long a place is held for an answer.
@@ -136,7 +136,7 @@ describe('when there are more origins than room', () => {
   });
 });
 
-it('a client has room for 1,000 origins, however few files it keeps', async () => {
+it('a client paces 1,000 origins, however few files it keeps', async () => {
   const clock = virtualClock();
   const transport = { fetch: async () => new Response('') };
   const client = new RobotsClient({ agent: 'ExampleBot', clock, transport, cache: { maxOrigins: 1 } });

@@ -98,7 +98,7 @@ describe('guardFetch with pacing', () => {
     expect(calls).toHaveLength(1);
   });
 
-  it('an aborted wait makes room for those behind it', async () => {
+  it('an aborted wait lets later requests move up', async () => {
     const { client, clock } = laidDown({ [A]: SLOW });
     const { fetch, calls } = noting(clock);
     const guarded = guardFetch(fetch, client, { pacing: true });

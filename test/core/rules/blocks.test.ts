@@ -29,7 +29,7 @@ describe('blocks: records other than allow and disallow', () => {
     ['another record starts a new block', ['Host: x', 'User-agent: b', 'Crawl-delay: 1'], undefined, 1],
     ['a rule does', ['Disallow: /x', 'User-agent: b', 'Crawl-delay: 1'], undefined, 1],
     ['each has its own', ['Crawl-delay: 1', 'User-agent: b', 'Crawl-delay: 2'], 1, 2],
-    ['behind rules it counts for the lines above them', ['Disallow: /x', 'Crawl-delay: 1'], 1, undefined],
+    ['after rules it counts for the lines above them', ['Disallow: /x', 'Crawl-delay: 1'], 1, undefined],
     [
       'blocks of one agent: the longest',
       ['Crawl-delay: 1', 'User-agent: b', 'User-agent: a', 'Crawl-delay: 3'],

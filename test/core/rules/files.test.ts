@@ -350,7 +350,7 @@ describe('byte order marks', () => {
       [0xff, 0xff],
       [0xfe, 0xfe],
     ] as const) {
-      // Whatever the first line is, those behind it are read as bytes.
+      // Whatever the first line is, later lines are read as bytes.
       expect(caught(bytes(first, second, '\n', body), ['a']), `${first} ${second}`).toEqual(['a']);
     }
     expect(caught(bytes('\n', 0xff, 0xfe, '\n', body), ['a'])).toEqual(['a']);

@@ -117,7 +117,7 @@ function matches(pattern: string, target: readonly string[], dialect: Dialect): 
   let places = new Set([0]);
   for (const [index, symbol] of symbols.entries()) {
     const next = new Set<number>();
-    // A `%` that starts no escape is that of one, too, unless the digits behind it would make it that very one.
+    // A `%` that starts no escape is that of one, too, unless the digits after it would make it an escape.
     const isOpen = symbol === STRAY && !/^[0-9A-F]{2}/i.test(symbols.slice(index + 1, index + 3).join(''));
     // A `*` may end anywhere from the first place on.
     const least = symbol === '*' && !isOld(dialect) ? Math.min(...places) : Infinity;

@@ -184,7 +184,7 @@ const families: Readonly<
     several(fc.constantFrom('%', '%4', '*', '%zz', '1', '%31', '%40', '%2F', 'a'), 9),
     several(fc.constantFrom('%', '%4', '%31', '%41', '1', '%40', '%2F', '%zz', 'a', '?'), 40),
   ],
-  // A `%` before a `*` matches every kind of `%`, and the leftmost place of either kind leaves the most room.
+  // A `%` before a `*` matches every kind of `%`, and the leftmost place of either kind leaves the most space.
   'a percent sign before a star': [
     fc
       .tuple(

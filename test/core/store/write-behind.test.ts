@@ -11,7 +11,7 @@ interface Sent {
 function setUp() {
   const sent: Sent[] = [];
   const dropped: string[] = [];
-  const room = { now: Infinity };
+  const limit = { now: Infinity };
   const writes = new WriteBehind({
     send: (origin, write) =>
       new Promise((resolve) => {
@@ -21,10 +21,10 @@ function setUp() {
         };
         sent.push({ origin, write, end });
       }),
-    allowance: () => room.now,
+    allowance: () => limit.now,
     onDropped: (origin, { kind }) => dropped.push(`${kind} ${origin}`),
   });
-  return { writes, sent, dropped, room };
+  return { writes, sent, dropped, limit };
 }
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -92,13 +92,13 @@ describe('a write', () => {
   });
 
   it('is not waited for while nothing can be sent', async () => {
-    const { writes, sent, room } = setUp();
-    room.now = 0;
+    const { writes, sent, limit } = setUp();
+    limit.now = 0;
     await writes.enqueue('a', set('a'));
     expect(sent).toHaveLength(0);
   });
 
-  it('queued behind one that fails is not waited for either', async () => {
+  it('queued after one that fails is not waited for either', async () => {
     const { writes, sent } = setUp();
     void writes.enqueue('a', set('a'));
     const second = writes.enqueue('a', deletion);
@@ -133,14 +133,14 @@ describe('a write', () => {
 
 describe('waiting writes', () => {
   it('are sent one at a time until one succeeds, then all', async () => {
-    const { writes, sent, room } = setUp();
-    room.now = 0;
+    const { writes, sent, limit } = setUp();
+    limit.now = 0;
     for (const origin of 'abcdef') void writes.enqueue(origin, set(origin));
-    room.now = 1;
+    limit.now = 1;
     writes.drain();
-    room.now = 0;
+    limit.now = 0;
     expect(sent.map(({ origin }) => origin)).toEqual(['a']);
-    room.now = Infinity;
+    limit.now = Infinity;
     await sent[0]!.end(true);
     expect(sent.map(({ origin }) => origin)).toEqual([...'abcdef']);
   });
@@ -154,8 +154,8 @@ describe('waiting writes', () => {
   });
 
   it('are bounded in number and bytes: the oldest record is dropped first, deletions last', async () => {
-    const { writes, dropped, room } = setUp();
-    room.now = 0;
+    const { writes, dropped, limit } = setUp();
+    limit.now = 0;
     await writes.enqueue('forget', deletion);
     for (let count = 0; count < 1_001; count++) await writes.enqueue(`${count}`, set(`${count}`));
     expect(dropped).toEqual(['set 0', 'set 1']);
@@ -174,9 +174,9 @@ describe('waiting writes', () => {
   });
 
   it('are all tried once more on close, with an event for failures', async () => {
-    const { writes, sent, dropped, room } = setUp();
+    const { writes, sent, dropped, limit } = setUp();
     void writes.enqueue('a', set('a'));
-    room.now = 0;
+    limit.now = 0;
     for (let count = 0; count < 40; count++) void writes.enqueue(`${count}`, set(`${count}`));
     const flushed = writes.flush();
     expect(sent).toHaveLength(32);
@@ -187,9 +187,9 @@ describe('waiting writes', () => {
   });
 
   it('are reported when they are dropped untried', async () => {
-    const { writes, sent, dropped, room } = setUp();
+    const { writes, sent, dropped, limit } = setUp();
     void writes.enqueue('a', set('a'));
-    room.now = 0;
+    limit.now = 0;
     void writes.enqueue('b', deletion);
     const flushed = writes.flush();
     writes.abandon();

@@ -494,7 +494,7 @@ describe('a rotation', () => {
 });
 
 describe('trouble', () => {
-  it('with a full disk loses lines and no decision, is said once, and ends when there is room', async () => {
+  it('with a full disk loses lines and no decision, is reported once, and ends when there is space', async () => {
     using disk = smallDisk(256);
     if (disk === undefined) return;
     const path = join(disk.path, 'evidence.ndjson');

@@ -268,7 +268,7 @@ describe('the data connection', () => {
     const elsewhere = await outcomeOf({ ...noEpsv, PASV: passive('127,0,0,2', port) });
     expect(elsewhere).toMatchObject({ kind: 'unreachable', error: 'ECONNREFUSED' });
     expect(strangers).toHaveLength(0);
-    // A host that is behind an address translation tells its private address; the port is good.
+    // A host behind an address translation sends its private address; the port is good.
     const translated = await outcomeOf({
       ...noEpsv,
       PASV: async ({ listen, reply }) => reply(passive('10,9,8,7', await listen())),
@@ -340,7 +340,7 @@ describe('a hostile control connection', () => {
     ['a greeting that is one line', { greeting: endless('220 welcome ') }],
     ['preliminary replies to USER', { USER: endless('150 Wait\r\n') }],
     ['preliminary replies to RETR', { RETR: endless('150 Wait\r\n') }],
-    ['replies nobody asked for', { TYPE: endless('200 Okay\r\n') }],
+    ['unrequested replies', { TYPE: endless('200 Okay\r\n') }],
     ['blank lines', { greeting: endless('\r\n') }],
   ];
   it.each(floods)('%s is cut', async (_, script) => {
@@ -403,7 +403,7 @@ describe('a hostile control connection', () => {
 describe('abort', () => {
   it.each(['greeting', 'EPSV', 'RETR'] as const)('while waiting for %s closes everything', async (step) => {
     const leave = new AbortController();
-    const reason = new Error('nobody waits');
+    const reason = new Error('aborted');
     const server = await site({ [step]: () => leave.abort(reason) });
     await expect(fetch(server.origin, { signal: leave.signal })).rejects.toBe(reason);
     await server.whenLeft();
@@ -423,7 +423,7 @@ describe('abort', () => {
     await server.whenLeft();
   });
 
-  it('an answer that nobody reads is let go of', async () => {
+  it('an unread response is released', async () => {
     const server = await site({ RETR: send(lines(LIMIT)) });
     const { signal } = new AbortController();
     const response = await ftpTransport().request(new URL(`${server.origin}/robots.txt`), {
@@ -437,7 +437,7 @@ describe('abort', () => {
 });
 
 describe('names', () => {
-  /** Hands the request a look-up, as whoever guards addresses does. */
+  /** Hands the request a look-up, as a check of addresses does. */
   function through(lookup: LookupFunction): Transport {
     const transport = ftpTransport();
     return { request: (url, init) => transport.request(url, { ...init, lookup }) };

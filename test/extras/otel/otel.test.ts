@@ -198,7 +198,7 @@ describe('traceRobots', () => {
     for (const { status } of finished('canfetch.question')) expect(status.code).toBe(SpanStatusCode.UNSET);
   });
 
-  it('ends the span of a caller who leaves, and of the attempt that nobody waits for', async () => {
+  it('ends the span of a caller who leaves, and of the attempt without a waiting caller', async () => {
     const leaving = new AbortController();
     const { client } = traced(() => {
       leaving.abort();

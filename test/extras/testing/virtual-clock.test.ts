@@ -4,7 +4,7 @@ import { virtualClock } from '../../../src/extras/testing/index.ts';
 const never = new AbortController().signal;
 
 describe('virtualClock', () => {
-  it('stands still until it is advanced, at once when nobody waits', () => {
+  it('stands still until it is advanced, at once when no sleep is pending', () => {
     const clock = virtualClock({ startAt: 1_000 });
     expect(clock.now()).toBe(1_000);
     void clock.advance(500);

@@ -140,7 +140,7 @@ describe('withRobots', () => {
     expect(pagesOf(server)).toEqual(['/to?/to?/private', '/to?/private']);
   });
 
-  it('says when to come back where robots.txt is unreachable, also behind a redirect', async () => {
+  it('says when to come back where robots.txt is unreachable, also after a redirect', async () => {
     const dead = await site([], (_, response) => void response.socket?.destroy());
     const server = await site();
     const { options, skipped, failed } = record();
@@ -322,7 +322,7 @@ describe('withRobots, with pacing', () => {
     expect(permits.permits).toHaveLength(2);
   });
 
-  it('lets the queue know how long a request may wait, before it is given to somebody else', async () => {
+  it('lets the queue know how long a request may wait, before it is given to another worker', async () => {
     const server = await site();
     const guarded = withRobots(HttpCrawler, client(), {
       pacing: { defaultDelayMs: 0, maxDelayMs: 400_000 },

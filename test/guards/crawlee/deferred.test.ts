@@ -14,7 +14,7 @@ const soon = { autoscaledPoolOptions: { maybeRunIntervalSecs: 0.01 } };
 const slowSite = (delaySecs: number): Promise<Site> =>
   site([], (_, response) => answer(response, { body: `User-agent: *\nCrawl-delay: ${delaySecs}` }));
 
-/** A clock whose time passes when somebody waits for it, and a client with that clock. */
+/** A clock whose time advances with each sleep, and a client with that clock. */
 function paced(): { readonly clock: VirtualClock; readonly robots: GuardClient } {
   const clock = virtualClock({ startAt: START, autoAdvance: true });
   return { clock, robots: closing(testClient({ clock }).client) };
@@ -88,7 +88,7 @@ describe('withRobots, with a request that is deferred', () => {
     // `maxDelayMs` allows the wait, but the time-out of the navigation does not.
     expect(pagesOf(slow)).toEqual(['/page']);
     expect(pagesOf(first)).toHaveLength(3);
-    // It came back after a minute, too early, and was then put behind itself.
+    // It came back after a minute, too early, and was then queued again.
     expect(clock.now() - START).toBe(120_000);
 
     const basic = new (withRobots(BasicCrawler, robots, { pacing: { defaultDelayMs: 0 }, clock }))(

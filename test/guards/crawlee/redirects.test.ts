@@ -215,7 +215,7 @@ describe('the HTTP client that Crawlee comes with, guarded', () => {
     }
   }
 
-  it('follows by itself, and waits at each redirect for the decision, behind the hooks of the user', async () => {
+  it('follows by itself, and waits at each redirect for the decision, after the hooks of the user', async () => {
     const client = new GotScrapingHttpClient({ [START]: to('/a'), 'https://example.com/a': to('/b') });
     const hook = ({ url }: { url: string }): void => void client.passed.push(`hook ${url}`);
     await client.guarded.sendRequest({ url: START, hooks: { beforeRedirect: [hook] } });

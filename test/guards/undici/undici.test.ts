@@ -98,7 +98,7 @@ describe('robotsInterceptor', () => {
     },
   );
 
-  it('lets requests for /robots.txt pass, whoever makes them', async () => {
+  it('lets all requests for /robots.txt pass', async () => {
     const server = await site(page);
     const robots = client();
     const dispatcher = agent().compose(robotsInterceptor(robots));

@@ -74,7 +74,7 @@ class Backend extends Map<string, string> {
   }
 }
 
-/** What Keyv 6 does with a failure: it rejects where nobody listens for errors, else it hides it. */
+/** What Keyv 6 does with a failure: it rejects if the event has no listener, else it hides the failure. */
 class KeyvSix extends EventEmitter implements KeyvInstance {
   private readonly backend: Backend;
 

@@ -321,7 +321,7 @@ describe('LMDB', () => {
       expect(new Set(leases.map((lease) => lease?.token)).size).toBe(100);
       const written = leases.map((lease) => lease?.setAndRelease?.('value', { ttlMs: DAY }));
       await setImmediate();
-      // Those asked for now come behind what was written, and given back, just before.
+      // Leases requested now come after the writes and releases just before.
       const again = await take();
       await Promise.all(written);
       expect(transactions).toHaveBeenCalledTimes(2);

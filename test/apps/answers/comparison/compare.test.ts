@@ -113,7 +113,7 @@ describe('hostile files', () => {
     expect(agentsLeftOut).toBeGreaterThan(40);
   });
 
-  it('give way to other work, and end when nobody waits any more', async () => {
+  it('give way to other work, and end when they are aborted', async () => {
     const aborted = new AbortController();
     const comparing = FileComparison.of(
       parseRobots(scattered('a')),

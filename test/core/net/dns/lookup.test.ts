@@ -228,7 +228,7 @@ describe('names by DNS', () => {
   });
 
   it('asks about all names concurrently', async () => {
-    // Nobody is answered before two hundred names wait: a lookup that takes its turns would wait for ever.
+    // No name is answered before two hundred wait: sequential lookups would wait for ever.
     const names = 300;
     const together = 200;
     const waiting: (() => void)[] = [];

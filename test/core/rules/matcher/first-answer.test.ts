@@ -45,7 +45,7 @@ describe('the first answer of a file', () => {
 
   it.each([
     ['the rules for `*` before them', 'User-agent: *\nDisallow: /\nUser-agent: foobot\nAllow: /a\n'],
-    ['the rules for `*` behind them', 'User-agent: foobot\nAllow: /a\nUser-agent: *\nDisallow: /\n'],
+    ['the rules for `*` after them', 'User-agent: foobot\nAllow: /a\nUser-agent: *\nDisallow: /\n'],
     ['rules between them', 'User-agent: foobot\nAllow: /a\nUser-agent: b\nDisallow: /\nUser-agent: FooBot\n'],
   ])('is by the groups that name the agent, not %s', (_, text) => {
     expect(parseRobots(text).check('/', 'foobot')).toMatchObject({
@@ -85,7 +85,7 @@ describe('the first answer of a file', () => {
     expect(file.check(path, 'foobot')).toEqual(first);
   });
 
-  it.each([16_652, 16_653])('has the rule as far as the line counts, behind %d blanks', (blanks) => {
+  it.each([16_652, 16_653])('has the rule as far as the line counts, after %d blanks', (blanks) => {
     const text = `User-agent: *\nDisallow:${' '.repeat(blanks)}/ab\n`;
     const file = parseRobots(text, { dialect: 'google' });
     const first = file.check('/a/c', 'foobot');

@@ -137,7 +137,7 @@ describe('rfc9309: escapes (RFC 9309 §2.2.2, figure 4 and §2.2.3)', () => {
     ['/%%433%a9x', '/%C3%A9x'],
     ['/?%3%46', '/?%3F'],
     ['/?%3F', '/?%3%46'],
-    // Behind these a URL ends, and with it what could be an escape.
+    // After these a URL ends, and with it what could be an escape.
     ['/%4$', '/%4%31'],
     ['/%4$', '/%40'],
     ['/%zz%40', '/%zz%4%30'],

@@ -112,7 +112,7 @@ describe('Content-Usage lines (draft-ietf-aipref-attach-05)', () => {
         expect(disallowed(dialect, `/a${byte}b`)).toBe(true);
         expect(disallowed(dialect, '/a')).toBe(false);
       }
-      // What is behind a control byte is no part of the line, so that nothing is stated.
+      // Text after a control byte is not part of the line, so nothing is stated.
       expect(usage(parseRobots(body), '/a').sources).toMatchObject([{ path: '/a', value: '' }]);
     },
   );

@@ -14,7 +14,7 @@ const originOf = (number: number): string => `https://site-${number}.example`;
 /** Every second site disallows everything. */
 const isOpen = (origin: string): boolean => Number(/\d+/.exec(origin)?.[0]) % 2 === 0;
 
-/** A client with room for few origins, whose sites all answer, and that is closed at the end of the test. */
+/** A client with a cache for few origins, whose sites all respond. It is closed at the end of the test. */
 function crowded(options: RobotsClientOptions = {}): RobotsClient {
   const { client } = testClient({
     cache: { maxOrigins: 3 },
@@ -34,8 +34,8 @@ function listen<Message>(name: string, listener: (message: Message) => void): vo
   onTestFinished(() => void unsubscribe(name, heard));
 }
 
-/** Does anything with the client, but never within what it does. */
-function meddler(robots: () => RobotsClient | undefined, seed: number): () => void {
+/** Calls random methods of the client, but not while such a call runs. */
+function reentrantCaller(robots: () => RobotsClient | undefined, seed: number): () => void {
   const chance = new Chance(seed);
   let isAsking = false;
   return () => {
@@ -79,14 +79,14 @@ async function crawl(client: RobotsClient): Promise<void> {
   }
 }
 
-describe('no question changes another, whoever asks again', () => {
+describe('no question changes another that is asked while it is answered', () => {
   it.each(['canfetch:cache', 'canfetch:policy-change', 'canfetch:decision', 'canfetch:fetch'])(
     'a subscriber of %s',
     async (name) => {
       const client = crowded();
       listen(
         name,
-        meddler(() => client, 7),
+        reentrantCaller(() => client, 7),
       );
       await crawl(client);
     },
@@ -94,11 +94,11 @@ describe('no question changes another, whoever asks again', () => {
 
   it('the clock', async () => {
     let client: RobotsClient | undefined;
-    const meddle = meddler(() => client, 11);
+    const callClient = reentrantCaller(() => client, 11);
     client = crowded({
       clock: {
         now: () => {
-          meddle();
+          callClient();
           return START;
         },
       },
@@ -108,10 +108,10 @@ describe('no question changes another, whoever asks again', () => {
 
   it('`random`', async () => {
     let client: RobotsClient | undefined;
-    const meddle = meddler(() => client, 13);
+    const callClient = reentrantCaller(() => client, 13);
     client = crowded({
       random: () => {
-        meddle();
+        callClient();
         return 0.5;
       },
     });
@@ -120,10 +120,10 @@ describe('no question changes another, whoever asks again', () => {
 
   it('the transport and `headersForRobots`', async () => {
     let client: RobotsClient | undefined;
-    const meddle = meddler(() => client, 17);
+    const callClient = reentrantCaller(() => client, 17);
     client = crowded({
       headersForRobots: () => {
-        meddle();
+        callClient();
         return {};
       },
     });
@@ -132,13 +132,13 @@ describe('no question changes another, whoever asks again', () => {
 
   it('the store', async () => {
     let client: RobotsClient | undefined;
-    const meddle = meddler(() => client, 19);
+    const callClient = reentrantCaller(() => client, 19);
     const values = new Map<string, string>();
     client = crowded({
       store: {
-        get: (key) => (meddle(), values.get(key)),
-        set: (key, value) => (meddle(), void values.set(key, value)),
-        delete: (key) => (meddle(), void values.delete(key)),
+        get: (key) => (callClient(), values.get(key)),
+        set: (key, value) => (callClient(), void values.set(key, value)),
+        delete: (key) => (callClient(), void values.delete(key)),
       },
     });
     await crawl(client);
@@ -164,7 +164,7 @@ describe('events', () => {
     ]);
   });
 
-  it('of a question that a subscriber asks come behind those that wait', async () => {
+  it('of a question that a subscriber asks come after those that wait', async () => {
     const client = crowded({ cache: { maxOrigins: 1 } });
     await client.check(`${originOf(0)}/`);
     const heard: string[] = [];
