@@ -466,5 +466,5 @@ testSentences({
 /*
  * What a client cannot obey: "These rules are not a form of access authorization" and the media type and encoding of
  * the file are for service owners; that "the identification string SHOULD describe the purpose of the crawler" is for
- * whoever names the crawler, and `agent` takes what they say.
+ * the operator, and `agent` takes it.
  */

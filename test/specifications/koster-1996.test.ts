@@ -349,6 +349,6 @@ testSentences({
 
 /*
  * What a client cannot obey: the media type and the place of the file, and what its paths may give away, are for
- * administrators; the choice of a simple and documented name is for whoever names the robot. Memory and introduction
+ * administrators; the choice of a simple and documented name is up to the operator. Memory and introduction
  * define terms.
  */

@@ -29,7 +29,7 @@ export class CrawlerGuard {
   /** Queues whose `requestLockSecs` has been raised for requests that wait. */
   readonly #extendedQueues = new WeakSet<object>();
 
-  /** @param pages The guards of browsers. They are entrances, so only the entrance of Crawlee imports them. */
+  /** @param pages The guards of browsers. They are entry points, so only the entry point of Crawlee imports them. */
   constructor(client: GuardClient, options: ThrowingGuardOptions, pages: PageGuards) {
     this.#guard = new Guard(client, options, { headersBeforeBody: true, choosesUserAgent: true });
     this.#pages = pages;
