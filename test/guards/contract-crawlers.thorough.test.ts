@@ -73,7 +73,7 @@ describeWithChromium('in Chromium', () => {
   guardContract({
     name: 'guardContext',
     waitsAtRedirects: true,
-    freesPermitAtHeader: true,
+    documentHoldsPermit: true,
     make: (robots, options) => {
       const made = (async () => {
         const context = await browser.newContext();
@@ -110,7 +110,7 @@ describeWithChromium('in Chromium by Puppeteer', () => {
   guardContract({
     name: 'guardContext',
     waitsAtRedirects: true,
-    freesPermitAtHeader: true,
+    documentHoldsPermit: true,
     make: (robots, options) => {
       const made = (async () => {
         const context = await browser.createBrowserContext();

@@ -43,8 +43,8 @@ export interface GuardedClient {
   readonly readsBodyFirst?: string;
   /** Why the refusal of a redirect names its target only, of a client that does not tell what redirected to it. */
   readonly hidesRedirects?: string;
-  /** Whether a request is in flight until its header has come, of a browser; else until its body has ended. */
-  readonly freesPermitAtHeader?: boolean;
+  /** Whether a permit is held until a document has arrived, as in browsers: tested with them. */
+  readonly documentHoldsPermit?: boolean;
   /** Whether a request is in flight until its handler has ended, of a crawler. */
   readonly handlerHoldsPermit?: boolean;
   /** Whether the slot of an aborted request stays empty, because the client tells of an abort only at departure. */
@@ -498,41 +498,40 @@ export function guardContract(guarded: GuardedClient): void {
         expect(await next).toMatchObject({ status: 200 });
       });
 
-      const freesPermit = guarded.handlerHoldsPermit === true ? it.skip : it;
-      const holdsWithBody = guarded.freesPermitAtHeader !== true;
-      const whenFree = holdsWithBody ? 'holds its permit for 30 s' : 'frees its permit with its header';
+      const holdsItself = guarded.handlerHoldsPermit === true || guarded.documentHoldsPermit === true;
 
-      freesPermit(`a body of which nothing more comes ${whenFree}`, async () => {
-        const headerCame = moment();
-        const note = (message: unknown): void => {
-          const { request } = message as { readonly request: { readonly path: string } };
-          if (request.path === '/endless') headerCame.now();
-        };
-        for (const name of HEADER_CHANNELS) subscribe(name, note);
-        const server = await startSite((request, response) => {
-          if (request.url === '/robots.txt') return answer(response, { body: RULES });
-          if (request.url !== '/endless') return pages(request, response);
-          response.writeHead(200, { 'content-type': 'text/html' });
-          response.write('the first bytes');
-        });
-        open.push(
-          () => server.close(),
-          async () => HEADER_CHANNELS.forEach((name) => unsubscribe(name, note)),
-        );
-        paced(server.url('/endless')).catch(() => undefined);
-        await eventually(() => expect(pagesOf(server)).toEqual(['GET /endless']));
-        if (holdsWithBody) await headerCame.come;
-        // The first bytes are read.
-        await turns(20);
-        const next = paced(server.url('/page'));
-        if (holdsWithBody) {
+      (holdsItself ? it.skip : it)(
+        'a body of which nothing more comes holds its permit for 30 s',
+        async () => {
+          const headerCame = moment();
+          const note = (message: unknown): void => {
+            const { request } = message as { readonly request: { readonly path: string } };
+            if (request.path === '/endless') headerCame.now();
+          };
+          for (const name of HEADER_CHANNELS) subscribe(name, note);
+          const server = await startSite((request, response) => {
+            if (request.url === '/robots.txt') return answer(response, { body: RULES });
+            if (request.url !== '/endless') return pages(request, response);
+            response.writeHead(200, { 'content-type': 'text/html' });
+            response.write('the first bytes');
+          });
+          open.push(
+            () => server.close(),
+            async () => HEADER_CHANNELS.forEach((name) => unsubscribe(name, note)),
+          );
+          paced(server.url('/endless')).catch(() => undefined);
+          await eventually(() => expect(pagesOf(server)).toEqual(['GET /endless']));
+          await headerCame.come;
+          // The first bytes are read.
+          await turns(20);
+          const next = paced(server.url('/page'));
           await allWaiting(2);
           await clock.advance(29_999);
           expect(pagesOf(server)).toEqual(['GET /endless']);
           await clock.advance(1);
-        }
-        expect(await next).toMatchObject({ status: 200 });
-      });
+          expect(await next).toMatchObject({ status: 200 });
+        },
+      );
 
       describe('and retries', () => {
         it.each([
