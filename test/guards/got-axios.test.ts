@@ -146,6 +146,21 @@ describe('guardAxios', () => {
     expect(beforeRedirect).toHaveBeenCalledOnce();
   });
 
+  it('decides about a redirect once, when the same config is sent again', async () => {
+    const server = await site();
+    const guarded = guardAxios(axios.create(), client());
+    const beforeRedirect = vi.fn();
+    const { config } = await guarded.get(server.url('/to?/page'), { beforeRedirect });
+    const decided: string[] = [];
+    const note = (message: unknown): void =>
+      void decided.push((message as { readonly decision: Decision }).decision.url);
+    subscribe('canfetch:decision', note);
+    await guarded.request(config);
+    unsubscribe('canfetch:decision', note);
+    expect(decided).toEqual([server.url('/to?/page'), server.url('/page')]);
+    expect(beforeRedirect).toHaveBeenCalledTimes(2);
+  });
+
   it('a dry run lets a redirect to an unknown origin go, and tells of it later', async () => {
     const [first, second] = [await site(), await site()];
     const onRefusal = vi.fn();

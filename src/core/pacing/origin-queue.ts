@@ -131,6 +131,11 @@ export class OriginQueue {
     if (this.#sleeper?.forPermit === true && at < this.#sleeper.until) this.#wake();
   }
 
+  /** A started request was sent, or the wait for that begins. */
+  sent(request: PacedRequest, now: number, isSent: boolean): void {
+    this.expire(request, this.schedule.expiryBySending(request, now, isSent));
+  }
+
   /** Starts a request now. `false` when it may not start: it then needs another permit. */
   tryStart(request: PacedRequest, now: number): boolean {
     const { slot } = request;
@@ -208,9 +213,11 @@ export class OriginQueue {
     if (pace.ahead === undefined) {
       if (!this.schedule.hasFreePermit(now, at, pace.concurrency))
         return this.#defer(request, now, at, 'concurrency');
-    } else if (at > now) {
+    } else {
+      // Nothing else does, because bookings ahead do not count permits.
+      this.schedule.forgetExpired(now);
       const { count, firstAt } = this.schedule.bookedAhead(now);
-      if (count >= pace.ahead) return this.#defer(request, now, firstAt);
+      if (at > now && count >= pace.ahead) return this.#defer(request, now, firstAt);
     }
     return ahead === 0 ? at : undefined;
   }

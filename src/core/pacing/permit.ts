@@ -19,6 +19,11 @@ export interface RequestPermit {
    * @throws RobotsDeferredError (`ERR_ROBOTS_DEFERRED`), or the reason of an aborted signal.
    */
   start(signal?: AbortSignal): Promise<void>;
+  /**
+   * For a library that may drop a started request without a word: call it with `false` after the start, and with `true`
+   * when the request is sent. The permit ends 30 seconds after the first call, 10 minutes after the second.
+   */
+  sent?(isSent: boolean): void;
   /** Gives the permit back when the request is not sent. No effect once it has started. */
   release(): void;
   /**
@@ -77,6 +82,11 @@ export class PagePermit implements RequestPermit {
       this.release();
       await this.#permits.acquireAgain(this.#request, signal);
     }
+  }
+
+  sent(isSent: boolean): void {
+    const request = this.#request;
+    if (request.hasStarted) request.queue.sent(request, this.#permits.now(), isSent);
   }
 
   release(): void {

@@ -28,7 +28,7 @@ export interface Permit {
   before: Permit | undefined;
 }
 
-/** The lifetime of a permit that is not used, or whose body is not read. */
+/** The lifetime of a permit whose request is not sent, or whose body is not read. */
 export const PERMIT_TTL_MS = 30_000;
 /** The lifetime of a permit without a response. Some requests never report their end, as when a page is closed. */
 const NO_RESPONSE_TTL_MS = 600_000;
@@ -113,6 +113,24 @@ export class Schedule {
     permit.before = undefined;
     this.#last = permit;
     return true;
+  }
+
+  /** Forgets the oldest permits that have expired, up to the first that lasts. Its cost is that of one step per permit. */
+  forgetExpired(now: number): void {
+    for (const permit of this.#permits) {
+      if (permit.expiresAt > now) return;
+      this.#permits.delete(permit);
+      permit.before = undefined;
+    }
+  }
+
+  /**
+   * The lifetime of a started permit by whether its request was sent. A request that is sent after the permit expired is
+   * in flight again.
+   */
+  expiryBySending(permit: Permit, now: number, isSent: boolean): number {
+    if (isSent) this.#permits.add(permit);
+    return now + (isSent ? NO_RESPONSE_TTL_MS : PERMIT_TTL_MS);
   }
 
   /** Ends a permit. If its request has not started, its time is free again. Returns whether it was held. */

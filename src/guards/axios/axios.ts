@@ -45,7 +45,10 @@ type BeforeRedirect = (
 /** The part of axios's request config that the guard reads and writes. */
 interface Config {
   readonly signal?: AbortSignal;
+  /** The older way to cancel. It has a reason once it is cancelled. */
+  readonly cancelToken?: { readonly reason?: unknown };
   readonly adapter?: unknown;
+  readonly transport?: unknown;
   readonly robots?: unknown;
   readonly headers?: EditableHeaders;
   beforeRedirect?: BeforeRedirect;
@@ -142,6 +145,8 @@ class AxiosRequests {
   readonly #guard: Guard;
   /** The current request of a call. */
   readonly #requests = new WeakMap<Config, StartedRequest>();
+  /** By each `beforeRedirect` of this guard, that of the caller: a config may be sent again. */
+  readonly #replaced = new WeakMap<BeforeRedirect, BeforeRedirect | undefined>();
 
   constructor(instance: AxiosLike, guard: Guard) {
     this.#instance = instance;
@@ -153,21 +158,32 @@ class AxiosRequests {
     const url = urlOf(sentUrl(text));
     if (!isSentAsGiven(text)) Object.assign(config, { url: url.href, baseURL: undefined, params: undefined });
     if (config.headers !== undefined) this.#guard.identity?.identify(url, config.headers);
-    const options = { signal: config.signal, because: ignoredBecause(config.robots) };
+    const options = {
+      signal: config.signal,
+      because: ignoredBecause(config.robots),
+      // Interceptors that follow may throw. No request of an adapter or transport of one's own can be watched.
+      mayBeDropped: typeof config.adapter !== 'function' && config.transport === undefined,
+    };
     try {
-      this.#requests.set(config, await this.#guard.plan(url, options).startOrThrow());
+      const started = await this.#guard.plan(url, options).startOrThrow();
+      this.#requests.set(config, started);
+      // axios checks its token next.
+      if (config.cancelToken?.reason !== undefined) started.finish();
     } catch (error) {
       // axios checks the signal next, and rejects with its own error, which `isCancel` recognizes.
       if (config.signal?.aborted !== true) throw error;
     }
-    const { beforeRedirect } = config;
-    config.beforeRedirect = (redirect, response, ...details) => {
+    const given = config.beforeRedirect;
+    const beforeRedirect = given && this.#replaced.has(given) ? this.#replaced.get(given) : given;
+    const guarded: BeforeRedirect = (redirect, response, ...details) => {
       beforeRedirect?.(redirect, response, ...details);
       const url = urlOf(sentUrl(redirect.href ?? ''));
       if (url.href !== redirect.href)
         Object.assign(redirect, { href: url.href, path: url.pathname + url.search });
       this.#redirect(config, url, response, options);
     };
+    this.#replaced.set(guarded, beforeRedirect);
+    config.beforeRedirect = guarded;
     return config;
   }
 

@@ -62,7 +62,7 @@ export class CrawlerGuard {
     const current = this.#context.getStore();
     const source = current instanceof RequestGuard ? undefined : current?.source;
     if (!this.#guard.enforces || ignoredBecause(robotsOf(source)) !== undefined) return true;
-    return this.#guard.checkLink(url) === undefined;
+    return !this.#guard.keepsOut(url);
   }
 
   /** Whether a URL may be added, or the request of the queue handled. */

@@ -25,6 +25,7 @@ export interface GotRequest {
   readonly headers?: Record<string, string | string[] | undefined>;
   /** `{ robots: { ignore: true, because: '…' } }` sends a request regardless. */
   readonly context?: Readonly<Record<string, unknown>>;
+  readonly http2?: boolean | undefined;
 }
 
 /** The result of {@link gotHooks}. got merges the arrays with its own. */
@@ -164,7 +165,9 @@ class GotRequests {
         // got sends the fields of this object.
         Object.assign(headers, this.#guard.identity?.identified(url, headers));
       }
-      const started = await plan(url, { signal, because }).startOrThrow();
+      // got drops a request that was cancelled, or whose stream was destroyed, during this hook.
+      const mayBeDropped = request.http2 !== true;
+      const started = await plan(url, { signal, because, mayBeDropped }).startOrThrow();
       this.#requests.set(request, started);
       if (signal?.aborted === true) started.finish();
       return started;

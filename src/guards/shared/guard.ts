@@ -1,4 +1,4 @@
-import type { Clock } from '../../core/base/index.ts';
+import { type Clock, RobotsInvalidUrlError } from '../../core/base/index.ts';
 import type { Decision } from '../../core/decision/index.ts';
 import { Identity } from './identity.ts';
 import { type GuardOptions, type GuardSettings, readGuardOptions } from './options.ts';
@@ -105,23 +105,35 @@ export class Guard<Result = unknown> {
   /**
    * Looks a link up in memory, before a crawler queues it.
    *
-   * @returns the decision that keeps the link out. While robots.txt is unreachable the link is not kept out, because that
-   * may have changed when its turn comes.
+   * @returns whether the link is kept out: it is disallowed, or too long. While robots.txt is unreachable a link is not
+   * kept out, because that may have changed when its turn comes.
    */
-  checkLink(url: string): Decision | undefined {
-    if (!URL.canParse(url) || !reachesSite(url)) return undefined;
-    if (this.#settings.filter?.(new URL(url)) === false) return undefined;
-    const decision = this.#context.client.decideFromMemory(url);
-    if (decision === undefined || decision.reason === 'unreachable') return undefined;
+  keepsOut(url: string): boolean {
+    if (!URL.canParse(url) || !reachesSite(url)) return false;
+    if (this.#settings.filter?.(new URL(url)) === false) return false;
+    const decision = this.#fromMemory(url);
+    if (decision === 'invalid') return true;
+    if (decision === undefined || decision.reason === 'unreachable') return false;
     this.#context.events.linkChecked(decision);
-    return decision.allowed ? undefined : decision;
+    return !decision.allowed;
   }
 
   /** The refusal of `url` by what is in memory. It is not published. */
   refusalInMemory(url: string): Refusal | undefined {
     if (!URL.canParse(url) || !reachesSite(url)) return undefined;
-    const decision = this.#context.client.decideFromMemory(url);
-    return decision?.allowed === false ? refusalFor(decision) : undefined;
+    const decision = this.#fromMemory(url);
+    if (decision === undefined || decision === 'invalid' || decision.allowed) return undefined;
+    return refusalFor(decision);
+  }
+
+  /** One bad link must not fail the page that has it. */
+  #fromMemory(url: string): Decision | 'invalid' | undefined {
+    try {
+      return this.#context.client.decideFromMemory(url);
+    } catch (error) {
+      if (error instanceof RobotsInvalidUrlError) return 'invalid';
+      throw error;
+    }
   }
 }
 

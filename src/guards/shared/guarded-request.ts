@@ -17,6 +17,11 @@ export interface RequestOptions {
   readonly waits?: boolean;
   /** The longest wait of this request, in ms, also in the queue of its origin. @default the guard's */
   readonly maxTotalWaitMs?: number | undefined;
+  /**
+   * The library may drop the request after its start without a word. Its permit then lasts 30 s until the HTTP stack below
+   * sends the request. @default false
+   */
+  readonly mayBeDropped?: boolean;
   /** Another guard decides about the same request again. This one then publishes refusals only. @default false */
   readonly isPreliminary?: boolean;
 }
@@ -181,13 +186,29 @@ export class GuardedRequest implements PlannedRequest, AdmittedRequest, StartedR
 
   start(signal: AbortSignal | undefined = this.#options.signal): StartedRequest | Promise<StartedRequest> {
     const permit = this.#permit;
-    if (permit === undefined || permit.tryStart()) return this.#onStart();
-    return permit.start(signal).then(() => this.#onStart());
+    if (permit === undefined || (!this.#isFinished && permit.tryStart())) return this.#onStart();
+    return this.#startWith(permit, signal);
+  }
+
+  async #startWith(permit: RequestPermit, signal: AbortSignal | undefined): Promise<StartedRequest> {
+    this.#throwIfFinished();
+    await permit.start(signal);
+    if (this.#isFinished) permit.done();
+    this.#throwIfFinished();
+    return this.#onStart();
+  }
+
+  /** Its caller may give a request up while the request waits. */
+  #throwIfFinished(): void {
+    if (this.#isFinished) throw new DOMException('The request was given up while it waited', 'AbortError');
   }
 
   #onStart(): this {
     this.#isStarted = true;
-    if (this.#permit !== undefined) this.#unwatch = this.#context.watch?.(this);
+    if (this.#permit !== undefined) {
+      this.#unwatch = this.#context.watch?.(this);
+      if (this.#options.mayBeDropped === true) this.#permit.sent?.(false);
+    }
     if (reachesSite(this.url)) this.#startedAt = this.#context.events.requestStart;
     return this;
   }
@@ -207,6 +228,7 @@ export class GuardedRequest implements PlannedRequest, AdmittedRequest, StartedR
 
   onWireStart(): void {
     this.isOnWire = true;
+    if (this.#options.mayBeDropped === true) this.#permit?.sent?.(true);
   }
 
   /** The HTTP stack below the library shows the header. The library will, too. */
@@ -284,6 +306,7 @@ export class GuardedRequest implements PlannedRequest, AdmittedRequest, StartedR
     const { pace, enforces } = this.#context.settings;
     const isSent = refused === undefined || !enforces;
     if (!isSent || pace === undefined || this.#options.waits === false) return this.#settle(refused);
+    this.#throwIfFinished();
     const permit = this.#acquirePermit(decision, pace);
     if (permit instanceof Promise) return this.#waitForPermit(permit, refused);
     this.#permit = permit;
@@ -311,8 +334,11 @@ export class GuardedRequest implements PlannedRequest, AdmittedRequest, StartedR
   ): Promise<Admission> {
     let refused = refusedAtFirst;
     try {
-      this.#permit = await acquiring;
-      if (this.#permit.waitedMs > 0) refused = this.#refusedBy(await this.#decide());
+      const permit = await acquiring;
+      this.#permit = permit;
+      if (!this.#isFinished && permit.waitedMs > 0) refused = this.#refusedBy(await this.#decide());
+      if (this.#isFinished) permit.release();
+      this.#throwIfFinished();
     } catch (error) {
       this.finish();
       this.#publish(refused);

@@ -1,6 +1,5 @@
 import { builtin } from '../../core/base/index.ts';
 import { watchNodeStream } from './response-body.ts';
-import { asksForPause } from '../../core/lifecycle/index.ts';
 import type { ResponseFields } from './response-fields.ts';
 
 /** A request that holds a permit, as the HTTP stack below its library sees it. */
@@ -138,7 +137,7 @@ const undiciRequests = once(() => {
       readonly response: { readonly statusCode: number; readonly headers: readonly unknown[] };
     };
     const { statusCode, headers } = response;
-    requests.of(request)?.onWireHeaders(statusCode, asksForPause(statusCode) ? fieldsOf(headers) : {});
+    requests.of(request)?.onWireHeaders(statusCode, statusCode >= 400 ? fieldsOf(headers) : {});
   });
   // Published when the body has ended, with trailers or without.
   channels?.subscribe('undici:request:trailers', finish);

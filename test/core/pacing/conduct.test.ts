@@ -3,6 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { guardFetch, RobotsClient, type RobotsClientOptions } from '../../../src/index.ts';
 import { paceOf } from '../../../src/core/pacing/index.ts';
 import { Pacer } from '../../../src/core/pacing/pacer.ts';
+import { Schedule } from '../../../src/core/pacing/schedule.ts';
 import { virtualClock } from '../../../src/extras/testing/index.ts';
 import { HOUR, SECOND } from '../../support/client.ts';
 import { ScriptedStore } from '../../support/store.ts';
@@ -276,6 +277,20 @@ describe('reserve', () => {
     // None has ended.
     expect(booked(await client.reserve(A, undefined, ahead)).waitMs).toBe(7_500);
     await expect(client.reserve(A, undefined, { ahead: 0 })).rejects.toThrow(/`ahead` to be a whole number/);
+  });
+
+  it('keeps no booking ahead that has expired, so that a program that never calls `done` needs no memory', async () => {
+    const { client, clock } = laidDown({ [A]: SLOW });
+    const acquired = vi.spyOn(Schedule.prototype, 'acquire');
+    for (let count = 0; count < 100; count++) {
+      booked(await client.reserve(A, undefined, { ahead: 2 }));
+      await clock.advance(2_500);
+    }
+    const [schedule] = acquired.mock.contexts as Schedule[];
+    const held = acquired.mock.calls.filter(([permit]) => schedule!.release(permit));
+    acquired.mockRestore();
+    // Those of the last 30 seconds.
+    expect(held).toHaveLength(12);
   });
 
   it('learns of a 429 by `done` with a status after one without', async () => {

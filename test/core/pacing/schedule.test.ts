@@ -130,6 +130,18 @@ describe('permits', () => {
     expect(schedule.earliestStart(next.at, wanted())).toBe(next.at + SECOND);
   });
 
+  it('are forgotten once expired, from the oldest up to the first that lasts', () => {
+    const schedule = new Schedule();
+    const [first, second, third] = [0, 1_000, 2_000].map((ms) => permitAt(schedule, START + ms));
+    schedule.forgetExpired(START + 31_000);
+    // No chain of earlier permits is kept either.
+    expect([first, second].map((each) => [schedule.release(each!), each!.before])).toEqual([
+      [false, undefined],
+      [false, undefined],
+    ]);
+    expect(schedule.release(third!)).toBe(true);
+  });
+
   it('that are booked ahead count until their time comes, or they are released', () => {
     const schedule = new Schedule();
     const [, second] = [1_000, 2_000, 3_000].map((ms) => permitAt(schedule, START + ms, gap(SECOND), true));

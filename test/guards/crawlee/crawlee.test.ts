@@ -89,6 +89,28 @@ describe('withRobots', () => {
     expect(pagesOf(other)).toEqual(['/fine']);
   });
 
+  it('skips a link that is too long, and queues the others of its page', async () => {
+    const long = `/${'a'.repeat(65_536)}`;
+    const server = await site(['/ok', long, '/fine']);
+    const { options, handled, skipped, failed } = record();
+    const crawler = new (withRobots(CheerioCrawler, client()))(
+      {
+        ...options,
+        requestHandler: async ({ request, enqueueLinks }) => {
+          handled.push(request.url);
+          await enqueueLinks();
+        },
+      },
+      inMemory(),
+    );
+    await crawler.run([server.url('/page')]);
+    expect({ handled, failed }).toEqual({
+      handled: ['/page', '/ok', '/fine'].map((path) => server.url(path)),
+      failed: [],
+    });
+    expect(skipped).toEqual([{ url: server.url(long), reason: 'robotsTxt' }]);
+  });
+
   it('asks for pages under the name of the client, with the line of the guide', async () => {
     const server = await site();
     const { options, handled } = record();

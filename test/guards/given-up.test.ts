@@ -1,0 +1,226 @@
+import axios, { type AxiosInstance } from 'axios';
+import got from 'got';
+import { describe, expect, it } from 'vitest';
+import { guardAxios } from '../../src/guards/axios/axios.ts';
+import { gotHooks } from '../../src/guards/got/got.ts';
+import { Guard } from '../../src/guards/shared/guard.ts';
+import { guardFetch, RobotsClient } from '../../src/index.ts';
+import { virtualClock } from '../../src/extras/testing/index.ts';
+import { opened, openedSite } from '../support/opened.ts';
+import { answer } from '../support/site.ts';
+import { Moment } from './support.ts';
+
+const pacing = { defaultDelayMs: 0, maxDelayMs: 1_000_000 };
+
+/** A site whose robots.txt and `/slow` come when the test says so, and a client in virtual time. */
+async function held() {
+  const [robotsAsked, robotsCome, slowAsked, slowCome] = [
+    new Moment(),
+    new Moment(),
+    new Moment(),
+    new Moment(),
+  ];
+  const server = await openedSite((request, response) => {
+    if (request.url === '/robots.txt') {
+      robotsAsked.now();
+      void robotsCome.come.then(() => answer(response, { body: '' }));
+    } else if (request.url === '/slow') {
+      slowAsked.now();
+      void slowCome.come.then(() => answer(response, { body: 'slow' }));
+    } else answer(response, { body: 'a page' });
+  });
+  const clock = virtualClock();
+  const robots = opened(new RobotsClient({ agent: 'ExampleBot', clock, random: () => 0 }));
+  const pages = (): string[] => server.requests.map(({ url }) => url).filter((url) => url !== '/robots.txt');
+  const inFlight = async (): Promise<number | undefined> =>
+    (await robots.policy(server.url('/'))).pacing?.inFlight.length;
+  /** `request` is sent after `ms`, and not before. */
+  const isSentAfter = async (ms: number, request: () => Promise<unknown>, path: string): Promise<void> => {
+    const before = pages();
+    const sent = request();
+    await clock.whenWaiting();
+    await clock.advance(ms - 1);
+    expect(pages()).toEqual(before);
+    await clock.advance(1);
+    await sent;
+    expect(pages()).toEqual([...before, path]);
+  };
+  return {
+    server,
+    clock,
+    robots,
+    robotsAsked,
+    robotsCome,
+    slowAsked,
+    slowCome,
+    pages,
+    inFlight,
+    isSentAfter,
+  };
+}
+
+/** Turns of the event loop, until the guard has its decision and the library has gone on. */
+async function settled(isSettled: () => Promise<boolean>): Promise<void> {
+  for (let turn = 0; turn < 500 && !(await isSettled()); turn++)
+    await new Promise((resolve) => setImmediate(resolve));
+}
+
+describe('the permit of a request that its library drops', () => {
+  it.each([
+    [
+      'a stream of got destroyed while robots.txt is fetched',
+      (url: string, hooks: ReturnType<typeof gotHooks>) => {
+        const stream = got.extend(hooks).stream(url, { retry: { limit: 0 } });
+        stream.on('error', () => undefined);
+        return () => void stream.destroy();
+      },
+    ],
+    [
+      'a promise of got cancelled while robots.txt is fetched',
+      (url: string, hooks: ReturnType<typeof gotHooks>) => {
+        const page = got.extend(hooks)(url, { retry: { limit: 0 } });
+        page.catch(() => undefined);
+        return () => page.cancel();
+      },
+    ],
+  ])('%s: ends after 30 s', async (_, begin) => {
+    const { server, robots, robotsAsked, robotsCome, pages, inFlight, isSentAfter } = await held();
+    const hooks = gotHooks(robots, { pacing });
+    const giveUp = begin(server.url('/given-up'), hooks);
+    await robotsAsked.come;
+    giveUp();
+    robotsCome.now();
+    await settled(async () => (await inFlight()) === 1);
+    expect(pages()).toEqual([]);
+    await isSentAfter(30_000, () => got.extend(hooks)(server.url('/next')).text(), '/next');
+  });
+
+  it('by an interceptor of axios that throws after the guard: ends after 30 s', async () => {
+    const { server, robots, robotsCome, inFlight, isSentAfter } = await held();
+    robotsCome.now();
+    let fails = true;
+    const instance: AxiosInstance = axios.create();
+    // axios calls it after the guard, which is added later.
+    instance.interceptors.request.use((config) => {
+      if (fails) throw new Error('no token');
+      return config;
+    });
+    guardAxios(instance, robots, { pacing });
+    await expect(instance.get(server.url('/given-up'))).rejects.toThrow('no token');
+    expect(await inFlight()).toBe(1);
+    fails = false;
+    await isSentAfter(30_000, () => instance.get(server.url('/next')), '/next');
+  });
+
+  it('by a `cancelToken` of axios while robots.txt is fetched: ends at once', async () => {
+    const { server, robots, robotsAsked, robotsCome, pages, inFlight } = await held();
+    const instance = guardAxios(axios.create(), robots, { pacing });
+    const { token, cancel } = axios.CancelToken.source();
+    const page = instance.get(server.url('/given-up'), { cancelToken: token }).catch(axios.isCancel);
+    await robotsAsked.come;
+    cancel();
+    robotsCome.now();
+    expect(await page).toBe(true);
+    expect(await inFlight()).toBe(0);
+    expect((await instance.get(server.url('/next'))).data).toBe('a page');
+    expect(pages()).toEqual(['/next']);
+  });
+
+  it.each([
+    [
+      'got',
+      (robots: RobotsClient) => {
+        const guarded = got.extend(gotHooks(robots, { pacing }));
+        return (url: string): Promise<unknown> => guarded(url).text();
+      },
+    ],
+    [
+      'axios',
+      (robots: RobotsClient) => {
+        const guarded = guardAxios(axios.create(), robots, { pacing });
+        return (url: string): Promise<unknown> => guarded.get(url);
+      },
+    ],
+  ])('a request of %s that was sent holds its permit for 10 minutes', async (_, make) => {
+    const { server, robots, robotsCome, slowAsked, slowCome, isSentAfter } = await held();
+    robotsCome.now();
+    const get = make(robots);
+    const slow = get(server.url('/slow'));
+    await slowAsked.come;
+    await isSentAfter(600_000, () => get(server.url('/next')), '/next');
+    slowCome.now();
+    await slow;
+  });
+});
+
+describe('a request that is finished while it waits', () => {
+  it('for robots.txt: takes no permit', async () => {
+    const { server, robots, robotsAsked, robotsCome, inFlight } = await held();
+    const guard = new Guard(robots, { pacing });
+    const planned = guard.plan(server.url('/given-up'));
+    const started = planned.startOrThrow();
+    await robotsAsked.come;
+    planned.finish();
+    robotsCome.now();
+    await expect(started).rejects.toMatchObject({ name: 'AbortError' });
+    expect(await inFlight()).toBeUndefined();
+  });
+
+  it('for its permit: gives it to the next request', async () => {
+    const { server, clock, robots, robotsCome, inFlight } = await held();
+    robotsCome.now();
+    const guard = new Guard(robots, { pacing });
+    const first = await guard.plan(server.url('/1')).startOrThrow();
+    const planned = guard.plan(server.url('/given-up'));
+    const started = planned.startOrThrow();
+    const next = guard.plan(server.url('/2')).startOrThrow();
+    await clock.whenWaiting();
+    planned.finish();
+    first.onResponse(200, {});
+    await expect(started).rejects.toMatchObject({ name: 'AbortError' });
+    expect(planned.holdsPermit).toBe(false);
+    expect((await next).holdsPermit).toBe(true);
+    expect(await inFlight()).toBe(1);
+  });
+
+  it.each(['before its start', 'while it waits for another permit'])(
+    'after it was admitted, %s: does not start',
+    async (when) => {
+      const { server, clock, robots, robotsCome, inFlight } = await held();
+      robotsCome.now();
+      const guard = new Guard(robots, { pacing: { ...pacing, concurrency: 2, defaultDelayMs: 1_000 } });
+      await robots.check(server.url('/'));
+      await clock.advance(1_000);
+      const admitted = await guard.plan(server.url('/given-up')).admit();
+      if (admitted.refusal !== undefined) throw admitted.refusal;
+      // Its permit has expired, and another request has started.
+      await clock.advance(31_000);
+      const other = await guard.plan(server.url('/1')).startOrThrow();
+      if (when === 'before its start') admitted.finish();
+      const started = Promise.resolve(admitted.start());
+      started.catch(() => undefined);
+      admitted.finish();
+      await clock.advance(1_000);
+      await expect(started).rejects.toMatchObject({ name: 'AbortError' });
+      expect(await inFlight()).toBe(1);
+      other.finish();
+      expect(await inFlight()).toBe(0);
+    },
+  );
+});
+
+it('a 403 pauses its origin for as long as `Retry-After` says, where the HTTP stack shows it first', async () => {
+  const server = await openedSite((request, response) =>
+    request.url === '/robots.txt'
+      ? answer(response, { body: '' })
+      : answer(response, { status: 403, headers: { 'retry-after': '2' } }),
+  );
+  const clock = virtualClock();
+  const robots = opened(new RobotsClient({ agent: 'ExampleBot', clock, random: () => 0 }));
+  const guarded = guardFetch(fetch, robots, { pacing: { ...pacing, pauseOnRefusal: true } });
+  await (await guarded(server.url('/page'))).text();
+  expect((await robots.policy(server.url('/'))).pacing?.pause).toMatchObject({
+    until: clock.now() + 2_000,
+    delayFrom: 'retry-after',
+  });
+});
