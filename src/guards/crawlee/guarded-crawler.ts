@@ -106,7 +106,8 @@ export function withGuardedRequests(Base: CrawlerClass, guard: CrawlerGuard): Cr
     override async _fetchNextRequest(): Promise<CrawlRequest | null> {
       guard.extendLocks(this.requestQueue);
       const request = await super._fetchNextRequest();
-      if (request !== null) guard.request?.take(request);
+      if (request === null || this.#deferred.defersAgain(request, this.requestManager)) return null;
+      guard.request?.take(request);
       return request;
     }
 
@@ -171,6 +172,8 @@ class DeferredRequests {
   readonly #crawler: Crawler;
   readonly #clock: Clock;
   readonly #waiting = new Set<Promise<void>>();
+  /** When deferred requests are due, by their keys: the queue gives back another object. */
+  readonly #dueAt = new Map<string, number>();
   #ended = new AbortController();
 
   constructor(crawler: Crawler, clock: Clock) {
@@ -180,11 +183,22 @@ class DeferredRequests {
 
   /**
    * Takes a request that was taken from `source`. It occupies none of the crawler's tasks, and goes back at `retryAt`. One
-   * that is due later than its lock allows goes back before, and is deferred again.
+   * that is due later than its lock allows goes back before, and waits again when it is taken.
    */
   defer(request: CrawlRequest, source: RequestSource, retryAt: number): void {
+    this.#dueAt.set(keyOf(request), retryAt);
     const waiting = this.#giveBackAt(request, source, retryAt).finally(() => this.#waiting.delete(waiting));
     this.#waiting.add(waiting);
+  }
+
+  /** Defers a request that was taken before its time. Another request for a permit would put it after itself. */
+  defersAgain(request: CrawlRequest, source: RequestSource | undefined): boolean {
+    const key = keyOf(request);
+    const dueAt = this.#dueAt.get(key);
+    this.#dueAt.delete(key);
+    if (source === undefined || dueAt === undefined || dueAt <= this.#clock.now()) return false;
+    this.defer(request, source, dueAt);
+    return true;
   }
 
   /** Gives all of them back now, because the crawler ends: the next crawl finds them in the queue. */
@@ -192,6 +206,7 @@ class DeferredRequests {
     this.#ended.abort();
     this.#ended = new AbortController();
     await Promise.all(this.#waiting);
+    this.#dueAt.clear();
   }
 
   async #giveBackAt(request: CrawlRequest, source: RequestSource, retryAt: number): Promise<void> {
@@ -206,4 +221,8 @@ class DeferredRequests {
       );
     }
   }
+}
+
+function keyOf({ id, uniqueKey, url }: CrawlRequest): string {
+  return uniqueKey ?? id ?? url;
 }
