@@ -146,18 +146,24 @@ function serve(incoming: IncomingMessage, response: ServerResponse): void {
 }
 
 async function respond(behaviour: string, id: string, ms: number, response: ServerResponse): Promise<void> {
-  const page = (): void => void response.end(`page ${id}`);
-  /** The client sees the end before the site's `close` event. */
+  // The client may see the end of a response before the site's `finish` and `close` events.
+  const over = (): void => void inHand.delete(response);
+  const page = (): void => {
+    response.end(`page ${id}`);
+    over();
+  };
   const cut = (): void => {
-    inHand.delete(response);
+    over();
     response.socket?.destroy();
   };
   if (behaviour === 'reset') cut();
-  else if (behaviour === 'failing') answer(response, { status: 500, body: 'no' });
-  else if (behaviour === 'not-found') answer(response, { status: 404, body: 'no' });
-  else if (behaviour === 'redirect')
+  else if (behaviour === 'failing' || behaviour === 'not-found') {
+    answer(response, { status: behaviour === 'failing' ? 500 : 404, body: 'no' });
+    over();
+  } else if (behaviour === 'redirect') {
     answer(response, { status: 302, headers: { location: `/${id}/target/0` } });
-  else if (behaviour === 'long') response.end('x'.repeat(200_000));
+    over();
+  } else if (behaviour === 'long') response.end('x'.repeat(200_000));
   else if (behaviour === 'half') {
     response.writeHead(200, { 'content-length': '100' }).write('half');
     setTimeout(cut, 1);

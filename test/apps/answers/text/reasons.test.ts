@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import * as failureCodes from '../../../../src/core/fetch/failure.ts';
 import { cause, failures, PRIVATE_ADDRESS, reasons } from '../../../../src/apps/answers/text/reasons.ts';
 import type { Exchange } from '../../../../src/apps/serve/exchange.ts';
-import { assets } from '../../../../src/apps/serve/page/assets.ts';
+import { routes } from '../../../../src/apps/serve/routes.ts';
 
 /** What a request for robots.txt can fail with by itself. Codes of Node and of undici are too many to list. */
 const codes = Object.values(failureCodes).filter(
@@ -31,7 +31,8 @@ it('gives the true reason for a private address, and the option that permits it'
 });
 
 it('is given to the page of the service, which has no words of its own for them', async () => {
-  const { body } = (await assets.get('/page/words.js')!({ request: { headers: {} } } as Exchange))!;
+  const handler = routes.get('/page/words.js')!.GET!;
+  const { body } = (await handler({ request: { headers: {} } } as Exchange))!;
   const words = (await import(`data:text/javascript,${encodeURIComponent(String(body))}`)) as object;
   expect({ ...words }).toEqual({ failures, reasons, PRIVATE_ADDRESS });
   const texts = readFileSync(new URL('../../../../src/apps/serve/page/texts.js', import.meta.url), 'utf8');
