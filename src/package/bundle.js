@@ -41,6 +41,15 @@ const collectLicences = {
   },
 };
 
+/** The bundler's helpers bring this import along, used or not. Bundles for Workers and pages must have no module of Node. */
+const withoutUnusedRequire = {
+  name: 'without-unused-require',
+  renderChunk: (code) =>
+    code.split('createRequire').length === 2
+      ? code.replace(/^import \{ createRequire \} from "node:module";\n/m, '')
+      : null,
+};
+
 async function bundle(input, external, output) {
   const build = await rolldown({
     input,
@@ -49,7 +58,7 @@ async function bundle(input, external, output) {
     external,
     // The oldest line of Node that package.json promises has no `await using`.
     transform: { target: 'node20.19' },
-    plugins: [collectLicences],
+    plugins: [collectLicences, withoutUnusedRequire],
   });
   await build.write({ comments: false, ...output });
   await build.close();

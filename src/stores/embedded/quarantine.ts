@@ -84,7 +84,7 @@ export function quarantineIfDamaged(file: DatabaseFile, onDamage: OnDamage): Qua
 
 /** An unrelated file that `path` names by mistake must stay unchanged. An empty file has nothing to lose. */
 function assertDatabase({ kind, path, isDatabase }: DatabaseFile): void {
-  // Another process may be creating the file: only one that stays foreign is one.
+  // Another process may be replacing a damaged database: only a file that stays foreign is one.
   for (let looks = 0; looks < FOREIGN_LOOKS; looks++) {
     if (looks > 0) pause(PAUSE_MS);
     const stats = statSync(path, { throwIfNoEntry: false });

@@ -91,7 +91,10 @@ function quarantineDamagedSqlite(
  * the locks that this process holds on the file.
  */
 function isForeign(path: string, connect: Connect): boolean {
-  if (statSync(path).size < SMALLEST_BYTES) return true;
+  const stats = statSync(path, { throwIfNoEntry: false });
+  // Another process has moved it.
+  if (stats === undefined) return false;
+  if (stats.size < SMALLEST_BYTES) return true;
   const error = errorOf(path, connect, 'SELECT name FROM sqlite_master');
   return error !== undefined && hasCode(error, SQLITE_NOTADB);
 }
