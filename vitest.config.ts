@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
-import { entrances } from './test/support/entrances.ts';
+import { entrances } from './test/support/entry-points.ts';
 import { DurationsReporter, LongestFirst } from './test/support/durations.ts';
 
 const THOROUGH = 'test/**/*.thorough.test.ts';

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { VERSION } from '../src/core/base/defaults.ts';
 import { skippedWithoutChromium } from './support/chromium.ts';
-import { entrances, manifest, sourceOf } from './support/entrances.ts';
+import { entrances, manifest, sourceOf } from './support/entry-points.ts';
 import './support/crawlee.ts';
 import { type FtpSite, startFtpSite } from './support/ftp-site.ts';
 import { type Proxy, startProxy } from './support/proxy.ts';

@@ -4,14 +4,14 @@
  * compiler made.
  *
  * A package of hundreds of modules would take a third of a millisecond to load each. Entrances are those that package.json
- * documents, and `test/package/entrances.test.ts` holds its `exports` to them.
+ * documents, and `test/package/entry-points.test.ts` holds its `exports` to them.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
 import { rollup } from 'rollup';
 import { dts } from 'rollup-plugin-dts';
-import { entrances, manifest } from './entrances.js';
+import { entrances, manifest } from './entry-points.js';
 
 const [folder, types] = process.argv.slice(2);
 const installed = new Set(Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies }));

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { expect, it } from 'vitest';
-import { sourceOf } from '../support/entrances.ts';
+import { sourceOf } from '../support/entry-points.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { type OutputAsset, type OutputChunk, rolldown } from 'rolldown';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { manifest } from '../support/entrances.ts';
+import { manifest } from '../support/entry-points.ts';
 import type * as Canfetch from '../../src/index.ts';
 import { startSite } from '../support/site.ts';
 

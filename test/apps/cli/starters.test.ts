@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, expect, it, vi } from 'vitest';
 import { skippedWithoutChromium } from '../../support/chromium.ts';
 import '../../support/crawlee.ts';
-import { sourceOf } from '../../support/entrances.ts';
+import { sourceOf } from '../../support/entry-points.ts';
 import { openedSite } from '../../support/opened.ts';
 import { answer, type Site } from '../../support/site.ts';
 

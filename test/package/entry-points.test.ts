@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { entrances, manifest } from '../support/entrances.ts';
+import { entrances, manifest } from '../support/entry-points.ts';
 
 const others = Object.keys(entrances).filter((name) => name !== 'index');
 

@@ -15,7 +15,7 @@ interface Package {
 }
 
 export const { entrances, manifest }: Package = createRequire(import.meta.url)(
-  '../../src/package/entrances.js',
+  '../../src/package/entry-points.js',
 );
 
 /** The source of what a user imports as `specifier`, such as `canfetch/rules`. */
