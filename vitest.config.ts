@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
-import { entrances } from './test/support/entry-points.ts';
+import { entryPoints } from './test/support/entry-points.ts';
 import { DurationsReporter, LongestFirst } from './test/support/durations.ts';
 
 const THOROUGH = 'test/**/*.thorough.test.ts';
@@ -22,7 +22,7 @@ const SAME_ON_EVERY_NODE = [
 export const sourceAlias = {
   '#platform': fileURLToPath(new URL('src/core/fetch/platform/undici.ts', import.meta.url)),
   ...Object.fromEntries(
-    Object.entries(entrances)
+    Object.entries(entryPoints)
       .sort(([a], [b]) => b.length - a.length)
       .filter(([name]) => name !== 'index')
       .map(([name, path]) => [`canfetch/${name}`, fileURLToPath(new URL(path, import.meta.url))]),

@@ -3,7 +3,7 @@ import { join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
-import { entrances as sourcesOfEntryPoints } from './support/entry-points.ts';
+import { entryPoints as allEntryPoints } from './support/entry-points.ts';
 
 /** The source is built as the table of `src/README.md` says: its modules, what each may import, and their public files. */
 const root = fileURLToPath(new URL('../', import.meta.url));
@@ -40,7 +40,7 @@ const sources = new Map(
 
 /** The sources of the package's subpaths, except those that other modules import, too. */
 const entryPoints = new Set(
-  Object.values(sourcesOfEntryPoints)
+  Object.values(allEntryPoints)
     .map((path) => path.replace(/^src\//, ''))
     .filter((file) => file !== 'index.ts' && file !== 'core/rules/index.ts'),
 );

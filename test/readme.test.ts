@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { VERSION } from '../src/core/base/defaults.ts';
 import { skippedWithoutChromium } from './support/chromium.ts';
-import { entrances, manifest, sourceOf } from './support/entry-points.ts';
+import { entryPoints, manifest, sourceOf } from './support/entry-points.ts';
 import './support/crawlee.ts';
 import { type FtpSite, startFtpSite } from './support/ftp-site.ts';
 import { type Proxy, startProxy } from './support/proxy.ts';
@@ -168,7 +168,7 @@ async function run(index: number, source: string): Promise<void> {
   }
 }
 
-/** Compiles every block as it stands, with the package's entrances leading to the source. Returns the compiler's output. */
+/** Compiles every block as it stands, with the package's entry points leading to the source. Returns the compiler's output. */
 async function compileBlocks(): Promise<string> {
   const compiled = new URL('compiled/', folder);
   mkdirSync(compiled, { recursive: true });
@@ -191,7 +191,7 @@ async function compileBlocks(): Promise<string> {
         '#platform': [join(root, 'src/core/fetch/platform/undici.ts')],
         playwright: [join(root, 'node_modules/playwright-core/index.d.ts')],
         ...Object.fromEntries(
-          Object.entries(entrances).map(([name, source]) => [
+          Object.entries(entryPoints).map(([name, source]) => [
             name === 'index' ? 'canfetch' : `canfetch/${name}`,
             [join(root, source)],
           ]),

@@ -1,9 +1,9 @@
 /**
- * Makes what is published from the sources: each entrance as an ES module and as a CommonJS one, with the chunks that they
+ * Makes what is published from the sources: each entry point as an ES module and as a CommonJS one, with the chunks that they
  * share, their declarations, and the command. Arguments: the folder to fill, and the folder of declarations that the
  * compiler made.
  *
- * A package of hundreds of modules would take a third of a millisecond to load each. Entrances are those that package.json
+ * A package of hundreds of modules would take a third of a millisecond to load each. The entry points are those that package.json
  * documents, and `test/package/entry-points.test.ts` holds its `exports` to them.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
 import { rollup } from 'rollup';
 import { dts } from 'rollup-plugin-dts';
-import { entrances, manifest } from './entry-points.js';
+import { entryPoints, manifest } from './entry-points.js';
 
 const [folder, types] = process.argv.slice(2);
 const installed = new Set(Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies }));
@@ -64,7 +64,7 @@ async function bundle(input, external, output) {
   await build.close();
 }
 
-await bundle({ ...entrances, ...platforms, cli: 'src/apps/cli/main.ts' }, isInstalled, {
+await bundle({ ...entryPoints, ...platforms, cli: 'src/apps/cli/main.ts' }, isInstalled, {
   dir: folder,
   cleanDir: true,
   format: 'esm',
@@ -76,7 +76,7 @@ await bundle({ ...entrances, ...platforms, cli: 'src/apps/cli/main.ts' }, isInst
   chunkFileNames: ({ name }) => (name === 'page/assets' ? '[name].js' : 'chunks/[name].js'),
 });
 
-await bundle({ ...entrances, ...platforms }, isInstalledAsCommonJs, {
+await bundle({ ...entryPoints, ...platforms }, isInstalledAsCommonJs, {
   dir: `${folder}/cjs`,
   format: 'cjs',
   exports: 'named',
@@ -119,7 +119,7 @@ const withExportAssignment = {
 
 const declarations = await rollup({
   input: Object.fromEntries(
-    Object.entries(entrances).map(([name, path]) => [
+    Object.entries(entryPoints).map(([name, path]) => [
       name,
       path.replace(/^src/, types).replace(/ts$/, 'd.ts'),
     ]),

@@ -1,4 +1,4 @@
-/** What package.json says of the package: its entrances are those that `typedocOptions` lists. */
+/** What package.json says of the package: its entry points are those that `typedocOptions` lists. */
 import { readFileSync } from 'node:fs';
 
 const url = new URL('../../package.json', import.meta.url);
@@ -8,10 +8,10 @@ export const manifest = JSON.parse(readFileSync(url, 'utf8'));
 const nameOf = (path) => /([^/]+?)(?:(?<!src)\/index)?\.ts$/.exec(path)[1];
 
 /**
- * The source of each entrance, by its name.
+ * The source of each entry point, by its name.
  *
  * @type {Readonly<Record<string, string>>}
  */
-export const entrances = Object.fromEntries(
+export const entryPoints = Object.fromEntries(
   manifest.typedocOptions.entryPoints.map((path) => [nameOf(path), path]),
 );

@@ -14,8 +14,8 @@ export async function* sizes(): AsyncGenerator<Row> {
   yield row('the package', entryCount, 'files', 450);
 }
 
-async function bundled(what: string, names: string, entrance: string, most: number): Promise<Row> {
-  const { atOnce, later } = await weighBundle(names, entrance);
+async function bundled(what: string, names: string, entryPoint: string, most: number): Promise<Row> {
+  const { atOnce, later } = await weighBundle(names, entryPoint);
   return {
     ...row(`${what}, minified, gzip`, atOnce / 1e3, 'kB', most),
     peer: later === 0 ? '' : `${(later / 1e3).toFixed(1)} kB more when first used`,

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 
 /**
- * `npm run api`: compares the public types of every entrance, as they are built, with `test/package/api.txt`, and what
+ * `npm run api`: compares the public types of every entry point, as they are built, with `test/package/api.txt`, and what
  * ES modules can import with what CommonJS can. Exits 1 when they differ. So no public type changes unnoticed. `npm run api -- --write` accepts what is built.
  */
 const root = new URL('../../../', import.meta.url);
@@ -35,11 +35,11 @@ const isChunk = (file: string): boolean => file.startsWith('chunks/');
 const section = (name: string, statements: readonly string[]): string =>
   [`// ${name}`, ...[...statements].sort(), ''].join('\n');
 
-const entrances = files.filter((file) => !isChunk(file)).map((file) => file.replace('.d.cts', ''));
+const entryPoints = files.filter((file) => !isChunk(file)).map((file) => file.replace('.d.cts', ''));
 
-/** What entrances export, and what of it several of them share, wherever the bundler puts that. */
+/** What entry points export, and what of it several of them share, wherever the bundler puts that. */
 const built = [
-  ...entrances.map((name) => section(name, statementsOf(`${name}.d.cts`))),
+  ...entryPoints.map((name) => section(name, statementsOf(`${name}.d.cts`))),
   section(
     'shared',
     files
@@ -66,7 +66,7 @@ else {
   }
 }
 
-const pairs = entrances.map((name) => [`${modules}${name}.d.ts`, `${dist}${name}.d.cts`] as const);
+const pairs = entryPoints.map((name) => [`${modules}${name}.d.ts`, `${dist}${name}.d.cts`] as const);
 const program = ts.createProgram(pairs.flat(), {
   module: ts.ModuleKind.NodeNext,
   target: ts.ScriptTarget.ES2022,

@@ -1,11 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { entrances, manifest } from '../support/entry-points.ts';
+import { entryPoints, manifest } from '../support/entry-points.ts';
 
-const others = Object.keys(entrances).filter((name) => name !== 'index');
+const others = Object.keys(entryPoints).filter((name) => name !== 'index');
 
-it.each(Object.entries(entrances))(
-  'the entrance %s is an ES module for import, and for require where Node can; CommonJS else',
+it.each(Object.entries(entryPoints))(
+  'the entry point %s is an ES module for import, and for require where Node can; CommonJS else',
   (name, source) => {
     expect(existsSync(source)).toBe(true);
     const conditions = manifest.exports[name === 'index' ? '.' : `./${name}`];
@@ -19,14 +19,14 @@ it.each(Object.entries(entrances))(
   },
 );
 
-it('the package has no other entrance', () => {
+it('the package has no other entry point', () => {
   expect(Object.keys(manifest.exports)).toEqual(
     expect.arrayContaining(['.', './package.json', ...others.map((name) => `./${name}`)]),
   );
   expect(Object.keys(manifest.exports)).toHaveLength(others.length + 2);
 });
 
-it('compilers that do not read exports find the declarations of each entrance', () => {
+it('compilers that do not read exports find the declarations of each entry point', () => {
   expect(manifest.typesVersions['*']).toEqual(
     Object.fromEntries(others.map((name) => [name, [`./dist/cjs/${name}.d.cts`]])),
   );

@@ -5,7 +5,7 @@ import { sourceOf } from '../support/entry-points.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-/** Every import of the package in a TSDoc example, as [file, names, entrance]. */
+/** Every import of the package in a TSDoc example, as [file, names, entry point]. */
 const imports = readdirSync(`${root}src`, { recursive: true, encoding: 'utf8' })
   .filter((file) => file.endsWith('.ts'))
   .flatMap((file) =>
@@ -13,7 +13,7 @@ const imports = readdirSync(`${root}src`, { recursive: true, encoding: 'utf8' })
       readFileSync(`${root}src/${file}`, 'utf8').matchAll(
         /^ \* import \{ ([^}]+) \} from 'canfetch(\/[\w-]+)?';$/gm,
       ),
-      ([, names = '', entrance = '']) => [file, names.split(', '), entrance] as const,
+      ([, names = '', entryPoint = '']) => [file, names.split(', '), entryPoint] as const,
     ),
   );
 
@@ -22,10 +22,10 @@ it('the examples of the package import something', () => {
 });
 
 it.each(imports)(
-  'the example in %s imports %j from an entrance that exports it: canfetch%s',
-  async (_file, names, entrance) => {
-    const entranceModule: object = await import(pathToFileURL(root + sourceOf(`canfetch${entrance}`)).href);
+  'the example in %s imports %j from an entry point that exports it: canfetch%s',
+  async (_file, names, entryPoint) => {
+    const entryModule: object = await import(pathToFileURL(root + sourceOf(`canfetch${entryPoint}`)).href);
     const values = names.filter((name) => !name.startsWith('type '));
-    expect(Object.keys(entranceModule)).toEqual(expect.arrayContaining(values));
+    expect(Object.keys(entryModule)).toEqual(expect.arrayContaining(values));
   },
 );

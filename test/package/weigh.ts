@@ -16,9 +16,9 @@ export interface BundleSize {
   readonly imports: readonly string[];
 }
 
-/** What a Worker or a page weighs that uses these exports of an entrance, and nothing of Node. */
-export async function weighBundle(names: string, entrance: string): Promise<BundleSize> {
-  const path = JSON.stringify(`${root}dist/${entrance}.js`);
+/** What a Worker or a page weighs that uses these exports of an entry point, and nothing of Node. */
+export async function weighBundle(names: string, entryPoint: string): Promise<BundleSize> {
+  const path = JSON.stringify(`${root}dist/${entryPoint}.js`);
   const bundle = await rolldown({
     input: ENTRY,
     platform: 'browser',

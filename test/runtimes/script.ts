@@ -7,12 +7,12 @@ const runtime = JSON.parse(argument) as Runtime;
 
 /** Two copies of the package would have two classes for one error, and two memories of one site. */
 async function requireGivesWhatImportDoes(): Promise<Result> {
-  const behaviour = 'require and import give the same classes and functions, at every entrance';
+  const behaviour = 'require and import give the same classes and functions, at every entry point';
   const require = createRequire(import.meta.url);
   const { exports } = require('canfetch/package.json') as { readonly exports: object };
   const differing: string[] = [];
-  for (const entrance of Object.keys(exports).filter((name) => !name.endsWith('.json'))) {
-    const name = entrance.replace('.', 'canfetch');
+  for (const entryPoint of Object.keys(exports).filter((name) => !name.endsWith('.json'))) {
+    const name = entryPoint.replace('.', 'canfetch');
     const imported = (await import(name)) as Readonly<Record<string, unknown>>;
     const required = require(name) as Readonly<Record<string, unknown>>;
     if ('module.exports' in imported) {

@@ -1,11 +1,11 @@
 import { createRequire } from 'node:module';
 
-/** `exports` of package.json for one entrance, by condition. */
+/** `exports` of package.json for one entry point, by condition. */
 export type Conditions = Readonly<Record<string, string>>;
 
 interface Package {
-  /** The source of each entrance by its name, `index` for that of the package itself. */
-  readonly entrances: Readonly<Record<string, string>>;
+  /** The source of each entry point by its name, `index` for that of the package itself. */
+  readonly entryPoints: Readonly<Record<string, string>>;
   readonly manifest: {
     readonly version: string;
     readonly exports: Readonly<Record<string, string | Conditions>>;
@@ -14,13 +14,13 @@ interface Package {
   };
 }
 
-export const { entrances, manifest }: Package = createRequire(import.meta.url)(
+export const { entryPoints, manifest }: Package = createRequire(import.meta.url)(
   '../../src/package/entry-points.js',
 );
 
 /** The source of what a user imports as `specifier`, such as `canfetch/rules`. */
 export function sourceOf(specifier: string): string {
-  const source = entrances[specifier.replace(/^canfetch\/?/, '') || 'index'];
-  if (source === undefined) throw new Error(`Expected an entrance of the package, got ${specifier}`);
+  const source = entryPoints[specifier.replace(/^canfetch\/?/, '') || 'index'];
+  if (source === undefined) throw new Error(`Expected an entry point of the package, got ${specifier}`);
   return source;
 }
