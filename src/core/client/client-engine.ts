@@ -11,7 +11,7 @@ import {
   type SentRequest,
 } from '../decision/index.ts';
 import type { Recorder } from './evidence/recorder.ts';
-import { attemptDue, type RobotsSource, timeInPause } from '../lifecycle/index.ts';
+import { attemptDue, type RobotsSource, stateOf, timeInPause } from '../lifecycle/index.ts';
 import type { Pace, RequestPermit } from '../pacing/index.ts';
 import type { Pacer } from '../pacing/pacer.ts';
 import { type Agent, AgentTokens, type Tokens } from '../rules/agent-tokens.ts';
@@ -105,7 +105,18 @@ export class ClientEngine implements DecisionEngine {
     const { origin } = located;
     if (this.#overrides.size > 0 && this.#overrides.has(origin)) return undefined;
     const entry = this.#memory.get(origin);
-    return entry === undefined ? undefined : permits(entry, tokens, located, now);
+    if (entry === undefined) return undefined;
+    if (entry.isFreshAndNotDue(now)) return permits(entry, tokens, located);
+    if (!this.#servesRulesInPause(entry, now)) return undefined;
+    // The pause was read with the user's clock.
+    return permits(entry, tokens, locate(url, located));
+  }
+
+  /** Whether the rules of an entry serve because its origin pauses. No refresh is due then. */
+  #servesRulesInPause(entry: CacheEntry, now: number): boolean {
+    if (!this.#refresher.servesInPause(entry)) return false;
+    const { record, profile } = entry;
+    return stateOf(record, profile, timeInPause(record, profile, now)).state === 'rules';
   }
 
   countHit(): void {

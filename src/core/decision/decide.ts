@@ -30,17 +30,12 @@ export type OverriddenOrigin = {
 );
 
 /**
- * Whether rules that are fresh at `now` allow the URL: {@link decide} without the reasons, and without an allocation.
+ * Whether the rules of an origin allow the URL: {@link decide} without the reasons, and without an allocation. Call it
+ * only while the rules are in force.
  *
- * @returns `undefined` when there are no such rules, or a refresh of them is due.
+ * @returns `undefined` when there are no rules.
  */
-export function permits(
-  from: KnownOrigin,
-  tokens: Tokens,
-  located: LocatedUrl,
-  now: number,
-): boolean | undefined {
-  if (!from.isFreshAndNotDue(now)) return undefined;
+export function permits(from: KnownOrigin, tokens: Tokens, located: LocatedUrl): boolean | undefined {
   const { file } = from;
   if (file === undefined) return undefined;
   const ruleset = file.rulesetFor(tokens.length === 1 ? tokens[0] : file.chooseAgent(tokens));

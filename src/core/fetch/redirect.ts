@@ -1,3 +1,4 @@
+import { removeDotSegments } from '../url/index.ts';
 import { REDIRECT_LOCATION, REDIRECT_SCHEME } from './failure.ts';
 
 /**
@@ -8,7 +9,10 @@ export function isRedirect(status: number): boolean {
   return status === 301 || status === 302 || status === 303 || status === 307 || status === 308;
 }
 
-/** The URL of a redirect, without userinfo and fragment; or the error code when the `Location` cannot be followed. */
+/**
+ * The URL of a redirect, without userinfo, fragment and dot segments; or the error code when the `Location` cannot be
+ * followed.
+ */
 export function redirectTarget(
   location: string | undefined,
   base: URL,
@@ -16,7 +20,7 @@ export function redirectTarget(
   if (location === undefined || location === '') return REDIRECT_LOCATION;
   let url: URL;
   try {
-    url = new URL(locationText(location), base);
+    url = new URL(removeDotSegments(new URL(locationText(location), base).href));
   } catch {
     return REDIRECT_LOCATION;
   }

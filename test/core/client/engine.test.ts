@@ -1,5 +1,6 @@
-import { expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { guardFetch, RobotsClient } from '../../../src/index.ts';
+import { DAY, testClient, VirtualClock } from '../../support/client.ts';
 import { opened } from '../../support/opened.ts';
 import { engineOf } from '../../../src/core/client/engine.ts';
 
@@ -31,6 +32,56 @@ it('a known origin is decided synchronously, and a refresh ahead is started once
   await expect.poll(() => client.stats().inFlight).toBe(0);
   expect(requests).toBe(2);
   await client.close();
+});
+
+describe('rules past their lifetime', () => {
+  const RULES = 'User-agent: *\nDisallow: /private\n';
+
+  it('permit and forbid while their origin pauses, and no longer', async () => {
+    const { client, clock } = testClient({ transport: { fetch: async () => new Response(RULES) } });
+    const [open, closed] = ['https://example.com/page', new URL('https://example.com/private')];
+    const permitted = (): unknown[] => [open, closed].map((url) => client.permits(url));
+    await client.check(open);
+    clock.advance(DAY - 60_000);
+    expect(permitted()).toEqual([undefined, undefined]);
+    client.report(open, { reachable: true, retryAfter: '3600' });
+    await expect.poll(async () => (await client.policy(open)).pacing?.pause).toBeDefined();
+    expect(permitted()).toEqual([true, false]);
+    clock.advance(2 * 60_000);
+    expect(permitted()).toEqual([true, false]);
+    expect(client.peek(closed)?.allowed).toBe(false);
+    expect(await client.canFetch(closed)).toBe(false);
+    expect(client.stats().attempts).toBe(1);
+    clock.advance(3_600_000);
+    expect(permitted()).toEqual([undefined, undefined]);
+  });
+
+  it('are not mixed with a question that the clock asks meanwhile', async () => {
+    const time = new VirtualClock();
+    let meanwhile = (): unknown => undefined;
+    const clock = {
+      now: () => {
+        meanwhile();
+        return time.now();
+      },
+    };
+    const fetch = async (): Promise<Response> => new Response(RULES);
+    const client = opened(new RobotsClient({ agent: 'ExampleBot', clock, transport: { fetch } }));
+    const url = 'https://example.com/private';
+    await client.check(url);
+    client.report(url, { reachable: true, retryAfter: '3600' });
+    await expect.poll(async () => (await client.policy(url)).pacing?.pause).toBeDefined();
+    time.advance(DAY);
+    client.report(url, { reachable: true, retryAfter: '3600' });
+    let isAsking = false;
+    meanwhile = () => {
+      if (isAsking) return;
+      isAsking = true;
+      client.permits('https://example.com/page');
+      isAsking = false;
+    };
+    expect(client.permits(url)).toBe(false);
+  });
 });
 
 it('`/robots.txt` itself is permitted without a fetch (RFC 9309 §2.2.2)', async () => {

@@ -16,6 +16,9 @@ describe('a redirect leads', () => {
     ['https://user:secret@other.example/b#top', 'https://other.example/b'],
     ['https://user@other.example/', 'https://other.example/'],
     ['#top', 'http://example.com/a/robots.txt'],
+    // The URL parser of Node 20 and 22 keeps these dot segments.
+    ['/docs/.cfg/../private?/../', 'http://example.com/docs/private?/../'],
+    ['.cfg/%2e%2e/robots.txt', 'http://example.com/a/robots.txt'],
   ])('with %j to %s', (location, expected) => {
     expect(String(redirectTarget(location, BASE))).toBe(expected);
   });

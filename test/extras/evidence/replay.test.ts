@@ -1,6 +1,14 @@
 import { createHash } from 'node:crypto';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { guardFetch, RobotsClient, type RobotsClientOptions, type RobotsInit } from '../../../src/index.ts';
+import {
+  type CacheMessage,
+  guardFetch,
+  RobotsClient,
+  type RobotsClientOptions,
+  type RobotsInit,
+} from '../../../src/index.ts';
+import { engineOf } from '../../../src/core/client/engine.ts';
 import type { DecisionEntry } from '../../../src/core/client/evidence/entry.ts';
 import type { ReplayOptions } from '../../../src/extras/evidence/index.ts';
 import { fakeOrigin, virtualClock } from '../../../src/extras/testing/index.ts';
@@ -368,22 +376,41 @@ describe('the usage of a decision', () => {
     expect(await replayed(moved)).toMatchObject({ changed: 1, flipped: 0 });
   });
 
-  it('of a question about /robots.txt replays as recorded, while another attempt ends', async () => {
+  it('of `/robots.txt` replays as recorded, although another attempt has ended before it is published', async () => {
     let text = USAGE;
     const { client, recording, clock } = recorded({}, () => new Response(text));
     const url = 'https://a.example/robots.txt';
-    const ask = (): Promise<unknown> => client.check(url, undefined, { purpose: 'train-ai' });
-    const other = client.check('https://a.example/');
-    for (let turn = 0; turn < 60; turn++) await Promise.all([ask(), Promise.resolve()]);
-    await other;
-    await ask();
+    await client.check('https://a.example/');
+    const engine = engineOf(client);
+    // A guard publishes a decision later than it makes it.
+    const decision = await engine.decide(url, undefined, { purpose: 'train-ai' });
     text = 'User-agent: *\nDisallow:\n';
     clock.advance(2 * DAY);
-    const again = client.check('https://a.example/page');
-    for (let turn = 0; turn < 60; turn++) await ask();
-    await again;
-    await ask();
-    expect(recording.ofType('decision').length).toBeGreaterThan(100);
+    await client.check('https://a.example/page');
+    const usage = client.usageOf(decision, 'train-ai');
+    expect(usage.preference).toBe('disallow');
+    engine.publishDecision(decision, { usage });
+    await client.check(url, undefined, { purpose: 'train-ai' });
+    expect(recording.ofType('decision').map((each) => each.usage?.preference)).toEqual([
+      undefined,
+      undefined,
+      'disallow',
+      'unknown',
+    ]);
+    expect((await replayed(recording.lines())).differences).toEqual([]);
+  });
+
+  it('counts the file of its decision, although a subscriber has it removed at once', async () => {
+    const { client, recording } = recorded({}, () => new Response(USAGE));
+    const url = 'https://a.example/';
+    await client.check(url);
+    const forget = (message: unknown): void => {
+      if ((message as CacheMessage).event === 'hit') void client.invalidate(url);
+    };
+    subscribe('canfetch:cache', forget);
+    const { usage } = await client.check(url, undefined, { purpose: 'train-ai' });
+    unsubscribe('canfetch:cache', forget);
+    expect(usage?.preference).toBe('disallow');
     expect((await replayed(recording.lines())).differences).toEqual([]);
   });
 });
