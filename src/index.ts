@@ -130,6 +130,11 @@ export {
 } from './core/pacing/index.ts';
 export { originOf, targetOf } from './core/url/index.ts';
 export type { AddressPolicy } from './core/net/address-policy.ts';
-export type { FetchedBody, FetchedResponse, FetchFunction, HopMessage } from './core/fetch/index.ts';
+export type {
+  FetchedBody,
+  FetchedResponse,
+  FetchFunction,
+  RobotsRequestMessage,
+} from './core/fetch/index.ts';
 export { describeDiagnostic, type DiagnosticDescription } from './core/rules/lint/describe-diagnostic.ts';
 export type { Diagnostic, DiagnosticCode, Severity } from './core/rules/index.ts';

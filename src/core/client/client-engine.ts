@@ -34,7 +34,7 @@ export interface EngineContext {
   readonly recorder?: Recorder | undefined;
 }
 
-/** `tracing:canfetch:question:*`: a question that waits for the store, or for an attempt. */
+/** `tracing:canfetch:check:*`: a question that waits for the store, or for an attempt. */
 export interface CheckMessage {
   /** Without userinfo and fragment. */
   readonly url: string;
@@ -49,7 +49,7 @@ export interface CheckMessage {
   readonly error?: unknown;
 }
 
-const waiting: TracedWork<CheckMessage> = tracedWork('canfetch:question');
+const waiting: TracedWork<CheckMessage> = tracedWork('canfetch:check');
 
 /** The URL of {@link ClientEngine.allows}. Overwritten by the next call, so it must not be kept. */
 const scratch = new LocatedUrl();

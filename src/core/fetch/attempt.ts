@@ -46,13 +46,13 @@ import type { ResponseHeaders, TransportResponse } from './transport.ts';
 /** How long to wait for the body of an error status, which only serves to recognise a challenge page. */
 const PAGE_MS = 1_000;
 
-/** `tracing:canfetch:hop:*`: one request of an attempt. */
-export interface HopMessage {
+/** `tracing:canfetch:robots-request:*`: one request of an attempt. */
+export interface RobotsRequestMessage {
   readonly method: 'GET' | 'RETR';
   /** Without userinfo. */
   readonly url: string;
   /** The number of redirects before this request. */
-  readonly hop: number;
+  readonly redirects: number;
   /** The status of the response; absent before. */
   status?: number;
   /** At its end: the outcome of the attempt. Absent after a redirect that is followed. Do not change its body. */
@@ -61,7 +61,7 @@ export interface HopMessage {
   readonly error?: unknown;
 }
 
-const hops: TracedWork<HopMessage> = tracedWork('canfetch:hop');
+const requests: TracedWork<RobotsRequestMessage> = tracedWork('canfetch:robots-request');
 
 /**
  * Makes one attempt to fetch `<origin>/robots.txt`. All network trouble is an outcome. The promise rejects only with
@@ -132,7 +132,7 @@ class Attempt {
   async run(): Promise<Outcome> {
     try {
       for (;;) {
-        const outcome = await (hops.hasSubscribers ? this.#visitTraced() : this.#visit());
+        const outcome = await (requests.hasSubscribers ? this.#visitTraced() : this.#visit());
         if (outcome !== undefined) return outcome;
       }
     } catch (error) {
@@ -171,12 +171,13 @@ class Attempt {
 
   #visitTraced(): Promise<Outcome | undefined> {
     const { href: url, protocol } = this.#url;
-    const message: HopMessage = { method: protocol === 'ftp:' ? 'RETR' : 'GET', url, hop: this.#hops };
-    return hops.tracePromise(() => this.#visit(message), message);
+    const method = protocol === 'ftp:' ? 'RETR' : 'GET';
+    const message: RobotsRequestMessage = { method, url, redirects: this.#hops };
+    return requests.tracePromise(() => this.#visit(message), message);
   }
 
   /** Sends one request. Returns `undefined` if the response is a redirect to follow. */
-  async #visit(message?: HopMessage): Promise<Outcome | undefined> {
+  async #visit(message?: RobotsRequestMessage): Promise<Outcome | undefined> {
     const { transport, lookup } = this.#options;
     const signal = (this.#request = new LightAbortController());
     if (this.#isAborted) signal.abort();

@@ -9,7 +9,7 @@
  * `undici-transport.ts` and what it alone imports load undici. `platform/undici.ts` loads it when a transport is opened;
  * see `platform/fetch.ts` for `#platform`.
  */
-export { fetchRobots, type HopMessage } from './attempt.ts';
+export { fetchRobots, type RobotsRequestMessage } from './attempt.ts';
 export type { FetchRobotsOptions, Validators } from './options.ts';
 export {
   type FetchedBody,

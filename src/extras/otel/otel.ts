@@ -12,7 +12,7 @@ import {
   RobotsInvalidOptionsError,
 } from '../../core/base/index.ts';
 import type { DecisionMessage } from '../../core/decision/index.ts';
-import type { HopMessage } from '../../core/fetch/index.ts';
+import type { RobotsRequestMessage } from '../../core/fetch/index.ts';
 import { targetOf } from '../../core/url/index.ts';
 import type { AttemptMessage } from '../../core/client/attempts.ts';
 import type { CheckMessage } from '../../core/client/client-engine.ts';
@@ -20,10 +20,10 @@ import {
   attemptEnd,
   attemptStart,
   errorType,
-  hopEnd,
-  hopStart,
-  questionEnd,
-  questionStart,
+  requestEnd,
+  requestStart,
+  checkEnd,
+  checkStart,
 } from './span-attributes.ts';
 
 export interface TraceRobotsOptions {
@@ -59,12 +59,12 @@ const checkOptions = optionTable({
 /**
  * Makes OpenTelemetry spans for all clients of the process:
  *
- * - `canfetch.question`: a question that waits for the store or for the network;
- * - `canfetch.attempt`: an attempt to fetch a robots.txt. Its parent is the question that started it. Other questions that
- *   wait for it have `canfetch.shared` and a link to that question, or to the attempt;
+ * - `canfetch.check`: a call that waits for the store or for the network;
+ * - `canfetch.attempt`: an attempt to fetch a robots.txt. Its parent is the call that started it. Other calls that
+ *   wait for it have `canfetch.shared` and a link to that call, or to the attempt;
  * - `GET`, within the attempt: each request, of kind CLIENT. Redirects are requests of their own.
  *
- * The parent of a question is the span that is active where the client, or a guard, is called. Decisions from memory have no
+ * The parent of a call is the span that is active where the client, or a guard, is called. Decisions from memory have no
  * span unless `warm` is set. Attributes follow OpenTelemetry's conventions for HTTP, and `canfetch.*`. No span has user names
  * and passwords, values of header fields, or bodies.
  *
@@ -90,19 +90,19 @@ export function traceRobots(tracer: Tracer, options: TraceRobotsOptions = {}): R
 class Tracing implements RobotsTracing {
   readonly #api: typeof OpenTelemetry = loadApi();
   readonly #tracer: Tracer;
-  /** The innermost question, attempt or request that the running code belongs to. */
+  /** The innermost call, attempt or request that the running code belongs to. */
   readonly #frames = new AsyncLocalStorage<Frame>();
   /** Open spans, by their message. */
   readonly #spans = new WeakMap<object, Span>();
-  /** What other questions may wait for: the span of a question, then of its attempt. By client and origin. */
+  /** What other calls may wait for: the span of a call, then of its attempt. By client and origin. */
   readonly #shared = new WeakMap<object, Map<string, Span>>();
   readonly #endings: (() => void)[] = [];
 
   constructor(tracer: Tracer, warm: boolean) {
     this.#tracer = tracer;
-    this.#trace('question', (about: CheckMessage) => this.#startQuestion(about), questionEnd);
+    this.#trace('check', (about: CheckMessage) => this.#startCheck(about), checkEnd);
     this.#trace('attempt', (about: AttemptMessage) => this.#startAttempt(about), attemptEnd);
-    this.#trace('hop', (about: HopMessage) => this.#startHop(about), hopEnd);
+    this.#trace('robots-request', (about: RobotsRequestMessage) => this.#startRequest(about), requestEnd);
     if (!warm) return;
     const decisions = channel('canfetch:decision');
     const decided = (message: unknown): void => this.#decided(message as DecisionMessage);
@@ -134,11 +134,11 @@ class Tracing implements RobotsTracing {
     });
   }
 
-  #startQuestion(message: CheckMessage): Frame {
+  #startCheck(message: CheckMessage): Frame {
     const { origin, shared } = message;
     const other = shared ? this.#shared.get(message.client)?.get(origin) : undefined;
-    const frame = this.#start(message, 'canfetch.question', {
-      attributes: questionStart(message),
+    const frame = this.#start(message, 'canfetch.check', {
+      attributes: checkStart(message),
       links: other === undefined ? [] : [{ context: other.spanContext() }],
     });
     if (!shared) this.#share(message);
@@ -151,10 +151,10 @@ class Tracing implements RobotsTracing {
     return frame;
   }
 
-  #startHop(message: HopMessage): Frame {
+  #startRequest(message: RobotsRequestMessage): Frame {
     return this.#start(message, message.method, {
       kind: this.#api.SpanKind.CLIENT,
-      attributes: hopStart(message),
+      attributes: requestStart(message),
     });
   }
 
@@ -197,8 +197,8 @@ class Tracing implements RobotsTracing {
     if (robots.source === 'network' || robots.source === 'store') return;
     const url = origin + targetOf(decision.url);
     const message: CheckMessage = { url, origin, shared: false, client, result: decision };
-    this.#start(message, 'canfetch.question', { attributes: questionStart(message) });
-    this.#end(message, questionEnd);
+    this.#start(message, 'canfetch.check', { attributes: checkStart(message) });
+    this.#end(message, checkEnd);
   }
 }
 

@@ -1,7 +1,7 @@
 /** The attributes of spans: OpenTelemetry's conventions for HTTP, and `canfetch.*`. */
 import type { Attributes } from '@opentelemetry/api';
 import { codeOf, omitUndefined, FETCH_FAILED } from '../../core/base/index.ts';
-import type { HopMessage } from '../../core/fetch/index.ts';
+import type { RobotsRequestMessage } from '../../core/fetch/index.ts';
 import type { Outcome } from '../../core/lifecycle/index.ts';
 import type { AttemptMessage } from '../../core/client/attempts.ts';
 import type { CheckMessage } from '../../core/client/client-engine.ts';
@@ -12,7 +12,7 @@ const MAX_PATTERN = 200;
 
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443, 'ftp:': 21 };
 
-export function questionStart({ url, origin, shared }: CheckMessage): Attributes {
+export function checkStart({ url, origin, shared }: CheckMessage): Attributes {
   return {
     'url.full': redacted(url),
     'canfetch.origin': origin,
@@ -20,7 +20,7 @@ export function questionStart({ url, origin, shared }: CheckMessage): Attributes
   };
 }
 
-export function questionEnd({ result }: CheckMessage): Attributes {
+export function checkEnd({ result }: CheckMessage): Attributes {
   if (result === undefined) return {};
   const { agent, profile, state, reason, allowed, rule, robots } = result;
   return {
@@ -49,7 +49,7 @@ export function attemptEnd({ result }: AttemptMessage): Attributes {
   return result === undefined ? {} : { ...outcomeAttributes(result), 'canfetch.redirects': result.hops };
 }
 
-export function hopStart({ method, url, hop }: HopMessage): Attributes {
+export function requestStart({ method, url, redirects }: RobotsRequestMessage): Attributes {
   const { protocol, hostname, port } = new URL(url);
   const isHttp = method === 'GET';
   return {
@@ -57,11 +57,11 @@ export function hopStart({ method, url, hop }: HopMessage): Attributes {
     'server.address': hostname,
     'server.port': Number(port) || DEFAULT_PORTS[protocol],
     ...(isHttp ? { 'http.request.method': method } : {}),
-    ...(isHttp && hop > 0 ? { 'http.request.resend_count': hop } : {}),
+    ...(isHttp && redirects > 0 ? { 'http.request.resend_count': redirects } : {}),
   };
 }
 
-export function hopEnd({ method, status, result }: HopMessage): Attributes {
+export function requestEnd({ method, status, result }: RobotsRequestMessage): Attributes {
   const attributes = result === undefined ? {} : outcomeAttributes(result);
   if (status === undefined) return attributes;
   if (method === 'RETR') return { ...attributes, 'ftp.response.status_code': status };

@@ -73,15 +73,15 @@ const finished = (name?: string): ReadableSpan[] =>
   exporter.getFinishedSpans().filter((span) => name === undefined || span.name === name);
 
 describe('traceRobots', () => {
-  it('makes a span of a question that waits, of its attempt and of each hop, below the span of the caller', async () => {
+  it('makes a span of a question that waits, of its attempt and of each request, below the span of the caller', async () => {
     const { client } = traced((url) =>
       url.startsWith('https://a.') ? new Response(null, { status: 301, ...SECRET }) : rules(),
     );
     await within('crawl', () => client.check('https://user:s3cret@a.example/private?sig=s3cret#s3cret'));
     expect(tree(finished())).toEqual([
-      { crawl: [{ 'canfetch.question': [{ 'canfetch.attempt': ['GET', 'GET'] }] }] },
+      { crawl: [{ 'canfetch.check': [{ 'canfetch.attempt': ['GET', 'GET'] }] }] },
     ]);
-    expect(finished('canfetch.question')[0]).toMatchObject({
+    expect(finished('canfetch.check')[0]).toMatchObject({
       kind: SpanKind.INTERNAL,
       status: { code: SpanStatusCode.UNSET },
       attributes: {
@@ -136,12 +136,12 @@ describe('traceRobots', () => {
     expect(asked).toHaveLength(1);
     expect(tree(finished())).toEqual(
       expect.arrayContaining([
-        { first: [{ 'canfetch.question': [{ 'canfetch.attempt': ['GET'] }] }] },
-        { second: ['canfetch.question'] },
+        { first: [{ 'canfetch.check': [{ 'canfetch.attempt': ['GET'] }] }] },
+        { second: ['canfetch.check'] },
       ]),
     );
-    const owner = finished('canfetch.question').find(({ links }) => links.length === 0);
-    const other = finished('canfetch.question').find((span) => span.attributes['canfetch.shared'] === true);
+    const owner = finished('canfetch.check').find(({ links }) => links.length === 0);
+    const other = finished('canfetch.check').find((span) => span.attributes['canfetch.shared'] === true);
     expect(other?.links[0]?.context.spanId).toBe(owner?.spanContext().spanId);
     expect(owner?.attributes).not.toHaveProperty('canfetch.shared');
   });
@@ -158,8 +158,8 @@ describe('traceRobots', () => {
 
     using _ = traceRobots(tracer, { warm: true });
     await within('crawl', () => client.check('https://a.example/page'));
-    expect(tree(finished())).toEqual([{ crawl: ['canfetch.question'] }]);
-    expect(finished('canfetch.question')[0]?.attributes).toMatchObject({
+    expect(tree(finished())).toEqual([{ crawl: ['canfetch.check'] }]);
+    expect(finished('canfetch.check')[0]?.attributes).toMatchObject({
       'canfetch.source': 'memory',
       'canfetch.allowed': true,
     });
@@ -195,7 +195,7 @@ describe('traceRobots', () => {
       { status: failed, attributes: { 'error.type': 'ERR_ROBOTS_STATUS' } },
       { status: failed, attributes: { 'error.type': 'ECONNREFUSED' } },
     ]);
-    for (const { status } of finished('canfetch.question')) expect(status.code).toBe(SpanStatusCode.UNSET);
+    for (const { status } of finished('canfetch.check')) expect(status.code).toBe(SpanStatusCode.UNSET);
   });
 
   it('ends the span of a caller who leaves, and of the attempt without a waiting caller', async () => {
@@ -207,7 +207,7 @@ describe('traceRobots', () => {
     const question = client.check('https://a.example/', undefined, { signal: leaving.signal });
     await expect(question).rejects.toThrow();
     await expect.poll(() => finished('canfetch.attempt')).toHaveLength(1);
-    expect(finished('canfetch.question')).toMatchObject([
+    expect(finished('canfetch.check')).toMatchObject([
       { status: { code: SpanStatusCode.ERROR }, attributes: { 'error.type': 'AbortError' } },
     ]);
   });
@@ -216,9 +216,7 @@ describe('traceRobots', () => {
     const { client } = traced(rules);
     const fetchPage = guardFetch((_url: string) => Promise.resolve(new Response('a page')), client);
     await within('page', () => fetchPage('https://a.example/page'));
-    expect(tree(finished())).toEqual([
-      { page: [{ 'canfetch.question': [{ 'canfetch.attempt': ['GET'] }] }] },
-    ]);
+    expect(tree(finished())).toEqual([{ page: [{ 'canfetch.check': [{ 'canfetch.attempt': ['GET'] }] }] }]);
   });
 
   it('takes a span that a transport has made active for the parent of what it asks', async () => {
@@ -230,7 +228,7 @@ describe('traceRobots', () => {
     await outer.client.check('https://outer.example/');
     // Both see every client, so each makes a span of all work. One is enough.
     outer.tracing.close();
-    expect(JSON.stringify(tree(finished()))).toContain('{"transport":[{"canfetch.question"');
+    expect(JSON.stringify(tree(finished()))).toContain('{"transport":[{"canfetch.check"');
   });
 
   it('makes no more spans when it is closed', async () => {
