@@ -475,10 +475,9 @@ export class RobotsClient {
   async #snapshotContext(): Promise<SnapshotContext> {
     const { clock } = this.#settings;
     const assertOpen = (): void => this[ENGINE].assertOpen();
-    const [codec] = await Promise.all([this.#codec.load(), this.#memory.open()]);
     return {
       memory: this.#memory,
-      codec,
+      codec: await this.#codec.load(),
       clock,
       profileOf: this.#origins.profileOf,
       assertOpen,
