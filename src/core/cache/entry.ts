@@ -11,11 +11,8 @@ import { heldBytes } from '../rules/held-bytes.ts';
 
 /** An origin in memory, with an estimate of its size. */
 export class CacheEntry extends KnownOrigin {
-  /** The size that the cache has counted. */
+  /** The value of {@link sizeBytes} when the cache last read it. */
   countedBytes = 0;
-  /** The neighbours in order of use; set by the cache. */
-  newer: CacheEntry | undefined;
-  older: CacheEntry | undefined;
   #countedChanges: number | undefined;
   readonly #recordBytes: number;
 
@@ -24,10 +21,10 @@ export class CacheEntry extends KnownOrigin {
     this.#recordBytes = bytesOf(record);
   }
 
-  /** Stores {@link sizeBytes}, at most `most`, and returns it. */
-  updateSize(most: number): number {
+  /** Stores {@link sizeBytes} and returns it. */
+  updateSize(): number {
     this.#countedChanges = this.parsed?.changes;
-    return (this.countedBytes = Math.min(this.sizeBytes, most));
+    return (this.countedBytes = this.sizeBytes);
   }
 
   /** Whether {@link sizeBytes} may have changed since {@link updateSize}. */

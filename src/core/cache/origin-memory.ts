@@ -1,4 +1,4 @@
-import type { Clock } from '../base/index.ts';
+import { type Clock, Lazy } from '../base/index.ts';
 import {
   mergeRecords,
   type OriginRecord,
@@ -10,7 +10,7 @@ import {
 import { detachedString } from '../url/index.ts';
 import { CacheEvents, type RecordObserver } from './cache-events.ts';
 import { CacheEntry } from './entry.ts';
-import { RecentEntries } from './recent-entries.ts';
+import type { LRUCache } from 'lru-cache';
 
 export interface OriginMemoryOptions {
   readonly maxOrigins: number;
@@ -21,28 +21,50 @@ export interface OriginMemoryOptions {
 }
 
 /**
- * The origins in memory, bounded in number and in size. Records decide their own lifetimes.
+ * The origins in memory, bounded in number and in size.
  *
- * User callbacks may call the client again. So the clock is read before the entries change, and {@link events} are
+ * `lru-cache` is used as a bounded map only. Records decide their own lifetimes: those of an LRU cache do not cover
+ * failures and good copies. It is loaded before the first record is kept, by {@link open}: until then memory is
+ * empty.
+ *
+ * User callbacks may call the client again. So the clock is read before the map changes, and {@link events} are
  * published after it.
  */
 export class OriginMemory {
   readonly events: CacheEvents;
+  readonly #maxOrigins: number;
   readonly #clock: Clock;
   readonly #profileOf: OriginMemoryOptions['profileOf'];
-  readonly #entries: RecentEntries;
+  readonly #entries: Lazy<LRUCache<string, CacheEntry>>;
   /** The last origin looked up. Consecutive URLs often share it, and a map look-up costs as much as a decision. */
   #lastOrigin = '';
   #lastEntry: CacheEntry | undefined;
+  /** Site signals received before this memory was open. */
+  readonly #earlySignals = new Map<string, boolean>();
 
   constructor({ maxOrigins, maxBytes, clock, profileOf, observer }: OriginMemoryOptions) {
     this.events = new CacheEvents(observer);
+    this.#maxOrigins = maxOrigins;
     this.#clock = clock;
     this.#profileOf = profileOf;
-    this.#entries = new RecentEntries(maxOrigins, maxBytes, (entry, isEvicted) => {
-      if (entry === this.#lastEntry) this.#lastEntry = undefined;
-      if (isEvicted) this.events.add(entry.record.origin, 'evict');
+    this.#entries = new Lazy(async () => {
+      const library = await import('lru-cache');
+      return new library.LRUCache({
+        // Not `max`, for which the library fills arrays of that length at once: 12 ms for 50,000 origins. See `keep()`.
+        maxSize: maxBytes,
+        // A single file larger than the whole bound is kept, alone.
+        sizeCalculation: (entry) => Math.min(entry.updateSize(), maxBytes),
+        dispose: (entry, origin, reason) => {
+          if (entry === this.#lastEntry) this.#lastEntry = undefined;
+          if (reason === 'evict') this.events.add(origin, 'evict');
+        },
+      });
     });
+  }
+
+  /** Loads what keeping records needs. {@link keep}, {@link merge} and {@link restore} need it. */
+  async open(): Promise<void> {
+    await this.#entries.load();
   }
 
   /**
@@ -55,7 +77,7 @@ export class OriginMemory {
       if (origin === this.#lastOrigin) return last;
       this.#resize(last);
     }
-    this.#lastEntry = this.#entries.get(origin);
+    this.#lastEntry = this.#entries.value?.get(origin);
     this.#lastOrigin = origin;
     return this.#lastEntry;
   }
@@ -73,7 +95,7 @@ export class OriginMemory {
 
   /** The entry of an origin. Does not update recency. */
   peek(origin: string): CacheEntry | undefined {
-    return this.#entries.peek(origin);
+    return this.#entries.value?.peek(origin);
   }
 
   /** Updates the size of an entry after rules were compiled for an agent, or descriptions cached. */
@@ -115,8 +137,26 @@ export class OriginMemory {
     return evicted;
   }
 
-  /** Records a site signal. */
+  /** Records a site signal. Opens this memory first if need be. */
   noteSite(origin: string, reachable: boolean): void {
+    const early = this.#earlySignals;
+    if (this.#entries.value !== undefined && early.size === 0) {
+      this.#note(origin, reachable);
+      return;
+    }
+    early.set(origin, reachable);
+    const noteEarly = (): void => {
+      const latest = early.get(origin);
+      early.delete(origin);
+      if (latest !== undefined) this.#note(origin, latest);
+    };
+    // A library that cannot be loaded, and a clock that throws, fail the questions.
+    void this.open()
+      .then(noteEarly)
+      .catch(() => early.delete(origin));
+  }
+
+  #note(origin: string, reachable: boolean): void {
     const known = origin === this.#lastOrigin ? this.get(origin) : this.peek(origin);
     if (known?.record.site?.reachable === reachable) return;
     const now = this.#clock.now();
@@ -128,32 +168,50 @@ export class OriginMemory {
   }
 
   forget(origin: string): void {
-    if (!this.#entries.delete(origin)) return;
+    this.#earlySignals.delete(origin);
+    if (this.#entries.value?.delete(origin) !== true) return;
     this.events.observe((observer) => observer.onRemoved(origin, 'invalidated'));
     this.events.publish();
   }
 
-  /** Removes all entries. */
+  /** Removes all entries, and pending site signals. */
   close(): void {
-    this.#entries.clear();
+    this.#earlySignals.clear();
+    this.#entries.value?.clear();
   }
 
   /** All records, least recently used first. */
   records(): OriginRecord[] {
-    return Array.from(this.#entries.oldestFirst(), ({ record }) => record);
+    const entries = [...(this.#entries.value?.rvalues() ?? [])];
+    return entries.flatMap((entry) => (entry === undefined ? [] : [entry.record]));
   }
 
   stats(): { readonly origins: number; readonly bytes: number } {
-    return { origins: this.#entries.size, bytes: this.#entries.bytes };
+    const { size = 0, calculatedSize = 0 } = this.#entries.value ?? {};
+    return { origins: size, bytes: calculatedSize };
   }
 
   #store(record: OriginRecord, previous: CacheEntry | undefined): CacheEntry {
     const entry = new CacheEntry(record, this.#profileOf(record.origin), previous);
-    this.#entries.set(entry);
+    const entries = this.#opened;
+    entries.set(record.origin, entry);
+    if (entries.size > this.#maxOrigins) entries.pop();
     return entry;
   }
 
   #resize(entry: CacheEntry): void {
-    if (entry.hasChanged) this.#entries.resize(entry);
+    if (!entry.hasChanged) return;
+    const { origin } = entry.record;
+    if (this.peek(origin) !== entry) return;
+    // lru-cache computes the size only on insert.
+    const entries = this.#opened;
+    entries.delete(origin);
+    entries.set(origin, entry);
+  }
+
+  get #opened(): LRUCache<string, CacheEntry> {
+    const { value: entries } = this.#entries;
+    if (entries === undefined) throw new Error('Expected memory to be opened before a record is kept');
+    return entries;
   }
 }

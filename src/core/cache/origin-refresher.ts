@@ -79,8 +79,11 @@ export class OriginRefresher {
   /** The work of flights, including the part after their result is known. */
   readonly #running = new Set<Promise<unknown>>();
   readonly #limit: LimitFunction;
-  /** Loaded at the first refresh: decisions need neither dates nor cache directives. */
-  readonly #lifecycle = new Lazy(() => import('../lifecycle/next-record.ts'));
+  /** Loaded at the first refresh: decisions need neither dates nor cache directives. Opens memory, too. */
+  readonly #lifecycle = new Lazy(async () => {
+    const [lifecycle] = await Promise.all([import('../lifecycle/next-record.ts'), this.#memory.open()]);
+    return lifecycle;
+  });
   #attempts = 0;
 
   constructor(options: RefresherOptions) {

@@ -475,9 +475,10 @@ export class RobotsClient {
   async #snapshotContext(): Promise<SnapshotContext> {
     const { clock } = this.#settings;
     const assertOpen = (): void => this[ENGINE].assertOpen();
+    const [codec] = await Promise.all([this.#codec.load(), this.#memory.open()]);
     return {
       memory: this.#memory,
-      codec: await this.#codec.load(),
+      codec,
       clock,
       profileOf: this.#origins.profileOf,
       assertOpen,
