@@ -4,7 +4,7 @@ import { hostileFamilies } from '../support/hostile-files.ts';
 import type { Row } from './measure.ts';
 import type { ClientMemory } from './memory-process.ts';
 
-/** What the design grants an origin in memory: bytes for each of its body, and beside that. */
+/** The bar for the memory of an origin: bytes for each byte of its body, and a constant. */
 const BODY_SHARE = 1.3;
 const ORIGIN_BYTES = 1_024;
 /** What the default of `cache.maxBytes` should hold of origins with real files. */

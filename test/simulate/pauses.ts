@@ -20,7 +20,7 @@ const BACK_OFF = { firstMs: 30_000, maxMs: 3_600_000 };
 interface Tally {
   pages: number;
   busy: number;
-  /** Requests that left during a pause as DESIGN's rules make it, whether the crawler knows it or not. */
+  /** Requests that left during a pause as the rules of pacing make it, whether the crawler knows it or not. */
   intoPause: number;
   /** The time that sites with bursts took, from the first request to the last page. */
   busyMs: number;

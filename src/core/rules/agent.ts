@@ -3,8 +3,7 @@ import { asCharacters, BLANK, equalsAt, GOOGLE_TOKEN, LOWER, STAR, TOKEN, utf8 }
 
 export const WHOLE_TOKEN: RegExp = /^[A-Za-z0-9_.-]+$/;
 /**
- * A run of token characters. If a letter outside ASCII, or a combining mark, follows, it is part of a name and no
- * token.
+ * A run of token characters. Before a letter outside ASCII, or a combining mark, it is part of a name and no token.
  */
 const TOKEN_HERE = /[A-Za-z0-9_.-]+(?![\w.\-\p{L}\p{M}])/uy;
 const BROWSER = /^(?:mozilla|opera)$/i;
@@ -71,7 +70,7 @@ export function agentLineNames(
 ): number {
   if (traits.agentNames !== 'token-list') return itemNames(bytes, start, end, agent, traits);
   // NOTE(rfc9309): the grammar has one token per line. 0.3 % of files list several, separated by commas (reported
-  // erratum 8895); each one counts.
+  // erratum 8895); each one is read.
   let names = NAMES_NONE;
   let itemStart = start;
   for (let at = start; at <= end; at++) {

@@ -1,4 +1,4 @@
-/** Tables of bytes, and the text and numbers that bytes write. `rules/` works on bytes, not characters. */
+/** Tables of bytes, and conversions to text and numbers. `rules/` works on bytes, not characters. */
 
 export const PERCENT = 0x25;
 export const DOLLAR = 0x24;

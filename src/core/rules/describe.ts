@@ -42,7 +42,7 @@ export interface Sitemap {
  * A line that neither allows nor disallows: "Crawlers MAY interpret other records that are not part of the robots.txt
  * protocol" (RFC 9309 §2.2.4). Examples: `Crawl-delay`, `Host`, `Clean-param`, `Visit-time`.
  *
- * Such lines belong to blocks, not to groups. A line counts for the user-agent lines directly above it; comments,
+ * Such lines belong to blocks, not to groups. A line applies to the user-agent lines directly above it; comments,
  * blank lines and `Sitemap` in between do not matter. A user-agent line after such a line starts a new block.
  */
 export interface OtherRecord {
@@ -93,7 +93,7 @@ export function describe(bytes: Uint8Array, traits: DialectTraits): Description 
 /** Shorter parts of strings are copies in V8. Longer ones are views, and keep the whole string in memory. */
 const COPIED = 13;
 
-/** Reads texts of a file. Short ones are cut from its characters, because decoding takes longer to call than to do. */
+/** Reads texts of a file. Short ones are sliced from its characters, which is faster than a call of the decoder. */
 function shortTexts(bytes: Uint8Array): (start: number, end: number) => string {
   const characters = asCharacters(bytes);
   return (start, end) => {
@@ -109,7 +109,7 @@ const GOOGLE_NAME = /^[ \t\v\f]*(?:\*(?=[ \t\v\f]|$)|[A-Za-z_-]+)/;
 
 /** The names on a user-agent line, as the dialect compares them. The text version of `agentLineNames`. */
 export function agentNames(value: string, traits: DialectTraits): string[] {
-  // Most values are one name. It costs less to see that first.
+  // Most values are one name, so check for that first.
   if (traits.agentNames !== 'google' && WHOLE_TOKEN.test(value)) return [value];
   const items = traits.agentNames === 'token-list' ? value.split(',') : [value];
   const names: string[] = [];
@@ -139,14 +139,14 @@ interface NamedLines {
   readonly lines: readonly number[];
 }
 
-/** The name for `agent` (bytes, lower case) in `value`, of a user-agent line that names it. */
+/** The name for `agent` (bytes, lower case) in `value`, the value of a user-agent line that names it. */
 export function nameIn(value: Uint8Array, agent: Uint8Array, traits: DialectTraits): string {
   const names = agentNames(fromUtf8.decode(value), traits);
   const caller = fromUtf8.decode(agent);
   return names.find((name) => name.toLowerCase() === caller) ?? names[0] ?? caller;
 }
 
-/** The user-agent lines that name `agent` (bytes, lower case), or those that name all agents, as `wanted` says. */
+/** The user-agent lines that name `agent` (bytes, lower case), or, by `wanted`, all agents. */
 function linesNaming(
   bytes: Uint8Array,
   agent: Uint8Array,

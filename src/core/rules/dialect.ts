@@ -10,7 +10,7 @@ export type Dialect = 'rfc9309' | 'google' | 'koster-1996' | 'robotstxt-1994';
 
 /** The differences between the dialects, as data. Code asks for a trait, never for a dialect's name. */
 export interface DialectTraits {
-  /** `disallow-x` counts as `disallow`. */
+  /** `disallow-x` is read as `disallow`. */
   readonly keysByPrefix: boolean;
   /** Accept the misspelt keys that google/robotstxt accepts, and two words without a colon. */
   readonly lenient: boolean;
@@ -19,7 +19,7 @@ export interface DialectTraits {
   readonly nulEndsLine: boolean;
   /** Whether a control byte other than TAB ends the value of a line, and makes an `Allow` void. */
   readonly controlEndsValue: boolean;
-  /** Maximum bytes of a line. The rest of a longer line is dropped; its start still counts. */
+  /** Maximum bytes of a line. The rest of a longer line is dropped. */
   readonly maxLineBytes: number;
   /** Skip any leading part of the UTF-8 byte order mark, not only the whole mark. */
   readonly partialByteOrderMark: boolean;

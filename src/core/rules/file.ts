@@ -28,7 +28,7 @@ const MAX_RULESETS = 64;
 
 const MAX_PATTERN_BYTES = 2_000;
 
-/** Patterns are cut from URLs up to this length: engines keep the whole URL in memory as long as a part of it. */
+/** Longer patterns are not sliced from URLs: engines keep the whole URL in memory as long as its slice. */
 const MAX_CUT_URL = 512;
 
 /** The groups of most files: one line for `*`. Files share them. */
@@ -127,7 +127,7 @@ export class RobotsFile {
   }
 
   /**
-   * `Crawl-delay` for `agent`, in **milliseconds**; the longest if there are several. It counts for the user-agent
+   * `Crawl-delay` for `agent`, in **milliseconds**; the longest if there are several. It applies to the user-agent
    * lines directly above it ({@link OtherRecord}). Not part of RFC 9309: reported, never enforced here.
    */
   crawlDelay(agent: string | readonly string[] = '*'): number | undefined {
@@ -187,7 +187,7 @@ export class RobotsFile {
   }
 
   /**
-   * Like {@link decide}, for a located URL. Most need no further parsing.
+   * Like {@link decide}, for a located URL. Most URLs need no further parsing.
    *
    * @internal
    */
@@ -234,7 +234,7 @@ export class RobotsFile {
   /**
    * The description of a rule.
    *
-   * @param located The target that it matches, where that is a URL.
+   * @param located The URL that it matches, if the target is one.
    * @internal
    */
   ruleOf(ruleset: Ruleset, rule: number, located?: LocatedUrl): MatchedRule {
@@ -280,7 +280,7 @@ function verdictOf(group: MatchedGroup | undefined, rule: MatchedRule | undefine
 export function pathEnd(target: string): number {
   const fragment = target.indexOf('#');
   const end = fragment < 0 ? target.length : fragment;
-  // Three bytes for each unit of the string are the most.
+  // A unit of the string has at most three bytes.
   if (end * 3 > MAX_URL_BYTES && utf8.encode(target.slice(0, end)).length > MAX_URL_BYTES) {
     throw tooLong(target, 'path');
   }

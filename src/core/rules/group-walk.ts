@@ -12,7 +12,7 @@ import {
  * Tracks the group and the block that a line belongs to.
  *
  * Allow and disallow lines belong to groups, as in RFC 9309: only a rule ends a run of user-agent lines. All other
- * records except `Sitemap` belong to blocks: each counts for the user-agent lines directly above it, and a user-agent
+ * records except `Sitemap` belong to blocks: each applies to the user-agent lines directly above it, and a user-agent
  * line after one of them starts a new block. So in `User-agent: a`, `Crawl-delay: 5`, `User-agent: b`, `Disallow: /`
  * both agents have the rule, but only `a` has the delay.
  *

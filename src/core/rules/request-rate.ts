@@ -9,13 +9,13 @@ const YEAR_MS = 31_536_000_000;
 
 /**
  * `Request-rate` for `agent`, as **milliseconds** from one request to the next: the longest if there are several. It
- * counts for the user-agent lines directly above it, as `Crawl-delay` does.
+ * applies to the user-agent lines directly above it, as `Crawl-delay` does.
  *
  * `1/10` asks for 10,000 (a document in ten seconds), `10/1m` for 6,000; the units are `s`, `m` and `h`. Not part of
- * RFC 9309: reported, never enforced here. Where a `Crawl-delay` is given too, a crawler should keep the longer of both.
+ * RFC 9309: reported, never enforced here. If there is a `Crawl-delay` too, keep the longer of both.
  *
  * @param options `atMs`: a time as epoch milliseconds; rates for other hours of the day (`1/10s 1800-1900`, UTC)
- *   are then left out. Without it they count at all hours.
+ *   are then left out. Without it they apply at all hours.
  *
  * @example
  * ```ts

@@ -1,7 +1,7 @@
 import type { Dialect } from '../../../src/core/rules/index.ts';
 
 /*
- * The meaning of a file in the plainest words, from DESIGN §6 and §9 alone. Slow, and for tests only: every matcher must
+ * The meaning of a file in the plainest words, from the standards alone. Slow, and for tests only: every matcher must
  * decide as this one does. Bytes are characters here, from U+0000 to U+00FF.
  */
 const MISSPELT = /^(?:dissallow|dissalow|disalow|diasllow|disallaw)/;

@@ -12,7 +12,7 @@ interface LintedAgent {
   group: LintedGroup;
   /** Whether one of its groups has a rule. */
   isRuled: boolean;
-  /** The one that decides, of the rules about all paths in its groups. */
+  /** Of the rules about all paths in its groups, the deciding one. */
   root: RankedRule | undefined;
   /** The rules of the groups that name it alone. */
   rules: RankedRule[] | undefined;
@@ -28,7 +28,7 @@ interface LintedGroup {
   ruleLines: number;
   /** The first rule without a path. */
   voidRule: Span | undefined;
-  /** The one that decides, of the rules about all paths. */
+  /** Of the rules about all paths, the deciding one. */
   root: RankedRule | undefined;
 }
 
@@ -122,7 +122,7 @@ export class GroupLint {
     }
   }
 
-  /** Gives the agents what their groups have. Returns the rules that always apply together: those of the same agents. */
+  /** Assigns rules to agents. Returns the rules that always apply together, because they are for the same agents. */
   #merge(): readonly (readonly RankedRule[])[] {
     const merged: RankedRule[][] = [];
     const byNames = new Map<string, RankedRule[]>();
@@ -155,7 +155,7 @@ export class GroupLint {
 
   /**
    * Whether rules for another agent apply to the agent `name`, too, because that agent's name is a part of it: "substring
-   * match" (robotstxt.org). Past a number of comparisons it is taken to be so.
+   * match" (robotstxt.org). After {@link MAX_COMPARISONS} the result is true.
    */
   #isPartlyNamed(name: string): boolean {
     if (this.#traits.agentMatch === 'whole' || name === '*') return false;

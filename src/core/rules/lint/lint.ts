@@ -1,4 +1,4 @@
-import { isWithinEditDistance } from '../../base/index.ts';
+import { DEFAULT_MAX_BODY_BYTES, isWithinEditDistance } from '../../base/index.ts';
 import { productToken } from '../agent.ts';
 import { agentNames } from '../describe.ts';
 import { dialects, type DialectTraits } from '../dialect.ts';
@@ -55,13 +55,13 @@ const LF = 0x0a;
 const HASH = 0x23;
 const LESS_THAN = 0x3c;
 const TOP: Span = { line: 1, column: 1, start: 0, end: 0 };
-/** Starting with `user-agent`, the kinds of lines have the order of their keys. */
+/** In the order of the kinds of lines, starting with `user-agent`. */
 const KEY_BYTES = KEYS.map((key) => utf8.encode(key));
 /** RFC 9309 §2.2.1: "only uppercase and lowercase letters ("a-z" and "A-Z"), underscores ("_"), and hyphens ("-")". */
 const TOKEN_OR_STAR = /^(?:[A-Za-z_-]+|\*)$/;
 const MAX_AGENTS_SHOWN = 10;
 /**
- * Records for the agents of a block. Outside any block they count for no agent. (`License` and `Content-Signal` count for
+ * Records for the agents of a block. Outside any block they apply to no agent. (`License` and `Content-Signal` apply to
  * all agents there.)
  */
 const AGENT_RECORDS = /^(?:crawl-delay|request-rate|visit-time|content-usage)$/;
@@ -79,7 +79,10 @@ const SIGNALS: readonly string[] = ['content-signal', 'content-signals'];
  * // [{ code: 'forgiven-key', severity: 'warning', line: 2, column: 1, text: 'Dissalow', meant: 'disallow' }]
  * ```
  */
-export function lint(file: RobotsFile, { maxBodyBytes = 512_000 }: LintOptions = {}): readonly Diagnostic[] {
+export function lint(
+  file: RobotsFile,
+  { maxBodyBytes = DEFAULT_MAX_BODY_BYTES }: LintOptions = {},
+): readonly Diagnostic[] {
   return new Linter(file).run(maxBodyBytes);
 }
 
@@ -302,7 +305,7 @@ const USER_AGENT_STRING = /\/\d|\(/;
 /** A second name in an item of a list, after white space or a separator. */
 const FURTHER_NAME = /^[^\s;,|]+[\s;,|]+([A-Za-z][\w.-]*)/;
 
-/** A name that the value of a user-agent line holds, and that is not among the `names` it is read as. */
+/** A name in the value of a user-agent line that is not among the `names` read from it. */
 function ignoredName(value: string, names: readonly string[]): string | undefined {
   const found = USER_AGENT_STRING.test(value)
     ? [productToken(value)]
@@ -311,7 +314,7 @@ function ignoredName(value: string, names: readonly string[]): string | undefine
   return found.find((name) => name !== undefined && !known.has(name.toLowerCase()));
 }
 
-/** Bytes that are checked at a time: a file that is not UTF-8 need not be decoded as a whole. */
+/** Bytes checked at a time, so that a file that is not UTF-8 is not decoded as a whole. */
 const CHECKED_BYTES = 8_192;
 
 /** The offset of the first byte that is not valid UTF-8; the length if all are. */

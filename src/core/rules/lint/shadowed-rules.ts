@@ -91,8 +91,8 @@ export function beats(rule: RankedRule, other: RankedRule, { decides }: DialectT
  * targets and wins. A rule is compared with all rules that match the same targets, and with those that match a whole
  * prefix of it. Some shadowed rules are not found, but none is reported wrongly.
  *
- * Rules with the same targets are put together. Of the rest, prefixes of each other are kept on a stack: the time is that
- * of sorting their bytes.
+ * Rules with the same targets are grouped. Of the others, rules that are prefixes of each other are kept on a stack, so
+ * the time is the time of sorting their bytes.
  */
 export function findShadowed(
   rules: readonly RankedRule[],
@@ -101,7 +101,7 @@ export function findShadowed(
 ): void {
   if (rules.length < 2) return;
   const sorted = bySameTargets(rules);
-  /** The shadowed rules of one prefix. Only the first of many are shown, and these go by line. */
+  /** The shadowed rules of one prefix. Only the first of many are shown, by line. */
   let shadowed: { readonly rule: RankedRule; readonly winner: RankedRule }[] = [];
   const flush = (): void => {
     for (const { rule, winner } of shadowed.sort((a, b) => a.rule.line - b.rule.line)) report(rule, winner);
@@ -128,7 +128,7 @@ export function findShadowed(
 
 type SameTargets = [RankedRule, ...RankedRule[]];
 
-/** The rules by what they match, sorted. Rules of hostile files are often the same: these are not sorted one by one. */
+/** The rules, grouped by what they match, and sorted. Hostile files often repeat a rule: each is sorted once. */
 function bySameTargets(rules: readonly RankedRule[]): readonly SameTargets[] {
   const lists: SameTargets[] = [];
   const byHash = new Map<number, SameTargets>();

@@ -9,7 +9,7 @@ import { TargetSearch } from './target-search.ts';
 
 /**
  * Finds the rule that decides about `target` for `agent` (bytes, lower case) without compiling rules: each is tried
- * where it is read, and is not kept. A later one that is no better need not even be read.
+ * where it is read, and is not kept. Later rules that are no better are skipped.
  */
 export function matchOnce(
   fileBytes: Uint8Array,
@@ -39,11 +39,11 @@ export function matchOnce(
 
 /** A rule that matches a target. */
 export interface MatchingRule extends WrittenRule {
-  /** The number of bytes that count for precedence. The larger number is more specific. */
+  /** The number of bytes that precedence compares. The larger number is more specific. */
   readonly priority: number;
 }
 
-/** Those of `rules` of a file that fit `target`, the one that decides first. */
+/** The rules of a file that match `target`, the deciding one first. */
 export function matchingRules(
   fileBytes: Uint8Array,
   rules: Iterable<WrittenRule>,

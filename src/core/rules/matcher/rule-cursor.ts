@@ -20,7 +20,7 @@ export const MAY_BE_BLANK = 8;
 const OTHER = 16;
 /** Any but blank lines. */
 export const HAS_TEXT = 23;
-/** Kinds for which the second and fifth byte do not count. */
+/** Kinds for which the second and fifth byte do not matter. */
 const WITHOUT_KEY: number = MAY_BE_BLANK | OTHER;
 
 const KINDS: Uint8Array = new Uint8Array(256).fill(OTHER);
@@ -43,7 +43,7 @@ const COLON = 0x3a;
 const HASH = 0x23;
 const CR = 0x0d;
 
-/** 1 for bytes that match themselves alone in every dialect, and end neither a pattern nor a line. */
+/** 1 for bytes that match only themselves in every dialect, and end neither a pattern nor a line. */
 const LITERAL: Uint8Array = URI_CLASS.map((kind, byte) =>
   kind === ENCODED || byte === STAR || byte === DOLLAR || byte === HASH || byte === PERCENT ? 0 : 1,
 );
@@ -52,7 +52,7 @@ const LITERAL: Uint8Array = URI_CLASS.map((kind, byte) =>
 export class RuleCursor extends LineCursor {
   /** The rank of the best rule so far, with a target: `rankOf` in `rule.ts`. -1 when there is none. */
   bestRank = -1;
-  /** Where there is one, {@link nextOf} may leave out rules that do not decide about `target[0, targetEnd)`. */
+  /** If given, {@link nextOf} may skip rules that do not decide about `target[0, targetEnd)`. */
   readonly target: Uint8Array | undefined;
   readonly #targetEnd: number;
   /** Whether lines and escapes are those of google/robotstxt, for the quick look at lines. */
@@ -75,7 +75,7 @@ export class RuleCursor extends LineCursor {
   /**
    * Moves to the next line of one of these kinds; false when there is none.
    *
-   * @param all Whether rules that cannot decide about the target count as well.
+   * @param all Whether to return rules that cannot decide about the target, too.
    */
   nextOf(kinds: number, all: boolean): boolean {
     const { bytes } = this;
@@ -101,9 +101,8 @@ export class RuleCursor extends LineCursor {
   }
 
   /**
-   * Whether the line from `lineStart` on, whose key starts at `at`, is no rule that matches the target and takes precedence
-   * over the best so far, as far as its bytes tell without converting them. Some lines of which this is true are no
-   * rules at all, because their key is not compared.
+   * Whether the raw bytes of the line at `lineStart`, whose key starts at `at`, show that it does not match the target, or is
+   * no better than the best rule so far. The key is not compared, so the line may be no rule at all.
    */
   #cannotDecide(target: Uint8Array, lineStart: number, at: number): boolean {
     const { bytes, bestRank, traits } = this;

@@ -4,7 +4,7 @@ import type { Pattern } from '../normal-form/pattern.ts';
 import { rankOf } from './rule.ts';
 
 /*
- * What is known of an entry, as numbers: they take less memory than objects, and a file can have 60,000 rules. The first
+ * The columns of an entry, as numbers: they take less memory than objects, and a file can have 60,000 rules. The first
  * six columns are the details of a rule in a ruleset.
  */
 const COLUMNS = 9;
@@ -151,7 +151,7 @@ export class RuleTable {
     return rankOf(this.priorityOf(entry), this.isAllow(entry), this.#traits);
   }
 
-  /** Whether `entry` takes precedence over `other` where both fit. */
+  /** Whether `entry` takes precedence over `other` if both match. */
   beats(entry: number, other: number): boolean {
     const more = this.#rankOf(entry) - this.#rankOf(other);
     return more === 0 ? this.offsetOf(entry) < this.offsetOf(other) : more > 0;

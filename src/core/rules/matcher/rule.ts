@@ -17,7 +17,7 @@ export interface WrittenRule {
 const MAX_RANK = 2 ** 26;
 
 /**
- * Of rules that fit, the one of the greatest rank decides; of equal ones, the first in the file. "The most specific match …
+ * Of the rules that match, the one of the greatest rank decides; of equal ones, the first in the file. "The most specific match …
  * is the match that has the most octets", and of equivalent rules "the allow rule SHOULD be used" (RFC 9309 §2.2.2).
  */
 export function rankOf(priority: number, allow: boolean, { decides }: DialectTraits): number {
@@ -27,7 +27,7 @@ export function rankOf(priority: number, allow: boolean, { decides }: DialectTra
 const INDEX_HTM = '/index.htm';
 
 /**
- * Calls `use` for each pattern of the rule at `bytes[start, end)` that may fit a target, when `pattern` holds it. There
+ * Calls `use` for each pattern of the rule at `bytes[start, end)` that may match a target, when `pattern` holds it. There
  * is one, or two by google/robotstxt: "'index.htm' and 'index.html' are normalized to '/'", for allow rules.
  */
 export function eachPattern(

@@ -23,9 +23,9 @@ const REWRITTEN = 4;
 const VARIES = 8;
 const WILD = 16;
 const DETAILED = 32;
-/** Where in word 2 the number of bytes of word 0 that count starts: 0 and 2 to 5, with the slash. */
+/** The bits of word 2 from here on: how many bytes of word 0 are compared. 0, or 2 to 5 with the slash. */
 const HEAD_SHIFT = 6;
-/** Where the number of bytes starts that follow in the file what is compared: none, or one `*` or `$`. */
+/** The bit of word 2 from here on: how many bytes follow what is compared. None, or one `*` or `$`. */
 const TAIL_SHIFT = 9;
 
 /** Word 1: the offset is above the length. Word 2: the line is above the rest. */
@@ -39,9 +39,9 @@ const HIGH_LIMIT = 1 << (32 - LOW_BITS);
  */
 const MAX_PLAIN_BYTES = 2_000;
 
-/** The number of bytes that a rule and a target are compared by first: byte 0, and the four of word 0. */
+/** The number of bytes compared first: byte 0, and the four of word 0. */
 const HEAD_BYTES = 5;
-/** The mask of {@link headOf}, by the number of bytes of it that count. */
+/** The mask of {@link headOf}, by the number of its bytes that are compared. */
 const HEAD_MASK = Int32Array.of(0, 0, 0xff, 0xffff, 0xff_ffff, -1, 0, 0);
 
 /** Up to this number of rules need no sieve. */
@@ -55,10 +55,10 @@ const NO_WORDS = new Int32Array(0);
 /** No rule matches the target. */
 export const NO_RULE = -1;
 
-/** Searches for wild rules. One serves all rulesets: a decision is synchronous, and lets go of its target. */
+/** Searches for wild rules. Shared by all rulesets: decisions are synchronous and release the target. */
 const search = new TargetSearch();
 
-/** Bytes 1 to 4 of a normal form. Byte 0 is a slash in every one that can fit. */
+/** Bytes 1 to 4 of a normal form. Byte 0 is a slash in every one that can match. */
 function headOf(bytes: Uint8Array, start: number, length: number): number {
   if (length >= HEAD_BYTES) {
     return (
@@ -139,8 +139,8 @@ export class Ruleset {
 
   /**
    * Returns the rule that decides among the sorted ones. Of two rules with the same bytes the anchored one comes second.
-   * Take the last rule that does not sort after the target. Every rule that is a prefix of the target is this rule, or
-   * its parent, or the parent of that, and so on.
+   * Take the last rule that does not sort after the target. Every rule that is a prefix of the target is this rule or
+   * one of its ancestors.
    */
   #decideSorted(bytes: Uint8Array, start: number, end: number): number {
     const words = this.#words;
@@ -182,7 +182,7 @@ export class Ruleset {
     return best;
   }
 
-  /** Returns the rule that decides among the listed rules (best first) and `best`, a rule known to fit. */
+  /** Returns the rule that decides among the listed rules (best first) and `best`, a rule that matches. */
   #decideListed(bytes: Uint8Array, start: number, end: number, byteMask: number, best: number): number {
     const head = headOf(bytes, start, end - start);
     const missing = ~byteMask;
@@ -191,7 +191,7 @@ export class Ruleset {
     let searches = false;
     let decides = best;
     // A target without bytes 1 and 2 gives an arbitrary kind. That is correct: every sieve holds all rules as short as
-    // this target, and longer rules do not fit it.
+    // this target, and longer rules do not match it.
     const kind = this.#count * RULE_WORDS + beginningOf(bytes[start + 1]!, bytes[start + 2]!);
     search: for (let first = 0; first < listed; first += SIEVE) {
       let left = listed > UNSIEVED ? words[kind + first]! : (1 << listed) - 1;
@@ -243,7 +243,7 @@ export class Ruleset {
     return true;
   }
 
-  /** Whether `rule` takes precedence over `other` where both fit. */
+  /** Whether `rule` takes precedence over `other` if both match. */
   #beats(rule: number, other: number): boolean {
     const word = rule * RULE_WORDS;
     const otherWord = other * RULE_WORDS;
@@ -374,7 +374,7 @@ function writeRule(
 }
 
 /**
- * Adds `rule` to the sieves at `sieves`: bit n of a word is set when rule n of the 32 may fit a target that begins so.
+ * Adds `rule` to the sieves at `sieves`: bit n of a word is set when rule n of the 32 may match a target that begins so.
  * `head`: its first bytes, of which `length` are before the first wildcard.
  */
 function addToSieve(words: Int32Array, sieves: number, rule: number, head: number, length: number): void {

@@ -30,7 +30,7 @@ export interface Selection {
   readonly nameEnd: number;
 }
 
-/** The most lines listed in an answer about one URL, so that the answer is bounded. */
+/** The most lines listed in a verdict, so that it is bounded. */
 const MAX_LINES = 100;
 
 /** The user-agent lines that make the groups apply. */

@@ -3,7 +3,7 @@ import type { RuleTable } from './rule-table.ts';
 /** Up to this number of entries a comparison sort is faster than the radix sort. */
 const MAX_COMPARISON_SORT = 24;
 
-/** Literal rules, sorted by bytes. Of rules that fit the same targets only the one that decides is kept. */
+/** Literal rules, sorted by bytes. Of rules that match the same targets only the one that decides is kept. */
 export interface SortedLiterals {
   /** Their entries. */
   readonly literals: number[];
@@ -31,11 +31,11 @@ export function sortedLiterals(table: RuleTable, count: number): SortedLiterals 
   return { literals, parents };
 }
 
-/** Kinds of entries at a depth. 0: ends there, not anchored. 1: ends there, anchored. From 2: the next byte. */
+/** Kinds of entries at a depth. 0: ends there, not anchored. 1: ends there, anchored. 2 and more: the next byte. */
 const KINDS = 258;
 
 /**
- * A radix sort of entries by their bytes: each byte is read a few times only, however much the rules have in common.
+ * A radix sort of entries by their bytes: each byte is read only a few times, even if the rules share long prefixes.
  */
 class LiteralSort {
   readonly #table: RuleTable;

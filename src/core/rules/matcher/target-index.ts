@@ -10,11 +10,11 @@ import { STAR } from '../bytes.ts';
  * the places of all its descendants. `places` lists them in the order of the tree: those of a state lie side by side.
  */
 
-/** Up to this number of places they are compared one by one. */
+/** Up to this number, places are compared one by one. */
 const MAX_COMPARED = 16;
-/** The most words of all bit sets: 8 MiB. When there are more, all are dropped, and rebuilt on demand. */
+/** The most words of all bit sets: 8 MiB. Beyond it all are dropped, and rebuilt on demand. */
 const MAX_BIT_SET_WORDS = 2 ** 21;
-/** The most cells of the table of edges: 4 MiB. A longer target, or one of more distinct bytes, has lists alone. */
+/** The most cells of the table of edges: 4 MiB. A longer target, or one with more distinct bytes, has only lists. */
 const MAX_TABLE_CELLS = 2 ** 21;
 const NO_TABLE = new Uint16Array(0);
 const NO_BITS = new Int32Array(0);
@@ -67,7 +67,7 @@ export class TargetIndex {
     this.#listPlaces(this.#makeStates(bytes));
   }
 
-  /** Makes the table, where it is not too large. */
+  /** Makes the table, if it is not too large. */
   #makeTable(bytes: Uint8Array, start: number, end: number, most: number): void {
     const columns = this.#columns;
     let size = most;
@@ -152,7 +152,7 @@ export class TargetIndex {
     if (this.#table.length > 0) this.#table[this.#columns[byte]! + state] = to;
   }
 
-  /** Leads an edge to another state. With a table the state in the list is not used. */
+  /** Redirects an edge to another state. With a table the state in the list is not used. */
   #redirect(state: number, byte: number, to: number): void {
     if (this.#table.length > 0) this.#table[this.#columns[byte]! + state] = to;
     else this.#edgeStates[this.#edgeOf(state, byte)] = to;

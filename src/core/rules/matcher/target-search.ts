@@ -11,14 +11,14 @@ import { TargetIndex } from './target-index.ts';
 
 const NO_BYTES = new Uint8Array(0);
 
-/** Bytes that are looked at in any target before it is indexed, and for each byte of the target. */
+/** Bytes compared before a target is indexed: for any target, and in addition for each of its bytes. */
 const MIN_STEPS = 32_768;
 const STEPS_PER_BYTE = 32;
 
 /**
  * Searches one target for the pieces of wild patterns. The plain search comes first, because it is fastest on real
- * targets. It counts the bytes that it looks at; past a number of them the target is indexed once. Each later search
- * then costs time in proportion to the length of its piece.
+ * targets. It counts the bytes that it compares. When they are too many the target is indexed, and each later search
+ * takes time in proportion to the length of its piece.
  *
  * One instance serves many targets: between `begin` and `end` it searches one.
  */
@@ -30,7 +30,7 @@ export class TargetSearch {
   #query = -1;
   #steps = 0;
   #index: TargetIndex | undefined;
-  /** A piece that was unfolded. */
+  /** A piece with its query escapes written out. */
   readonly #form = new NormalForm();
 
   /** Makes `bytes[start, end)` the target of all searches until {@link end}. */
@@ -42,7 +42,7 @@ export class TargetSearch {
     this.#steps = MIN_STEPS + STEPS_PER_BYTE * (end - start);
   }
 
-  /** Lets go of the target and of its index, which is large for a long one. */
+  /** Releases the target and its index, which is large for a long target. */
   end(): void {
     this.#target = NO_BYTES;
     this.#index = undefined;
@@ -68,7 +68,7 @@ export class TargetSearch {
 
   /**
    * Whether the wild pattern `pieces[at, at + length)` matches the target. Each piece takes its leftmost hit, which leaves
-   * the most room for the later pieces. So no backtracking is needed.
+   * the most space for later pieces. So no backtracking is needed.
    */
   wildMatches(pieces: Uint8Array, at: number, length: number, anchored: boolean, varies: boolean): boolean {
     const target = this.#target;
@@ -141,9 +141,8 @@ export class TargetSearch {
   }
 
   /**
-   * {@link #find} for a piece of a pattern with bytes of two forms: escapes of `: / ? @ '`, which before the query of the
-   * target match only escapes, and in it only raw bytes, because a normal form has raw bytes there; and a `%` of any
-   * kind, one a piece at the most.
+   * {@link #find} for a piece with bytes of two forms. Escapes of `: / ? @ '` match only escapes before the query of the
+   * target, and only raw bytes in it, because a normal form has raw bytes there. A piece has at most one `%` of any kind.
    */
   #findVariants(from: number, piece: Uint8Array, start: number, end: number): number {
     let varies = false;
@@ -185,7 +184,7 @@ export class TargetSearch {
     return this.#find(Math.max(from, query + 1), targetEnd, form.bytes, 0, form.length);
   }
 
-  /** {@link #endsWith} for a piece with escapes of `: / ? @ '`. Before an anchor no `%` is open. */
+  /** {@link #endsWith} for a piece with escapes of `: / ? @ '`. Before an anchor there is no `%` of any kind. */
   #endsWithVariant(from: number, piece: Uint8Array, start: number, end: number): boolean {
     const form = this.#form;
     const targetEnd = this.#targetEnd;
@@ -199,7 +198,7 @@ export class TargetSearch {
 
   /**
    * The end of `piece` when its first raw `?` is placed on the `?` that starts the query, with escapes before it and raw
-   * bytes after it; -1 if it does not fit there.
+   * bytes after it; -1 if it does not match there.
    */
   #spanning(from: number, piece: Uint8Array, start: number, end: number, percent: number): number {
     const form = this.#form;
@@ -215,7 +214,7 @@ export class TargetSearch {
     return after <= targetEnd && this.#isAt(query, form.bytes, 0, form.length) ? after : -1;
   }
 
-  /** Writes `piece[start, end)` to `form`: folding escapes as raw bytes or as escapes, an open `%` as `percent`. */
+  /** Writes `piece[start, end)` to `form`: query escapes as raw bytes or as escapes, a `%` of any kind as `percent`. */
   #writeVariant(piece: Uint8Array, start: number, end: number, raw: boolean, percent: number): void {
     const form = this.#form;
     form.length = 0;

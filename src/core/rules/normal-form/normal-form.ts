@@ -26,9 +26,9 @@ export const SAME_IN_QUERY: readonly number[] = [0x3a, SLASH, QUESTION, 0x40, 0x
  */
 export const QUERY_ESCAPE = 0x80;
 /**
- * A `%` of a pattern that starts no escape, where what follows does not tell which `%` of a target it is: at the end of
- * the pattern or before a `*`, with at most one hex digit after it. It matches every `%` of a target: that of an
- * escape, one that starts none, and {@link LITERAL_PERCENT}.
+ * A `%` of a pattern that starts no escape, at the end of the pattern or before a `*`, with at most one hex digit after
+ * it. What follows does not show which `%` of a target it is. So it matches each: the `%` of an escape, one that starts
+ * none, and {@link LITERAL_PERCENT}.
  */
 export const ANY_PERCENT: number = QUERY_ESCAPE + SAME_IN_QUERY.length;
 /** The raw byte that a {@link QUERY_ESCAPE} represents. */

@@ -18,7 +18,7 @@ const NOTHING = new Uint8Array(0);
 /** The byte is literal and its own normal form. */
 const SHAPE_PLAIN = 0;
 const SHAPE_STAR = 1;
-/** An byte that the normal form writes differently. */
+/** A byte that the normal form writes differently. */
 const SHAPE_OTHER = 2;
 const SHAPE: Readonly<Record<DialectTraits['escapes'], Uint8Array>> = {
   rfc9309: shapes((byte) => byte < 0x80 && PLAIN.rfc9309[byte] === 1 && byte !== PERCENT),
@@ -31,7 +31,7 @@ function shapes(isPlain: (byte: number) => boolean): Uint8Array {
 }
 
 /**
- * A pattern that was read. One instance reads many patterns, so that reading allocates nothing: what its fields say holds
+ * A pattern that was read. One instance reads many patterns, so that reading allocates nothing: its fields are valid
  * until the next one is read.
  */
 export class Pattern {
@@ -53,7 +53,7 @@ export class Pattern {
   literalLength = 0;
   /** Whether the normal form holds a {@link QUERY_ESCAPE} or an {@link ANY_PERCENT}. */
   varies = false;
-  /** Of a wild pattern: the byte mask of bytes that every target has that it matches. */
+  /** Of a wild pattern: the byte mask of the bytes that every matching target has. */
   byteMask = 0;
   readonly #form = new NormalForm();
 
@@ -83,12 +83,12 @@ export class Pattern {
     this.#measure(length, star);
   }
 
-  /** Whether it may fit a target: all of them start with a slash. */
+  /** Whether it may match a target: all targets start with a slash. */
   get startsTarget(): boolean {
     return this.literalLength === 0 || this.bytes[this.start] === SLASH;
   }
 
-  /** Sets what the bytes up to `end` say. `firstStar`: the first `*` or {@link ANY_PERCENT}; `end` if there is none. */
+  /** Sets the fields by the bytes up to `end`. `firstStar`: the first `*` or {@link ANY_PERCENT}; `end` if there is none. */
   #measure(end: number, firstStar: number): void {
     const { bytes, start, varies } = this;
     this.literalLength = this.length = firstStar - start;
@@ -151,7 +151,7 @@ export class Pattern {
         pushRaw(form, byte, traits);
       }
     }
-    // Before the anchor the target ends, too: its `%` can only be one that starts no escape.
+    // At the anchor the target ends, so its `%` can only be one that starts no escape.
     if (!this.anchored && form.endPiece()) this.varies = true;
   }
 }

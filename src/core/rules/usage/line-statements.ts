@@ -4,7 +4,7 @@ import { type RecordLine, recordsFor } from '../other-records.ts';
 import { type ByteRange, type Scope, ScopedLines } from './scoped-lines.ts';
 import { licenseSource, statementSource, type UsageDirective, type UsageSource } from './usage-source.ts';
 
-/** The number of sources that are reported. All count. */
+/** The number of sources that are reported. All apply. */
 export const MAX_SOURCES = 100;
 
 interface AgentLines {
@@ -23,7 +23,7 @@ const known = new WeakMap<RobotsFile, AgentLines>();
 /**
  * The lines about use for `agent`.
  *
- * @param groupsOnly Whether `Content-Signal` lines apart from all groups count for the group above them alone.
+ * @param groupsOnly Whether `Content-Signal` lines apart from all groups apply only to the group above them.
  */
 export function linesFor(file: RobotsFile, agent: string, groupsOnly: boolean): AgentLines {
   const last = known.get(file);
@@ -49,7 +49,7 @@ export function linesFor(file: RobotsFile, agent: string, groupsOnly: boolean): 
   return lines;
 }
 
-/** Sources as far as answers need them: a file may have tens of thousands of lines that state the same. */
+/** The sources that are reported: a file may have tens of thousands of lines that state the same. */
 export interface Statements {
   /** In file order; the first 100. */
   readonly first: readonly UsageSource[];

@@ -17,7 +17,7 @@ export interface ScopedLine extends ByteRange {
   readonly line: number;
 }
 
-/** The lines for the paths that start with one path, or for all. Texts are ranges: few are ever asked for. */
+/** The lines for the paths that start with one path, or for all. Texts are ranges, because few are ever read. */
 export interface Scope {
   /** As written. */
   readonly path?: ByteRange;
@@ -33,7 +33,7 @@ const HTAB = 0x09;
  * immediately before the first SP (U+20) or HTAB ("U+09") character", and the longest path that matches decides
  * "using the same path prefix matching rules as defined for Allow and Disallow".
  *
- * So the paths are matched as the patterns of rules.
+ * So paths are matched like the patterns of rules.
  */
 export class ScopedLines {
   readonly #bytes: Uint8Array;

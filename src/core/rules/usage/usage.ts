@@ -52,7 +52,7 @@ export interface Usage {
   readonly licenses: readonly string[];
   /** The lines and headers that state this: the first 100. */
   readonly sources: readonly UsageSource[];
-  /** The number of further sources. They count too. */
+  /** The number of further sources. They apply too. */
   readonly omitted?: number;
 }
 
@@ -78,7 +78,7 @@ const NEEDED_USE: Readonly<Record<Purpose, UseLevel>> = {
   search: 'reference',
 };
 
-/** Bounds what is reported. All statements count. */
+/** Bounds what is reported. All statements apply. */
 const MAX_CHARACTERS = 1_000;
 const MAX_LABELS = 50;
 /** RFC 9651 §3.1.2: keys of 64 characters have to be supported. */
@@ -86,21 +86,21 @@ const MAX_LABEL_CHARACTERS = 64;
 
 /**
  * Finds what a site states about the use of `target` by `agent`: AIPREF `Content-Usage` (IETF drafts), Cloudflare's
- * `Content-Signal`, RSL `License`. Reported, never enforced: whether the resource may be fetched is `file.check`'s
- * business alone.
+ * `Content-Signal`, RSL `License`. Reported, never enforced: only `file.check` decides whether the resource may be
+ * fetched.
  *
- * - A line counts for the user-agent lines directly above it. Of the lines for an agent the longest path that matches
- *   decides; lines with paths as long count together. The wording of `Content-Usage` is that a longer path replaces a shorter one
- *   wholly: labels it leaves out are unknown.
- * - `Content-Signal` lines apart from all groups, in front of the first one or in a paragraph of their own, count for all
- *   agents beside those of their group (`scope: 'origin'`). `Content-Usage` is for groups alone, by its draft.
+ * - A line applies to the user-agent lines directly above it. Of the lines for an agent the longest path that matches
+ *   decides; lines with equally long paths are combined. As the draft of `Content-Usage` says, a longer path replaces a
+ *   shorter one wholly: labels it leaves out are unknown.
+ * - `Content-Signal` lines apart from all groups, before the first one or in a paragraph of their own, apply to all agents
+ *   (`scope: 'origin'`). `Content-Usage` is read in groups only, as its draft says.
  * - `use=reference` disallows `train-ai`; `use=immediate` disallows `train-ai` and `search`. No level allows anything.
- * - Several statements about a use, from lines, from headers, by both vocabularies: one that disallows wins over
- *   any that allows (draft-ietf-aipref-vocab §5.1).
- * - `Content-Usage` lines do not count where the file disallows the target: "no preferences are implied for
+ * - Of several statements about a use, from lines and headers, one that disallows wins over any that allows
+ *   (draft-ietf-aipref-vocab §5.1).
+ * - `Content-Usage` lines do not apply if the file disallows the target: "no preferences are implied for
  *   resources that are disallowed" (draft-ietf-aipref-attach). Headers do.
- * - Licences: those of the block that applies; if it has none, those in front of the first group. A `Link` header with
- *   the type of RSL is nearer to the resource, and replaces both; one of another type, or none, comes besides.
+ * - Licences: those of the block that applies; if it has none, those before the first group. A `Link` header with the type
+ *   of RSL is closer to the resource and replaces both; a `Link` of another type, or without a type, is added.
  *
  * @param target An absolute URL, or path and query starting with `/`, taken as given up to its first `#`.
  * @param agent As for `file.check`. Default `*`.
@@ -171,7 +171,7 @@ function bounded(source: UsageSource): UsageSource {
   };
 }
 
-/** The first source that states what counts for `purpose`: one that disallows, else one that allows. */
+/** The first source that decides about `purpose`: one that disallows, else one that allows. */
 export function statedBy(
   stated: Usage,
   purpose: 'train-ai' | 'ai-use' | 'ai-input' | 'search',
