@@ -8,6 +8,8 @@ import { PERMIT_TTL_MS } from './schedule.ts';
 export interface RequestPermit {
   /** Milliseconds that the request waited for it. */
   readonly waitedMs: number;
+  /** Whether the permit has ended by itself: {@link done} was not called in time. */
+  readonly hasExpired?: boolean;
   /**
    * Whether the request may start now. If `true`, it must be sent synchronously. `false` when another request to the
    * origin has started meanwhile, or a pause has begun: then call {@link start}.
@@ -67,6 +69,10 @@ export class PagePermit implements RequestPermit {
     this.#permits = permits;
     this.#request = request;
     this.waitedMs = waitedMs;
+  }
+
+  get hasExpired(): boolean {
+    return this.#request.expiresAt <= this.#permits.now();
   }
 
   tryStart(): boolean {

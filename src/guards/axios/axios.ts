@@ -3,14 +3,14 @@ import { guardFetch } from '../fetch/fetch.ts';
 import type { GuardClient } from '../shared/client.ts';
 import type { EditableHeaders } from '../shared/header-copy.ts';
 import { ignoredBecause } from '../shared/ignore.ts';
-import { assertThrowing, type ThrowingGuardOptions } from '../shared/options.ts';
+import { assertThrowing, guardedTwice, type ThrowingGuardOptions } from '../shared/options.ts';
 import { type Refusal, RobotsUndecidedError } from '../shared/refusal-errors.ts';
 import type { NodeHeaders } from '../shared/response-fields.ts';
 import { Guard } from '../shared/guard.ts';
 import type { RequestOptions, StartedRequest } from '../shared/guarded-request.ts';
 import { isNodeStream, watchNodeStream } from '../shared/response-body.ts';
 import { isSentAsGiven, sentUrl } from '../shared/sent-url.ts';
-import { watchNodeRequest } from '../shared/wire-requests.ts';
+import { watchClientRequest, watchNodeRequests } from '../shared/wire-requests.ts';
 
 export type { GuardClient } from '../shared/client.ts';
 export type { OtherIdentity } from '../shared/identity.ts';
@@ -42,13 +42,18 @@ type BeforeRedirect = (
   ...details: unknown[]
 ) => void;
 
+/** A module like `node:http`. */
+interface Transport {
+  request(...args: unknown[]): unknown;
+}
+
 /** The part of axios's request config that the guard reads and writes. */
 interface Config {
   readonly signal?: AbortSignal;
   /** The older way to cancel. It has a reason once it is cancelled. */
   readonly cancelToken?: { readonly reason?: unknown };
-  readonly adapter?: unknown;
-  readonly transport?: unknown;
+  adapter?: unknown;
+  transport?: unknown;
   readonly robots?: unknown;
   readonly headers?: EditableHeaders;
   beforeRedirect?: BeforeRedirect;
@@ -92,9 +97,10 @@ export function guardAxios<Instance extends AxiosLike>(
 ): Instance {
   assertThrowing(options);
   assertServed(instance);
+  if (guardedInstances.has(instance)) throw guardedTwice('an instance of axios');
   const requests = new AxiosRequests(
     instance,
-    new Guard(client, options, { headersBeforeBody: true, watch: watchNodeRequest }),
+    new Guard(client, options, { headersBeforeBody: true, watch: watchNodeRequests }),
   );
   /** Guarded fetches by the fetch they wrap, and by themselves: a repeated request already has its guarded fetch. */
   const guardedFetches = new WeakMap<object, unknown>();
@@ -123,8 +129,11 @@ export function guardAxios<Instance extends AxiosLike>(
     onRejected: typeof onFailure,
   ) => number;
   useResponse.call(response, onResponse, onFailure);
+  guardedInstances.add(instance);
   return instance;
 }
+
+const guardedInstances = new WeakSet<AxiosLike>();
 
 /**
  * Instances of axios 1 have the `constructor` of their class, or a list of adapters (from 1.2 on). Instances of axios 0
@@ -143,10 +152,10 @@ function assertServed(instance: AxiosLike): void {
 class AxiosRequests {
   readonly #instance: AxiosLike;
   readonly #guard: Guard;
-  /** The current request of a call. */
-  readonly #requests = new WeakMap<Config, StartedRequest>();
-  /** By each `beforeRedirect` of this guard, that of the caller: a config may be sent again. */
-  readonly #replaced = new WeakMap<BeforeRedirect, BeforeRedirect | undefined>();
+  /** The current request of a call, by its `beforeRedirect`: interceptors may copy a config. */
+  readonly #requests = new WeakMap<BeforeRedirect, StartedRequest>();
+  /** By each function and transport of this guard, that of the caller: a config may be sent again. */
+  readonly #given = new WeakMap<object, unknown>();
 
   constructor(instance: AxiosLike, guard: Guard) {
     this.#instance = instance;
@@ -158,33 +167,69 @@ class AxiosRequests {
     const url = urlOf(sentUrl(text));
     if (!isSentAsGiven(text)) Object.assign(config, { url: url.href, baseURL: undefined, params: undefined });
     if (config.headers !== undefined) this.#guard.identity?.identify(url, config.headers);
-    const options = {
-      signal: config.signal,
-      because: ignoredBecause(config.robots),
-      // Interceptors that follow may throw. No request of an adapter or transport of one's own can be watched.
-      mayBeDropped: typeof config.adapter !== 'function' && config.transport === undefined,
-    };
+    const options = { signal: config.signal, because: ignoredBecause(config.robots) };
+    let started: StartedRequest | undefined;
     try {
-      const started = await this.#guard.plan(url, options).startOrThrow();
-      this.#requests.set(config, started);
+      started = await this.#guard.plan(url, options).startOrThrow();
       // axios checks its token next.
       if (config.cancelToken?.reason !== undefined) started.finish();
     } catch (error) {
       // axios checks the signal next, and rejects with its own error, which `isCancel` recognizes.
       if (config.signal?.aborted !== true) throw error;
     }
-    const given = config.beforeRedirect;
-    const beforeRedirect = given && this.#replaced.has(given) ? this.#replaced.get(given) : given;
+    const beforeRedirect = this.#givenFor(config.beforeRedirect);
     const guarded: BeforeRedirect = (redirect, response, ...details) => {
       beforeRedirect?.(redirect, response, ...details);
       const url = urlOf(sentUrl(redirect.href ?? ''));
       if (url.href !== redirect.href)
         Object.assign(redirect, { href: url.href, path: url.pathname + url.search });
-      this.#redirect(config, url, response, options);
+      this.#redirect(guarded, url, response, options);
     };
-    this.#replaced.set(guarded, beforeRedirect);
+    this.#given.set(guarded, beforeRedirect);
     config.beforeRedirect = guarded;
+    if (started !== undefined) this.#requests.set(guarded, started);
+    this.#watchSending(config, guarded);
     return config;
+  }
+
+  /** No diagnostics channel may report the requests of the caller's own adapter or transport. */
+  #watchSending(config: Config, key: BeforeRedirect): void {
+    const adapter = this.#givenFor(config.adapter);
+    if (typeof adapter === 'function') {
+      const watched = async (sent: Config): Promise<unknown> => {
+        this.#requests.get(key)?.onWireStart();
+        try {
+          const response: unknown = await Reflect.apply(adapter, undefined, [sent]);
+          if (!isNodeStream(Reflect.get(Object(response), 'data'))) this.#requests.get(key)?.finish();
+          return response;
+        } catch (error) {
+          this.#requests.get(key)?.finish();
+          throw error;
+        }
+      };
+      this.#given.set(watched, adapter);
+      config.adapter = watched;
+    }
+    const transport = this.#givenFor(config.transport);
+    if (isTransport(transport)) {
+      const request = (...args: unknown[]): unknown => {
+        const wire = transport.request(...args);
+        const started = this.#requests.get(key);
+        if (started !== undefined) watchClientRequest(wire, started);
+        return wire;
+      };
+      const watched: object = Object.create(transport, { request: { value: request } });
+      this.#given.set(watched, transport);
+      config.transport = watched;
+    }
+  }
+
+  #givenFor<Given>(guarded: Given): Given {
+    return this.#given.has(guarded as object) ? (this.#given.get(guarded as object) as Given) : guarded;
+  }
+
+  #of({ beforeRedirect }: Config): StartedRequest | undefined {
+    return beforeRedirect && this.#requests.get(beforeRedirect);
   }
 
   end(response: AxiosResponseLike): AxiosResponseLike {
@@ -198,13 +243,13 @@ class AxiosRequests {
     if (isAxiosFailure(error)) {
       const { response, config } = error;
       if (response !== undefined) this.#onResponse(response);
-      else this.#requests.get(config)?.fail(error);
+      else this.#of(config)?.fail(error);
     }
     return Promise.reject(error);
   }
 
   #onResponse({ status, headers, config, data }: AxiosResponseLike): Refusal | undefined {
-    const request = this.#requests.get(config);
+    const request = this.#of(config);
     if (request === undefined) return undefined;
     const fields = { ...headers };
     if (!isNodeStream(data)) return request.onResponse(status, fields).refusal;
@@ -215,12 +260,12 @@ class AxiosRequests {
 
   /** A redirect cannot wait, neither for a decision nor for a permit. */
   #redirect(
-    config: Config,
+    key: BeforeRedirect,
     url: URL,
     response: Parameters<BeforeRedirect>[1],
     options: RequestOptions,
   ): void {
-    const from = this.#requests.get(config) ?? this.#guard.unseen(this.#instance.getUri(config));
+    const from = this.#requests.get(key) ?? this.#guard.unseen(url);
     if (response?.statusCode === undefined) from.finish();
     else from.onResponse(response.statusCode, response.headers ?? {});
     const next = from.redirectedTo(url, { ...options, waits: false });
@@ -229,13 +274,17 @@ class AxiosRequests {
       // The client fetches robots.txt now, so that a repeated request can be decided. A dry run reports a refusal then.
       admission.catch(() => undefined);
       if (this.#guard.enforces) throw new RobotsUndecidedError(url.href, next.chain);
-      this.#requests.set(config, next.startUndecided());
+      this.#requests.set(key, next.startUndecided());
       return;
     }
     if (admission.refusal !== undefined) throw admission.refusal;
     const started = admission.start();
-    if (!(started instanceof Promise)) this.#requests.set(config, started);
+    if (!(started instanceof Promise)) this.#requests.set(key, started);
   }
+}
+
+function isTransport(value: unknown): value is Transport {
+  return typeof Reflect.get(Object(value), 'request') === 'function';
 }
 
 function isAxiosFailure(

@@ -1,4 +1,4 @@
-import { RobotsInvalidOptionsError } from '../../core/base/index.ts';
+import { RobotsInvalidOptionsError, urlWithoutUserinfo } from '../../core/base/index.ts';
 import { type HopRequest, redirectedRequest } from '../fetch/redirect.ts';
 import { isStream } from '../fetch/request.ts';
 import type { Refusal } from '../shared/refusal-errors.ts';
@@ -87,8 +87,8 @@ export function guardHttpClient(client: HttpClient, begin: BeginSteps): HttpClie
     const url = sentUrl(String(given.url));
     const request = url === String(given.url) ? given : { ...given, url };
     await steps.start(new URL(request.url));
-    const { robots: _, ...rest } = steps.identify(request);
     try {
+      const { robots: _, ...rest } = steps.identify(request);
       if (redirectError !== undefined) throw redirectError;
       return await follow(send, rest, steps, onRedirect);
     } catch (error) {
@@ -164,7 +164,9 @@ async function followedByGuard(
     }
     response.stream?.destroy();
     if (redirectUrls.length >= maxRedirects) {
-      throw new Error(`Expected at most ${maxRedirects} redirects, got another one from ${url.href}`);
+      throw new Error(
+        `Expected at most ${maxRedirects} redirects, got another one from ${urlWithoutUserinfo(url.href)}`,
+      );
     }
     next = redirectedRequest(next, { status, headers: response.headers });
     const updated: UpdatedRequest = { url: next.url, headers: Object.fromEntries(next.headers) };
@@ -219,7 +221,7 @@ function withoutFragment(url: string | URL): string {
 
 function followedUnchecked(response: HttpResponse, requested: URL): RobotsInvalidOptionsError {
   response.stream?.destroy();
-  return followsUnchecked(`followed one from ${requested.href}`);
+  return followsUnchecked(`followed one from ${urlWithoutUserinfo(requested.href)}`);
 }
 
 function followsUnchecked(what: string): RobotsInvalidOptionsError {

@@ -1,4 +1,4 @@
-import { causesOf, isRobotsError } from '../../core/base/index.ts';
+import { causesOf, isRobotsError, urlWithoutUserinfo } from '../../core/base/index.ts';
 import type { RobotsDeferredError } from '../../core/pacing/index.ts';
 import { ignoredBecause } from '../shared/ignore.ts';
 import { type Refusal, refusalIn } from '../shared/refusal-errors.ts';
@@ -184,7 +184,7 @@ export class RequestGuard {
 
   #refuse(request: CrawlRequest, refusal: Refusal): void {
     this.#state = { name: 'refused', request, refusal };
-    this.#skipText = `Skipping request ${request.url} (${request.id}): ${refusal.message}`;
+    this.#skipText = `Skipping request ${urlWithoutUserinfo(request.url)} (${request.id}): ${refusal.message}`;
   }
 }
 

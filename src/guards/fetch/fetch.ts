@@ -1,9 +1,9 @@
-import { RobotsInvalidOptionsError } from '../../core/base/index.ts';
+import { RobotsInvalidOptionsError, urlWithoutUserinfo } from '../../core/base/index.ts';
 import { surviveManyCodings } from '../../core/fetch/content-coding.ts';
 import { isRedirect } from '../../core/fetch/redirect.ts';
 import type { GuardClient } from '../shared/client.ts';
 import { ignoredBecause, type RobotsInit } from '../shared/ignore.ts';
-import type { GuardOptions } from '../shared/options.ts';
+import { type GuardOptions, guardedTwice } from '../shared/options.ts';
 import type { Refusal } from '../shared/refusal-errors.ts';
 import { Guard } from '../shared/guard.ts';
 import {
@@ -17,7 +17,7 @@ import {
 import { isNodeStream, observeReads, watchNodeStream } from '../shared/response-body.ts';
 import { redirects } from '../shared/response-fields.ts';
 import { isSentAsGiven } from '../shared/sent-url.ts';
-import { watchUndiciRequest } from '../shared/wire-requests.ts';
+import { watchUndiciRequests } from '../shared/wire-requests.ts';
 import { addressChecks } from './page-addresses.ts';
 import type { PageHops } from './page-hops.ts';
 import { firstRequest, type HopRequest, redirectedRequest } from './redirect.ts';
@@ -79,16 +79,21 @@ export function guardFetch(
       `Expected the first argument to be a fetch function, got ${typeof fetch}`,
     );
   }
-  const guard = new Guard(client, options, { headersBeforeBody: true, watch: watchUndiciRequest });
+  if (guardedFetches.has(fetch)) throw guardedTwice('a fetch');
+  const guard = new Guard(client, options, { headersBeforeBody: true, watch: watchUndiciRequests });
   surviveManyCodings();
   const guarded = new GuardedFetch(fetch, guard, options);
-  return (input, init) => {
+  const guardedFetch = (input: unknown, init?: unknown): Promise<unknown> => {
     if (typeof input !== 'string' || init !== undefined || !isSentAsGiven(input))
       return guarded.fetch(input, init);
     const origin = guard.allowedOrigin(input);
     return origin === undefined ? guarded.fetch(input, init) : guarded.fetchAllowed(input, origin);
   };
+  guardedFetches.add(guardedFetch);
+  return guardedFetch;
 }
+
+const guardedFetches = new WeakSet<object>();
 
 class GuardedFetch {
   readonly #guard: Guard;
@@ -272,14 +277,14 @@ function assertUnfollowed(response: ResponseLike, url: string): void {
   if (!response.redirected) return;
   discard(response);
   throw new TypeError(
-    `Expected the guarded fetch to obey \`redirect: 'manual'\`, but it followed a redirect of ${url} unchecked`,
+    `Expected the guarded fetch to obey \`redirect: 'manual'\`, but it followed a redirect of ${urlWithoutUserinfo(url)} unchecked`,
   );
 }
 
 /** The error for a redirect whose target is hidden, as `redirect: 'manual'` does in a browser. */
 function opaqueRedirect(url: string): TypeError {
   const message =
-    `Expected a fetch that shows where ${url} redirects to, so that the target can be checked, got an opaque redirect, ` +
+    `Expected a fetch that shows where ${urlWithoutUserinfo(url)} redirects to, so that the target can be checked, got an opaque redirect, ` +
     'as in browsers; request the URL that it redirects to';
   return Object.assign(new TypeError(message), { code: 'ERR_ROBOTS_REDIRECT_OPAQUE' });
 }

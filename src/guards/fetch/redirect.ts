@@ -1,4 +1,5 @@
 /** The steps of "HTTP-redirect fetch" (Fetch standard) that concern a single hop. */
+import { urlWithoutUserinfo } from '../../core/base/index.ts';
 import { locationText } from '../../core/fetch/redirect.ts';
 import { type Call, isStream, parseUrl } from './request.ts';
 import { type ResponseFields, fieldOf } from '../shared/response-fields.ts';
@@ -77,7 +78,7 @@ export function redirectedRequest(hop: HopRequest, response: ResponseHead): HopR
   const url = locationOf(hop, response);
   // Step 6: "If locationURL's scheme is not an HTTP(S) scheme, then return a network error."
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
-    throw networkError(hop, `${JSON.stringify(url.href)} is not an http or https URL`);
+    throw networkError(hop, `${JSON.stringify(urlWithoutUserinfo(url.href))} is not an http or https URL`);
   // Step 7: "If request's redirect count is 20, then return a network error."
   if (hop.redirects >= MAX_REDIRECTS) throw networkError(hop, `more than ${MAX_REDIRECTS} redirects`);
   // Step 9: "If request's mode is "cors", locationURL includes credentials, and request's origin is not same origin
@@ -89,7 +90,10 @@ export function redirectedRequest(hop: HopRequest, response: ResponseHead): HopR
   // "request's origin". Outside a browser that is the origin of the URL that was given.
   const leavesFirstOrigin = url.origin !== hop.firstOrigin;
   if (leavesFirstOrigin && hop.mode === 'same-origin') {
-    throw networkError(hop, `${url.href} is of another origin, and the mode of the request is "same-origin"`);
+    throw networkError(
+      hop,
+      `${urlWithoutUserinfo(url.href)} is of another origin, and the mode of the request is "same-origin"`,
+    );
   }
 
   // Step 12: "internalResponse's status is 301 or 302 and request's method is `POST`", or "internalResponse's status
@@ -134,7 +138,7 @@ function locationOf(hop: HopRequest, response: ResponseHead): URL {
     url = new URL(location, hop.url);
   } catch (cause) {
     // Step 5: "If locationURL is failure, then return a network error."
-    throw networkError(hop, `Location ${JSON.stringify(location)} is not a URL`, cause);
+    throw networkError(hop, `Location ${JSON.stringify(urlWithoutUserinfo(location))} is not a URL`, cause);
   }
   // "If location is a URL whose fragment is null, then set location's fragment to requestFragment." An empty fragment
   // is not null.
@@ -145,7 +149,7 @@ function locationOf(hop: HopRequest, response: ResponseHead): URL {
 
 function networkError(hop: HopRequest, why: string, cause?: unknown): TypeError {
   return new TypeError(
-    `fetch failed: redirect of ${hop.url.href}: ${why}`,
+    `fetch failed: redirect of ${urlWithoutUserinfo(hop.url.href)}: ${why}`,
     cause === undefined ? {} : { cause },
   );
 }

@@ -1,3 +1,4 @@
+import { urlWithoutUserinfo } from '../../core/base/index.ts';
 import { sentUrl } from '../shared/sent-url.ts';
 import type { ResponseLike } from './response.ts';
 
@@ -167,7 +168,7 @@ export function parseUrl(text: string): URL {
   try {
     return new URL(text);
   } catch (cause) {
-    throw new TypeError(`Failed to parse URL from ${text}`, { cause });
+    throw new TypeError(`Failed to parse URL from ${urlWithoutUserinfo(text)}`, { cause });
   }
 }
 

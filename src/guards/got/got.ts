@@ -1,16 +1,11 @@
 import type { GuardClient } from '../shared/client.ts';
-import { RobotsInvalidOptionsError } from '../../core/base/index.ts';
+import { ignore, RobotsInvalidOptionsError } from '../../core/base/index.ts';
 import { ignoredBecause } from '../shared/ignore.ts';
-import { assertThrowing, type ThrowingGuardOptions } from '../shared/options.ts';
+import { assertThrowing, guardedTwice, type ThrowingGuardOptions } from '../shared/options.ts';
 import { Guard } from '../shared/guard.ts';
-import type {
-  AnyRequest,
-  PlannedRequest,
-  RequestOptions,
-  StartedRequest,
-} from '../shared/guarded-request.ts';
+import type { PlannedRequest, RequestOptions, StartedRequest } from '../shared/guarded-request.ts';
 import { cleanInPlace } from '../shared/sent-url.ts';
-import { watchNodeRequest } from '../shared/wire-requests.ts';
+import { watchClientRequest, watchNodeRequests } from '../shared/wire-requests.ts';
 
 export type { GuardClient } from '../shared/client.ts';
 export type { OtherIdentity } from '../shared/identity.ts';
@@ -26,7 +21,14 @@ export interface GotRequest {
   /** `{ robots: { ignore: true, because: '…' } }` sends a request regardless. */
   readonly context?: Readonly<Record<string, unknown>>;
   readonly http2?: boolean | undefined;
+  /** The caller's function that sends requests. The guard replaces it to see them. */
+  request?: SendFunction | undefined;
+  /** The function that sends the request. got has it from 12 on. */
+  getRequestFunction?(): SendFunction | undefined;
 }
+
+/** Sends a request. With HTTP/2 it returns a promise. */
+type SendFunction = (...args: never[]) => unknown;
 
 /** The result of {@link gotHooks}. got merges the arrays with its own. */
 export interface GotHooks {
@@ -79,7 +81,7 @@ export interface GotFailure {
 export function gotHooks(client: GuardClient, options: ThrowingGuardOptions = {}): GotHooks {
   assertThrowing(options);
   const requests = new GotRequests(
-    new Guard(client, options, { headersBeforeBody: true, watch: watchNodeRequest }),
+    new Guard(client, options, { headersBeforeBody: true, watch: watchNodeRequests }),
   );
   return {
     hooks: {
@@ -92,11 +94,14 @@ export function gotHooks(client: GuardClient, options: ThrowingGuardOptions = {}
   };
 }
 
+/** The guard of each request. */
+const guardOf = new WeakMap<GotRequest, GotRequests>();
+
 class GotRequests {
   readonly #guard: Guard;
   readonly #requests = new WeakMap<GotRequest, StartedRequest>();
-  /** Redirects that were started already: got calls `beforeRequest` for them, too. */
-  readonly #started = new WeakSet<AnyRequest>();
+  /** By each function of this guard, the one that sends requests. */
+  readonly #given = new WeakMap<SendFunction, SendFunction>();
   /** The error that a hook threw about a request, or about a redirect response. */
   readonly #thrown = new WeakMap<object, unknown>();
 
@@ -105,10 +110,12 @@ class GotRequests {
   }
 
   async begin(request: GotRequest): Promise<void> {
+    if ((guardOf.get(request) ?? this) !== this) throw guardedTwice('a request of got');
+    guardOf.set(request, this);
     const known = this.#requests.get(request);
-    const isKnown = known !== undefined && String(known.url) === String(request.url);
-    if (isKnown && this.#started.delete(known)) return;
-    // got before 12 repeats a request with the same options.
+    // A redirect was started already, and `got.extend` may get the hooks twice. got before 12 repeats a failed request with
+    // the same options.
+    if (known?.isFinished === false && String(known.url) === String(request.url)) return;
     known?.finish();
     await this.#start(request, request, (url, options) => this.#guard.plan(url, options));
   }
@@ -116,13 +123,15 @@ class GotRequests {
   /** @param request The options of the request that follows. */
   async redirect(request: GotRequest, response: GotResponse): Promise<void> {
     const from = this.#of(response);
+    if (from.hasResponded) return;
     from.onResponse(response.statusCode, response.headers);
-    const started = await this.#start(request, response, (url, options) => from.redirectedTo(url, options));
-    this.#started.add(started);
+    await this.#start(request, response, (url, options) => from.redirectedTo(url, options));
   }
 
   end<Response extends GotResponse>(response: Response): Response {
-    const { refusal } = this.#of(response).onResponse(response.statusCode, response.headers);
+    const request = this.#of(response);
+    if (request.hasResponded) return response;
+    const { refusal } = request.onResponse(response.statusCode, response.headers);
     if (refusal === undefined) return response;
     this.#thrown.set(response.request.options, refusal);
     throw refusal;
@@ -145,6 +154,27 @@ class GotRequests {
     return error;
   }
 
+  /** No diagnostics channel reports the requests of HTTP/2, and perhaps none those of a function of the caller's. */
+  #watchSending(request: GotRequest): void {
+    if (request.http2 !== true && request.request === undefined) return;
+    const given = request.getRequestFunction?.();
+    if (given === undefined) return;
+    // A request that is made again has the function of the guard.
+    const send = this.#given.get(given) ?? given;
+    const watched: SendFunction = (...args) => {
+      const sent = send(...args);
+      const watch = (wire: unknown): void => {
+        const started = this.#requests.get(request);
+        if (started !== undefined) watchClientRequest(wire, started);
+      };
+      if (sent instanceof Promise) sent.then(watch, ignore);
+      else watch(sent);
+      return sent;
+    };
+    this.#given.set(watched, send);
+    request.request = watched;
+  }
+
   #of(response: GotResponse): StartedRequest {
     return this.#requests.get(response.request.options) ?? this.#guard.unseen(response.url);
   }
@@ -154,7 +184,7 @@ class GotRequests {
     request: GotRequest,
     about: object,
     plan: (url: URL, options: RequestOptions) => PlannedRequest,
-  ): Promise<StartedRequest> {
+  ): Promise<void> {
     try {
       if (request.url === undefined) throw earlierGot();
       if (request.url instanceof URL) cleanInPlace(request.url);
@@ -165,12 +195,10 @@ class GotRequests {
         // got sends the fields of this object.
         Object.assign(headers, this.#guard.identity?.identified(url, headers));
       }
-      // got drops a request that was cancelled, or whose stream was destroyed, during this hook.
-      const mayBeDropped = request.http2 !== true;
-      const started = await plan(url, { signal, because, mayBeDropped }).startOrThrow();
+      const started = await plan(url, { signal, because }).startOrThrow();
       this.#requests.set(request, started);
+      this.#watchSending(request);
       if (signal?.aborted === true) started.finish();
-      return started;
     } catch (error) {
       this.#thrown.set(about, error);
       throw error;

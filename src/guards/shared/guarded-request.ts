@@ -6,7 +6,7 @@ import type { GuardClientAdapter } from './client.ts';
 import type { GuardEvents, RequestEnd } from './events.ts';
 import { redirects, type ResponseFields, usageHeaders } from './response-fields.ts';
 import type { SiteReports } from './site-reports.ts';
-import type { RequestWatch } from './wire-requests.ts';
+import type { RequestWatch, WatchedRequest } from './wire-requests.ts';
 
 /** What the caller said about a request. It holds for the redirects of the request, too. */
 export interface RequestOptions {
@@ -17,11 +17,6 @@ export interface RequestOptions {
   readonly waits?: boolean;
   /** The longest wait of this request, in ms, also in the queue of its origin. @default the guard's */
   readonly maxTotalWaitMs?: number | undefined;
-  /**
-   * The library may drop the request after its start without a word. Its permit then lasts 30 s until the HTTP stack below
-   * sends the request. @default false
-   */
-  readonly mayBeDropped?: boolean;
   /** Another guard decides about the same request again. This one then publishes refusals only. @default false */
   readonly isPreliminary?: boolean;
 }
@@ -35,6 +30,8 @@ export interface AnyRequest {
   /** Whether it counts as in flight. */
   readonly holdsPermit: boolean;
   readonly hasResponded: boolean;
+  /** Whether it is over, or was given up. */
+  readonly isFinished: boolean;
   /** The URL that was asked for, and those between it and this one. */
   readonly chain: RedirectChain;
   /** The request that a redirect of this one leads to. */
@@ -83,7 +80,9 @@ export interface AdmittedRequest extends AnyRequest {
 }
 
 /** A request on its way. */
-export interface StartedRequest extends AnyRequest {
+export interface StartedRequest extends AnyRequest, WatchedRequest {
+  readonly url: string | URL;
+  readonly decision: Decision | undefined;
   readonly refusal?: undefined;
   /** The header has come. A refused response must not be read. */
   onResponseHeaders(status: number, headers: ResponseFields): RespondedRequest | RefusedRequest;
@@ -143,6 +142,14 @@ export class GuardedRequest implements PlannedRequest, AdmittedRequest, StartedR
 
   get holdsPermit(): boolean {
     return this.#permit !== undefined && !this.#isFinished;
+  }
+
+  get isFinished(): boolean {
+    return this.#isFinished;
+  }
+
+  get hasExpired(): boolean {
+    return this.#permit?.hasExpired !== false;
   }
 
   get hasResponded(): boolean {
@@ -206,8 +213,9 @@ export class GuardedRequest implements PlannedRequest, AdmittedRequest, StartedR
   #onStart(): this {
     this.#isStarted = true;
     if (this.#permit !== undefined) {
-      this.#unwatch = this.#context.watch?.(this);
-      if (this.#options.mayBeDropped === true) this.#permit.sent?.(false);
+      const { watch } = this.#context;
+      this.#unwatch = watch?.expect(this);
+      if (watch?.mayBeDropped === true) this.#permit.sent?.(false);
     }
     if (reachesSite(this.url)) this.#startedAt = this.#context.events.requestStart;
     return this;
@@ -228,7 +236,8 @@ export class GuardedRequest implements PlannedRequest, AdmittedRequest, StartedR
 
   onWireStart(): void {
     this.isOnWire = true;
-    if (this.#options.mayBeDropped === true) this.#permit?.sent?.(true);
+    this.#unwatch?.();
+    if (this.#context.watch?.mayBeDropped === true && !this.#isFinished) this.#permit?.sent?.(true);
   }
 
   /** The HTTP stack below the library shows the header. The library will, too. */

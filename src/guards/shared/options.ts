@@ -240,6 +240,13 @@ export function assertThrowing(options: ThrowingGuardOptions): void {
   }
 }
 
+/** A request of two guards would wait for its own permit. */
+export function guardedTwice(what: string): RobotsInvalidOptionsError {
+  return new RobotsInvalidOptionsError(
+    `Expected ${what} without a guard, got one that is guarded already; guard it once, with all options`,
+  );
+}
+
 /** The longest wait when the caller sets none. */
 const MAX_DELAY_MS = 5 * 60 * 1000;
 

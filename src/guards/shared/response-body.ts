@@ -7,7 +7,7 @@ interface BodyObserver {
 }
 
 /** The part of a Node stream that is observed. */
-interface NodeStream {
+export interface NodeStream {
   emit(event: string | symbol, ...values: unknown[]): boolean;
   push?(chunk: unknown, encoding?: string): boolean;
 }

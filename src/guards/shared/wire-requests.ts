@@ -1,55 +1,75 @@
 import { builtin } from '../../core/base/index.ts';
-import { watchNodeStream } from './response-body.ts';
+import { type NodeStream, watchNodeStream } from './response-body.ts';
 import type { ResponseFields } from './response-fields.ts';
 
 /** A request that holds a permit, as the HTTP stack below its library sees it. */
-interface WatchedRequest {
+export interface WatchedRequest {
   readonly url: string | URL;
   readonly decision: { readonly url: string } | undefined;
+  /** Whether its permit has ended although the request has not. */
+  readonly hasExpired: boolean;
   onWireStart(): void;
   onWireHeaders(status: number, headers: ResponseFields): void;
   onBodyRead(): void;
   finish(): void;
 }
 
-/** Watches a started request until it ends. Returns a function that ends the watch before. */
-export type RequestWatch = (request: WatchedRequest) => () => void;
+/** Where the requests of a library are seen. */
+export interface RequestWatch {
+  /** Whether the library may drop a request after its start without a word: its permit then lasts 30 s until it is sent. */
+  readonly mayBeDropped: boolean;
+  /** Watches a started request until it ends. Returns a function that ends the watch before. */
+  expect(request: WatchedRequest): () => void;
+}
 
 /** A request of Node or undici in the messages of their channels. */
 interface WireRequest {
   readonly path: string;
 }
 
-interface ClientRequest extends WireRequest {
+/** A request of `node:http`, or of a library with the same events. */
+interface ClientRequest {
+  once(event: 'close', listener: () => void): unknown;
+  once(event: 'response', listener: (response: ClientResponse) => void): unknown;
+}
+
+interface ClientResponse extends NodeStream {
+  readonly statusCode: number;
+  readonly headers: ResponseFields;
+}
+
+interface NodeRequest extends WireRequest, ClientRequest {
   readonly protocol: string;
   getHeader(name: string): unknown;
-  once(event: 'close', listener: () => void): unknown;
 }
 
 interface UndiciRequest extends WireRequest {
   readonly origin: string | URL;
 }
 
-/** Beyond it the oldest URL is forgotten: some requests are never sent, for example when an interceptor refuses them. */
-const MAX_EXPECTED_URLS = 10_000;
+/** A request that was not sent yet, and an older one for the same URL. */
+interface Expected {
+  readonly request: WatchedRequest;
+  older: Expected | undefined;
+}
+
+/** Beyond it, the oldest URLs are forgotten whose requests have lost their permits: the library has dropped them. */
+const MAX_DROPPED_URLS = 100;
 
 /**
  * Finds the requests of guards on the diagnostics channels of an HTTP stack. A message has only the URL of a request, so
- * requests for one URL are taken to be sent in the order in which they were started.
+ * of two for one URL the newer one is taken to be sent: the older one may have been dropped.
  */
-class WireRequests {
-  readonly #expected = new Map<string, WatchedRequest[]>();
+export class WireRequests {
+  readonly #expected = new Map<string, Expected>();
   readonly #sent = new WeakMap<object, WatchedRequest>();
 
   expect(request: WatchedRequest): () => void {
     const key = keyOf(request);
-    const waiting = this.#expected.get(key);
-    if (waiting !== undefined) waiting.push(request);
-    else {
-      if (this.#expected.size >= MAX_EXPECTED_URLS)
-        this.#expected.delete(this.#expected.keys().next().value ?? '');
-      this.#expected.set(key, [request]);
-    }
+    let older = this.#expected.get(key);
+    while (older?.request.hasExpired === true) older = older.older;
+    if (older === undefined) this.#forgetDropped();
+    this.#expected.set(key, { request, older });
     return () => this.#forget(key, request);
   }
 
@@ -58,7 +78,7 @@ class WireRequests {
     if (this.#expected.size === 0) return undefined;
     // A proxy is sent the whole URL.
     const key = wire.path.startsWith('/') ? origin + wire.path : wire.path;
-    const request = this.#expected.get(key)?.[0];
+    const request = this.#expected.get(key)?.request;
     if (request === undefined) return undefined;
     this.#forget(key, request);
     this.#sent.set(wire, request);
@@ -71,11 +91,21 @@ class WireRequests {
   }
 
   #forget(key: string, request: WatchedRequest): void {
-    const waiting = this.#expected.get(key);
-    const at = waiting?.indexOf(request) ?? -1;
-    if (waiting === undefined || at < 0) return;
-    waiting.splice(at, 1);
-    if (waiting.length === 0) this.#expected.delete(key);
+    let newer: Expected | undefined;
+    for (let each = this.#expected.get(key); each !== undefined; newer = each, each = each.older) {
+      if (each.request !== request) continue;
+      if (newer !== undefined) newer.older = each.older;
+      else if (each.older !== undefined) this.#expected.set(key, each.older);
+      else this.#expected.delete(key);
+      return;
+    }
+  }
+
+  #forgetDropped(): void {
+    for (const [key, { request }] of this.#expected) {
+      if (this.#expected.size < MAX_DROPPED_URLS || !request.hasExpired) return;
+      this.#expected.delete(key);
+    }
   }
 }
 
@@ -90,34 +120,53 @@ function keyOf({ url, decision }: WatchedRequest): string {
   return origin + pathname + search;
 }
 
-/** Watches requests over `node:http`: got and axios show neither the header of a response nor the end of an attempt. */
-export const watchNodeRequest: RequestWatch = (request) => nodeRequests().expect(request);
+/** The requests over `node:http`: got and axios show neither the header of a response nor the end of an attempt. */
+export const watchNodeRequests: RequestWatch = {
+  mayBeDropped: true,
+  expect: (request) => nodeRequests().expect(request),
+};
 
-/** Watches requests over undici, Node's `fetch` included: an unread response shows no end. */
-export const watchUndiciRequest: RequestWatch = (request) => undiciRequests().expect(request);
+/** The requests over undici, Node's `fetch` included: an unread response shows no end. */
+export const watchUndiciRequests: RequestWatch = {
+  mayBeDropped: false,
+  expect: (request) => undiciRequests().expect(request),
+};
+
+/** Watches a request that a function of the caller's, or HTTP/2, has sent: no channel reports it. */
+export function watchClientRequest(wire: unknown, request: WatchedRequest): void {
+  if (!isClientRequest(wire)) return;
+  request.onWireStart();
+  // After the end of the response, and after each failure.
+  wire.once('close', () => request.finish());
+  wire.once('response', (response) => onResponse(response, request));
+}
+
+function isClientRequest(wire: unknown): wire is ClientRequest {
+  return typeof Reflect.get(Object(wire), 'once') === 'function';
+}
+
+function onResponse(response: ClientResponse, request: WatchedRequest): void {
+  request.onWireHeaders(response.statusCode, response.headers);
+  watchNodeStream(response, request);
+}
 
 // One subscription for all guards of the process, from the first request on that holds a permit.
 const nodeRequests = once(() => {
   const requests = new WireRequests();
   const channels = builtin('node:diagnostics_channel');
   channels?.subscribe('http.client.request.start', (message) => {
-    const { request } = message as { readonly request: ClientRequest };
+    const { request } = message as { readonly request: NodeRequest };
     const watched = requests.sent(request, nodeOriginOf(request));
     // Published after the end of the response, and after each failure.
     if (watched !== undefined) request.once('close', () => watched.finish());
   });
   channels?.subscribe('http.client.response.finish', (message) => {
     const { request, response } = message as {
-      readonly request: ClientRequest;
-      readonly response: Parameters<typeof watchNodeStream>[0] & {
-        readonly statusCode: number;
-        readonly headers: ResponseFields;
-      };
+      readonly request: NodeRequest;
+      readonly response: ClientResponse;
     };
     const watched = requests.of(request);
-    if (watched === undefined) return;
-    watched.onWireHeaders(response.statusCode, response.headers);
-    watchNodeStream(response, watched);
+    if (watched !== undefined) onResponse(response, watched);
   });
   return requests;
 });
@@ -153,7 +202,7 @@ function fieldsOf(list: readonly unknown[]): ResponseFields {
   return fields;
 }
 
-function nodeOriginOf(request: ClientRequest): string {
+function nodeOriginOf(request: NodeRequest): string {
   const host = String(request.getHeader('host'));
   return `${request.protocol}//${host}`;
 }

@@ -1,5 +1,5 @@
 import { stringify } from 'node:querystring';
-import { RobotsInvalidOptionsError } from '../../core/base/index.ts';
+import { RobotsInvalidOptionsError, urlWithoutUserinfo } from '../../core/base/index.ts';
 import type { OWN_REQUEST } from '../../core/fetch/transport.ts';
 import { headerOf } from '../shared/header-copy.ts';
 
@@ -52,7 +52,7 @@ export interface LastSerialised {
 export function urlOf({ origin, path, query, headers }: RequestOptions, last: LastSerialised): string {
   if (origin === undefined) {
     throw new RobotsInvalidOptionsError(
-      `Expected a request to name its \`origin\`, so that its robots.txt is known, got ${JSON.stringify(path)} alone`,
+      `Expected a request to name its \`origin\`, so that its robots.txt is known, got ${JSON.stringify(urlWithoutUserinfo(path))} alone`,
     );
   }
   if (origin !== last.given || typeof origin !== 'string') {

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { OWN_REQUEST } from '../../core/fetch/transport.ts';
 import type { GuardClient } from '../shared/client.ts';
 import { ignoredBecause } from '../shared/ignore.ts';
-import { assertThrowing, type ThrowingGuardOptions } from '../shared/options.ts';
+import { assertThrowing, guardedTwice, type ThrowingGuardOptions } from '../shared/options.ts';
 import { Guard } from '../shared/guard.ts';
 import type { Admission, StartedRequest } from '../shared/guarded-request.ts';
 import { sentUrl } from '../shared/sent-url.ts';
@@ -77,6 +77,9 @@ export function robotsInterceptor(
   };
 }
 
+/** The request that is passed to the dispatcher below: another guard may stand there. */
+let dispatching: { readonly request: RequestOptions; readonly guard: Guard } | undefined;
+
 class GuardedDispatch {
   readonly dispatch: (request: RequestOptions, handler: ResponseHandler) => boolean;
   readonly #guard: Guard;
@@ -97,6 +100,10 @@ class GuardedDispatch {
       return true;
     }
     try {
+      if (dispatching?.request.path === given.path) {
+        if (dispatching.guard !== this.#guard) throw guardedTwice('a dispatcher');
+        return this.dispatch(given, handler);
+      }
       const asGiven = urlOf(given, this.#last);
       const url = sentUrl(asGiven);
       const request = this.#identified(url === asGiven ? given : withUrl(given, url), url);
@@ -144,7 +151,13 @@ class GuardedDispatch {
   }
 
   #send(request: RequestOptions, handler: ResponseHandler, sent: SentRequest): boolean {
-    return this.dispatch(request, new SteppingHandler(handler, this.#guard, this.#redirected, sent));
+    const outer = dispatching;
+    dispatching = { request, guard: this.#guard };
+    try {
+      return this.dispatch(request, new SteppingHandler(handler, this.#guard, this.#redirected, sent));
+    } finally {
+      dispatching = outer;
+    }
   }
 
   /** `request` with the `User-Agent` that it lacks. */

@@ -1,0 +1,71 @@
+import { expect, it } from 'vitest';
+import { guardHttpClient, type HttpResponse } from '../../src/guards/crawlee/http-client.ts';
+import { redirectedRequest } from '../../src/guards/fetch/redirect.ts';
+import { readCall } from '../../src/guards/fetch/request.ts';
+import { guardFetch } from '../../src/index.ts';
+import { ScriptedClient } from './support.ts';
+
+const GIVEN = 'https://user:word@site.example/page';
+
+it.each([
+  ['ftp://user:word@other.example/', undefined],
+  ['https://user:word@other.example/', undefined],
+  ['//user:word@other.example:99999/', undefined],
+  ['https://other.example/', 'same-origin'],
+])('an error about a redirect to %s has no password', (location, mode) => {
+  const hop = {
+    url: new URL(GIVEN),
+    method: 'GET',
+    headers: new Headers(),
+    body: undefined,
+    bodySource: 'known',
+    mode,
+    firstOrigin: 'https://site.example',
+    crossedOrigins: false,
+    redirects: 0,
+  } as const;
+  const redirect = (): unknown => redirectedRequest(hop, { status: 302, headers: { location } });
+  expect(redirect).toThrow(/redirect of https:\/\/site\.example\/page/);
+  expect(redirect).not.toThrow(/word/);
+});
+
+it('an error about a URL that cannot be parsed has no password', async () => {
+  const guarded = guardFetch(fetch, new ScriptedClient());
+  const error: unknown = await guarded('https://user:word@:99999/').catch((reason) => reason);
+  expect(String(error)).toContain('Failed to parse URL');
+  expect(String(error)).not.toContain('word');
+  expect(readCall(GIVEN, undefined).url).toBe(GIVEN);
+});
+
+it('an error about a fetch that follows redirects has no password', async () => {
+  const following = (async () => ({
+    ...{ status: 200, url: GIVEN, redirected: true, headers: new Headers(), body: null },
+    clone: () => undefined,
+  })) as unknown as typeof fetch;
+  const error: unknown = await guardFetch(following, new ScriptedClient())(GIVEN).catch((reason) => reason);
+  expect(String(error)).toMatch(/a redirect of https:\/\/site\.example\/page unchecked/);
+});
+
+it.each([
+  ['that follows redirects', 0, /followed one from https:\/\/site\.example\/page/],
+  ['that is redirected too often', 302, /another one from https:\/\/site\.example\/page/],
+])('an error about an HTTP client of Crawlee %s has no password', async (_, statusCode, message) => {
+  const headers = { location: '/page' };
+  const response = {
+    statusCode,
+    headers,
+    url: GIVEN,
+    redirectUrls: statusCode === 0 ? [new URL(GIVEN)] : [],
+  } as unknown as HttpResponse;
+  const client = guardHttpClient(
+    { sendRequest: async () => response, stream: async () => response } as never,
+    () =>
+      ({
+        start: async () => undefined,
+        onHeaders: () => undefined,
+        identify: (each: unknown) => each,
+        fail: () => undefined,
+      }) as never,
+  );
+  await expect(client.sendRequest({ url: GIVEN, maxRedirects: 0 })).rejects.toThrow(message);
+});
