@@ -1,4 +1,4 @@
-import { compress, decompress } from '../../src/core/store/value-encoding.ts';
+import { decodeValue, encodeValue } from '../../src/core/store/value-encoding.ts';
 import type { RobotsStore, StoreLease, StoreLeaseOptions, StoreSetOptions } from '../../src/index.ts';
 
 interface Held {
@@ -71,11 +71,11 @@ export class CountingStore implements RobotsStore {
     const held = this.values.get(key);
     if (held === undefined || held.until <= this.clock.now()) return undefined;
     this.moved += held.bytes.length;
-    return decompress(held.bytes);
+    return decodeValue(held.bytes);
   }
 
   private async write(key: string, value: string, ttlMs: number): Promise<void> {
-    const bytes = await compress(value);
+    const bytes = await encodeValue(value);
     this.moved += bytes.length;
     this.values.set(key, { bytes, until: this.clock.now() + ttlMs });
   }

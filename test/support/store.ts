@@ -1,5 +1,5 @@
 import { durationMs } from '../../src/core/store/store.ts';
-import { withFence } from '../../src/core/store/value-encoding.ts';
+import { encodeValue } from '../../src/core/store/value-encoding.ts';
 import type {
   RobotsStore,
   StoreLease,
@@ -61,7 +61,7 @@ export class ScriptedStore implements RobotsStore {
   set(key: string, value: string, { ttlMs, fence }: StoreSetOptions): Promise<void> {
     this.fences.push(fence);
     return this.do('set', key, () => {
-      withFence(Buffer.alloc(0), fence);
+      void encodeValue('', fence);
       const before = this.entries.get(key);
       const isInForce = before !== undefined && before.until > this.clock.now();
       if (fence !== undefined && isInForce && before.fence !== undefined && before.fence > fence) return;

@@ -8,7 +8,7 @@ import {
   RobotsInvalidOptionsError,
   systemClock,
 } from '../../core/base/index.ts';
-import { decompress, withoutFence } from '../../core/store/value-encoding.ts';
+import { decodeValue } from '../../core/store/value-encoding.ts';
 import {
   type FencedLease,
   durationMs,
@@ -150,7 +150,7 @@ export function embeddedStore(
       open(async () => {
         const found = await table.read(() => pendingChanges.find(key) ?? table.find('value', key));
         if (found === undefined) return undefined;
-        return 'content' in found ? decompress(withoutFence(found.content)) : found.value;
+        return 'content' in found ? decodeValue(found.content) : found.value;
       }),
     set: (key, value, options) => open(() => pendingChanges.set(key, value, options)),
     delete: (key) => open(() => pendingChanges.delete(key)),
@@ -164,7 +164,7 @@ export function embeddedStore(
         if (valueKey === undefined) return lease;
         return {
           ...lease,
-          value: (content && (await decompress(withoutFence(content)))) ?? null,
+          value: (content && (await decodeValue(content))) ?? null,
           setAndRelease: (value, { ttlMs: valueTtlMs }) =>
             open(() => pendingChanges.set(valueKey, value, { ttlMs: valueTtlMs, fence: token }, back)),
         };
@@ -178,7 +178,7 @@ export function embeddedStore(
         if (page.done === true) return;
         for (const { key, content, expiresAt } of page.value) {
           if (!isWanted(key)) continue;
-          const value = await decompress(withoutFence(content));
+          const value = await decodeValue(content);
           if (value !== undefined) yield { key, value, expiresAt };
         }
       }

@@ -1,4 +1,4 @@
-import { compress, fenceOf, withFence } from '../../core/store/value-encoding.ts';
+import { encodeValue, fenceOf } from '../../core/store/value-encoding.ts';
 import { durationMs, type StoreSetOptions } from '../../core/store/store.ts';
 import type { Table, Writer } from './table.ts';
 
@@ -35,7 +35,7 @@ export class PendingChanges {
     const ttl = durationMs('ttlMs', ttlMs);
     const change: Change = { value, expiresAt: this.#table.now() + ttl, fence };
     await this.#change(key, change, async () => {
-      const content = withFence(await compress(value), fence);
+      const content = await encodeValue(value, fence);
       const write = (writer: Writer): void => {
         if (!isLate(writer, key, fence)) writer.put('value', { key, content, expiresAt: change.expiresAt });
         along?.(writer);

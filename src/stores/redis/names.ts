@@ -1,11 +1,6 @@
 import { RobotsInvalidOptionsError } from '../../core/base/index.ts';
 import type { StoreEntry } from '../../core/store/store.ts';
-import {
-  decompress,
-  MAX_VALUE_BYTES,
-  MAX_FENCE_BYTES,
-  withoutFence,
-} from '../../core/store/value-encoding.ts';
+import { decodeValue, MAX_FENCE_BYTES, MAX_VALUE_BYTES } from '../../core/store/value-encoding.ts';
 import type { RedisConnection, SendCommand } from './connection.ts';
 
 /** Reads of a value end here, so that an oversized foreign value costs no more than the largest valid one. */
@@ -71,7 +66,7 @@ export async function readEntry(
     send(name, 'GETRANGE', name, '0', LAST_BYTE),
     send(name, 'PTTL', name),
   ]);
-  const value = await decompress(withoutFence(bytes(reply)));
+  const value = await decodeValue(bytes(reply));
   const ttlMs = Number(String(ttl));
   return value === undefined || !(ttlMs > 0) ? undefined : { key, value, expiresAt: Date.now() + ttlMs };
 }

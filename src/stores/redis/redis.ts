@@ -1,5 +1,5 @@
 import { assertKnownOptions, invalid, quote } from '../../core/base/index.ts';
-import { compress, decompress, withFence, withoutFence } from '../../core/store/value-encoding.ts';
+import { decodeValue, encodeValue } from '../../core/store/value-encoding.ts';
 import {
   type FencedLease,
   durationMs,
@@ -89,12 +89,12 @@ export function redisStore(connection: RedisConnection, options: RedisStoreOptio
     async get(key) {
       const name = nameOf(prefix, key);
       const reply = await send(name, 'GETRANGE', name, '0', LAST_BYTE);
-      return decompress(withoutFence(bytes(reply)));
+      return decodeValue(bytes(reply));
     },
     async set(key, value, { ttlMs, fence }) {
       const name = nameOf(prefix, key);
       const ttl = wholeMs(durationMs('ttlMs', ttlMs));
-      const content = withFence(await compress(value), fence);
+      const content = await encodeValue(value, fence);
       if (fence === undefined) await send(name, 'SET', name, content, 'PX', ttl);
       else await setFenced(send, [name], content, fence, ttl);
     },
@@ -164,10 +164,10 @@ async function leaseOver(
   if (valueName === undefined) return lease;
   return {
     ...lease,
-    value: (await decompress(withoutFence(bytes(reply[1])))) ?? null,
+    value: (await decodeValue(bytes(reply[1]))) ?? null,
     async setAndRelease(value, options) {
       const valueTtl = wholeMs(durationMs('ttlMs', options.ttlMs));
-      await setFenced(send, [valueName, name], withFence(await compress(value), token), token, valueTtl);
+      await setFenced(send, [valueName, name], await encodeValue(value, token), token, valueTtl);
     },
   };
 }

@@ -31,6 +31,8 @@ export interface RecordCodecOptions {
 
 /** The most characters of a record without its file. */
 const MAX_REST_LENGTH = 256 * 1_024;
+/** The ends of a copy, a record and an entry. */
+const ENDS = '}}}';
 const HEAD = /^\{"v":(\d{1,9}),"sum":(\d{1,10}),/;
 
 /**
@@ -51,16 +53,13 @@ export class RecordCodec {
   encode(record: OriginRecord): string {
     const { maxBodyBytes, profileOf } = this.#options;
     const { keepCopyOnUnavailableMs } = profileOf(record.origin);
+    const writer = { maxBodyBytes, keepCopyOnUnavailableMs };
     const { copy, ...others } = record;
-    const writer = JSON.stringify({ maxBodyBytes, keepCopyOnUnavailableMs }).slice(1, -1);
-    let stored = JSON.stringify(others);
-    if (copy !== undefined) {
-      const { body, ...described } = copy;
-      const copyJson = `${JSON.stringify(described).slice(0, -1)},"body":${bodyJson(body)}}`;
-      stored = `${stored.slice(0, -1)},"copy":${copyJson}}`;
-    }
-    const rest = `${writer},"record":${stored}}`;
-    return `{"v":${RECORD_VERSION},"sum":${crc32(rest)},${rest}`;
+    if (copy === undefined) return summed(JSON.stringify({ ...writer, record: others }).slice(1));
+    const { body, ...described } = copy;
+    // The copy comes last, and its body last in the copy.
+    const json = JSON.stringify({ ...writer, record: { ...others, copy: described } });
+    return summed(`${json.slice(1, -ENDS.length)},"body":`, bodyJson(body), ENDS);
   }
 
   /**
@@ -97,6 +96,12 @@ export class RecordCodec {
   }
 }
 
+/** An entry, of parts in JSON. Nothing is copied here: the text becomes one when it is converted to bytes. */
+function summed(start: string, body = '', end = ''): string {
+  const sum = crc32(end, crc32(body, crc32(start)));
+  return `{"v":${RECORD_VERSION},"sum":${sum},${start}${body}${end}`;
+}
+
 function versionOf(entry: string): number | undefined {
   const value = parseJson(entry);
   const version: unknown = typeof value === 'object' && value !== null ? Reflect.get(value, 'v') : undefined;
@@ -119,13 +124,16 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** The CRC-32 of a text in UTF-8 (ISO 3309, as in gzip and in zlib's `crc32`). */
-export const crc32: (text: string) => number = builtin('node:zlib')?.crc32 ?? crc32OfText;
+/**
+ * The CRC-32 of a text in UTF-8 (ISO 3309, as in gzip and in zlib's `crc32`), or of a text after that with the sum
+ * `before`.
+ */
+export const crc32: (text: string, before?: number) => number = builtin('node:zlib')?.crc32 ?? crc32OfText;
 
 /** {@link crc32} for platforms without `node:zlib`. */
-export function crc32OfText(text: string): number {
+export function crc32OfText(text: string, before = 0): number {
   table ??= makeTable();
-  let checksum = ~0;
+  let checksum = ~before;
   for (const byte of new TextEncoder().encode(text)) {
     checksum = (checksum >>> 8) ^ (table[(checksum ^ byte) & 0xff] ?? 0);
   }

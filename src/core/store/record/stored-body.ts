@@ -6,7 +6,6 @@ export type RecordWithoutBody = Omit<OriginRecord, 'copy'> & { readonly copy?: O
 
 /** A BOM is part of the file. */
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-const encoder = new TextEncoder();
 
 /**
  * A body as JSON: its text or, if that is shorter than the text with its escapes, `{"base64":"…"}`. A store may compress
@@ -17,9 +16,8 @@ export function bodyJson(body: Uint8Array): string {
   try {
     const text = textOf(body);
     const json = JSON.stringify(text);
-    // A text of as many characters as bytes is ASCII.
-    const jsonLength = text.length === body.length ? json.length : encoder.encode(json).length;
-    if (jsonLength <= base64Length) return json;
+    // Quotes and escapes are ASCII: each character that JSON adds is a byte.
+    if (body.length + json.length - text.length <= base64Length) return json;
   } catch {
     // Not valid UTF-8.
   }
