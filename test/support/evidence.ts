@@ -5,6 +5,8 @@ import {
   type ReplayOptions,
   type ReplayReport,
 } from '../../src/extras/evidence/index.ts';
+import { Conduct, type EarlyStart } from '../../src/extras/evidence/conduct.ts';
+import { Replay } from '../../src/extras/evidence/replay.ts';
 import { bodyJson } from '../../src/core/store/record/stored-body.ts';
 
 /** Collects the entries of clients, and gives them as the lines of one file. */
@@ -40,4 +42,14 @@ export async function replayed(lines: readonly string[], options: ReplayOptions 
   const differences: ReplayDifference[] = [];
   const report = await replay(lines, { ...options, onDifference: (one) => void differences.push(one) });
   return { ...report, differences };
+}
+
+/** The requests of a log that were sent too early. */
+export function earlyStarts(lines: readonly string[]): EarlyStart[] {
+  const replay = new Replay({});
+  const conduct = new Conduct();
+  return lines.flatMap((line) => {
+    const taken = replay.take(replay.read(line));
+    return taken === undefined ? [] : conduct.add('evidence.ndjson', taken);
+  });
 }

@@ -1,4 +1,4 @@
-import { omitUndefined, Lazy } from '../base/index.ts';
+import { Lazy } from '../base/index.ts';
 import { decisionChannels } from '../decision/index.ts';
 import type { OriginMemory } from '../cache/index.ts';
 import type { ClientAttempts } from './attempts.ts';
@@ -53,11 +53,16 @@ export function lazyStore(
 /** Paced origins take little memory, so a small `cache.maxOrigins` does not limit them. */
 const MIN_PACED_ORIGINS = 1_000;
 
-/** What lets requests start. `client`: for messages about its decisions. */
+/**
+ * What lets requests start.
+ *
+ * @param engineOf The engine of the client, which is made after this.
+ * @param client For messages about its decisions.
+ */
 export function lazyPacer(
   { clock, random, maxOrigins }: Settings,
   stored: Lazy<StoredOrigins> | undefined,
-  fileOf: ClientEngine['fileOf'],
+  engineOf: () => ClientEngine,
   client: object,
   recorder: Recorder | undefined,
 ): Lazy<Pacer> {
@@ -72,19 +77,18 @@ export function lazyPacer(
       maxOrigins: Math.max(MIN_PACED_ORIGINS, maxOrigins),
       fleet: (await stored?.load())?.fleet,
       requestRateMs: (decision) => {
-        const file = fileOf(decision);
+        const file = engineOf().fileOf(decision);
         return file && rates.delayMsOf(file, decision.agent, clock.now());
       },
       onDeferral: (decision, deferral) => {
         recorder?.onDeferral(decision, deferral.retryAt, deferral.delayFrom);
         if (deferred.hasSubscribers) deferred.publish({ decision, ...deferral, client });
       },
-      onPause: (origin, { status, from, until, incident, delayFrom }, isLonger) => {
-        recorder?.onPause(origin, from, until, status);
-        if (isLonger || !pause.hasSubscribers) return;
-        const about = omitUndefined({ status });
-        pause.publish({ origin, ...about, from, until, incident, delayFrom, client });
+      onPause: (origin, paused, news) => {
+        recorder?.onPause(origin, paused);
+        if (news === 'begins' && pause.hasSubscribers) pause.publish({ origin, ...paused, client });
       },
+      onBookedRequest: (request) => engineOf().publishRequest(request),
     });
   });
 }

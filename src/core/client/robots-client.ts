@@ -116,7 +116,7 @@ export class RobotsClient {
       });
     const memory = new OriginMemory({ maxOrigins, maxBytes, clock, profileOf, observer: recorder });
     const attempts = lazyAttempts(settings, origins, memory, this);
-    const pacer = lazyPacer(settings, stored, (decision) => this[ENGINE].fileOf(decision), this, recorder);
+    const pacer = lazyPacer(settings, stored, () => this[ENGINE], this, recorder);
     const refresher = new OriginRefresher({
       pauses: {
         has: (origin) => pacer.value?.pausedUntil(origin) !== undefined,

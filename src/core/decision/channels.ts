@@ -65,7 +65,13 @@ export interface IgnoredMessage extends ClientMessage {
   readonly because: string;
 }
 
-/** Details of a request that a guard sent. */
+/** The delays of the option `pacing`, in milliseconds. */
+export interface OwnDelays {
+  readonly defaultDelayMs: number;
+  readonly minDelayMs: number;
+}
+
+/** Details of a request that a guard sent, or the caller with a booking of `reserve`. */
 export interface SentRequest {
   readonly url: string;
   readonly origin: string;
@@ -78,6 +84,8 @@ export interface SentRequest {
   readonly refused?: 'ERR_ROBOTS_USAGE';
   /** The field `Retry-After` of a 429 or 503. */
   readonly retryAfter?: string;
+  /** The crawler's own delays, if the request was paced. They hold beside what the site states. */
+  readonly pacing?: OwnDelays;
   /** The field `cf-mitigated`: the site's CDN responded with a challenge or a block. */
   readonly challenge?: string;
   /** The price that a 402 names, as in its field `crawler-price`. */
@@ -85,8 +93,8 @@ export interface SentRequest {
 }
 
 /**
- * `canfetch:request`: the header of a response to a guard's request has come, or the request failed. One for each request
- * that was sent; redirects are requests of their own.
+ * `canfetch:request`: the header of a response to a guard's request has come, or the request failed; or `done` of a booking
+ * was called. One for each request that was sent; redirects are requests of their own.
  */
 export interface RequestMessage extends ClientMessage, SentRequest {}
 

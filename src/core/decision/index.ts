@@ -12,6 +12,7 @@ export {
   type IgnoredMessage,
   type PaymentMessage,
   type RequestMessage,
+  type OwnDelays,
   type SentRequest,
   type UsageRefusalMessage,
 } from './channels.ts';

@@ -30,6 +30,8 @@ type PacedWaiter = Waiter<PacedRequest>;
 
 /** Maximum sleep: the clock may be set, or the machine suspended, meanwhile. */
 const MAX_SLEEP_MS = 60_000;
+/** A pause of the fleet is news when it is longer by this: each look at it differs by some milliseconds. */
+const LONGER_PAUSE_MS = 1_000;
 /** A request asks the fleet for pauses at most this long before its start. */
 const PAUSE_CHECK_MS = 200;
 const WAKE = Symbol('wake');
@@ -40,6 +42,7 @@ export class OriginQueue {
   readonly #clock: Clock;
   readonly #monotonic: MonotonicClock;
   readonly #slots: FleetSlots | undefined;
+  readonly #onSharedPause: (pause: Pause) => void;
   readonly #waiters = new WaitingList<PacedRequest>();
   #turns = 0;
   #isServing = false;
@@ -50,9 +53,17 @@ export class OriginQueue {
   #sleeper:
     { readonly until: number; readonly forPermit: boolean; readonly controller: AbortController } | undefined;
 
-  constructor(origin: string, clock: Clock, monotonic: MonotonicClock, fleet: FleetSchedule | undefined) {
+  /** @param onSharedPause Called with a pause that another member of the fleet learnt of. */
+  constructor(
+    origin: string,
+    clock: Clock,
+    monotonic: MonotonicClock,
+    fleet: FleetSchedule | undefined,
+    onSharedPause: (pause: Pause) => void,
+  ) {
     this.#clock = clock;
     this.#monotonic = monotonic;
+    this.#onSharedPause = onSharedPause;
     this.#slots = fleet && new FleetSlots(origin, monotonic, fleet);
   }
 
@@ -164,7 +175,11 @@ export class OriginQueue {
     if (pausedMs === 0) return;
     const now = this.#monotonic.now();
     const signal = { now, startedAt: undefined, askedMs: pausedMs, backOff: false, random: () => 0 } as const;
-    if (this.schedule.learn(signal) !== undefined) this.#mustRecheckAll = true;
+    const knownUntil = this.schedule.pauseAt(now)?.until ?? -Infinity;
+    const pause = this.schedule.learn(signal);
+    if (pause === undefined) return;
+    this.#mustRecheckAll = true;
+    if (pause.until - knownUntil >= LONGER_PAUSE_MS) this.#onSharedPause(pause);
   }
 
   close(reason: unknown): void {

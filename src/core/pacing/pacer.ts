@@ -1,5 +1,12 @@
-import { type Clock, MonotonicClock, systemClock, yieldToEventLoop } from '../base/index.ts';
-import type { Decision, OriginPacing, Pause } from '../decision/index.ts';
+import {
+  type Clock,
+  codeOf,
+  MonotonicClock,
+  omitUndefined,
+  systemClock,
+  yieldToEventLoop,
+} from '../base/index.ts';
+import type { Decision, OriginPacing, Pause, SentRequest } from '../decision/index.ts';
 import { asksForPause, fieldLines } from '../lifecycle/index.ts';
 import { RobotsDeferredError } from './deferred.ts';
 import type { FleetSchedule } from './fleet-slots.ts';
@@ -24,8 +31,13 @@ export interface PacerOptions {
   /** Called when a request is deferred. */
   readonly onDeferral?: (decision: Decision, deferral: Deferral) => void;
   /** Called when a pause begins, and when it becomes longer. Times are epoch ms. */
-  readonly onPause?: (origin: string, pause: Pause, isLonger: boolean) => void;
+  readonly onPause?: (origin: string, pause: Pause, news: PauseNews) => void;
+  /** Called when the request of a booking has ended. */
+  readonly onBookedRequest?: (request: SentRequest) => void;
 }
+
+/** What is new about a pause. `shared`: another member of the fleet learnt of it. */
+export type PauseNews = 'begins' | 'is-longer' | 'shared';
 
 /** The delays of a policy. */
 interface StatedDelays {
@@ -43,13 +55,16 @@ export class Pacer implements Permits {
   readonly #isRealTime: boolean;
 
   constructor(options: PacerOptions) {
-    const { maxOrigins, clock, fleet } = options;
+    const { maxOrigins, clock, fleet, onPause } = options;
     this.#options = options;
     this.#clock = new MonotonicClock(clock);
     this.#isRealTime = clock === systemClock || clock.sleep === undefined;
     this.#queues = new OriginQueues(
       maxOrigins,
-      (origin) => new OriginQueue(origin, clock, this.#clock, fleet),
+      (origin) =>
+        new OriginQueue(origin, clock, this.#clock, fleet, (pause) =>
+          onPause?.(origin, this.#inEpochMs(pause), 'shared'),
+        ),
     );
   }
 
@@ -229,7 +244,8 @@ export class Pacer implements Permits {
     const queue = this.#queues.ofPause(origin, now, now + (signal.askedMs ?? backOffMs));
     const before = queue?.schedule.pauseAt(now);
     const pause = queue?.learn({ ...signal, now, random });
-    if (pause !== undefined) onPause?.(origin, this.#inEpochMs(pause), pause.from === before?.from);
+    if (pause === undefined) return;
+    onPause?.(origin, this.#inEpochMs(pause), pause.from === before?.from ? 'is-longer' : 'begins');
   }
 
   #deferralOf(decision: Decision, { retryAt, delayFrom }: Deferral): Deferral {
@@ -245,6 +261,7 @@ export class Pacer implements Permits {
 
   #booked(request: PacedRequest): Settled {
     const permit = new PagePermit(this, request, 0);
+    let isReported = false;
     return {
       status: 'booked',
       decision: request.decision,
@@ -252,13 +269,31 @@ export class Pacer implements Permits {
       delayFrom: request.delayFrom,
       at: this.#clock.epochMs(request.at),
       waitMs: Math.max(0, request.at - this.now()),
-      done(response) {
+      done: (response) => {
         // The caller sends the request, so its start is not observed.
         request.hasStarted = true;
         permit.done(response);
+        if (!isReported) this.#options.onBookedRequest?.(this.#sentRequest(request, response));
+        isReported = true;
       },
       release: () => permit.release(),
     };
+  }
+
+  #sentRequest(
+    { url, decision, pace, at }: PacedRequest,
+    { status, headers, error }: PageResponse = {},
+  ): SentRequest {
+    return omitUndefined({
+      url,
+      origin: decision.origin,
+      startedAt: Math.min(this.#clock.epochMs(at), this.#options.clock.now()),
+      status,
+      error: status === undefined && error !== undefined ? codeOf(error) : undefined,
+      retryAfter: asksForPause(status) ? fieldLines(headers, 'retry-after') : undefined,
+      challenge: fieldLines(headers, 'cf-mitigated'),
+      pacing: { defaultDelayMs: pace.defaultDelayMs, minDelayMs: pace.minDelayMs },
+    });
   }
 
   #inEpochMs(pause: Pause): Pause {

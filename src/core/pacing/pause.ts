@@ -9,6 +9,8 @@ export interface PageResponse {
   readonly status?: number;
   /** The header fields, of which `Retry-After` and `cf-mitigated` are read. */
   readonly headers?: HeaderFields;
+  /** Why there was no response. */
+  readonly error?: unknown;
 }
 
 /** What may begin a pause, or lengthen one. */

@@ -140,8 +140,9 @@ export type Reservation =
       /** Epoch ms. */
       readonly at: number;
       /**
-       * The request has ended, with this response if there is one: 429 and 503 pause the origin. Frees the permit, which
-       * else ends 30 seconds after `at`. A call with a status counts also after one without.
+       * The request has ended, with this response, or with an error: 429 and 503 pause the origin. Frees the permit, which
+       * else ends 30 seconds after `at`. A status pauses the origin also after a call without one. Evidence and the crawl
+       * report have the first call.
        */
       done(response?: PageResponse): void;
       /** The request is not sent, so its time is free again. In a fleet this client's next request gets it. */

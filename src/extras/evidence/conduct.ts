@@ -1,11 +1,15 @@
-import { retryAfterMs } from '../../core/lifecycle/index.ts';
+import { omitUndefined } from '../../core/base/index.ts';
+import type { DelayFrom, OwnDelays } from '../../core/decision/index.ts';
+import { asksForPause, retryAfterMs } from '../../core/lifecycle/index.ts';
 import { requestRate } from '../../core/rules/index.ts';
-import type { PauseEntry, RequestEntry } from '../../core/client/evidence/entry.ts';
+import type { DecisionEntry, PauseEntry, RequestEntry } from '../../core/client/evidence/entry.ts';
+import { type Gap, gapOf } from '../../core/pacing/gap.ts';
 import type { ReplayedAgain } from './replay-state.ts';
 import type { ReplayedLine } from './replay.ts';
 
 /** A request that was sent too early. Times in epoch ms. */
 export interface EarlyStart {
+  readonly file: string;
   /** The line of the request. */
   readonly line: number;
   readonly url: string;
@@ -13,7 +17,7 @@ export interface EarlyStart {
   /** When it could have been sent. */
   readonly earliestAt: number;
   /** What it should have waited for. */
-  readonly reason: 'pause' | 'retry-after' | 'crawl-delay' | 'request-rate';
+  readonly reason: Exclude<DelayFrom, 'concurrency'>;
 }
 
 /** Requests may be this share of a gap early, and this long at most: what pacing tolerates, too. */
@@ -21,39 +25,42 @@ const TOLERATED_SHARE = 0.1;
 const MAX_TOLERATED_MS = 50;
 /** A site may ask for a day at most. */
 const MAX_PAUSE_MS = 24 * 60 * 60 * 1000;
-/** Starts and pauses of an origin that are kept: responses come in another order than requests were sent. */
+/** Decisions, starts and pauses of an origin that are kept: responses come in another order than requests were sent. */
 const MAX_KEPT = 64;
+const NO_DELAYS = { defaultDelayMs: 0, minDelayMs: 0 };
 
-interface Pause {
-  readonly from: number;
-  readonly until: number;
-  readonly reason: 'pause' | 'retry-after';
+type Pause = Pick<PauseEntry, 'from' | 'until' | 'delayFrom'>;
+
+/** A decision, and the delays that the site stated at its time. */
+interface Stated {
+  readonly run: string;
+  readonly url: string;
+  readonly at: number;
+  readonly crawlDelayMs?: number;
+  readonly requestRateMs?: number;
 }
+
+type Response = Pick<RequestEntry, 'origin' | 'status' | 'retryAfter' | 'startedAt' | 'at'>;
 
 interface Start {
   readonly request: RequestEntry;
+  readonly file: string;
   readonly line: number;
-  readonly gap: Gap | undefined;
+  readonly stated: Stated | undefined;
   isEarly: boolean;
-}
-
-/** The delay that a site states. */
-interface Gap {
-  readonly delayMs: number;
-  readonly delayFrom: 'crawl-delay' | 'request-rate';
 }
 
 /** What counts for the requests of one origin. */
 class OriginConduct {
   readonly pauses: Pause[] = [];
+  readonly decided: Stated[] = [];
   /** By the time of the start. */
   readonly starts: Start[] = [];
-  gap: Gap | undefined;
 }
 
 /**
- * Checks the requests of a log against the pauses and the `Retry-After` of their origins, and against the delays that
- * their robots.txt states. Delays of the crawler's own are not checked.
+ * Checks the requests of a log against the pauses and the `Retry-After` of their origins, the delays that their robots.txt
+ * states, and the crawler's own delays, which hold between paced requests of one client.
  */
 export class Conduct {
   readonly #origins = new Map<string, OriginConduct>();
@@ -65,20 +72,20 @@ export class Conduct {
   }
 
   /** Takes the next line. Returns the starts that turn out to be too early. */
-  add({ entry, line, again, isSelected }: ReplayedLine): readonly EarlyStart[] {
+  add(file: string, { entry, line, again, isSelected }: ReplayedLine): readonly EarlyStart[] {
     switch (entry.type) {
       case 'decision':
-        if (again !== undefined) this.#at(entry.origin).gap = gapOf(again, entry.at);
+        if (again !== undefined) keep(this.#at(entry.origin).decided, statedIn(again, entry));
         return [];
       case 'robots':
-        if ('outcome' in entry) this.#pause(entry.origin, entry.status, entry.headers?.retryAfter, entry.at);
+        if ('outcome' in entry) this.#pause({ ...entry, ...entry.headers, startedAt: entry.at });
         return [];
       case 'pause':
-        keep(this.#at(entry.origin).pauses, pauseOf(entry));
+        this.#keepPause(entry);
         return [];
       case 'request': {
-        const early = isSelected ? this.#start(entry, line) : [];
-        this.#pause(entry.origin, entry.status, entry.retryAfter, entry.at);
+        const early = isSelected ? this.#start(entry, file, line) : [];
+        this.#pause(entry);
         return early;
       }
       default:
@@ -86,30 +93,37 @@ export class Conduct {
     }
   }
 
-  #start(request: RequestEntry, line: number): readonly EarlyStart[] {
+  #start(request: RequestEntry, file: string, line: number): readonly EarlyStart[] {
     this.#requests++;
-    const origin = this.#at(request.origin);
-    const start: Start = { request, line, gap: origin.gap, isEarly: false };
-    const { starts } = origin;
+    const { decided, starts, pauses } = this.#at(request.origin);
+    const start: Start = { request, file, line, stated: statedFor(request, decided), isEarly: false };
     let at = starts.length;
     while ((starts[at - 1]?.request.startedAt ?? -Infinity) > request.startedAt) at--;
     starts.splice(at, 0, start);
+    const next = starts[at + 1];
+    const found = [
+      earlyIn(pauses, start) ?? earlyAfter(starts[at - 1], start),
+      next && earlyAfter(start, next),
+    ];
     if (starts.length > MAX_KEPT) starts.shift();
-    const paused = origin.pauses.find(
-      ({ from, until }) => request.startedAt > from && request.startedAt < until,
-    );
-    const found = [paused === undefined ? early(starts, start) : earlyIn(start, paused)];
-    const next = starts[starts.indexOf(start) + 1];
-    if (next !== undefined) found.push(early(starts, next));
     return found.filter((each) => each !== undefined);
   }
 
-  /** RFC 6585 §4 and RFC 9110 §15.6.4: the statuses whose `Retry-After` is the time to wait. */
-  #pause(origin: string, status: number | undefined, retryAfter: string | undefined, at: number): void {
-    if (status !== 429 && status !== 503) return;
-    const askedMs = retryAfterMs(retryAfter, at, { minMs: 0, maxMs: MAX_PAUSE_MS }) ?? 0;
-    if (askedMs === 0) return;
-    keep(this.#at(origin).pauses, { from: at, until: at + askedMs, reason: 'retry-after' });
+  /**
+   * The response came at some time after the start. A wait from the start on is too short by the time of the response,
+   * which the entry of the pause has.
+   */
+  #pause({ origin, status, retryAfter, startedAt, at }: Response): void {
+    if (!asksForPause(status)) return;
+    const askedMs = retryAfterMs(retryAfter, startedAt, { minMs: 0, maxMs: MAX_PAUSE_MS }) ?? 0;
+    const until = startedAt + askedMs;
+    if (until > at) this.#keepPause({ origin, from: at, until, delayFrom: 'retry-after' });
+  }
+
+  #keepPause({ origin, ...pause }: Pause & { readonly origin: string }): void {
+    const { pauses } = this.#at(origin);
+    const isKnown = pauses.some(({ from, until }) => from <= pause.from && until >= pause.until);
+    if (!isKnown) keep(pauses, pause);
   }
 
   #at(origin: string): OriginConduct {
@@ -124,37 +138,56 @@ function keep<Item>(list: Item[], item: Item): void {
   if (list.length > MAX_KEPT) list.shift();
 }
 
-function pauseOf({ from, until }: PauseEntry): Pause {
-  return { from, until, reason: 'pause' };
-}
-
-function gapOf({ decision, file }: ReplayedAgain, at: number): Gap | undefined {
+function statedIn({ decision, file }: ReplayedAgain, { run, url, at }: DecisionEntry): Stated {
   const { agent, crawlDelayMs } = decision;
   const requestRateMs = file && requestRate(file, agent, { atMs: at });
-  if (requestRateMs !== undefined && requestRateMs > (crawlDelayMs ?? 0))
-    return { delayMs: requestRateMs, delayFrom: 'request-rate' };
-  return crawlDelayMs === undefined ? undefined : { delayMs: crawlDelayMs, delayFrom: 'crawl-delay' };
+  return { run, url, at, ...omitUndefined({ crawlDelayMs, requestRateMs }) };
 }
 
-/** Whether a request was sent within a pause. */
-function earlyIn(start: Start, { until, reason }: Pause): EarlyStart {
-  return earlyStart(start, until, reason);
+/** What the site stated when the request was decided. A request without a check has no decision: the latest one counts. */
+function statedFor({ run, url, startedAt }: RequestEntry, decided: readonly Stated[]): Stated | undefined {
+  const own = decided.filter((each) => each.run === run && each.url === url && each.at <= startedAt);
+  return own.at(-1) ?? decided.at(-1);
+}
+
+/** Whether a request was sent within a pause. Those sent before it belong to its incident. */
+function earlyIn(pauses: readonly Pause[], start: Start): EarlyStart | undefined {
+  const { startedAt } = start.request;
+  let longest: Pause | undefined;
+  for (const pause of pauses) {
+    const isBroken = startedAt > pause.from && startedAt < pause.until;
+    if (isBroken && pause.until > (longest?.until ?? 0)) longest = pause;
+  }
+  return longest && earlyStart(start, longest.until, longest.delayFrom);
 }
 
 /** Whether a request was sent too soon after the one before it. */
-function early(starts: readonly Start[], start: Start): EarlyStart | undefined {
-  const before = starts[starts.indexOf(start) - 1];
-  const { gap, isEarly, request } = start;
-  if (before === undefined || gap === undefined || isEarly) return undefined;
-  const earliestAt = before.request.startedAt + gap.delayMs;
-  const toleratedMs = Math.min(gap.delayMs * TOLERATED_SHARE, MAX_TOLERATED_MS);
-  return request.startedAt < earliestAt - toleratedMs
-    ? earlyStart(start, earliestAt, gap.delayFrom)
+function earlyAfter(before: Start | undefined, start: Start): EarlyStart | undefined {
+  if (before === undefined || start.isEarly) return undefined;
+  const { delayMs, delayFrom } = gapBetween(before, start);
+  const earliestAt = before.request.startedAt + delayMs;
+  const toleratedMs = Math.min(delayMs * TOLERATED_SHARE, MAX_TOLERATED_MS);
+  return start.request.startedAt < earliestAt - toleratedMs
+    ? earlyStart(start, earliestAt, delayFrom)
     : undefined;
+}
+
+/** The gap in force. Paced requests of one client are in one queue, where the longer gap of two neighbours holds. */
+function gapBetween(before: Start, start: Start): Gap {
+  const [one, other] = [before.request, start.request];
+  if (one.run !== other.run || one.pacing === undefined || other.pacing === undefined) {
+    return gapUnder(NO_DELAYS, start);
+  }
+  const [gap, gapBefore] = [gapUnder(other.pacing, start), gapUnder(one.pacing, before)];
+  return gapBefore.delayMs > gap.delayMs ? gapBefore : gap;
+}
+
+function gapUnder(pacing: OwnDelays, { stated }: Start): Gap {
+  return gapOf(stated ?? {}, stated?.requestRateMs, pacing);
 }
 
 function earlyStart(start: Start, earliestAt: number, reason: EarlyStart['reason']): EarlyStart {
   start.isEarly = true;
-  const { url, startedAt } = start.request;
-  return { line: start.line, url, startedAt, earliestAt, reason };
+  const { file, line, request } = start;
+  return { file, line, url: request.url, startedAt: request.startedAt, earliestAt, reason };
 }

@@ -16,6 +16,7 @@ import type {
   EvidenceEntry,
   EvidenceLine,
   OverrideEntry,
+  PauseEntry,
   RunEntry,
 } from '../../core/client/evidence/entry.ts';
 import { restated } from '../../core/client/evidence/recorder.ts';
@@ -54,6 +55,8 @@ const WRITE_CHARACTERS = 256 * 1_024;
 const CHECK_EVERY_MS = 5_000;
 /** The lock has another owner: see {@link EvidenceMessage}. */
 const TAKEN_OVER = 'ELOCKED';
+/** At each multiple of it the pauses that are over are forgotten. */
+const PAUSES_SWEPT_AT = 1_000;
 /** Characters of an entry without its URL and its body, more or less. */
 const ENTRY_CHARACTERS = 300;
 
@@ -120,6 +123,8 @@ function open(path: string): EvidenceWriter {
 interface KnownRun {
   readonly entry: RunEntry;
   readonly overrides: OverrideEntry[];
+  /** The latest pauses, by origin. */
+  readonly pauses: Map<string, PauseEntry>;
   /** One more than the number of the latest written entry. */
   next: number;
   /** The time of the latest entry. */
@@ -183,7 +188,7 @@ class EvidenceWriter {
   add(entry: EvidenceEntry): void {
     if (this.#isClosed) return this.#lose(1, 'ERR_ROBOTS_CLOSED');
     if (!this.#isOwner) return this.#lose(1, TAKEN_OVER);
-    if (entry.type === 'run') this.#known.set(entry.run, { entry, overrides: [], next: 0, at: entry.at });
+    if (entry.type === 'run') this.#known.set(entry.run, knownRun(entry));
     // Without its run an entry cannot be replayed.
     else if (!this.#known.has(entry.run)) return this.#lose(1, 'ERR_ROBOTS_EVIDENCE');
     this.#waiting.push(entry);
@@ -303,12 +308,13 @@ class EvidenceWriter {
       if (here === undefined) yield* this.#beginRun(known, entry);
       else yield* this.#restate(entry, here);
       if ('override' in entry) known.overrides.push(entry);
+      else if (entry.type === 'pause') keepPause(known.pauses, entry);
     }
     yield this.#lineOf(entry);
   }
 
   /** The first lines of a run in a file. */
-  *#beginRun({ entry, overrides, next }: KnownRun, first: EvidenceEntry): Iterable<Line> {
+  *#beginRun({ entry, overrides, pauses, next }: KnownRun, first: EvidenceEntry): Iterable<Line> {
     const here: RunInFile = {
       hash: createHash('sha256'),
       lines: 0,
@@ -320,6 +326,8 @@ class EvidenceWriter {
     if (first.type === 'run') return;
     yield this.#lineOf({ ...entry, from: Math.max(next, 1) });
     for (const override of overrides) yield this.#lineOf({ ...override, restated: true });
+    for (const pause of pauses.values())
+      if (pause.until > first.at) yield this.#lineOf({ ...pause, restated: true });
     yield* this.#restate(first, here);
   }
 
@@ -398,6 +406,17 @@ class EvidenceWriter {
       'CANFETCH_EVIDENCE_LOST',
     );
   }
+}
+
+function knownRun(entry: RunEntry): KnownRun {
+  return { entry, overrides: [], pauses: new Map(), next: 0, at: entry.at };
+}
+
+/** Forgets the pauses that are over when there are many. */
+function keepPause(pauses: Map<string, PauseEntry>, pause: PauseEntry): void {
+  pauses.set(pause.origin, pause);
+  if (pauses.size % PAUSES_SWEPT_AT !== 0) return;
+  for (const [origin, { until }] of pauses) if (until <= pause.at) pauses.delete(origin);
 }
 
 /** Whether a line counts as lost when it is not written. Others are written again. */

@@ -200,9 +200,20 @@ const CHECKS: ReadonlyMap<unknown, Check> = new Map<EvidenceLine['type'], Check>
       error: optional(text),
       refused: optional(oneOf(['ERR_ROBOTS_USAGE'])),
       retryAfter: optional(text),
+      pacing: optional(having({ defaultDelayMs: number, minDelayMs: number })),
     }),
   ],
   ['deferred', having({ ...ofOrigin, url: text, retryAt: time, delayFrom: text })],
-  ['pause', having({ ...ofOrigin, from: time, until: time, status: optional(status) })],
+  [
+    'pause',
+    having({
+      ...ofOrigin,
+      from: time,
+      until: time,
+      delayFrom: oneOf(['retry-after', 'back-off']),
+      status: optional(status),
+      restated: onlyTrue,
+    }),
+  ],
   ['end', having({ ...ofRun, entries: number, sha256: stored.sha256 })],
 ]);

@@ -3,6 +3,7 @@ import {
   type Decision,
   type DecisionContext,
   decisionChannels,
+  type OwnDelays,
   type RedirectChain,
   type SentRequest,
 } from '../../core/decision/index.ts';
@@ -15,15 +16,19 @@ import { fieldOf, priceIn, type ResponseFields, retryAfterOf } from './response-
 const ABOUT_REQUEST: DecisionContext = Object.freeze({ request: true });
 
 type Listeners = Pick<GuardSettings<unknown>, 'onRefusal' | 'onIgnored' | 'onPaymentRequired'>;
+type EventSettings = Listeners & Pick<GuardSettings<unknown>, 'pace'>;
 
 /** Publishes what a guard does: to the functions among its options, and on the diagnostics channels. */
 export class GuardEvents {
   readonly #client: GuardClientAdapter;
   readonly #listeners: Listeners;
+  readonly #pacing: OwnDelays | undefined;
 
-  constructor(client: GuardClientAdapter, listeners: Listeners) {
+  constructor(client: GuardClientAdapter, settings: EventSettings) {
     this.#client = client;
-    this.#listeners = listeners;
+    this.#listeners = settings;
+    const { pace } = settings;
+    this.#pacing = pace && { defaultDelayMs: pace.defaultDelayMs, minDelayMs: pace.minDelayMs };
   }
 
   /** A request was decided. Called once for each request, however often it waited. */
@@ -65,10 +70,11 @@ export class GuardEvents {
   }
 
   /** The header of a response to a request has come, or the request has ended without one. */
-  sent(url: string | URL, startedAt: number, decision: Decision | undefined, end: RequestEnd): void {
+  sent({ url, startedAt, decision, isPaced }: StartedAt, end: RequestEnd): void {
     const { href, origin } =
       decision === undefined ? locate(url) : { href: decision.url, origin: decision.origin };
-    this.#client.publishRequest({ url: href, origin, startedAt, ...endOf(end) });
+    const pacing = isPaced ? this.#pacing : undefined;
+    this.#client.publishRequest({ url: href, origin, startedAt, ...(pacing && { pacing }), ...endOf(end) });
   }
 
   /** The site responded with 402. */
@@ -80,6 +86,15 @@ export class GuardEvents {
     if (onPaymentRequired !== undefined) invokeListener('onPaymentRequired', onPaymentRequired, required);
     if (payment.hasSubscribers) payment.publish({ ...required, client: this.#client.client });
   }
+}
+
+/** A request that was sent. */
+interface StartedAt {
+  readonly url: string | URL;
+  /** Epoch ms. */
+  readonly startedAt: number;
+  readonly decision: Decision | undefined;
+  readonly isPaced: boolean;
 }
 
 /** How a request ended: with a response, or with an error, if the library shows one. */

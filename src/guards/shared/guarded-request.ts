@@ -274,7 +274,8 @@ export class GuardedRequest implements PlannedRequest, AdmittedRequest, StartedR
     const startedAt = this.#startedAt;
     if (startedAt === undefined) return;
     this.#startedAt = undefined;
-    this.#context.events.sent(this.url, startedAt, this.decision, end);
+    const { url, decision } = this;
+    this.#context.events.sent({ url, startedAt, decision, isPaced: this.#permit !== undefined }, end);
   }
 
   fail(error: unknown): void {

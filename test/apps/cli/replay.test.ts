@@ -347,6 +347,42 @@ describe('replay --conduct', () => {
     ]);
   });
 
+  it('checks a request after a rotation against the one before it', async () => {
+    const path = join(folder, 'rotated.ndjson');
+    const evidence = await evidenceFile(path);
+    let now = START;
+    const client = new RobotsClient({
+      agent: 'ExampleBot',
+      clock: { now: () => now },
+      evidence,
+      transport: { fetch: async () => new Response(SLOW) },
+    });
+    const get = guardFetch(async (_url: string) => new Response('a page'), client);
+    await get('https://a.example/first');
+    evidence.reopen();
+    renameSync(path, `${path}.1`);
+    now += 4_000;
+    await get('https://a.example/second');
+    await client.close();
+    await evidence.close();
+    expect((await cli(['replay', '--conduct', path])).stdout).toBe('1 request: none too early\n');
+    const { stdout } = await cli(['replay', '--conduct', '--json', path, `${path}.1`]);
+    expect(records(stdout)).toMatchObject([
+      { kind: 'early', file: path, url: 'https://a.example/second', reason: 'crawl-delay' },
+      { kind: 'conduct', requests: 2, early: 1 },
+    ]);
+  });
+
+  it('says which delay of the crawler’s own was not kept', async () => {
+    const path = await crawlAt([0, 10], [], 'User-agent: *\n');
+    const claiming = join(folder, 'claiming.ndjson');
+    const pacing = '"startedAt":$1,"pacing":{"defaultDelayMs":500,"minDelayMs":30000}';
+    writeFileSync(claiming, readFileSync(path, 'utf8').replace(/"startedAt":(\d+)/g, pacing));
+    const { stdout } = await cli(['replay', '--conduct', claiming]);
+    expect(stdout).toContain(', 20 s before the end of the crawler’s `minDelayMs`\n');
+    expect(stdout).toMatch(/^2 requests: 1 too early$/m);
+  });
+
   it('finds that requests were removed from the log', async () => {
     const path = await crawlAt([0, 10, 21]);
     const cut = join(folder, 'cut.ndjson');

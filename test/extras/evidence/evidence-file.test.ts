@@ -14,10 +14,10 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { RobotsClient } from '../../../src/index.ts';
+import { guardFetch, RobotsClient } from '../../../src/index.ts';
 import type { EvidenceEntry } from '../../../src/core/client/evidence/entry.ts';
 import { type EvidenceFile, evidenceFile, type EvidenceMessage } from '../../../src/extras/evidence/index.ts';
-import { replayed } from '../../support/evidence.ts';
+import { earlyStarts, replayed } from '../../support/evidence.ts';
 import { smallDisk } from '../../support/small-disk.ts';
 import { compileScript, startWorker } from '../../support/workers.ts';
 
@@ -449,6 +449,51 @@ describe('a rotation', () => {
     expect((await replayed(torn)).differences).toContainEqual(
       expect.objectContaining({ fault: 'missing-lines' }),
     );
+  });
+
+  it.each<[string, (path: string, evidence: EvidenceFile) => void]>([
+    [
+      'reopen()',
+      (path, evidence) => {
+        renameSync(path, `${path}.1`);
+        evidence.reopen();
+      },
+    ],
+    ['rename', (path) => renameSync(path, `${path}.1`)],
+    ['copytruncate', (path) => truncateSync(path)],
+    ['unlink', (path) => rmSync(path)],
+  ])('within a pause, by %s: the new file has the pauses in force, once each', async (_, rotate) => {
+    const path = join(folder(), 'evidence.ndjson');
+    const evidence = await evidenceFile(path);
+    let now = 1_700_000_000_000;
+    const client = new RobotsClient({
+      agent: 'ExampleBot',
+      transport: { fetch: async () => new Response(FORBIDS) },
+      clock: { now: () => now },
+      evidence,
+    });
+    const get = guardFetch(async (_url: string) => new Response('a page'), client);
+    const pause = async (site: string, seconds: number): Promise<void> => {
+      client.report(`https://${site}.example`, { reachable: true, retryAfter: String(seconds) });
+      await vi.waitFor(async () =>
+        expect((await client.policy(`https://${site}.example`)).pacing?.pause).toBeDefined(),
+      );
+    };
+    await pause('a', 60);
+    await pause('a', 600);
+    await pause('b', 5);
+    evidence.reopen();
+    rotate(path, evidence);
+    now += 6_000;
+    await get('https://a.example/early');
+    await client.close();
+    await evidence.close();
+    const restated = entriesOf(path).filter(({ type }) => type === 'pause');
+    expect(restated).toMatchObject([{ origin: 'https://a.example', until: now + 594_000, restated: true }]);
+    expect(await replayed(linesOf(path))).toMatchObject({ ...whole, decisions: 1 });
+    expect(earlyStarts(linesOf(path))).toMatchObject([
+      { url: 'https://a.example/early', reason: 'retry-after', earliestAt: now + 594_000 },
+    ]);
   });
 
   it('is noticed within 10 s, while nothing is written', async () => {

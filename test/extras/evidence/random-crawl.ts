@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { guardFetch, profiles, RobotsClient, type RobotsClientOptions } from '../../../src/index.ts';
 import type { ProfileName } from '../../../src/core/lifecycle/index.ts';
 import type { EvidenceEntry } from '../../../src/core/client/evidence/entry.ts';
@@ -5,6 +6,8 @@ import fc from '../../support/fast-check.ts';
 import { DAY, HOUR, MINUTE, SECOND, START } from '../../support/client.ts';
 import { ScriptedStore } from '../../support/store.ts';
 
+/** The length of pauses that another process of the fleet learns of. */
+export const SHARED_PAUSE_MS = 9_000_000;
 const ORIGINS = ['https://a.example', 'https://b.example', 'https://c.example:8443', 'https://d.example'];
 const GIVEN = 'https://given.example';
 const FILES = [
@@ -44,6 +47,7 @@ const answer = fc.oneof(
   }),
   fc.constant({ kind: 'broken' as const }),
 );
+type PageAnswer = { readonly status: number; readonly retryAfter: string | undefined };
 type Answer = typeof answer extends fc.Arbitrary<infer Value> ? Value : never;
 
 const site = fc.nat(ORIGINS.length - 1);
@@ -91,6 +95,24 @@ const step = fc.oneof(
     arbitrary: fc.record({ kind: fc.constant('report' as const), site, reachable: fc.boolean() }),
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('given' as const), ...asking }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant('page' as const),
+      site,
+      status: fc.constantFrom(200, 429, 503),
+      retryAfter: fc.option(fc.constantFrom('5', '600', '86400'), { nil: undefined }),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant('pause' as const),
+      site,
+      retryAfter: fc.constantFrom('60', '7200', '86400'),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('shared-pause' as const), site }) },
 );
 /** What happens to the file that evidence is written to. */
 const fileStep = fc.record({
@@ -111,6 +133,8 @@ const settings = {
     'robotstxt-1994',
   ),
   variant: fc.boolean(),
+  /** Whether its guard paces. It defers requests rather than that it waits. */
+  paces: fc.boolean(),
   store: fc.boolean(),
   random: fc.constantFrom(0, 0.3, 0.999),
   /** Few, so that origins make room for each other. */
@@ -129,7 +153,7 @@ export const randomFileCrawl = fc.record({
     { minLength: 4, maxLength: 40 },
   ),
 });
-type World = Omit<typeof randomCrawl extends fc.Arbitrary<infer Value> ? Value : never, 'steps'> & {
+export type World = Omit<typeof randomCrawl extends fc.Arbitrary<infer Value> ? Value : never, 'steps'> & {
   readonly steps: readonly Step[];
 };
 
@@ -140,6 +164,7 @@ export class Crawl {
   readonly #world: World;
   readonly #clock = { time: START, now: (): number => this.#clock.time };
   readonly #answers = new Map<string, Answer>();
+  readonly #pages = new Map<string, PageAnswer>();
   readonly #store: ScriptedStore;
   /** Resolves requests for robots.txt one by one, where they are to be held up. */
   #held: Promise<void> = Promise.resolve();
@@ -153,7 +178,7 @@ export class Crawl {
     this.#world = world;
     this.#listener = listener;
     this.#onFile = onFile;
-    this.#store = new ScriptedStore({ clock: this.#clock });
+    this.#store = new ScriptedStore({ clock: this.#clock, reserves: true });
     this.#client = this.#start();
   }
 
@@ -182,6 +207,12 @@ export class Crawl {
         return this.#invalidate(ORIGINS[each.site]!, each.midway);
       case 'report':
         return this.#client.report(ORIGINS[each.site]!, { reachable: each.reachable });
+      case 'page':
+        return void this.#pages.set(ORIGINS[each.site]!, each);
+      case 'pause':
+        return this.#client.report(ORIGINS[each.site]!, { reachable: true, retryAfter: each.retryAfter });
+      case 'shared-pause':
+        return this.#pauseElsewhere(ORIGINS[each.site]!);
     }
   }
 
@@ -192,7 +223,31 @@ export class Crawl {
     if (by === 'check') return void (await client.check(url, agent));
     if (by === 'canFetch') return void (await client.canFetch(url, agent));
     if (by === 'policy') return void (await client.policy(url));
-    await guardFetch(async (_url: string) => new Response('a page'), client)(url).catch(() => undefined);
+    const pacing = this.#world.paces && { maxDelayMs: 0 };
+    const get = guardFetch(async (asked: string) => this.#page(asked), client, {
+      pacing,
+      clock: this.#clock,
+    });
+    const response = await get(url).catch(() => undefined);
+    await response?.text();
+  }
+
+  #page(url: string): Response {
+    const { status, retryAfter } = this.#pages.get(new URL(url).origin) ?? { status: 200 };
+    return new Response('a page', {
+      status,
+      headers: retryAfter === undefined ? {} : { 'retry-after': retryAfter },
+    });
+  }
+
+  /** Another process of the fleet learns of a pause. */
+  async #pauseElsewhere(origin: string): Promise<void> {
+    const { clock, store } = { clock: this.#clock, store: this.#store };
+    const other = new RobotsClient({ agent: 'FirstBot/1.0', clock, store });
+    const before = store.count('pause');
+    other.report(origin, { reachable: true, retryAfter: String(SHARED_PAUSE_MS / SECOND) });
+    while (store.count('pause') === before) await setImmediate();
+    await other.close();
   }
 
   /** Midway: while its robots.txt is on its way. */

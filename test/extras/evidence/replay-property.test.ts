@@ -5,13 +5,25 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { EvidenceEntry } from '../../../src/core/client/evidence/entry.ts';
+import type { EvidenceEntry, PauseEntry } from '../../../src/core/client/evidence/entry.ts';
 import { type EvidenceFile, evidenceFile } from '../../../src/extras/evidence/index.ts';
-import { Recording, replayed } from '../../support/evidence.ts';
+import { earlyStarts, Recording, replayed } from '../../support/evidence.ts';
 import fc from '../../support/fast-check.ts';
 import { isThorough, runs } from '../../support/thorough.ts';
 import '../../../src/core/pacing/pacer.ts';
-import { Crawl, type FileStep, randomCrawl, randomFileCrawl } from './random-crawl.ts';
+import {
+  Crawl,
+  type FileStep,
+  randomCrawl,
+  randomFileCrawl,
+  SHARED_PAUSE_MS,
+  type World,
+} from './random-crawl.ts';
+
+/** Whether its guard keeps to all pauses: its clock never goes back, and no client is made that does not know them. */
+function keepsToPauses({ paces, steps }: World): boolean {
+  return paces && steps.every((step) => step.kind !== 'restart' && !('ms' in step && step.ms < 0));
+}
 
 describe('a random crawl', () => {
   it('replays as it was recorded', async () => {
@@ -23,6 +35,9 @@ describe('a random crawl', () => {
       notModified: 0,
       withoutRecord: 0,
       requests: 0,
+      paced: 0,
+      pauses: 0,
+      sharedPauses: 0,
     };
     await fc.assert(
       fc.asyncProperty(randomCrawl, async (world) => {
@@ -32,6 +47,9 @@ describe('a random crawl', () => {
           if (entry.type === 'decision') seen.decisions++;
           if (entry.type === 'decision' && entry.by === undefined) seen.withoutRecord++;
           if (entry.type === 'request') seen.requests++;
+          if (entry.type === 'request' && entry.pacing !== undefined) seen.paced++;
+          if (entry.type === 'pause') seen.pauses++;
+          if (entry.type === 'pause' && entry.until - entry.from === SHARED_PAUSE_MS) seen.sharedPauses++;
           if (entry.type === 'stored') seen.stored++;
           if (entry.type === 'forgotten' && entry.reason === 'evicted') seen.evicted++;
           if (entry.type === 'robots' && 'outcome' in entry && entry.detached === true) seen.detached++;
@@ -41,6 +59,7 @@ describe('a random crawl', () => {
         const { differences, changed, faults } = await replayed(recording.lines());
         expect(differences).toEqual([]);
         expect([changed, faults]).toEqual([0, 0]);
+        if (keepsToPauses(world)) expect(earlyStarts(recording.lines())).toEqual([]);
       }),
       { numRuns: runs(1_500) },
     );
@@ -101,6 +120,7 @@ class RotatedFile {
   /** The text of each file that will not change any more. */
   readonly parts: string[] = [];
   readonly events = new Set<FileStep['event']>();
+  readonly pauses: PauseEntry[] = [];
   entries = 0;
   lost = 0;
 
@@ -117,6 +137,7 @@ class RotatedFile {
     if (this.#crashed.has(entry.run)) return;
     this.#runs.add(entry.run);
     if (entry.type !== 'run') this.entries++;
+    if (entry.type === 'pause') this.pauses.push(entry);
     this.#file(entry);
   };
 
@@ -160,12 +181,32 @@ class RotatedFile {
   }
 }
 
+/** The pauses that were in force at the first entry of each run in a file. */
+function pausesInForce(lines: readonly string[], pauses: readonly PauseEntry[]): object[] {
+  const inForce: object[] = [];
+  const begun = new Set<string>();
+  for (const line of lines) {
+    const { type, run, n, at, restated } = JSON.parse(line) as Pick<
+      PauseEntry,
+      'run' | 'n' | 'at' | 'restated'
+    > & {
+      type: string;
+    };
+    if (type === 'run' || type === 'end' || restated === true || begun.has(run)) continue;
+    begun.add(run);
+    const before = pauses.filter((pause) => pause.run === run && pause.n < n);
+    for (const pause of new Map(before.map((each) => [each.origin, each])).values())
+      if (pause.until > at) inForce.push(pause);
+  }
+  return inForce;
+}
+
 describe('the files of a random crawl', () => {
   it('replay each by itself, and have all that was not lost, through rotations, crashes and full disks', async () => {
     const disk = new Disk();
     vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
     onTestFinished(() => void vi.restoreAllMocks());
-    const seen = { parts: 0, decisions: 0, restated: 0, lost: 0, gaps: 0, whole: 0 };
+    const seen = { parts: 0, decisions: 0, restated: 0, restatedPauses: 0, lost: 0, gaps: 0, whole: 0 };
     await fc.assert(
       fc.asyncProperty(randomFileCrawl, async (world) => {
         disk.leave(Number.POSITIVE_INFINITY);
@@ -189,8 +230,16 @@ describe('the files of a random crawl', () => {
           expect(changed).toBe(0);
           seen.decisions += decisions;
           seen.gaps += gaps.length;
-          for (const line of lines) {
-            const { type, restated } = JSON.parse(line) as { type: string; restated?: true };
+          const entries = lines.map((line) => JSON.parse(line) as { type: string; restated?: true });
+          // A crash may tear off the first entry of a file.
+          if (!file.events.has('fill') && !file.events.has('crash')) {
+            const restated = entries.filter((entry) => entry.type === 'pause' && entry.restated === true);
+            const expected = pausesInForce(lines, file.pauses).map((pause) => ({ ...pause, restated: true }));
+            seen.restatedPauses += restated.length;
+            expect(restated).toEqual(expected);
+          }
+          if (keepsToPauses(world) && !file.events.has('crash')) expect(earlyStarts(lines)).toEqual([]);
+          for (const { type, restated } of entries) {
             if (restated === true) seen.restated++;
             else if (type !== 'run' && type !== 'end') written++;
           }

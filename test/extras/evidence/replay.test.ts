@@ -13,7 +13,7 @@ import type { DecisionEntry } from '../../../src/core/client/evidence/entry.ts';
 import type { ReplayOptions } from '../../../src/extras/evidence/index.ts';
 import { fakeOrigin, virtualClock } from '../../../src/extras/testing/index.ts';
 import { DAY, START, VirtualClock } from '../../support/client.ts';
-import { Recording, replayed } from '../../support/evidence.ts';
+import { earlyStarts, Recording, replayed } from '../../support/evidence.ts';
 import { ScriptedStore } from '../../support/store.ts';
 
 const FORBIDS = 'User-agent: *\nDisallow: /private\n\nUser-agent: OtherBot\nDisallow: /\n';
@@ -339,6 +339,53 @@ describe('what became of a decision', () => {
     ]);
     expect(recording.ofType('request')).toMatchObject([{ url: 'https://a.example/1', startedAt: from }]);
     expect(await replayed(recording.lines())).toMatchObject({ changed: 0, faults: 0 });
+  });
+});
+
+describe('a booking of `reserve`', () => {
+  it('has its request when it is done the first time, at its time or before', async () => {
+    const clock = virtualClock();
+    const { client, recording } = recorded({ clock }, () => new Response('User-agent: *\nCrawl-delay: 60\n'));
+    const book = async (path: string) => {
+      const booking = await client.reserve(`https://a.example${path}`, undefined, {
+        ahead: 10,
+        minDelayMs: 90_000,
+      });
+      if (booking.status !== 'booked') throw new Error('not booked');
+      return booking;
+    };
+    const start = clock.now() + 90_000;
+    const [first, second, early, unsent] = [
+      await book('/1'),
+      await book('/2'),
+      await book('/3'),
+      await book('/4'),
+    ];
+    await clock.advance(200_000);
+    first.done({ status: 200, headers: {} });
+    second.done({ error: Object.assign(new Error('lost'), { code: 'ECONNRESET' }) });
+    second.done({ status: 429, headers: { 'retry-after': '600' } });
+    early.done({ status: 503, headers: new Headers({ 'retry-after': '700' }) });
+    unsent.release();
+    const pacing = { defaultDelayMs: 500, minDelayMs: 90_000 };
+    const origin = 'https://a.example';
+    expect(recording.ofType('request').map(({ at: _at, run: _run, n: _n, ...entry }) => entry)).toEqual([
+      { type: 'request', origin, url: `${origin}/1`, startedAt: start, status: 200, pacing },
+      { type: 'request', origin, url: `${origin}/2`, startedAt: start + 90_000, error: 'ECONNRESET', pacing },
+      {
+        type: 'request',
+        origin,
+        url: `${origin}/3`,
+        // Its time had not come.
+        startedAt: start + 110_000,
+        status: 503,
+        retryAfter: '700',
+        pacing,
+      },
+    ]);
+    expect(recording.ofType('pause')).toMatchObject([{ status: 429 }, { status: 503 }]);
+    expect(await replayed(recording.lines())).toMatchObject({ changed: 0, faults: 0 });
+    expect(earlyStarts(recording.lines())).toMatchObject([{ url: `${origin}/3`, reason: 'min-delay' }]);
   });
 });
 

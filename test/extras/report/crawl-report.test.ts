@@ -488,6 +488,27 @@ describe('crawlReport', () => {
     expect(String(report)).toMatch(/^7 requests sent, 4 refused \(1 URL\), 1 failed\n/);
   });
 
+  it('counts the requests of bookings, once each, and the questions before them', async () => {
+    const { client } = scripted();
+    const report = reportOf(client);
+    const headers = { 'cf-mitigated': 'challenge' };
+    const ends = [{ status: 200 }, { status: 403, headers }, { error: new Error('lost') }, undefined];
+    for (const [page, end] of ends.entries()) {
+      const booking = await client.reserve(`https://a.example/${page}`, undefined, { ahead: 10 });
+      if (booking.status !== 'booked') throw new Error('not booked');
+      booking.done(end);
+      booking.done({ status: 200 });
+    }
+    expect(report.totals()).toMatchObject({
+      sent: 4,
+      failed: 2,
+      statuses: { 200: 1, 403: 1 },
+      challenged: 1,
+      questions: 4,
+      allowed: 0,
+    });
+  });
+
   it('shows sites that refuse what their robots.txt allows, with challenges', async () => {
     const { client } = scripted();
     const report = reportOf(client);

@@ -32,7 +32,7 @@ export const replayCommand: Command = {
     { name: 'body', value: 'SHA256', help: 'write the bytes of this version of a robots.txt' },
     {
       name: 'conduct',
-      help: 'check each request against pauses, Retry-After, Crawl-delay and Request-rate, and list those sent too early',
+      help: 'check each request against pauses, Retry-After, Crawl-delay, Request-rate and the delays of `pacing`, and list those sent too early',
     },
     ...formatOptions(),
   ],

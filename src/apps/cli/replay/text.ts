@@ -89,18 +89,20 @@ export function versionText({ origin, from, until, sha256, status }: FileVersion
 }
 
 const EARLY: Readonly<Record<EarlyStart['reason'], string>> = {
-  pause: 'of a pause',
-  'retry-after': 'of Retry-After',
-  'crawl-delay': 'of Crawl-delay',
-  'request-rate': 'of Request-rate',
+  'retry-after': 'Retry-After',
+  'back-off': 'its pause after a 429, a 503 or a refusal',
+  'crawl-delay': 'Crawl-delay',
+  'request-rate': 'Request-rate',
+  'default-delay': 'the crawler’s `defaultDelayMs`',
+  'min-delay': 'the crawler’s `minDelayMs`',
 };
 
 /** A request that was sent too early. */
-export function earlyText(file: string, early: EarlyStart, colours: Palette): string {
-  const { line, url, startedAt, earliestAt, reason } = early;
+export function earlyText(early: EarlyStart, colours: Palette): string {
+  const { file, line, url, startedAt, earliestAt, reason } = early;
   const by = duration(earliestAt - startedAt);
   return `${colours.bad('TOO EARLY')}  ${printable(url)}  ${printable(file)}, line ${line}
-  sent at ${new Date(startedAt).toISOString()}, ${by} before the end ${EARLY[reason]}\n`;
+  sent at ${new Date(startedAt).toISOString()}, ${by} before the end of ${EARLY[reason]}\n`;
 }
 
 /** The outcome of an attempt, with its requests. */

@@ -145,7 +145,9 @@ export class BodyView implements View {
 /** Requests that were sent too early. */
 export class ConductView implements View {
   readonly #style: Style;
-  readonly #conducts = new Map<string, Conduct>();
+  /** Rotated files of a run have one. */
+  readonly #byRun = new Map<string, Conduct>();
+  readonly #byFile = new Map<string, Conduct>();
   #early = 0;
   #hasFaults = false;
 
@@ -167,26 +169,34 @@ export class ConductView implements View {
   }
 
   took(file: string, line: ReplayedLine): string {
-    let conduct = this.#conducts.get(file);
-    if (conduct === undefined) this.#conducts.set(file, (conduct = new Conduct()));
-    return conduct
-      .add(line)
-      .map((early) => this.#line(file, early))
+    return this.#conductOf(file, line.entry.run)
+      .add(file, line)
+      .map((early) => this.#line(early))
       .join('');
   }
 
   finish(): string {
     let requests = 0;
-    for (const conduct of this.#conducts.values()) requests += conduct.requests;
+    for (const conduct of new Set(this.#byRun.values())) requests += conduct.requests;
     const early = this.#early;
     if (this.#style.isJson) return jsonLine<ConductReportLine>({ kind: 'conduct', requests, early });
     return `${count(requests, 'request')}: ${early === 0 ? 'none too early' : `${early.toLocaleString('en')} too early`}\n`;
   }
 
-  #line(file: string, early: EarlyStart): string {
+  #conductOf(file: string, run: string): Conduct {
+    let conduct = this.#byRun.get(run);
+    if (conduct === undefined) {
+      conduct = this.#byFile.get(file) ?? new Conduct();
+      this.#byRun.set(run, conduct);
+    }
+    this.#byFile.set(file, conduct);
+    return conduct;
+  }
+
+  #line(early: EarlyStart): string {
     this.#early++;
     return this.#style.isJson
-      ? jsonLine<EarlyStartLine>({ kind: 'early', file, ...early })
-      : earlyText(file, early, this.#style.colours);
+      ? jsonLine<EarlyStartLine>({ kind: 'early', ...early })
+      : earlyText(early, this.#style.colours);
   }
 }

@@ -6,7 +6,7 @@ import type {
   Suspect,
   UnavailableReason,
 } from '../../lifecycle/index.ts';
-import type { Decision, DecisionUsage } from '../../decision/index.ts';
+import type { Decision, DecisionUsage, OwnDelays, Pause } from '../../decision/index.ts';
 import type { RecordWithoutBody } from '../../store/record/stored-body.ts';
 
 interface EntryBase {
@@ -151,11 +151,14 @@ export interface IgnoredEntry extends OriginEntryBase {
   readonly because: string;
 }
 
-/** A guard sent a request: the header of its response has come, or it failed. Redirects are requests of their own. */
+/**
+ * A guard sent a request: the header of its response has come, or it failed. Redirects are requests of their own. For a
+ * booking of `reserve`: `done` was called the first time.
+ */
 export interface RequestEntry extends OriginEntryBase {
   readonly type: 'request';
   readonly url: string;
-  /** When it was sent, in epoch ms. */
+  /** When it was sent, in epoch ms. For a booking: its time, or that of `done` if it is earlier. */
   readonly startedAt: number;
   readonly status?: number;
   /** Code of the error, if there was no response. */
@@ -164,6 +167,8 @@ export interface RequestEntry extends OriginEntryBase {
   readonly refused?: 'ERR_ROBOTS_USAGE';
   /** The field `Retry-After` of a 429 or 503. */
   readonly retryAfter?: string;
+  /** The crawler's own delays, if the request was paced. */
+  readonly pacing?: OwnDelays;
 }
 
 /** A request was allowed, and not sent: it would have waited longer than `maxDelayMs`. */
@@ -174,13 +179,17 @@ export interface DeferredEntry extends OriginEntryBase {
   readonly delayFrom: string;
 }
 
-/** An origin pauses, or pauses longer. Times in epoch ms. */
+/** An origin pauses, or pauses longer. Times in epoch ms. In a fleet, another process may have learnt of the pause. */
 export interface PauseEntry extends OriginEntryBase {
   readonly type: 'pause';
   readonly from: number;
   readonly until: number;
-  /** Absent: `report` named a `Retry-After`. */
+  /** Whether the site named the time, or it is a guess. */
+  readonly delayFrom: Pause['delayFrom'];
+  /** Absent: `report` named a `Retry-After`, or another process of the fleet paused the origin. */
   readonly status?: number;
+  /** A new file repeats the pauses in force. */
+  readonly restated?: true;
 }
 
 /** What a client gives to the function that it has as `evidence`. */

@@ -1,6 +1,12 @@
 import { invokeListener, type Clock, omitUndefined, urlWithoutUserinfo, VERSION } from '../../base/index.ts';
 import type { RecordObserver, ObservedAttempt } from '../../cache/index.ts';
-import type { Decision, DecisionContext, OverriddenOrigin, SentRequest } from '../../decision/index.ts';
+import type {
+  Decision,
+  DecisionContext,
+  OverriddenOrigin,
+  Pause,
+  SentRequest,
+} from '../../decision/index.ts';
 import {
   type RobotsResponseHeaders,
   type OriginRecord,
@@ -169,7 +175,7 @@ export class Recorder implements RecordObserver {
     this.#write({ type: 'ignored', ...this.#stamp(), origin, url: urlWithoutUserinfo(url), because });
   }
 
-  onRequest({ origin, url, startedAt, status, error, refused, retryAfter }: SentRequest): void {
+  onRequest({ origin, url, startedAt, status, error, refused, retryAfter, pacing }: SentRequest): void {
     const entry: Mutable<RequestEntry> = {
       type: 'request',
       at: this.#clock.now(),
@@ -183,6 +189,7 @@ export class Recorder implements RecordObserver {
     if (error !== undefined) entry.error = error;
     if (refused !== undefined) entry.refused = refused;
     if (retryAfter !== undefined) entry.retryAfter = retryAfter;
+    if (pacing !== undefined) entry.pacing = pacing;
     this.#write(entry);
   }
 
@@ -197,8 +204,16 @@ export class Recorder implements RecordObserver {
     });
   }
 
-  onPause(origin: string, from: number, until: number, status: number | undefined): void {
-    this.#write({ type: 'pause', ...this.#stamp(), origin, from, until, ...omitUndefined({ status }) });
+  onPause(origin: string, { from, until, delayFrom, status }: Pause): void {
+    this.#write({
+      type: 'pause',
+      ...this.#stamp(),
+      origin,
+      from,
+      until,
+      delayFrom,
+      ...omitUndefined({ status }),
+    });
   }
 
   #overridden({ origin, state, robots, because, profile, file }: OverriddenOrigin, at: number): void {

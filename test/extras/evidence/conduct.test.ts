@@ -1,0 +1,223 @@
+import { describe, expect, it, vi } from 'vitest';
+import {
+  guardFetch,
+  type PacingOptions,
+  RobotsClient,
+  type RobotsClientOptions,
+} from '../../../src/index.ts';
+import { virtualClock } from '../../../src/extras/testing/index.ts';
+import { earlyStarts, Recording, replayed } from '../../support/evidence.ts';
+import { opened } from '../../support/opened.ts';
+import { ScriptedStore } from '../../support/store.ts';
+
+const A = 'https://a.example';
+/** Pacing that waits for nothing, so that a test decides when requests start. */
+const UNHURRIED = { defaultDelayMs: 0, concurrency: 100 };
+
+/** A client of sites with this robots.txt, and its evidence. */
+function recorded(text = 'User-agent: *\nDisallow:\n', options: RobotsClientOptions = {}) {
+  const recording = new Recording();
+  const clock = virtualClock();
+  const client = new RobotsClient({
+    agent: 'ExampleBot',
+    clock,
+    transport: { fetch: async () => new Response(text) },
+    evidence: recording.listener,
+    ...options,
+  });
+  opened(client);
+  const start = clock.now();
+  const early = (): unknown[] =>
+    earlyStarts(recording.lines()).map(({ url, reason, earliestAt }) => [
+      url.slice(A.length + 1),
+      reason,
+      earliestAt - start,
+    ]);
+  return { client, clock, recording, start, early };
+}
+
+/** The evidence of requests that were paced by other options than they say. */
+function claiming(recording: Recording, pacing: { defaultDelayMs: number; minDelayMs: number }): void {
+  for (const [at, entry] of recording.entries.entries()) {
+    if (entry.type === 'request') recording.entries[at] = { ...entry, pacing };
+  }
+}
+
+/** Requests pages at these times, in ms from the beginning. */
+async function crawlAt(
+  made: ReturnType<typeof recorded>,
+  times: readonly number[],
+  pacing: PacingOptions | false = UNHURRIED,
+): Promise<void> {
+  const { client, clock, start } = made;
+  const get = guardFetch(async (_url: string) => new Response('a page'), client, { pacing, clock });
+  for (const time of times) {
+    await clock.advance(start + time - clock.now());
+    await get(`${A}/${time}`);
+  }
+}
+
+describe('the crawler’s own delays', () => {
+  it('are in the entry of each paced request', async () => {
+    const made = recorded();
+    await crawlAt(made, [0], { defaultDelayMs: 0, minDelayMs: 0 });
+    await crawlAt(made, [1_000], false);
+    expect(made.recording.ofType('request')).toMatchObject([
+      { pacing: { defaultDelayMs: 0, minDelayMs: 0 } },
+      { url: `${A}/1000` },
+    ]);
+    expect(made.recording.ofType('request')[1]).not.toHaveProperty('pacing');
+  });
+
+  it.each([
+    ['default-delay', { defaultDelayMs: 1_000, minDelayMs: 0 }],
+    ['min-delay', { defaultDelayMs: 0, minDelayMs: 1_000 }],
+  ])('are checked, but for 10 % and 50 ms at most: %s', async (reason, pacing) => {
+    const made = recorded();
+    await crawlAt(made, [0, 950, 1_899]);
+    expect(made.early()).toEqual([]);
+    claiming(made.recording, pacing);
+    expect(made.early()).toEqual([['1899', reason, 1_950]]);
+  });
+
+  it('tolerate a tenth of a short gap', async () => {
+    const made = recorded();
+    await crawlAt(made, [0, 90, 179]);
+    claiming(made.recording, { defaultDelayMs: 100, minDelayMs: 0 });
+    expect(made.early()).toEqual([['179', 'default-delay', 190]]);
+  });
+
+  it('give way to what the site states, 0 included, but for `minDelayMs`', async () => {
+    const made = recorded('User-agent: *\nCrawl-delay: 0\n');
+    await crawlAt(made, [0, 100]);
+    claiming(made.recording, { defaultDelayMs: 1_000, minDelayMs: 0 });
+    expect(made.early()).toEqual([]);
+    claiming(made.recording, { defaultDelayMs: 1_000, minDelayMs: 200 });
+    expect(made.early()).toEqual([['100', 'min-delay', 200]]);
+  });
+
+  it('are those of two neighbours, of which the longer gap holds', async () => {
+    const made = recorded();
+    await crawlAt(made, [0, 600, 900]);
+    const requests = made.recording.entries.filter(({ type }) => type === 'request');
+    for (const [index, defaultDelayMs] of [500, 1_000, 100].entries())
+      Object.assign(requests[index]!, { pacing: { defaultDelayMs, minDelayMs: 0 } });
+    expect(made.early()).toEqual([
+      ['600', 'default-delay', 1_000],
+      ['900', 'default-delay', 1_600],
+    ]);
+  });
+
+  it('do not count between a paced request and another, or between two clients', async () => {
+    const made = recorded();
+    await crawlAt(made, [0]);
+    await crawlAt(made, [100], false);
+    await crawlAt(made, [200]);
+    claiming(made.recording, { defaultDelayMs: 1_000, minDelayMs: 0 });
+    const [, unpaced] = made.recording.ofType('request');
+    Object.assign(unpaced!, { pacing: undefined });
+    expect(made.early()).toEqual([]);
+  });
+
+  it('are kept by guards and bookings', async () => {
+    const made = recorded(undefined, { clock: virtualClock({ autoAdvance: true }) });
+    const get = guardFetch(async (_url: string) => new Response('a page'), made.client, {
+      pacing: { minDelayMs: 700 },
+    });
+    await Promise.all([1, 2, 3].map((page) => get(`${A}/${page}`)));
+    const booking = await made.client.reserve(`${A}/4`);
+    if (booking.status === 'booked') booking.done({ status: 200 });
+    expect(made.recording.ofType('request')).toHaveLength(4);
+    const early = earlyStarts(made.recording.lines());
+    // It was done before its time.
+    expect(early).toMatchObject([{ url: `${A}/4`, reason: 'min-delay' }]);
+  });
+});
+
+describe('the delays of the site', () => {
+  it('are those at the decision about the request, not those of a later one', async () => {
+    let text = 'User-agent: *\nDisallow:\n';
+    const made = recorded('', { transport: { fetch: async () => new Response(text) } });
+    const { client, recording } = made;
+    await crawlAt(made, [0, 400]);
+    text = 'User-agent: *\nCrawl-delay: 10\n';
+    await client.invalidate(A);
+    await client.check(`${A}/later`);
+    // The response to the request of 400 comes after that decision.
+    const request = recording.entries.findIndex(
+      (entry) => entry.type === 'request' && entry.startedAt > made.start,
+    );
+    recording.entries.push(...recording.entries.splice(request, 1));
+    expect(made.early()).toEqual([]);
+  });
+});
+
+describe('a pause', () => {
+  it('holds for starts after it began; those before it belong to its incident', async () => {
+    const made = recorded();
+    const { client, clock, recording, start } = made;
+    await crawlAt(made, [0, 100]);
+    client.report(A, { reachable: true, retryAfter: '60' });
+    await vi.waitFor(() => expect(recording.ofType('pause')).toHaveLength(1));
+    await clock.advance(1_000);
+    await crawlAt(made, [60_100], false);
+    expect(made.early()).toEqual([]);
+    client.report(A, { reachable: true, retryAfter: '60' });
+    await vi.waitFor(() => expect(recording.ofType('pause')).toHaveLength(2));
+    expect(clock.now()).toBe(start + 60_100);
+    await crawlAt(made, [70_000], false);
+    expect(made.early()).toEqual([['70000', 'retry-after', 120_100]]);
+  });
+
+  it('that was guessed is told from one that the site asked for', async () => {
+    const made = recorded();
+    const busy = guardFetch(async (_url: string) => new Response(null, { status: 503 }), made.client, {
+      pacing: { defaultDelayMs: 0, backOff: { firstMs: 30_000, maxMs: 30_000 } },
+      clock: made.clock,
+    });
+    await busy(`${A}/busy`);
+    await crawlAt(made, [10_000], false);
+    expect(made.early()).toEqual([['10000', 'back-off', expect.any(Number)]]);
+  });
+
+  it('of 64 short ones after it stays known', async () => {
+    const made = recorded();
+    const answers = [3_600, ...Array.from({ length: 70 }, () => 1)];
+    const get = guardFetch(
+      async (_url: string) =>
+        new Response(null, { status: 429, headers: { 'retry-after': String(answers.shift() ?? 1) } }),
+      made.client,
+    );
+    for (let page = 0; page < 70; page++) await get(`${A}/${page}`);
+    await crawlAt(made, [3_000_000], false);
+    expect(made.early()).toEqual([['3000000', 'retry-after', 3_600_000]]);
+  });
+
+  it('that another process of the fleet learnt of is recorded once, and replays', async () => {
+    const clock = virtualClock();
+    const store = new ScriptedStore({ clock, reserves: true });
+    const made = recorded(undefined, { clock, store });
+    const other = new RobotsClient({
+      agent: 'ExampleBot',
+      clock,
+      store,
+      transport: { fetch: async () => new Response('') },
+    });
+    opened(other);
+    await made.client.check(`${A}/`);
+    other.report(A, { reachable: true, retryAfter: '600' });
+    await vi.waitFor(() => expect(store.count('pause')).toBeGreaterThan(0));
+    const from = clock.now();
+    for (let look = 0; look < 3; look++) expect((await made.client.policy(A)).pacing?.pause).toBeDefined();
+    const pauses = made.recording.ofType('pause');
+    expect(pauses).toMatchObject([{ origin: A, from, until: from + 600_000, delayFrom: 'retry-after' }]);
+    expect(pauses[0]).not.toHaveProperty('status');
+    const unaware = guardFetch(async (_url: string) => new Response('a page'), made.client);
+    await clock.advance(1_000);
+    await unaware(`${A}/early`);
+    expect(earlyStarts(made.recording.lines())).toMatchObject([
+      { reason: 'retry-after', earliestAt: from + 600_000 },
+    ]);
+    expect(await replayed(made.recording.lines())).toMatchObject({ changed: 0, faults: 0 });
+  });
+});
