@@ -13,8 +13,7 @@ import { fetchRobots, type FetchRobotsOptions, fetchTransport, type Validators }
 import type { Transport } from '../fetch/transport.ts';
 import { attemptDue, type OriginRecord, type Outcome } from '../lifecycle/index.ts';
 import { isRobotsTarget, locate, ROBOTS_PATH } from '../url/index.ts';
-import { FTP, type OriginSettings } from './origin-settings.ts';
-import { headersFor, type Settings } from './settings.ts';
+import { FTP, type OriginSettings, headersFor, type Settings } from './settings.ts';
 
 /** `tracing:canfetch:attempt:*`: an attempt to fetch a robots.txt, however many questions wait for it. */
 export interface AttemptMessage {

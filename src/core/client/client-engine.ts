@@ -18,8 +18,7 @@ import { type Agent, AgentTokens, type Tokens } from '../rules/agent-tokens.ts';
 import type { RobotsFile } from '../rules/index.ts';
 import { isRobotsTarget, locate, LocatedUrl, targetOf } from '../url/index.ts';
 import type { DecideOptions, DecisionEngine } from './engine.ts';
-import type { OriginSettings } from './origin-settings.ts';
-import type { Settings } from './settings.ts';
+import type { OriginSettings, Settings } from './settings.ts';
 
 /** The parts of a client that decisions are made with. */
 export interface EngineContext {

@@ -1,12 +1,13 @@
 import { builtin } from '../base/index.ts';
 import type { DecisionMessage } from '../decision/index.ts';
 import type { FetchMessage } from './attempts.ts';
+import { printable, withoutUserinfo } from '../base/printable.ts';
 
 let isStarted = false;
 
 /**
  * With `NODE_DEBUG=canfetch` in the environment, writes each attempt and each decision of the process to standard error, as
- * Node's own modules do. The first client starts it. The formatter is loaded only then.
+ * Node's own modules do. The first client starts it.
  */
 export function startDebugLog(): void {
   if (isStarted) return;
@@ -14,11 +15,33 @@ export function startDebugLog(): void {
   const log = builtin('node:util')?.debuglog('canfetch');
   const channels = builtin('node:diagnostics_channel');
   if (log?.enabled !== true || channels === undefined) return;
-  const lines = import('./debug-lines.ts');
   channels.subscribe('canfetch:fetch', (message) => {
-    void lines.then(({ attemptLine }) => log('%s', attemptLine(message as FetchMessage)));
+    log('%s', attemptLine(message as FetchMessage));
   });
   channels.subscribe('canfetch:decision', (message) => {
-    void lines.then(({ decisionLine }) => log('%s', decisionLine(message as DecisionMessage)));
+    log('%s', decisionLine(message as DecisionMessage));
   });
+}
+
+/** `attempt https://example.com/robots.txt: success, 200, 33 bytes, 12 ms`. */
+export function attemptLine({ url, outcome, durationMs }: FetchMessage): string {
+  const facts: (string | undefined)[] =
+    outcome === undefined
+      ? ['given up']
+      : [
+          outcome.kind,
+          outcome.status === undefined ? undefined : String(outcome.status),
+          outcome.kind === 'unreachable' ? outcome.error : undefined,
+          outcome.kind === 'success' ? `${outcome.body.length} bytes` : undefined,
+        ];
+  const known = facts.filter((fact) => fact !== undefined);
+  return `attempt ${printable(url)}: ${[...known, `${durationMs} ms`].join(', ')}`;
+}
+
+/** `disallowed https://example.com/private for ExampleBot: rule, line 2 (disallow: /private), from memory`. */
+function decisionLine({ decision }: DecisionMessage): string {
+  const { url, agent, allowed, reason, rule, robots } = decision;
+  const verdict = allowed ? 'allowed' : 'disallowed';
+  const line = rule && `, line ${rule.line} (${rule.directive}: ${printable(rule.pattern)})`;
+  return `${verdict} ${printable(withoutUserinfo(url))} for ${printable(agent)}: ${reason}${line ?? ''}, from ${robots.source}`;
 }

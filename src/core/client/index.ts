@@ -3,16 +3,16 @@
  * extras or apps. Nothing here loads undici before the first attempt, which loads `core/fetch/`.
  */
 export type { AttemptMessage, FetchMessage } from './attempts.ts';
-export { canFetch } from './can-fetch.ts';
-export type { OriginOverride, RobotsClientOptions } from './options.ts';
 export type { PrefetchOptions, PrefetchResult } from './prefetch.ts';
 export type { CheckMessage } from './client-engine.ts';
-export { RobotsClient } from './robots-client.ts';
+export { canFetch, RobotsClient } from './robots-client.ts';
 export type {
   CheckOptions,
+  OriginOverride,
   PolicyOptions,
   PurposeOptions,
   ReserveOptions,
+  RobotsClientOptions,
   RobotsStats,
   SiteSignal,
-} from './types.ts';
+} from './options.ts';

@@ -6,9 +6,8 @@ import type { Recorder } from './evidence/recorder.ts';
 import type { Pacer } from '../pacing/pacer.ts';
 import type { StoredOrigins } from '../store/index.ts';
 import type { RecordCodec } from '../store/record/record-codec.ts';
-import type { OriginSettings } from './origin-settings.ts';
+import type { OriginSettings, Settings } from './settings.ts';
 import type { ClientEngine } from './client-engine.ts';
-import type { Settings } from './settings.ts';
 
 /*
  * The parts of a client that many clients never use. Each is loaded when it is first needed, because Workers and pages

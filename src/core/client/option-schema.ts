@@ -23,8 +23,7 @@ import {
 import { profileOrName } from '../decision/index.ts';
 import { ADDRESS_POLICIES } from '../net/address-policy.ts';
 import { productToken } from '../rules/index.ts';
-import type { RobotsClientOptions } from './options.ts';
-import type { PolicyOptions } from './types.ts';
+import type { RobotsClientOptions, PolicyOptions } from './options.ts';
 
 /** RFC 9110 §5.1: field-name = token. */
 const FIELD_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;

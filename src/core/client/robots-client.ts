@@ -6,6 +6,7 @@ import {
   onAbort,
   RobotsClosedError,
   ignore,
+  DEFAULT_AGENT,
 } from '../base/index.ts';
 import {
   OriginMemory,
@@ -36,21 +37,20 @@ import type { ClientAttempts } from './attempts.ts';
 import { startDebugLog } from './debug-log.ts';
 import { lazyAttempts, lazyCodec, lazyPacer, lazyStore } from './lazy-parts.ts';
 import { policyOptions } from './option-schema.ts';
-import type { RobotsClientOptions } from './options.ts';
-import { addressChecksOf, readOptions, type Settings } from './settings.ts';
-import { OriginSettings } from './origin-settings.ts';
-import type { PrefetchOptions, PrefetchResult } from './prefetch.ts';
-import { ClientEngine } from './client-engine.ts';
-import { ENGINE } from './engine.ts';
-import type { UsageOptions } from '../rules/index.ts';
 import type {
+  RobotsClientOptions,
   CheckOptions,
   PolicyOptions,
   PurposeOptions,
   ReserveOptions,
   RobotsStats,
   SiteSignal,
-} from './types.ts';
+} from './options.ts';
+import { addressChecksOf, readOptions, type Settings, OriginSettings } from './settings.ts';
+import type { PrefetchOptions, PrefetchResult } from './prefetch.ts';
+import { ClientEngine } from './client-engine.ts';
+import { ENGINE } from './engine.ts';
+import type { UsageOptions } from '../rules/index.ts';
 
 /** `canFetch` returns one of these two, so that a warm question creates no promise. */
 const ALLOWED: Promise<boolean> = Promise.resolve(true);
@@ -498,4 +498,25 @@ export class RobotsClient {
 
 function assertPurpose(purpose: Purpose): void {
   if (!isPurpose(purpose)) throw invalid('`purpose`', alternatives(PURPOSES), purpose, PURPOSES);
+}
+
+let shared: RobotsClient | undefined;
+
+/**
+ * Whether `agent` may fetch `url`, by one client with the defaults that all callers share. For anything more,
+ * make a {@link RobotsClient} of your own.
+ *
+ * @throws the same errors as {@link RobotsClient.canFetch}.
+ *
+ * @example
+ * ```ts
+ * import { canFetch } from 'canfetch';
+ *
+ * await canFetch('https://example.com/page', 'ExampleBot');
+ * ```
+ */
+export function canFetch(url: string | URL, agent: Agent, options?: CheckOptions): Promise<boolean> {
+  // Each question names its agent.
+  shared ??= new RobotsClient({ agent: DEFAULT_AGENT });
+  return shared.canFetch(url, agent, options);
 }

@@ -1,9 +1,8 @@
 /** The channels of `node:diagnostics_channel` about decisions. A message is made only while its channel has a subscriber. */
 import { channel, type Publisher } from '../base/index.ts';
-import type { Decision } from './decision.ts';
+import type { Decision, DecisionUsage } from './decision.ts';
 import type { DelayFrom } from './policy.ts';
 import type { RedirectChain } from './refused-request-error.ts';
-import type { DecisionUsage } from './usage-decision.ts';
 
 /** The client that a message is about, to compare with one's own. */
 interface ClientMessage {

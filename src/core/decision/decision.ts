@@ -1,6 +1,5 @@
 import type { OriginState, RobotsSource } from '../lifecycle/index.ts';
-import type { DecisionUsage } from './usage-decision.ts';
-import type { MatchedGroup, MatchedRule } from '../rules/index.ts';
+import type { MatchedGroup, MatchedRule, Preference, Usage, UsageSource } from '../rules/index.ts';
 
 interface DecisionBase {
   /** The URL asked about, as the URL parser serialises it. */
@@ -109,3 +108,22 @@ export const REASONS = [
   'restricted',
   'override',
 ] as const;
+
+/** All purposes. `--help` of the command lists them, so this file must load little. */
+export const PURPOSES = ['train-ai', 'ai-use', 'ai-input', 'search'] as const;
+
+/** The purpose of fetching a page, in the words of AIPREF and of Cloudflare's `ai-input`. */
+export type Purpose = (typeof PURPOSES)[number];
+
+export function isPurpose(value: unknown): value is Purpose {
+  return PURPOSES.some((purpose) => purpose === value);
+}
+
+/** A site's statements about the use of a page, and the result for the purpose that was asked about. */
+export interface DecisionUsage extends Usage {
+  readonly purpose: Purpose;
+  /** Whether the site wants its page used so. `unknown`: it does not say. */
+  readonly preference: Preference;
+  /** The line or header field that says so; absent when `preference` is `unknown`. */
+  readonly source?: UsageSource;
+}

@@ -17,11 +17,10 @@ export {
   type UsageRefusalMessage,
 } from './channels.ts';
 export { KnownOrigin } from './known-origin.ts';
-export { type Decision, REASONS } from './decision.ts';
+export { type Decision, type DecisionUsage, isPurpose, type Purpose, PURPOSES, REASONS } from './decision.ts';
 export { profileOrName, wholeProfile } from './profile-check.ts';
 export { redirectChainPrefix, RefusedRequestError, type RedirectChain } from './refused-request-error.ts';
-export { isPurpose, type Purpose, PURPOSES } from './purpose.ts';
-export { type DecisionUsage, usageOf } from './usage-decision.ts';
+export { usageOf } from './usage-decision.ts';
 export type {
   DelayFrom,
   OriginPacing,

@@ -1,23 +1,5 @@
-import {
-  parseRobots,
-  type Preference,
-  type RobotsFile,
-  statedBy,
-  usage,
-  type Usage,
-  type UsageOptions,
-  type UsageSource,
-} from '../rules/index.ts';
-import type { Purpose } from './purpose.ts';
-
-/** A site's statements about the use of a page, and the result for the purpose that was asked about. */
-export interface DecisionUsage extends Usage {
-  readonly purpose: Purpose;
-  /** Whether the site wants its page used so. `unknown`: it does not say. */
-  readonly preference: Preference;
-  /** The line or header field that says so; absent when `preference` is `unknown`. */
-  readonly source?: UsageSource;
-}
+import { parseRobots, type RobotsFile, statedBy, usage, type UsageOptions } from '../rules/index.ts';
+import type { DecisionUsage, Purpose } from './decision.ts';
 
 let nothingStated: RobotsFile | undefined;
 

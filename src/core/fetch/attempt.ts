@@ -24,7 +24,7 @@ import {
   type UnavailableReason,
 } from '../lifecycle/index.ts';
 import { DEFAULT_ADDRESS_POLICY } from '../net/address-policy.ts';
-import { HopAddresses } from '../net/hop-addresses.ts';
+import { RedirectAddresses } from '../net/addresses.ts';
 import { keptHeaders, boundedField, requestFields, truncatedUrl } from './header-fields.ts';
 import { readBody, readStart } from './body.ts';
 import {
@@ -102,7 +102,7 @@ class Attempt {
   #isAborted = false;
   readonly #maxBodyBytes: number;
   readonly #initial: URL;
-  readonly #addresses: HopAddresses;
+  readonly #addresses: RedirectAddresses;
   #url: URL;
   #hops = 0;
   #status: number | undefined;
@@ -121,7 +121,7 @@ class Attempt {
       this.#initial.password = '';
     }
     this.#url = this.#initial;
-    this.#addresses = new HopAddresses(options.addressPolicy ?? DEFAULT_ADDRESS_POLICY);
+    this.#addresses = new RedirectAddresses(options.addressPolicy ?? DEFAULT_ADDRESS_POLICY);
   }
 
   /**

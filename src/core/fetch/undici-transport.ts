@@ -15,7 +15,7 @@ import {
   isWrapped,
   ConnectedAddresses,
 } from '../net/index.ts';
-import { isPublicHost } from '../net/hop-addresses.ts';
+import { isPublicHost } from '../net/addresses.ts';
 import { ACCEPT_ENCODING } from './decode.ts';
 import { ADDRESS_UNKNOWN, FetchFailure } from './failure.ts';
 import { DirectConnections } from './direct-connections.ts';

@@ -1,8 +1,13 @@
 import { freshness } from './freshness.ts';
-import type { ConclusiveResponse, Copy, Failure, OriginRecord } from './origin-record.ts';
+import {
+  type ConclusiveResponse,
+  type Copy,
+  type Failure,
+  type OriginRecord,
+  backoffMs,
+} from './origin-record.ts';
 import type { RobotsResponseHeaders, Outcome } from './outcome.ts';
 import type { Profile } from './profile.ts';
-import { backoffMs } from './record-times.ts';
 import type { Suspect } from './challenge-pages.ts';
 
 /** The end of an attempt, and the record before it. */

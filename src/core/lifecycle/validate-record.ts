@@ -1,5 +1,11 @@
-import { CLOCK_SKEW_MS, latestTime } from './record-times.ts';
-import type { ConclusiveResponse, Copy, Failure, OriginRecord } from './origin-record.ts';
+import {
+  CLOCK_SKEW_MS,
+  latestTime,
+  type ConclusiveResponse,
+  type Copy,
+  type Failure,
+  type OriginRecord,
+} from './origin-record.ts';
 import { classifyStatus, type UnavailableReason } from './outcome.ts';
 import type { Profile } from './profile.ts';
 import { isBotChallenge, type Suspect } from './challenge-pages.ts';

@@ -1,11 +1,15 @@
 import type { LookupFunction } from 'node:net';
 import { Agent, type buildConnector } from 'undici';
 import { type RobotsAddressRefusedError, RobotsInvalidOptionsError } from '../base/index.ts';
-import { addressRefusalIn } from './hop-addresses.ts';
-import { recordingConnector, publicOnlyConnector, ConnectedAddresses } from './connectors.ts';
+import { addressRefusalIn } from './addresses.ts';
+import {
+  recordingConnector,
+  publicOnlyConnector,
+  ConnectedAddresses,
+  publicOnlyLookup,
+} from './connectors.ts';
 import { NameLookup } from './dns/lookup.ts';
 import { configuredGlobalDispatcher } from './global-dispatcher.ts';
-import { publicOnlyLookup } from './public-lookup.ts';
 
 /**
  * Two agents for page requests. `anywhere` serves hops to any address, and records where it connected. `publicOnly`

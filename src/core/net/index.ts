@@ -1,6 +1,6 @@
 /**
  * Addresses and names: which addresses are public, name lookup, and connections to public addresses only. It imports
- * undici. Import `address-policy.ts`, `hop-addresses.ts` and `global-dispatcher.ts` where undici must not be loaded. It
+ * undici. Import `address-policy.ts`, `addresses.ts` and `global-dispatcher.ts` where undici must not be loaded. It
  * must not import `fetch/` or any module above.
  */
 export { PageAgents, publicOnlyAgent, type PublicOnlyAgentOptions } from './agents.ts';
@@ -9,9 +9,9 @@ export {
   type Connector,
   recordingConnector,
   publicOnlyConnector,
+  publicOnlyLookup,
   ConnectedAddresses,
 } from './connectors.ts';
 export { NameLookup } from './dns/lookup.ts';
 export { configuredGlobalDispatcher, isWrapped } from './global-dispatcher.ts';
 export { ProxyDispatcher, type ProxySettings } from './proxy-dispatcher.ts';
-export { publicOnlyLookup } from './public-lookup.ts';

@@ -3,15 +3,15 @@
  */
 export {
   detachedString,
+  DistinctOrigins,
   isRobotsTarget,
   locate,
   LocatedUrl,
   MAX_URL_BYTES,
   originOf,
+  removeDotSegments,
   ROBOTS_PATH,
   targetOf,
   tooLong,
 } from './origin.ts';
-export { removeDotSegments } from './dot-segments.ts';
 export { BYTE_MASK, encoder } from './serialised-url.ts';
-export { DistinctOrigins } from './distinct-origins.ts';

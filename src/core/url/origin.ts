@@ -1,5 +1,4 @@
 import { RobotsInvalidUrlError, truncate } from '../base/index.ts';
-import { removeDotSegments } from './dot-segments.ts';
 import { encoder, readSerialised, type SerialisedUrl, urlBytes } from './serialised-url.ts';
 
 /**
@@ -122,4 +121,72 @@ export function isRobotsTarget(located: LocatedUrl): boolean {
     located.targetEnd - located.targetStart === ROBOTS_LENGTH &&
     located.href.startsWith(ROBOTS_PATH, located.targetStart)
   );
+}
+
+/** A single-dot or, with a second dot, a double-dot URL path segment (URL Standard §4.1). */
+const DOTS = /^(?:\.|%2e)(\.|%2e)?$/i;
+
+/** Scheme, the empty segment between the two slashes, and host. */
+const SITE_SEGMENTS = 3;
+
+/**
+ * Removes the dot segments of a URL that a URL parser has serialised: `http://host/a/../b` → `http://host/b`.
+ *
+ * Every URL parser should have done so (URL Standard §4.4, path state), but Node 20 and 22 keep dot segments after a
+ * segment that starts with a dot: `new URL('http://host/docs/.cfg/../private').pathname` is `/docs/.cfg/../private`
+ * there. A server that removes them would then serve a path that was not matched with the rules.
+ *
+ * @param href The `href` of an http, https or ftp URL.
+ * @returns The same string when it has no dot segment.
+ */
+export function removeDotSegments(href: string): string {
+  if (!href.includes('/.')) return href;
+  const end = href.search(/[?#]|$/);
+  const kept: string[] = [];
+  let dots: RegExpExecArray | null = null;
+  for (const segment of href.slice(0, end).split('/')) {
+    dots = kept.length < SITE_SEGMENTS ? null : DOTS.exec(segment);
+    if (dots === null) kept.push(segment);
+    else if (dots[1] !== undefined && kept.length > SITE_SEGMENTS) kept.pop();
+  }
+  // `/a/..` is `/`: "if c is neither U+002F (/) … append the empty string".
+  if (dots !== null) kept.push('');
+  return kept.join('/') + href.slice(end);
+}
+
+/** The maximum number of origins kept, to bound memory: at most some hundred megabytes. */
+const MAX_REMEMBERED = 1_000_000;
+
+/** Longest origin of a real host (RFC 1035 §2.3.4: "names 255 octets or less"), with scheme and port. */
+const MAX_LENGTH = 280;
+
+/**
+ * Counts the distinct origins of a list. It keeps the last million. An older origin counts as new when it comes
+ * again; that costs one more question, served from the cache.
+ */
+export class DistinctOrigins {
+  readonly #maxRemembered: number;
+  readonly #seen = new Set<string>();
+  #added = 0;
+
+  constructor(maxRemembered: number = MAX_REMEMBERED) {
+    this.#maxRemembered = maxRemembered;
+  }
+
+  /** Number of new origins so far. */
+  get count(): number {
+    return this.#added;
+  }
+
+  /** Adds an origin. Returns whether it is new. */
+  add(origin: string): boolean {
+    if (this.#seen.has(origin)) return false;
+    this.#added++;
+    // No real host has so long a name. It is not kept, and counts as new each time.
+    if (origin.length > MAX_LENGTH) return true;
+    this.#seen.add(origin);
+    // Drop the oldest.
+    if (this.#seen.size > this.#maxRemembered) this.#seen.delete(this.#seen.values().next().value ?? '');
+    return true;
+  }
 }

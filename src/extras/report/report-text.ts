@@ -1,5 +1,4 @@
-import { jsonLine } from '../../core/base/json-line.ts';
-import { printable } from '../../core/base/printable.ts';
+import { jsonLine, printable } from '../../core/base/printable.ts';
 import type { Decision } from '../../core/decision/index.ts';
 
 /** A URL that was refused, and why. */

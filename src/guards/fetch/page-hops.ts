@@ -1,6 +1,6 @@
 import { orAborted, RobotsAddressRefusedError } from '../../core/base/index.ts';
 import type { AddressPolicy } from '../../core/net/address-policy.ts';
-import { addressRefusalIn, HopAddresses, isPublicHost, refusedHost } from '../../core/net/hop-addresses.ts';
+import { addressRefusalIn, RedirectAddresses, isPublicHost, refusedHost } from '../../core/net/addresses.ts';
 import type { PageAgents } from '../../core/net/index.ts';
 import type { ResponseLike } from './response.ts';
 
@@ -22,12 +22,12 @@ export type Connections = PageAgents | 'unseen' | 'global';
 /** The address checks of one request and its redirects. */
 export class PageHops {
   readonly #policy: AddressPolicy;
-  readonly #hops: HopAddresses;
+  readonly #hops: RedirectAddresses;
   readonly #connections: Connections;
 
   constructor(policy: AddressPolicy, connections: Connections) {
     this.#policy = policy;
-    this.#hops = new HopAddresses(policy);
+    this.#hops = new RedirectAddresses(policy);
     this.#connections = connections;
   }
 

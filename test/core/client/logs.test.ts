@@ -1,7 +1,7 @@
 import { channel } from 'node:diagnostics_channel';
 import { format } from 'node:util';
 import { describe, expect, it, vi } from 'vitest';
-import { attemptLine } from '../../../src/core/client/debug-lines.ts';
+import { attemptLine } from '../../../src/core/client/debug-log.ts';
 import type { FetchMessage } from '../../../src/index.ts';
 import { afterEachTest } from '../../support/after-each-test.ts';
 import { START } from '../../support/client.ts';

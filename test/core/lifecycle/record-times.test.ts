@@ -5,7 +5,7 @@ import {
   mergeRecords,
   clampToNow,
   retentionMs,
-} from '../../../src/core/lifecycle/record-times.ts';
+} from '../../../src/core/lifecycle/origin-record.ts';
 import { DAY, HOUR, outcomes, START, Story } from './support.ts';
 
 const rules = new Story().meets(outcomes.success());

@@ -1,7 +1,7 @@
 import type { LookupAddress, LookupOptions } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { publicOnlyLookup } from '../../../src/core/net/public-lookup.ts';
+import { publicOnlyLookup } from '../../../src/core/net/connectors.ts';
 
 const PUBLIC = '93.184.215.14';
 const PUBLIC_IPV6 = '2606:4700::1';

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { removeDotSegments } from '../../../src/core/url/dot-segments.ts';
-import { locate, LocatedUrl, targetOf } from '../../../src/core/url/origin.ts';
+import { removeDotSegments, locate, LocatedUrl, targetOf } from '../../../src/core/url/origin.ts';
 import fc from '../../support/fast-check.ts';
 import { runs } from '../../support/thorough.ts';
 

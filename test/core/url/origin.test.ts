@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { LocatedUrl, locate, MAX_URL_BYTES, originOf, targetOf } from '../../../src/core/url/origin.ts';
+import {
+  LocatedUrl,
+  locate,
+  MAX_URL_BYTES,
+  originOf,
+  targetOf,
+  removeDotSegments,
+} from '../../../src/core/url/origin.ts';
 import fc from '../../support/fast-check.ts';
-import { removeDotSegments } from '../../../src/core/url/dot-segments.ts';
 import { runs } from '../../support/thorough.ts';
 
 /** Robots URL → URLs it is valid for, URLs it is not valid for: the table of Google's page, row by row. */

@@ -14,7 +14,7 @@ export {
 } from './layout.ts';
 export { ago, ahead, count, duration, instant } from './layout.ts';
 export { cause, failures, PRIVATE_ADDRESS, reasons, reasonText, whySentence } from './reasons.ts';
-export { escapeForTerminal, jsonLine, type Unversioned } from '../../../core/base/json-line.ts';
+export { escapeForTerminal, jsonLine, type Unversioned } from '../../../core/base/printable.ts';
 export { policyRecord, renderRecord } from './json.ts';
 export {
   lifetimeReason,

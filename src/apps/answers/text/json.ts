@@ -1,5 +1,5 @@
 import { omitUndefined } from '../../../core/base/index.ts';
-import { escapeForTerminal, SCHEMA_VERSION } from '../../../core/base/json-line.ts';
+import { escapeForTerminal, SCHEMA_VERSION } from '../../../core/base/printable.ts';
 import type { OriginPolicy } from '../../../core/decision/index.ts';
 import type { PolicyData } from '../schema.ts';
 import type { TargetResult } from '../target-result.ts';

@@ -1,5 +1,5 @@
 import { profileNames } from '../../../core/lifecycle/profile.ts';
-import { PURPOSES } from '../../../core/decision/purpose.ts';
+import { PURPOSES } from '../../../core/decision/decision.ts';
 import type { CommandOption } from './command.ts';
 
 /** The formats of every command that prints results. `json` is one object per line. */

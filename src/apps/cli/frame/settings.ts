@@ -1,5 +1,5 @@
 import { type ColourChoice, type Palette, paletteFor, quoted, widthOf } from '../../answers/text/index.ts';
-import { isPurpose, type Purpose } from '../../../core/decision/purpose.ts';
+import { isPurpose, type Purpose } from '../../../core/decision/decision.ts';
 import { type ProfileName, profileNames } from '../../../core/lifecycle/profile.ts';
 import { productToken } from '../../../core/rules/agent.ts';
 import type { ParsedArguments } from './command.ts';

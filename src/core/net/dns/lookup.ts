@@ -7,8 +7,8 @@ import {
   selectAddresses,
   wantedFamilies,
 } from './address-queries.ts';
-import { LocalAddresses } from './local-addresses.ts';
 import {
+  LocalAddresses,
   candidates,
   MAX_RESOLVER_BYTES,
   parseResolverFile,

@@ -1,9 +1,12 @@
 import { readFileSync, type Stats, statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
+import { networkInterfaces } from 'node:os';
+import type { Families } from './address-queries.ts';
+import { isPublicAddress } from '../addresses.ts';
 
 /** The time for which a file's content is used before its modification is checked. */
-const RECHECK_MS = 5_000;
+const FILE_RECHECK_MS = 5_000;
 
 /** A small configuration file of the system. It is read on demand, and again when it has changed. */
 export class SystemFile<Content> {
@@ -29,7 +32,7 @@ export class SystemFile<Content> {
    */
   read(): Content | undefined {
     const now = this.#now();
-    if (now - this.#checkedAt < RECHECK_MS) return this.#content;
+    if (now - this.#checkedAt < FILE_RECHECK_MS) return this.#content;
     this.#checkedAt = now;
     const stats = this.#stats();
     const stamp = stats === undefined ? '' : `${stats.mtimeMs} ${stats.ctimeMs} ${stats.size} ${stats.ino}`;
@@ -123,4 +126,59 @@ export function candidates(name: string, { search, ndots }: ResolverConfiguratio
     .filter((candidate) => candidate.length <= MAX_NAME_LENGTH);
   const dots = name.split('.').length - 1;
   return dots >= ndots ? [name, ...longer] : [...longer, name];
+}
+
+/** The time for which the addresses of this machine are cached. */
+const ADDRESSES_RECHECK_MS = 10_000;
+const LINK_LOCAL = /^fe[89ab]/i;
+
+/** The addresses of this machine. A family that it has no address of need not be queried. */
+export class LocalAddresses {
+  readonly #now: () => number;
+  readonly #interfaces: typeof networkInterfaces;
+  #families: Families = { ipv4: true, ipv6: true };
+  #prefersIPv6 = false;
+  #checkedAt = -Infinity;
+
+  constructor(now: () => number, interfaces: typeof networkInterfaces = networkInterfaces) {
+    this.#now = now;
+    this.#interfaces = interfaces;
+  }
+
+  /**
+   * getaddrinfo(3), AI_ADDRCONFIG: "The loopback address is not considered for this case". Both families when there
+   * is no address.
+   */
+  get families(): Families {
+    this.#check();
+    return this.#families;
+  }
+
+  /** RFC 6724 §6: a machine with a public IPv6 address tries IPv6 destinations first. */
+  get prefersIPv6(): boolean {
+    this.#check();
+    return this.#prefersIPv6;
+  }
+
+  #check(): void {
+    const now = this.#now();
+    if (now - this.#checkedAt < ADDRESSES_RECHECK_MS) return;
+    this.#checkedAt = now;
+    const external = this.#addresses().filter(
+      ({ internal, address }) => !internal && !LINK_LOCAL.test(address),
+    );
+    const ipv4 = external.some(({ family }) => family === 'IPv4');
+    const ipv6 = external.some(({ family }) => family === 'IPv6');
+    this.#families = ipv4 || ipv6 ? { ipv4, ipv6 } : { ipv4: true, ipv6: true };
+    this.#prefersIPv6 = external.some(({ family, address }) => family === 'IPv6' && isPublicAddress(address));
+  }
+
+  #addresses(): readonly { address: string; family: string; internal: boolean }[] {
+    try {
+      return Object.values(this.#interfaces()).flatMap((each) => each ?? []);
+    } catch {
+      // Some systems do not allow this call.
+      return [];
+    }
+  }
 }
