@@ -16,7 +16,7 @@ const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as
 interface Module {
   /** A folder, ending in `/`, or a file, as a path within `src/`. */
   readonly name: string;
-  /** The files that modules of other wings may import, as paths within `src/`. The first one opens the module. */
+  /** The files that modules of other top folders may import, as paths within `src/`. The first one opens the module. */
   readonly publicFiles: readonly string[];
   readonly libraries: readonly string[];
   readonly pure: boolean;
@@ -71,7 +71,7 @@ function moduleOf(file: string): number {
 }
 
 /** `apps`, `extras`, `guards`, `stores` or `core`; of the one loose file its name. */
-const wingOf = (file: string): string => file.split('/', 1)[0] ?? '';
+const topFolderOf = (file: string): string => file.split('/', 1)[0] ?? '';
 
 function resolved(from: string, specifier: string): string {
   // By condition another file of that folder, which no other module imports.
@@ -148,7 +148,7 @@ function libraryFault({ target, typeOnly, deferred }: Import, here: Module): str
   return optional && !typeOnly && !deferred ? 'an optional peer: load it when it is needed' : undefined;
 }
 
-/** What each wing may import besides itself. */
+/** What each top folder may import besides itself. */
 const BELOW: Readonly<Record<string, readonly string[]>> = {
   'index.ts': ['extras', 'guards', 'core'],
   apps: ['extras', 'guards', 'stores', 'core'],
@@ -163,7 +163,7 @@ function fileFault({ target, typeOnly }: Import, file: string): string | undefin
   const there = moduleOf(target);
   if (there === -1) return 'it is in no module';
   if (there === here) return undefined;
-  const [from, to] = [wingOf(file), wingOf(target)];
+  const [from, to] = [topFolderOf(file), topFolderOf(target)];
   if (from === to ? there < here : BELOW[from]?.includes(to) !== true) {
     return `${modules[there]?.name} is not below ${modules[here]?.name}`;
   }
@@ -343,12 +343,17 @@ describe('a wrong import is found:', () => {
     ],
     ['of a type above', 'core/cache/entry.ts', "import type { A } from '../client/index.ts';", /not below/],
     [
-      'of a wing above',
+      'of a top folder above',
       'core/client/options.ts',
       "import { b } from '../../guards/got/got.ts';",
       /not below/,
     ],
-    ['of a wing beside', 'guards/got/got.ts', "import { c } from '../../stores/keyv/keyv.ts';", /not below/],
+    [
+      'of a top folder beside',
+      'guards/got/got.ts',
+      "import { c } from '../../stores/keyv/keyv.ts';",
+      /not below/,
+    ],
     [
       'past an index',
       'guards/got/got.ts',

@@ -59,7 +59,7 @@ function fleetBehaviour(origins: number, placeOf: () => Place): void {
     const asked = (sites = await startSites());
     const fleet = await startMembers(MEMBERS, placeOf());
     const urls = range(origins).map((number) => asked.url(number, number % 2 === 0 ? '/private' : '/page'));
-    for (const member of fleet) member.tell(urls);
+    for (const member of fleet) member.send(urls);
     const reports = await Promise.all(fleet.map(reportOf));
     expect(asked.asked.length).toBe(origins);
     expect(new Set(asked.asked.map(({ host }) => host)).size).toBe(origins);
@@ -82,8 +82,8 @@ function fleetBehaviour(origins: number, placeOf: () => Place): void {
       const [victim] = await startMembers(1, placeOf(), { deadlineMs: SECOND });
       const others = await startMembers(MEMBERS - 1, placeOf(), {}, 1);
       const urls = range(100).map((number) => asked.url(number, '/private'));
-      victim!.tell(urls);
-      for (const member of others) member.tell([...urls.slice(50), ...urls.slice(0, 50)]);
+      victim!.send(urls);
+      for (const member of others) member.send([...urls.slice(50), ...urls.slice(0, 50)]);
       await eventually(() => expect(asked.asked.some(isVictim)).toBe(true));
       await victim!.kill();
       const reports = await Promise.all(others.map(reportOf));
@@ -105,7 +105,7 @@ function fleetBehaviour(origins: number, placeOf: () => Place): void {
     const urls = ['/private', '/page'].map((path) => asked.url(0, path));
     const inLife = async (laterMs: number): Promise<MemberReport> => {
       const [member] = await startMembers(1, placeOf(), { laterMs });
-      member!.tell(urls);
+      member!.send(urls);
       const report = await reportOf(member!);
       member!.end();
       expect(await member!.ended()).toEqual({ code: 0, stderr: '' });

@@ -54,7 +54,7 @@ describeWith('redis-server')('four processes crawl over a Redis Cluster of three
     const urls = Array.from({ length: ORIGINS }, (_, number) =>
       sites.url(number, number % 2 === 0 ? '/private' : '/page'),
     );
-    for (const member of fleet) member.tell(urls);
+    for (const member of fleet) member.send(urls);
     await meanwhile();
     const reports = await Promise.all(fleet.map(async (member) => (await member.next()) as MemberReport));
     const expected = urls.map((_, index) => index % 2 === 1);

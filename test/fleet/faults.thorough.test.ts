@@ -66,7 +66,7 @@ describeWith('redis-server')('a crawl whose Redis fails', () => {
     interface Crawler {
       readonly robots: RobotsClient;
       /** Types of events, with the operations or calls they are about. */
-      readonly told: Set<string>;
+      readonly received: Set<string>;
       /** Asks for two pages of the origin, and tells where the answers came from. */
       visit(number: number): Promise<string>;
     }
@@ -74,12 +74,12 @@ describeWith('redis-server')('a crawl whose Redis fails', () => {
     /** @param storeDeadlineMs short where the store is to be waited for in vain */
     function startCrawler(storeDeadlineMs: number, url: string = server.url): Crawler {
       const { connection, end } = connect(url);
-      const told = new Set<string>();
+      const received = new Set<string>();
       const robots = new RobotsClient({
         agent: 'ExampleBot/1.0',
         store: redisStore(connection),
         storeDeadlineMs,
-        onStoreEvent: (event) => told.add(inShort(event)),
+        onStoreEvent: (event) => received.add(inShort(event)),
         clock,
         lookup: everyNameIsLocal,
       });
@@ -93,7 +93,7 @@ describeWith('redis-server')('a crawl whose Redis fails', () => {
         expect(tookMs).toBeLessThan(NO_QUESTION_LONGER_MS);
         return refused.robots.source;
       };
-      return { robots, told, visit };
+      return { robots, received, visit };
     }
 
     const keys = async (): Promise<string[]> => (await server.command('KEYS', '*:record:*}')) as string[];
@@ -128,12 +128,12 @@ describeWith('redis-server')('a crawl whose Redis fails', () => {
     }
 
     /** Reads are tried again by a question that comes later than the writes that have got through. */
-    async function readsAgain({ visit, told }: Crawler): Promise<void> {
+    async function readsAgain({ visit, received }: Crawler): Promise<void> {
       let next = 200;
       await eventually(async () => {
         clock.advance(5 * SECOND);
         await visit(next++);
-        expect(told).toContain('resumed reads');
+        expect(received).toContain('resumed reads');
       });
     }
 
@@ -150,7 +150,7 @@ describeWith('redis-server')('a crawl whose Redis fails', () => {
       const crawler = startCrawler(SHORT_STORE_DEADLINE_MS);
       expect(await crawler.visit(1)).toBe('network');
       await goesOn(crawler);
-      expect(crawler.told).toContain('suspended reads');
+      expect(crawler.received).toContain('suspended reads');
       await server.restart();
       await catchesUp(crawler);
       await readsAgain(crawler);
@@ -180,7 +180,7 @@ describeWith('redis-server')('a crawl whose Redis fails', () => {
       const crawler = await warmCrawler(SHORT_STORE_DEADLINE_MS);
       server.pause();
       await goesOn(crawler);
-      expect([...crawler.told]).toEqual(expect.arrayContaining(['timeout get', 'suspended reads']));
+      expect([...crawler.received]).toEqual(expect.arrayContaining(['timeout get', 'suspended reads']));
       server.resume();
       await catchesUp(crawler);
       await readsAgain(crawler);
@@ -190,8 +190,8 @@ describeWith('redis-server')('a crawl whose Redis fails', () => {
       const crawler = await warmCrawler(LONG_STORE_DEADLINE_MS);
       await server.fill();
       await goesOn(crawler);
-      expect(crawler.told).toContain('suspended writes');
-      expect(crawler.told).not.toContain('suspended reads');
+      expect(crawler.received).toContain('suspended writes');
+      expect(crawler.received).not.toContain('suspended reads');
       await server.command('CONFIG', 'SET', 'maxmemory', '0');
       await catchesUp(crawler);
     });
@@ -200,8 +200,8 @@ describeWith('redis-server')('a crawl whose Redis fails', () => {
       const crawler = await warmCrawler(LONG_STORE_DEADLINE_MS);
       await server.makeReplica();
       await goesOn(crawler);
-      expect(crawler.told).toContain('suspended writes');
-      expect(crawler.told).not.toContain('suspended reads');
+      expect(crawler.received).toContain('suspended writes');
+      expect(crawler.received).not.toContain('suspended reads');
       await server.command('REPLICAOF', 'NO', 'ONE');
       await catchesUp(crawler);
     });
@@ -212,7 +212,7 @@ describeWith('redis-server')('a crawl whose Redis fails', () => {
       const crawler = await warmCrawler(SHORT_STORE_DEADLINE_MS, proxy.url);
       proxy.delayMs = SLOW_MS;
       await goesOn(crawler);
-      expect([...crawler.told]).toEqual(expect.arrayContaining(['timeout get', 'suspended reads']));
+      expect([...crawler.received]).toEqual(expect.arrayContaining(['timeout get', 'suspended reads']));
       proxy.delayMs = 0;
       await catchesUp(crawler);
     });
@@ -241,8 +241,8 @@ describeWith('redis-server')('a crawl whose Redis fails', () => {
       const crawler = startCrawler(LONG_STORE_DEADLINE_MS);
       for (const number of [1, 2, 3, 4, 5]) expect(await crawler.visit(number)).toBe('network');
       expect([1, 2, 3, 4, 5].map((number) => sites.count(number))).toEqual([2, 2, 2, 2, 2]);
-      expect(crawler.told).toContain('rejected damaged');
-      expect(crawler.told).toContain('failed get');
+      expect(crawler.received).toContain('rejected damaged');
+      expect(crawler.received).toContain('failed get');
       // The keys were there all along: what says that the junk is gone is the end of the writes.
       await crawler.robots.close();
       const other = startCrawler(LONG_STORE_DEADLINE_MS);

@@ -1,7 +1,7 @@
 import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync } from 'node:zlib';
 import type { FuzzAnswer } from './generate.ts';
 
-/** What the last answer of an attempt has to come to, told from the documents and not from the code. */
+/** What the last answer of an attempt has to come to, by the documents and not by the code. */
 export type Verdict =
   | { readonly kind: 'success'; readonly body: Uint8Array; readonly truncated: boolean }
   /** The site is open by its status. */

@@ -58,12 +58,12 @@ describe('gotHooks', () => {
 
   it('in a dry run tell of each hop once', async () => {
     const server = await site();
-    const told: Decision[] = [];
+    const received: Decision[] = [];
     const guarded = got.extend(
-      gotHooks(client(), { mode: 'report', onRefusal: (decision) => void told.push(decision) }),
+      gotHooks(client(), { mode: 'report', onRefusal: (decision) => void received.push(decision) }),
     );
     expect(await guarded(server.url('/to?/private')).text()).toBe('a page');
-    expect(told.map(({ url }) => url)).toEqual([server.url('/private')]);
+    expect(received.map(({ url }) => url)).toEqual([server.url('/private')]);
   });
 
   it('take the reason to ignore robots.txt from the context of the request', async () => {

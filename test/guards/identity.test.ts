@@ -105,15 +105,17 @@ describe.each(libraries)('who is asking: %s', (_, make) => {
 
   it('what the caller set stays; another product token is reported once per origin', async () => {
     const server = await redirecting();
-    const told: OtherIdentity[] = [];
-    const get = make({ onIdentity: (identity) => told.push(identity) });
+    const received: OtherIdentity[] = [];
+    const get = make({ onIdentity: (identity) => received.push(identity) });
     await get(server.url('/page'), { 'User-Agent': 'examplebot/9' });
     await get(server.url('/page'));
-    expect(told).toEqual([]);
+    expect(received).toEqual([]);
     await get(server.url('/page?1'), { 'User-Agent': 'OtherBot/2.0' });
     await get(server.url('/page?2'), { 'user-agent': 'OtherBot/2.0' });
     expect(agentsOf(server).slice(1)).toEqual(['examplebot/9', AGENT, 'OtherBot/2.0', 'OtherBot/2.0']);
-    expect(told).toEqual([{ url: server.url('/page?1'), userAgent: 'OtherBot/2.0', agents: ['ExampleBot'] }]);
+    expect(received).toEqual([
+      { url: server.url('/page?1'), userAgent: 'OtherBot/2.0', agents: ['ExampleBot'] },
+    ]);
   });
 
   it('`identify: false` leaves requests as they are', async () => {
@@ -180,14 +182,14 @@ describe('the identity of a guard', () => {
 
   /** The User-Agents that are reported to name another token. */
   function watching(agent: string | readonly string[]) {
-    const told: string[] = [];
+    const received: string[] = [];
     return {
       identity: new Identity(agent, {
         fills: true,
         warns: false,
-        onIdentity: ({ userAgent }) => void told.push(userAgent),
+        onIdentity: ({ userAgent }) => void received.push(userAgent),
       }),
-      told,
+      received,
     };
   }
 
@@ -199,40 +201,40 @@ describe('the identity of a guard', () => {
   }
 
   it('is the first of a list of agents', () => {
-    const { identity, told } = watching(['FirstBot/1.0', 'SecondBot']);
+    const { identity, received } = watching(['FirstBot/1.0', 'SecondBot']);
     expect(replaced(identity, URL_OF_PAGE, undefined)).toBe('FirstBot/1.0');
     expect(replaced(identity, URL_OF_PAGE, 'Mozilla/5.0 (compatible; SecondBot/2)')).toBeUndefined();
-    expect(told).toEqual([]);
+    expect(received).toEqual([]);
   });
 
   it.each([undefined, null, '', 'node', 'undici', 'axios/1.2.3', 'axios/1.13.0-beta.1'])(
     'takes the place of %j',
     (given) => {
-      const { identity, told } = watching('ExampleBot/1.0');
+      const { identity, received } = watching('ExampleBot/1.0');
       expect(replaced(identity, URL_OF_PAGE, given)).toBe('ExampleBot/1.0');
-      expect(told).toEqual([]);
+      expect(received).toEqual([]);
     },
   );
 
   it.each(['node-fetch', 'Undici', 'axios', 'axios/1', 'my axios/1.2.3', 'got'])('leaves %j', (given) => {
-    const { identity, told } = watching('ExampleBot/1.0');
+    const { identity, received } = watching('ExampleBot/1.0');
     expect(replaced(identity, URL_OF_PAGE, given)).toBeUndefined();
-    expect(told).toEqual([given]);
+    expect(received).toEqual([given]);
   });
 
   it('is reported once for each origin', () => {
-    const { identity, told } = watching('ExampleBot/1.0');
+    const { identity, received } = watching('ExampleBot/1.0');
     for (const url of [URL_OF_PAGE, 'https://example.com/b', new URL('https://www.example.com/')]) {
       replaced(identity, url, 'OtherBot');
     }
-    expect(told).toEqual(['OtherBot', 'OtherBot']);
+    expect(received).toEqual(['OtherBot', 'OtherBot']);
   });
 
   it('of all agents is neither sent nor compared', () => {
-    const { identity, told } = watching('*');
+    const { identity, received } = watching('*');
     expect([replaced(identity, URL_OF_PAGE, undefined), identity.fills]).toEqual([undefined, false]);
     expect(replaced(identity, URL_OF_PAGE, 'OtherBot')).toBeUndefined();
-    expect(told).toEqual([]);
+    expect(received).toEqual([]);
   });
 
   it.each<[form: string, headers: unknown, sent: unknown]>([

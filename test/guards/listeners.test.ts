@@ -55,12 +55,12 @@ it('the price of a 402 reaches `onPaymentRequired`', async () => {
   const server = await site((request, response) =>
     answer(response, { status: 402, headers: fields[request.url ?? ''] ?? {} }),
   );
-  const told: (string | undefined)[] = [];
+  const received: (string | undefined)[] = [];
   const guarded = guardFetch(fetch, new ScriptedClient(), {
-    onPaymentRequired: ({ url, price }) => void told.push(`${new URL(url).pathname} ${price}`),
+    onPaymentRequired: ({ url, price }) => void received.push(`${new URL(url).pathname} ${price}`),
   });
   for (const path of Object.keys(fields)) expect((await guarded(server.url(path))).status).toBe(402);
-  expect(told).toEqual([
+  expect(received).toEqual([
     '/cloudflare USD 0.01',
     '/x402 10000 USDC eip155:8453',
     '/none undefined',

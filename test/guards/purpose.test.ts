@@ -132,11 +132,15 @@ describe.each(libraries)('a purpose: %s', (name, make) => {
 
   it('a dry run reports once, and gets the page', async () => {
     const server = await training();
-    const told: Decision[] = [];
-    const get = make({ purpose: 'train-ai', mode: 'report', onRefusal: (decision) => told.push(decision) });
+    const received: Decision[] = [];
+    const get = make({
+      purpose: 'train-ai',
+      mode: 'report',
+      onRefusal: (decision) => received.push(decision),
+    });
     expect(await get(server.url('/no/a'))).toBe('a page');
     expect(await get(server.url('/header'))).toBe('a page');
-    expect(told.map(({ url }) => url)).toEqual([server.url('/no/a'), server.url('/header')]);
+    expect(received.map(({ url }) => url)).toEqual([server.url('/no/a'), server.url('/header')]);
   });
 });
 

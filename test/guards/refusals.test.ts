@@ -87,16 +87,16 @@ describe.each(realms)('refusals, guarded around %s', (_, fetch) => {
 
   it('are told to onRefusal, and in a dry run nothing else happens', async () => {
     const server = await site(redirecting({ '/private/a': '/private/b' }));
-    const told: string[] = [];
-    const onRefusal = ({ url }: Decision): number => told.push(url);
+    const received: string[] = [];
+    const onRefusal = ({ url }: Decision): number => received.push(url);
     const robots = new ScriptedClient();
     const response = await guardFetch(fetch, robots, { mode: 'report', onRefusal })(server.url('/private/a'));
     expect([response.status, response.url]).toEqual([200, server.url('/private/b')]);
-    expect(told.splice(0)).toEqual([server.url('/private/a'), server.url('/private/b')]);
+    expect(received.splice(0)).toEqual([server.url('/private/a'), server.url('/private/b')]);
     await expect(guardFetch(fetch, robots, { onRefusal })(server.url('/private/a'))).rejects.toMatchObject({
       code: 'ERR_ROBOTS_DISALLOWED',
     });
-    expect(told).toEqual([server.url('/private/a')]);
+    expect(received).toEqual([server.url('/private/a')]);
     expect(server.requests).toHaveLength(2);
   });
 

@@ -3,7 +3,7 @@ import type { Agent, Decision, GuardClient } from '../../src/index.ts';
 import { answer, type Handler, type Site, startSite } from '../support/site.ts';
 import { opened } from '../support/opened.ts';
 
-/** A client that answers by script and remembers what it was asked and told. */
+/** A scripted client, which records its calls. */
 export class ScriptedClient implements GuardClient {
   readonly peeked: string[] = [];
   readonly checked: string[] = [];

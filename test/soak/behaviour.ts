@@ -5,19 +5,19 @@ import {
   type Outcome,
   type Profile,
 } from '../../src/core/lifecycle/index.ts';
-import type { Play } from '../support/play.ts';
+import type { Steps } from '../support/socket-steps.ts';
 import type { Chance } from '../support/random.ts';
 
-/** What one attempt meets, told twice: to the server, byte by byte, and to the model, as the outcome it must be. */
+/** What one attempt meets, twice: as the bytes that the server sends, and as the outcome that the model expects. */
 export interface Behaviour {
   readonly name: string;
   /** Answers a request. */
-  readonly play: (request: {
+  readonly runSteps: (request: {
     readonly path: string;
     readonly ifNoneMatch: string | undefined;
     /** Codings that the request asks for. */
     readonly acceptEncoding: string;
-  }) => Play;
+  }) => Steps;
   /** What the attempt comes to. `sentEtag`: what the client knows of this very URL, if it asks with conditions. */
   readonly outcome: (profile: Profile, sentEtag: string | undefined) => Outcome;
   /** Requests that the attempt takes. */
@@ -95,7 +95,7 @@ function rules(chance: Chance, origin: string): Behaviour {
   const route = { finalUrl: `${origin}/robots.txt`, hops: 0 };
   return {
     name: 'rules',
-    play: ({ ifNoneMatch, acceptEncoding }) => {
+    runSteps: ({ ifNoneMatch, acceptEncoding }) => {
       if (etag !== undefined && ifNoneMatch === etag) return [head(304, fields, undefined)];
       if (coding === '' || !acceptEncoding.includes(coding)) return [head(code, fields, bytes.length), bytes];
       return [head(code, `${fields}content-encoding: ${coding}\r\n`, coded.length), coded];
@@ -115,7 +115,7 @@ function status(chance: Chance, origin: string): Behaviour {
   const route = { finalUrl: `${origin}/robots.txt`, hops: 0 };
   return {
     name: `status ${code}`,
-    play: () => [head(code, fields, code === 204 ? undefined : 0)],
+    runSteps: () => [head(code, fields, code === 204 ? undefined : 0)],
     outcome: (profile) => {
       const kind = code === 204 ? 'rules' : classifyStatus(code, profile);
       if (kind === 'rules') {
@@ -157,13 +157,13 @@ export function move(chance: Chance, to: string): Move {
   return {
     from: {
       name: 'moved',
-      play: () => [head(308, `location: ${to}/robots.txt\r\n`, 0)],
+      runSteps: () => [head(308, `location: ${to}/robots.txt\r\n`, 0)],
       outcome: () => outcome,
       requests: () => 1,
     },
     at: {
       name: 'moved to',
-      play: () => [head(200, '', bytes.length), bytes],
+      runSteps: () => [head(200, '', bytes.length), bytes],
       outcome: () => ({ ...outcome, hops: 0 }),
       requests: () => 1,
     },
@@ -176,7 +176,7 @@ function chain(chance: Chance, origin: string): Behaviour {
   const bytes = encoder.encode(chance.pick(FILES));
   return {
     name: `chain of ${length}`,
-    play: ({ path }) => {
+    runSteps: ({ path }) => {
       const step = path === '/robots.txt' ? 0 : Number(path.slice(2));
       return step < length
         ? [head(301, `location: /r${step + 1}\r\n`, 0)]
@@ -210,7 +210,7 @@ function endless(
 function loop(_chance: Chance, origin: string): Behaviour {
   return {
     name: 'loop',
-    play: ({ path }) => [head(302, `location: ${path === '/robots.txt' ? '/b' : '/robots.txt'}\r\n`, 0)],
+    runSteps: ({ path }) => [head(302, `location: ${path === '/robots.txt' ? '/b' : '/robots.txt'}\r\n`, 0)],
     outcome: (profile) => endless(profile, 'redirect-loop', 302, { finalUrl: `${origin}/b`, hops: 1 }),
     requests: () => 2,
   };
@@ -221,7 +221,7 @@ function strayed(chance: Chance, origin: string): Behaviour {
   const location = chance.pick(['', 'http://', 'ftp://127.0.0.1/robots.txt', 'javascript:void(0)']);
   return {
     name: `redirect to ${JSON.stringify(location)}`,
-    play: () => [head(302, `location: ${location}\r\n`, 0)],
+    runSteps: () => [head(302, `location: ${location}\r\n`, 0)],
     outcome: () => ({
       kind: 'unreachable',
       status: 302,
@@ -247,7 +247,7 @@ function broken(chance: Chance, origin: string): Behaviour {
   ] as const);
   return {
     name: `${step} after ${before.length} bytes`,
-    play: () => (before === '' ? [step] : [before, step]),
+    runSteps: () => (before === '' ? [step] : [before, step]),
     outcome: () => ({
       kind: 'unreachable',
       ...(code === undefined ? {} : { status: code }),
@@ -275,7 +275,7 @@ function garbled(chance: Chance, origin: string): Behaviour {
   ] as const);
   return {
     name: `garbled ${code ?? ''}`,
-    play: () => [answer],
+    runSteps: () => [answer],
     outcome: () => ({
       kind: 'unreachable',
       ...(code === undefined ? {} : { status: code }),
@@ -290,7 +290,7 @@ function garbled(chance: Chance, origin: string): Behaviour {
 function unasked304(_chance: Chance, origin: string): Behaviour {
   return {
     name: '304',
-    play: () => [head(304, 'etag: "?"\r\n', undefined)],
+    runSteps: () => [head(304, 'etag: "?"\r\n', undefined)],
     outcome: (_profile, sentEtag) =>
       sentEtag === undefined
         ? {
@@ -314,7 +314,7 @@ function unasked304(_chance: Chance, origin: string): Behaviour {
 function silent(_chance: Chance, origin: string): Behaviour {
   return {
     name: 'silence',
-    play: () => [],
+    runSteps: () => [],
     outcome: () => ({
       kind: 'unreachable',
       error: 'ERR_ROBOTS_DEADLINE',

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { type Decision, profiles, RobotsClient } from '../../src/index.ts';
 import { DAY, HOUR, MINUTE, SECOND, VirtualClock } from '../support/client.ts';
-import { play } from '../support/play.ts';
+import { runSteps } from '../support/socket-steps.ts';
 import { Chance } from '../support/random.ts';
 import { type Site, startRawSite } from '../support/site.ts';
 import { anyBehaviour, type Behaviour, move } from './behaviour.ts';
@@ -96,7 +96,7 @@ async function startPlace(): Promise<Place> {
     if (request === undefined || place.behaviour === undefined) return;
     const { 'if-none-match': ifNoneMatch, 'accept-encoding': acceptEncoding = '' } = request.headers;
     const asked = { path: request.url, ifNoneMatch, acceptEncoding: String(acceptEncoding) };
-    void play(socket, place.behaviour.play(asked));
+    void runSteps(socket, place.behaviour.runSteps(asked));
   });
   place.site = site;
   return place as Place;

@@ -10,7 +10,7 @@ import { sqliteStore } from '../../src/stores/sqlite/sqlite.ts';
 import { readRecordKey } from '../../src/core/store/store-key.ts';
 import { describeWithSqlite, quietEnv } from '../support/sqlite.ts';
 import { type CompiledScript, compileScript, startWorker } from '../support/workers.ts';
-import type { Told } from './prefetch-worker.ts';
+import type { WorkerNotice } from './prefetch-worker.ts';
 
 const ORIGINS = 5_000;
 /** The process is killed when it has learnt so many. */
@@ -55,24 +55,24 @@ for (const [kind, describeKind, open] of [
       const address = server.address();
       const port = typeof address === 'object' && address !== null ? address.port : 0;
       const worker = startWorker(script, [kind, path, String(port), String(ORIGINS)], { env: quietEnv });
-      const told: Told[] = [];
+      const received: WorkerNotice[] = [];
       let learnt = 0;
       for (let isRunning = true; isRunning;) {
         try {
-          const next = (await worker.next()) as Told;
-          told.push(next);
+          const next = (await worker.next()) as WorkerNotice;
+          received.push(next);
           if (next.what === 'learnt' && ++learnt === LEARNT) void worker.kill();
         } catch {
           isRunning = false;
         }
       }
       const learntAt = new Map(
-        told.filter(({ what }) => what === 'learnt').map(({ origin, at }) => [origin, at]),
+        received.filter(({ what }) => what === 'learnt').map(({ origin, at }) => [origin, at]),
       );
-      const written = told.filter(({ what }) => what === 'written');
+      const written = received.filter(({ what }) => what === 'written');
       expect(learntAt.size).toBeGreaterThanOrEqual(LEARNT);
       expect(learntAt.size).toBeLessThan(ORIGINS);
-      const endedAt = Math.max(...told.map(({ at }) => at));
+      const endedAt = Math.max(...received.map(({ at }) => at));
 
       await using store = open({ path });
       const kept = new Set<string>();

@@ -5,8 +5,8 @@ import { sqliteStore } from '../../src/stores/sqlite/sqlite.ts';
 import type { RobotsStore } from '../../src/core/store/store.ts';
 import { readRecordKey } from '../../src/core/store/store-key.ts';
 
-/** `prefetch-worker <lmdb|sqlite> <path> <port> <count>`: prefetches so many origins of 127.0.0.0/8, and tells when. */
-export interface Told {
+/** `prefetch-worker <lmdb|sqlite> <path> <port> <count>`: prefetches `count` origins of 127.0.0.0/8, and reports each. */
+export interface WorkerNotice {
   /** `learnt`: the client knows the origin. `written`: its write to the store has resolved. */
   readonly what: 'learnt' | 'written';
   readonly origin: string;
@@ -14,11 +14,11 @@ export interface Told {
 }
 
 const [kind, path = '', port, count] = process.argv.slice(2);
-// Lines to a pipe are written synchronously, so that a killed process has told everything.
-const tell = (what: Told['what'], origin: string): void =>
-  console.log(JSON.stringify({ what, origin, at: Date.now() } satisfies Told));
+// Lines to a pipe are written synchronously, so that a killed process has reported everything.
+const notify = (what: WorkerNotice['what'], origin: string): void =>
+  console.log(JSON.stringify({ what, origin, at: Date.now() } satisfies WorkerNotice));
 
-/** Tells when the writes under a lease resolve. */
+/** Reports when the writes under a lease resolve. */
 function watched(store: EmbeddedStore): RobotsStore {
   return {
     get: (key) => store.get(key),
@@ -32,7 +32,7 @@ function watched(store: EmbeddedStore): RobotsStore {
           ...lease,
           async setAndRelease(value, setOptions) {
             await lease.setAndRelease?.(value, setOptions);
-            tell('written', origin);
+            notify('written', origin);
           },
         }
       );
@@ -50,6 +50,6 @@ const origins = Array.from(
   { length: Number(count) },
   (_, index) => `http://127.1.${index >> 8}.${index & 0xff}:${port}`,
 );
-await robots.prefetch(origins, { onProgress: ({ origin }) => tell('learnt', origin) });
+await robots.prefetch(origins, { onProgress: ({ origin }) => notify('learnt', origin) });
 await robots.close();
 await store.close();

@@ -33,8 +33,8 @@ async function start(kind: 'lmdb' | 'redis' | 'sqlite', where: string, count: nu
   return workers;
 }
 
-async function told(worker: Worker, task: WorkerTask): Promise<unknown[]> {
-  worker.tell(task);
+async function perform(worker: Worker, task: WorkerTask): Promise<unknown[]> {
+  worker.send(task);
   return (await worker.next()) as unknown[];
 }
 
@@ -49,7 +49,7 @@ function sharedBehaviour(open: () => Promise<Worker[]>): void {
 
   /** Each process does the task at the same time; what each found. */
   const atOnce = (task: WorkerTask): Promise<unknown[][]> =>
-    Promise.all(workers.map((worker) => told(worker, task)));
+    Promise.all(workers.map((worker) => perform(worker, task)));
 
   it('each lease goes to one process', async () => {
     const keys = Array.from({ length: 100 }, (_, at) => `https://site${at}.example`);
@@ -95,9 +95,9 @@ function embeddedBehaviour(
 
   it('the lease of a killed process expires', async () => {
     const [holder] = (await start(kind, path, 1)) as [Worker];
-    expect(await told(holder, { task: 'lease', keys: ['k'], ms: 30 * SECOND })).toEqual([true]);
+    expect(await perform(holder, { task: 'lease', keys: ['k'], ms: 30 * SECOND })).toEqual([true]);
     // A lease is given before it is committed, a slot after it only then.
-    expect(await told(holder, { task: 'reserve', keys: ['k'], ms: 0 })).toEqual([0]);
+    expect(await perform(holder, { task: 'reserve', keys: ['k'], ms: 0 })).toEqual([0]);
     await holder.kill();
     let later = 0;
     await using store = open(path, { now: () => Date.now() + later });
@@ -110,7 +110,7 @@ function embeddedBehaviour(
     const keys = Array.from({ length: 2_000 }, (_, at) => `https://written${at}.example`);
     const value = 'x'.repeat(1_000);
     const [writer] = (await start(kind, path, 1)) as [Worker];
-    writer.tell({ task: 'set', keys, ms: HOUR, value } satisfies WorkerTask);
+    writer.send({ task: 'set', keys, ms: HOUR, value } satisfies WorkerTask);
     await using store = open(path);
     while ((await store.get(keys[0]!)) === undefined) await new Promise((resolve) => setImmediate(resolve));
     await writer.kill();
@@ -124,7 +124,7 @@ function embeddedBehaviour(
   it('a killed process has kept every write that was confirmed', async () => {
     const [writer] = (await start(kind, path, 1)) as [Worker];
     const keys = Array.from({ length: 300 }, (_, at) => `https://kept${at}.example`);
-    expect(await told(writer, { task: 'set', keys, ms: HOUR, value: 'v' })).toEqual(keys.map(() => 'set'));
+    expect(await perform(writer, { task: 'set', keys, ms: HOUR, value: 'v' })).toEqual(keys.map(() => 'set'));
     await writer.kill();
     await using store = open(path);
     for (const key of keys) expect(await store.get(key)).toBe('v');
@@ -132,7 +132,7 @@ function embeddedBehaviour(
 
   it('a process with an open store ends by itself', async () => {
     const [worker] = (await start(kind, path, 1)) as [Worker];
-    expect(await told(worker, { task: 'set', keys: ['k'], ms: HOUR, value: 'v' })).toEqual(['set']);
+    expect(await perform(worker, { task: 'set', keys: ['k'], ms: HOUR, value: 'v' })).toEqual(['set']);
     worker.end();
     expect(await worker.ended()).toEqual({ code: 0, stderr: '' });
   });
@@ -166,7 +166,7 @@ describeWithSqlite('processes on one SQLite', () => {
       if (round % 2 === 1) writeFileSync(path, await firstPageOfADatabase(join(folder, `sound-${round}`)));
       const crowd = await start('sqlite', path, PROCESSES);
       const won = await Promise.all(
-        crowd.map((worker) => told(worker, { task: 'lease', keys: ['k'], ms: HOUR })),
+        crowd.map((worker) => perform(worker, { task: 'lease', keys: ['k'], ms: HOUR })),
       );
       expect(won.flat().filter((isMine) => isMine === true)).toHaveLength(1);
       for (const worker of crowd) await worker.kill();

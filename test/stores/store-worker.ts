@@ -4,7 +4,7 @@ import { redisStore } from '../../src/stores/redis/redis.ts';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite.ts';
 import type { RobotsStore } from '../../src/core/store/store.ts';
 
-/** `store-worker <lmdb|lmdb-opened|redis|sqlite> <where>`: does as it is told, until it is told nothing more. */
+/** `store-worker <lmdb|lmdb-opened|redis|sqlite> <where>`: runs the tasks that it receives, until its input ends. */
 export interface WorkerTask {
   readonly task: 'lease' | 'reserve' | 'set' | 'get';
   readonly keys: readonly string[];
@@ -30,7 +30,7 @@ async function openStore(kind: string, where: string): Promise<Opened> {
   const store = lmdbStore(
     kind === 'lmdb' ? { path: where } : open<Buffer, string>({ path: where, encoding: 'binary' }),
   );
-  // Left open: a process ends without being told to.
+  // Left open: the process ends by itself.
   return { store, close: async () => undefined };
 }
 

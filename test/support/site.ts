@@ -125,8 +125,8 @@ async function listen(
   const waiting = new Set<() => void>();
   let connections = 0;
   let bytesSentBefore = 0;
-  const tellIfIdle = (): void => {
-    if (sockets.size === 0) for (const tell of waiting) tell();
+  const notifyIfIdle = (): void => {
+    if (sockets.size === 0) for (const resolve of waiting) resolve();
   };
   server.on('connection', (socket: Socket) => {
     connections += 1;
@@ -135,7 +135,7 @@ async function listen(
     socket.once('close', () => {
       bytesSentBefore += socket.bytesWritten;
       sockets.delete(socket);
-      tellIfIdle();
+      notifyIfIdle();
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -155,7 +155,7 @@ async function listen(
     idle: () =>
       new Promise((resolve) => {
         waiting.add(resolve);
-        tellIfIdle();
+        notifyIfIdle();
       }),
     left: async () => {
       for (const socket of asked) {

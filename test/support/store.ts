@@ -22,7 +22,7 @@ export interface ScriptedStoreOptions {
   readonly reserves?: boolean;
 }
 
-/** A store in memory, in virtual time, that fails as it is told and notes what it is asked. */
+/** A store in memory, in virtual time, with scripted failures. It records its calls. */
 export class ScriptedStore implements RobotsStore {
   readonly entries = new Map<
     string,

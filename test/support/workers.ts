@@ -73,12 +73,12 @@ export interface WorkerOptions {
   readonly maxFileBlocks?: number;
 }
 
-/** A script in a process of its own, which tells and is told a line of JSON at a time. */
+/** A script in a process of its own, which sends and receives a line of JSON at a time. */
 export interface Worker {
-  /** What it tells next. Rejects when it ends instead. */
+  /** The next line from it. Rejects when it ends instead. */
   next(): Promise<unknown>;
-  tell(message: unknown): void;
-  /** Nothing more will be told. */
+  send(message: unknown): void;
+  /** Ends its input. */
   end(): void;
   /** SIGKILL */
   kill(): Promise<void>;
@@ -117,7 +117,7 @@ export function startWorker(
       if (line.done === true) throw new Error(`The worker ended with ${await closed}:\n${stderr}`);
       return JSON.parse(line.value);
     },
-    tell: (message) => void child.stdin.write(`${JSON.stringify(message)}\n`),
+    send: (message) => void child.stdin.write(`${JSON.stringify(message)}\n`),
     end: () => void child.stdin.end(),
     async kill() {
       killed();

@@ -58,9 +58,11 @@ describe('explain', () => {
     expect(stdout).toMatch(
       /^ {2}paused +the site asked for a pause \(incident 1\) that ends in .+ \(\d{4}-/m,
     );
-    const [told] = records((await explain('--json')).stdout);
-    expect(told).toMatchObject({ policy: { pacing: { pause: { incident: 1, delayFrom: 'retry-after' } } } });
-    const { pause } = (told as { policy: { pacing: { pause: { from: number; until: number } } } }).policy
+    const [received] = records((await explain('--json')).stdout);
+    expect(received).toMatchObject({
+      policy: { pacing: { pause: { incident: 1, delayFrom: 'retry-after' } } },
+    });
+    const { pause } = (received as { policy: { pacing: { pause: { from: number; until: number } } } }).policy
       .pacing;
     expect(pause.until - pause.from).toBeGreaterThan(3_000_000);
     expect(Math.abs(pause.until - until)).toBeLessThan(300_000);

@@ -186,9 +186,9 @@ describe('progress', () => {
     const origins = Array.from({ length: 50 }, (_, index) => `http://127.0.0.1:${index + 1}`);
     await writeFile(list, origins.map((origin) => `${origin}/a\n${origin}/b\n`).join(''));
     const { stderr } = await cli(['prefetch', '--concurrency', '16', list]);
-    const told = [...stderr.matchAll(/^canfetch: (\d+) origins? of .* · (\d+) % of the list/gm)];
-    expect(told.length).toBeGreaterThan(5);
-    for (const [, decided, percent] of told) {
+    const received = [...stderr.matchAll(/^canfetch: (\d+) origins? of .* · (\d+) % of the list/gm)];
+    expect(received.length).toBeGreaterThan(5);
+    for (const [, decided, percent] of received) {
       expect(Number(percent)).toBeLessThanOrEqual((Number(decided) / origins.length) * 100 + 2);
     }
     expect(stderr).toMatch(/canfetch: 50 origins of 100 URLs .* · 100 % of the list · about 0 m?s left\n$/);

@@ -174,9 +174,9 @@ describe('replay --url', () => {
   it('tells the story of a page in words', async () => {
     const { code, stdout } = await cli(['replay', '--url', 'https://a.example/private', file]);
     expect(code).toBe(0);
-    const [head, , ...told] = stdout.split('\n');
+    const [head, , ...received] = stdout.split('\n');
     expect(head).toBe('https://a.example/private: 2 decisions');
-    expect(told.join('\n')).toMatch(
+    expect(received.join('\n')).toMatch(
       /^2026-01-15 12:00:00Z {2}DISALLOWED for ExampleBot under rfc9309: line 2 {2}Disallow: \/private/,
     );
     expect(stdout).toContain(

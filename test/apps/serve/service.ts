@@ -30,11 +30,11 @@ export async function startService(
   loadPromClient?: () => Promise<PromClient | undefined>,
   limits?: Partial<ServiceLimits>,
 ): Promise<TestService> {
-  const { promise: told, resolve: tell } = deferred<string>();
+  const { promise: firstOutput, resolve: resolveOutput } = deferred<string>();
   const stdout = new Writable({
     decodeStrings: false,
     write(chunk, _encoding, done) {
-      tell(String(chunk));
+      resolveOutput(String(chunk));
       done();
     },
   });
@@ -61,7 +61,7 @@ export async function startService(
           ...limits,
         });
   const text = await Promise.race([
-    told,
+    firstOutput,
     ended.then((code) => Promise.reject(new Error(`exit ${code}: ${stderr.text}`))),
   ]);
   const url = /^canfetch serves at (http:\S+)\/\n$/.exec(text)?.[1];

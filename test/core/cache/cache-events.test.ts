@@ -6,7 +6,7 @@ import { type OriginRecord, profiles } from '../../../src/core/lifecycle/index.t
 import { DAY, HOUR, outcomes, START, Story } from '../lifecycle/support.ts';
 
 /** What is told when the second record takes the place of the first. */
-function told(before: OriginRecord | undefined, after: OriginRecord, at: number): unknown[] {
+function received(before: OriginRecord | undefined, after: OriginRecord, at: number): unknown[] {
   const messages: unknown[] = [];
   const listener = (message: unknown): void => void messages.push(message);
   subscribe('canfetch:policy-change', listener);
@@ -27,10 +27,10 @@ const ORIGIN = 'https://example.com';
 
 describe('a change of policy is reported', () => {
   it('when an origin is known for the first time', () => {
-    expect(told(undefined, rules('a'), START)).toEqual([
+    expect(received(undefined, rules('a'), START)).toEqual([
       { origin: ORIGIN, before: 'unknown', after: 'rules', fileChanged: true, at: START },
     ]);
-    expect(told(undefined, made(outcomes.unavailable()), START + 1)).toEqual([
+    expect(received(undefined, made(outcomes.unavailable()), START + 1)).toEqual([
       { origin: ORIGIN, before: 'unknown', after: 'allow-all', fileChanged: false, at: START + 1 },
     ]);
   });
@@ -42,16 +42,16 @@ describe('a change of policy is reported', () => {
     ['a longer file', 'ab', 'abc'],
     ['an emptied file', 'abc', ''],
   ])('when %s differs', (_, one, other) => {
-    expect(told(rules(one), rules(other), START)).toMatchObject([
+    expect(received(rules(one), rules(other), START)).toMatchObject([
       { before: 'rules', after: 'rules', fileChanged: true },
     ]);
   });
 
   it('when the state differs, with whether the file differs too', () => {
-    expect(told(rules('a'), made(outcomes.unavailable()), START)).toMatchObject([
+    expect(received(rules('a'), made(outcomes.unavailable()), START)).toMatchObject([
       { before: 'rules', after: 'allow-all', fileChanged: true },
     ]);
-    expect(told(made(outcomes.unavailable()), made(outcomes.restricted()), START)).toMatchObject([
+    expect(received(made(outcomes.unavailable()), made(outcomes.restricted()), START)).toMatchObject([
       { before: 'allow-all', after: 'disallow-all', fileChanged: false },
     ]);
   });
@@ -60,27 +60,27 @@ describe('a change of policy is reported', () => {
     const story = new Story();
     const stale = story.meets(outcomes.unavailable());
     const fresh = story.later(2 * DAY).meets(outcomes.success());
-    expect(told(stale, fresh, story.now)).toMatchObject([{ before: 'allow-all', after: 'rules' }]);
+    expect(received(stale, fresh, story.now)).toMatchObject([{ before: 'allow-all', after: 'rules' }]);
     const same = new Story();
     const first = same.meets(outcomes.success());
-    expect(told(first, same.later(2 * DAY).meets(outcomes.success()), same.now)).toEqual([]);
+    expect(received(first, same.later(2 * DAY).meets(outcomes.success()), same.now)).toEqual([]);
   });
 
   it('not for a record of site signals alone; after one, as for an unknown origin', () => {
     const signal: OriginRecord = { origin: ORIGIN, site: { reachable: true, at: START } };
-    expect(told(undefined, signal, START)).toEqual([]);
-    expect(told(signal, rules('a'), START)).toMatchObject([{ before: 'unknown', after: 'rules' }]);
+    expect(received(undefined, signal, START)).toEqual([]);
+    expect(received(signal, rules('a'), START)).toMatchObject([{ before: 'unknown', after: 'rules' }]);
   });
 });
 
 describe('no change is reported', () => {
   it('for the same bytes in the same state', () => {
-    expect(told(rules('abc'), rules('abc'), START)).toEqual([]);
-    expect(told(made(outcomes.unavailable()), made(outcomes.unavailable({}, 410)), START)).toEqual([]);
+    expect(received(rules('abc'), rules('abc'), START)).toEqual([]);
+    expect(received(made(outcomes.unavailable()), made(outcomes.unavailable({}, 410)), START)).toEqual([]);
   });
 
   it('for a record that is stale on arrival', () => {
-    expect(told(undefined, rules('a'), START + DAY)).toEqual([]);
-    expect(told(rules('a'), rules('b'), START + DAY - HOUR)).toHaveLength(1);
+    expect(received(undefined, rules('a'), START + DAY)).toEqual([]);
+    expect(received(rules('a'), rules('b'), START + DAY - HOUR)).toHaveLength(1);
   });
 });

@@ -1,5 +1,5 @@
 import { brotliCompressSync, constants, deflateSync, gzipSync } from 'node:zlib';
-import type { Play } from '../../support/play.ts';
+import type { Steps } from '../../support/socket-steps.ts';
 
 /** What is decided of `/x/page`, which {@link RULES} disallow. */
 export interface Expected {
@@ -14,7 +14,7 @@ export interface Expected {
 export interface Fault {
   readonly name: string;
   /** Request by request; the last stays. */
-  readonly plays: readonly Play[];
+  readonly scripts: readonly Steps[];
   /** Who the server says it is; without it there is no TLS. */
   readonly tls?: 'expired' | 'not yet valid' | 'for another host' | 'self-signed' | 'mute';
   readonly expected: Expected;
@@ -64,12 +64,12 @@ function chunk(bytes: Uint8Array): Uint8Array {
 }
 
 /** A whole answer. */
-function answer(status: number, fields: string, body: string | Uint8Array = ''): Play {
+function answer(status: number, fields: string, body: string | Uint8Array = ''): Steps {
   const length = status === 204 || status === 304 ? '' : `content-length: ${body.length}\r\n`;
   return [`HTTP/1.1 ${status} Status\r\n${fields}${length}\r\n`, body];
 }
 
-const redirect = (location: string): Play => answer(302, `location: ${location}\r\n`);
+const redirect = (location: string): Steps => answer(302, `location: ${location}\r\n`);
 
 const CODINGS: readonly (readonly [coding: string, encode: (text: string) => Uint8Array])[] = [
   ['gzip', (text) => gzipSync(text)],
@@ -93,127 +93,127 @@ const truncatedGzip = gzipSync(RULES).subarray(0, -6);
 /** What goes wrong on the way to a robots.txt, and what comes of it. */
 export const FAULTS: readonly Fault[] = [
   // Connections
-  { name: 'reset before the headers', plays: [['reset']], expected: broken(LOST) },
-  { name: 'closed before the headers', plays: [['end']], expected: broken(LOST) },
-  { name: 'reset within the headers', plays: [[`${OK}content-`, 'reset']], expected: broken(LOST) },
-  { name: 'closed within the headers', plays: [[`${OK}content-`, 'end']], expected: broken(LOST) },
+  { name: 'reset before the headers', scripts: [['reset']], expected: broken(LOST) },
+  { name: 'closed before the headers', scripts: [['end']], expected: broken(LOST) },
+  { name: 'reset within the headers', scripts: [[`${OK}content-`, 'reset']], expected: broken(LOST) },
+  { name: 'closed within the headers', scripts: [[`${OK}content-`, 'end']], expected: broken(LOST) },
   {
     name: 'reset after the headers',
-    plays: [[`${OK}content-length: 99\r\n\r\n`, 'reset']],
+    scripts: [[`${OK}content-length: 99\r\n\r\n`, 'reset']],
     expected: broken(LOST, 200),
   },
   {
     name: 'reset mid-body',
-    plays: [[`${OK}content-length: 99\r\n\r\n${RULES}`, 'reset']],
+    scripts: [[`${OK}content-length: 99\r\n\r\n${RULES}`, 'reset']],
     expected: broken(LOST, 200),
   },
   {
     name: 'closed mid-body',
-    plays: [[`${OK}content-length: 99\r\n\r\n${RULES}`, 'end']],
+    scripts: [[`${OK}content-length: 99\r\n\r\n${RULES}`, 'end']],
     expected: broken(LOST, 200),
   },
   {
     name: 'reset in a body without a length',
-    plays: [[`${OK}\r\n${RULES}`, 'reset']],
+    scripts: [[`${OK}\r\n${RULES}`, 'reset']],
     // undici takes it for the end. Not promised.
     expected: rules(),
   },
   {
     name: 'closed mid-chunk',
-    plays: [[`${OK}transfer-encoding: chunked\r\n\r\nff\r\n${RULES}`, 'end']],
+    scripts: [[`${OK}transfer-encoding: chunked\r\n\r\nff\r\n${RULES}`, 'end']],
     expected: broken(LOST, 200),
   },
   {
     name: 'closed where a chunk should follow',
-    plays: [[`${OK}transfer-encoding: chunked\r\n\r\n1b\r\n${RULES}\r\n`, 'end']],
+    scripts: [[`${OK}transfer-encoding: chunked\r\n\r\n1b\r\n${RULES}\r\n`, 'end']],
     expected: broken(LOST, 200),
   },
 
   // TLS
-  { name: 'an expired certificate', tls: 'expired', plays: [], expected: broken('CERT_HAS_EXPIRED') },
+  { name: 'an expired certificate', tls: 'expired', scripts: [], expected: broken('CERT_HAS_EXPIRED') },
   {
     name: 'a certificate of the future',
     tls: 'not yet valid',
-    plays: [],
+    scripts: [],
     expected: broken('CERT_NOT_YET_VALID'),
   },
   {
     name: 'the certificate of another host',
     tls: 'for another host',
-    plays: [],
+    scripts: [],
     expected: broken('ERR_TLS_CERT_ALTNAME_INVALID'),
   },
   {
     name: 'a self-signed certificate',
     tls: 'self-signed',
-    plays: [],
+    scripts: [],
     expected: broken('DEPTH_ZERO_SELF_SIGNED_CERT'),
   },
-  { name: 'no TLS handshake', tls: 'mute', plays: [], expected: broken(DEADLINE) },
+  { name: 'no TLS handshake', tls: 'mute', scripts: [], expected: broken(DEADLINE) },
 
   // Slowness
-  { name: 'silence', plays: [[]], expected: broken(DEADLINE) },
+  { name: 'silence', scripts: [[]], expected: broken(DEADLINE) },
   {
     name: 'headers byte by byte',
-    plays: [[{ slowly: `${OK}x-long: ${'x'.repeat(999)}`, everyMs: 5 }]],
+    scripts: [[{ slowly: `${OK}x-long: ${'x'.repeat(999)}`, everyMs: 5 }]],
     expected: broken(DEADLINE),
   },
   {
     name: 'a body byte by byte',
-    plays: [[`${OK}\r\n${RULES}`, { slowly: '#'.repeat(999), everyMs: 5 }]],
+    scripts: [[`${OK}\r\n${RULES}`, { slowly: '#'.repeat(999), everyMs: 5 }]],
     expected: broken(DEADLINE, 200),
   },
 
   // Too much
   {
     name: 'endless headers',
-    plays: [[OK, { endless: 'x-header: value\r\n'.repeat(500) }]],
+    scripts: [[OK, { endless: 'x-header: value\r\n'.repeat(500) }]],
     expected: broken('UND_ERR_HEADERS_OVERFLOW'),
   },
   {
     name: 'a header field of 64 KiB',
-    plays: [answer(200, `x-long: ${'x'.repeat(65_536)}\r\n`, RULES)],
+    scripts: [answer(200, `x-long: ${'x'.repeat(65_536)}\r\n`, RULES)],
     expected: broken('UND_ERR_HEADERS_OVERFLOW'),
   },
   {
     name: 'an endless body',
-    plays: [[`${OK}\r\n${RULES}`, { endless: '# and more\n'.repeat(1_000) }]],
+    scripts: [[`${OK}\r\n${RULES}`, { endless: '# and more\n'.repeat(1_000) }]],
     expected: rules(),
   },
   {
     name: 'an endless line',
-    plays: [[`${OK}\r\n${RULES}Disallow: /`, { endless: 'x'.repeat(10_000) }]],
+    scripts: [[`${OK}\r\n${RULES}Disallow: /`, { endless: 'x'.repeat(10_000) }]],
     expected: rules(),
   },
   {
     name: 'endless chunks of one byte',
-    plays: [[`${OK}transfer-encoding: chunked\r\n\r\n`, { endless: '1\r\n#\r\n'.repeat(1_000) }]],
+    scripts: [[`${OK}transfer-encoding: chunked\r\n\r\n`, { endless: '1\r\n#\r\n'.repeat(1_000) }]],
     expected: empty(),
   },
   {
     name: 'a gzip bomb',
-    plays: [answer(200, 'content-encoding: gzip\r\n', gzipSync(bomb, quickly))],
+    scripts: [answer(200, 'content-encoding: gzip\r\n', gzipSync(bomb, quickly))],
     expected: rules(),
     overFetch: broken(CODING, 200),
     whole: true,
   },
   {
     name: 'a deflate bomb',
-    plays: [answer(200, 'content-encoding: deflate\r\n', deflateSync(bomb, quickly))],
+    scripts: [answer(200, 'content-encoding: deflate\r\n', deflateSync(bomb, quickly))],
     expected: rules(),
     overFetch: broken(CODING, 200),
     whole: true,
   },
   {
     name: 'a brotli bomb',
-    plays: [answer(200, 'content-encoding: br\r\n', brotliCompressSync(bomb, quickly))],
+    scripts: [answer(200, 'content-encoding: br\r\n', brotliCompressSync(bomb, quickly))],
     expected: rules(),
     overFetch: broken(CODING, 200),
     whole: true,
   },
   {
     name: 'a flood of early hints',
-    plays: [[{ endless: 'HTTP/1.1 103 Early Hints\r\nlink: </style.css>\r\n\r\n'.repeat(100) }]],
+    scripts: [[{ endless: 'HTTP/1.1 103 Early Hints\r\nlink: </style.css>\r\n\r\n'.repeat(100) }]],
     expected: broken(MALFORMED),
     // fetch does not tell of them.
     overFetch: broken(DEADLINE),
@@ -222,26 +222,26 @@ export const FAULTS: readonly Fault[] = [
   // Codings
   {
     name: 'plain text that calls itself gzip',
-    plays: [answer(200, 'content-encoding: gzip\r\n', RULES)],
+    scripts: [answer(200, 'content-encoding: gzip\r\n', RULES)],
     expected: broken(CODING, 200),
     whole: true,
   },
   {
     name: 'gzip that calls itself brotli',
-    plays: [answer(200, 'content-encoding: br\r\n', gzipSync(RULES))],
+    scripts: [answer(200, 'content-encoding: br\r\n', gzipSync(RULES))],
     expected: broken(CODING, 200),
     whole: true,
   },
   {
     name: 'an unknown coding',
-    plays: [answer(200, 'content-encoding: rot13\r\n', RULES)],
+    scripts: [answer(200, 'content-encoding: rot13\r\n', RULES)],
     expected: broken(CODING, 200),
     whole: true,
   },
   ...['identity, gzip', 'gzip, identity', 'gzip,', ',gzip', 'gzip\r\ncontent-encoding: identity'].map(
     (field): Fault => ({
       name: `gzip in the list ${JSON.stringify(field)}`,
-      plays: [answer(200, `content-encoding: ${field}\r\n`, gzipSync(RULES))],
+      scripts: [answer(200, `content-encoding: ${field}\r\n`, gzipSync(RULES))],
       expected: rules(),
       overFetch: broken(CODING, 200),
       whole: true,
@@ -249,45 +249,45 @@ export const FAULTS: readonly Fault[] = [
   ),
   {
     name: 'gzip that calls itself plain text',
-    plays: [answer(200, '', gzipSync(RULES))],
+    scripts: [answer(200, '', gzipSync(RULES))],
     expected: broken('ERR_ROBOTS_NOT_TEXT', 200),
     whole: true,
   },
   ...CODINGS.flatMap(([coding, encode]): readonly Fault[] => [
     {
       name: `${coding} of no bytes, closed after the header`,
-      plays: [[`${OK}content-encoding: ${coding}\r\n\r\n`, 'end']],
+      scripts: [[`${OK}content-encoding: ${coding}\r\n\r\n`, 'end']],
       expected: broken(CODING, 200),
     },
     {
       name: `${coding} of no bytes, reset after the header`,
-      plays: [[`${OK}content-encoding: ${coding}\r\n\r\n`, 'reset']],
+      scripts: [[`${OK}content-encoding: ${coding}\r\n\r\n`, 'reset']],
       // undici takes a reset for the end of a body without a length.
       expected: broken(CODING, 200),
     },
     {
       name: `${coding} of no bytes, as the header says`,
-      plays: [answer(200, `content-encoding: ${coding}\r\n`)],
+      scripts: [answer(200, `content-encoding: ${coding}\r\n`)],
       expected: empty(),
       whole: true,
     },
     {
       name: `${coding} of an empty file`,
-      plays: [answer(200, `content-encoding: ${coding}\r\n`, encode(''))],
+      scripts: [answer(200, `content-encoding: ${coding}\r\n`, encode(''))],
       expected: empty(),
       overFetch: broken(CODING, 200),
       whole: true,
     },
     ...TRAILERS.map(([what, trailer]): Fault => ({
       name: `${what} after an empty ${coding} stream`,
-      plays: [answer(200, `content-encoding: ${coding}\r\n`, Buffer.concat([encode(''), trailer]))],
+      scripts: [answer(200, `content-encoding: ${coding}\r\n`, Buffer.concat([encode(''), trailer]))],
       expected: broken(TRAILING, 200),
       overFetch: broken(CODING, 200),
       whole: true,
     })),
     {
       name: `text after a ${coding} stream`,
-      plays: [
+      scripts: [
         answer(200, `content-encoding: ${coding}\r\n`, Buffer.concat([encode(RULES), Buffer.from('#')])),
       ],
       expected: broken(TRAILING, 200),
@@ -297,13 +297,13 @@ export const FAULTS: readonly Fault[] = [
   ]),
   {
     name: 'chunks of gzip with no bytes',
-    plays: [[`${OK}content-encoding: gzip\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`]],
+    scripts: [[`${OK}content-encoding: gzip\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`]],
     expected: broken(CODING, 200),
     whole: true,
   },
   {
     name: 'truncated gzip',
-    plays: [answer(200, 'content-encoding: gzip\r\n', truncatedGzip)],
+    scripts: [answer(200, 'content-encoding: gzip\r\n', truncatedGzip)],
     expected: broken(CODING, 200),
     whole: true,
   },
@@ -311,27 +311,27 @@ export const FAULTS: readonly Fault[] = [
   // Framing
   {
     name: 'a chunk size that is none',
-    plays: [[`${OK}transfer-encoding: chunked\r\n\r\nzz\r\n${RULES}\r\n0\r\n\r\n`]],
+    scripts: [[`${OK}transfer-encoding: chunked\r\n\r\nzz\r\n${RULES}\r\n0\r\n\r\n`]],
     expected: broken(MALFORMED, 200),
   },
   {
     name: 'a Content-Length that is too short',
-    plays: [[`${OK}content-length: ${RULES.length}\r\n\r\n${RULES}Disallow: /y\n`]],
+    scripts: [[`${OK}content-length: ${RULES.length}\r\n\r\n${RULES}Disallow: /y\n`]],
     expected: rules(),
   },
   {
     name: 'two values of Content-Length',
-    plays: [[`${OK}content-length: 2\r\ncontent-length: ${RULES.length}\r\n\r\n${RULES}`]],
+    scripts: [[`${OK}content-length: 2\r\ncontent-length: ${RULES.length}\r\n\r\n${RULES}`]],
     expected: broken(LENGTH_OR_MALFORMED),
   },
   {
     name: 'a NUL in a field',
-    plays: [[`${OK}x-nul: a\0b\r\ncontent-length: ${RULES.length}\r\n\r\n${RULES}`]],
+    scripts: [[`${OK}x-nul: a\0b\r\ncontent-length: ${RULES.length}\r\n\r\n${RULES}`]],
     expected: broken(MALFORMED),
   },
   ...['gzip, chunked', 'gzip\r\ntransfer-encoding: chunked'].map((field): Fault => ({
     name: `chunks in the transfer coding ${JSON.stringify(field)}`,
-    plays: [[`${OK}transfer-encoding: ${field}\r\n\r\n`, chunk(gzipSync(RULES)), '0\r\n\r\n']],
+    scripts: [[`${OK}transfer-encoding: ${field}\r\n\r\n`, chunk(gzipSync(RULES)), '0\r\n\r\n']],
     expected: broken(TRANSFER, 200),
     whole: true,
   })),
@@ -339,14 +339,14 @@ export const FAULTS: readonly Fault[] = [
   ...[' ', '  ', '\t', ' \t '].flatMap((space): Fault[] => [
     {
       name: `chunks, and ${JSON.stringify(space)} after the transfer coding`,
-      plays: [[`${OK}transfer-encoding: chunked${space}\r\n\r\n`, chunk(Buffer.from(RULES)), '0\r\n\r\n']],
+      scripts: [[`${OK}transfer-encoding: chunked${space}\r\n\r\n`, chunk(Buffer.from(RULES)), '0\r\n\r\n']],
       expected: rules(),
       // Its parser leaves the chunks in the body.
       ...(space.includes('\t') ? { overFetch: broken(TRANSFER, 200) } : {}),
     },
     {
       name: `a Content-Length, and ${JSON.stringify(space)} after it`,
-      plays: [[`${OK}content-length: ${RULES.length}${space}\r\n\r\n${RULES}`]],
+      scripts: [[`${OK}content-length: ${RULES.length}${space}\r\n\r\n${RULES}`]],
       expected: rules(),
       ...(space.includes('\t') ? { overFetch: broken(LENGTH_OR_MALFORMED) } : {}),
     },
@@ -354,24 +354,24 @@ export const FAULTS: readonly Fault[] = [
   // The parser honours none of these, and leaves the chunks in the body.
   ...['chunked,', 'chunked ,', ',chunked', ''].map((field): Fault => ({
     name: `chunks in the transfer coding ${JSON.stringify(field)}`,
-    plays: [[`${OK}transfer-encoding: ${field}\r\n\r\n9\r\nUser-agen\r\n`, '0\r\n\r\n', 'end']],
+    scripts: [[`${OK}transfer-encoding: ${field}\r\n\r\n9\r\nUser-agen\r\n`, '0\r\n\r\n', 'end']],
     expected: broken(TRANSFER, 200),
   })),
   ...['gzip', 'chunked, gzip', 'chunked, chunked', 'identity'].map((coding): Fault => ({
     name: `a body closed in the transfer coding ${coding}`,
-    plays: [[`${OK}transfer-encoding: ${coding}\r\n\r\n`, gzipSync(RULES), 'end']],
+    scripts: [[`${OK}transfer-encoding: ${coding}\r\n\r\n`, gzipSync(RULES), 'end']],
     // The parser itself may not take it.
     expected: broken(/^ERR_ROBOTS_(?:TRANSFER_CODING|MALFORMED)$/, 200),
   })),
   {
     name: 'a transfer coding beside a Content-Length',
-    plays: [[`${OK}transfer-encoding: gzip\r\ncontent-length: 46\r\n\r\n`, gzipSync(RULES), 'end']],
+    scripts: [[`${OK}transfer-encoding: gzip\r\ncontent-length: 46\r\n\r\n`, gzipSync(RULES), 'end']],
     expected: broken(LENGTH_OR_MALFORMED),
   },
-  { name: 'HTTP/0.9', plays: [[RULES, 'end']], expected: broken(MALFORMED) },
+  { name: 'HTTP/0.9', scripts: [[RULES, 'end']], expected: broken(MALFORMED) },
   ...['HTTP/0.9', 'HTTP/2.0'].map((version): Fault => ({
     name: `a 404 of ${version}`,
-    plays: [[`${version} 404 Not Found\r\ncontent-length: 0\r\n\r\n`]],
+    scripts: [[`${version} 404 Not Found\r\ncontent-length: 0\r\n\r\n`]],
     expected: broken(MALFORMED),
     // Its parser takes it, and it does not show the version.
     overFetch: unavailable(404, 0),
@@ -379,56 +379,60 @@ export const FAULTS: readonly Fault[] = [
   })),
   {
     name: 'a 404 of HTTP/2.0, byte by byte',
-    plays: [[{ slowly: 'HTTP/2.0 404 Not Found\r\ncontent-length: 0\r\n\r\n', everyMs: 0 }]],
+    scripts: [[{ slowly: 'HTTP/2.0 404 Not Found\r\ncontent-length: 0\r\n\r\n', everyMs: 0 }]],
     expected: broken(MALFORMED),
     overFetch: unavailable(404, 0),
     whole: true,
   },
   {
     name: 'a line end before the status line',
-    plays: [['\r\n', ...answer(200, '', RULES)]],
+    scripts: [['\r\n', ...answer(200, '', RULES)]],
     expected: rules(),
     whole: true,
   },
-  { name: 'another protocol', plays: [['SSH-2.0-OpenSSH_9.6\r\n\r\n', 'end']], expected: broken(MALFORMED) },
+  {
+    name: 'another protocol',
+    scripts: [['SSH-2.0-OpenSSH_9.6\r\n\r\n', 'end']],
+    expected: broken(MALFORMED),
+  },
 
   // Statuses
   {
     name: 'early hints before the answer',
-    plays: [['HTTP/1.1 103 Early Hints\r\nlink: </style.css>\r\n\r\n', ...answer(200, '', RULES)]],
+    scripts: [['HTTP/1.1 103 Early Hints\r\nlink: </style.css>\r\n\r\n', ...answer(200, '', RULES)]],
     expected: rules(),
     whole: true,
   },
   {
     name: 'an unsolicited 100 before the answer',
-    plays: [['HTTP/1.1 100 Continue\r\n\r\n', ...answer(200, '', RULES)]],
+    scripts: [['HTTP/1.1 100 Continue\r\n\r\n', ...answer(200, '', RULES)]],
     expected: rules(),
     overFetch: broken('UND_ERR_SOCKET'),
   },
   ...['HTTP/0.9', 'HTTP/2.0'].map((version): Fault => ({
     name: `a 404 of ${version} after early hints`,
-    plays: [['HTTP/1.1 103 Early Hints\r\n\r\n', `${version} 404 Not Found\r\ncontent-length: 0\r\n\r\n`]],
+    scripts: [['HTTP/1.1 103 Early Hints\r\n\r\n', `${version} 404 Not Found\r\ncontent-length: 0\r\n\r\n`]],
     expected: broken(MALFORMED),
     overFetch: unavailable(404, 0),
   })),
   {
     name: 'a 404 after a lone CR',
-    plays: [['\r', ...answer(404, '')]],
+    scripts: [['\r', ...answer(404, '')]],
     expected: broken(MALFORMED),
     overFetch: unavailable(404, 0),
   },
   {
     name: 'early hints and no answer',
-    plays: [['HTTP/1.1 103 Early Hints\r\n\r\n', 'end']],
+    scripts: [['HTTP/1.1 103 Early Hints\r\n\r\n', 'end']],
     expected: broken(LOST),
   },
   {
     name: 'an unsolicited change of protocols',
-    plays: [['HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: h2c\r\n\r\n']],
+    scripts: [['HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: h2c\r\n\r\n']],
     expected: broken(LOST),
   },
-  { name: '204', plays: [answer(204, '')], expected: empty(204), whole: true },
-  { name: '205', plays: [answer(205, '')], expected: empty(205), whole: true },
+  { name: '204', scripts: [answer(204, '')], expected: empty(204), whole: true },
+  { name: '205', scripts: [answer(205, '')], expected: empty(205), whole: true },
   ...(
     [
       ['', rules(206)],
@@ -444,23 +448,23 @@ export const FAULTS: readonly Fault[] = [
     ] as const
   ).map(([fields, expected]): Fault => ({
     name: `an unsolicited 206 with ${JSON.stringify(fields)}`,
-    plays: [answer(206, fields, RULES)],
+    scripts: [answer(206, fields, RULES)],
     expected,
     whole: true,
   })),
   {
     name: 'an unsolicited 304',
-    plays: [answer(304, 'etag: "v1"\r\n')],
+    scripts: [answer(304, 'etag: "v1"\r\n')],
     expected: broken('ERR_ROBOTS_NOT_MODIFIED', 304),
     whole: true,
   },
-  { name: '600', plays: [answer(600, '', RULES)], expected: broken('ERR_ROBOTS_STATUS', 600), whole: true },
-  { name: '999', plays: [answer(999, '', RULES)], expected: broken('ERR_ROBOTS_STATUS', 999), whole: true },
+  { name: '600', scripts: [answer(600, '', RULES)], expected: broken('ERR_ROBOTS_STATUS', 600), whole: true },
+  { name: '999', scripts: [answer(999, '', RULES)], expected: broken('ERR_ROBOTS_STATUS', 999), whole: true },
 
   // Redirects
   {
     name: '300 with a Location',
-    plays: [answer(300, 'location: /elsewhere\r\n', RULES)],
+    scripts: [answer(300, 'location: /elsewhere\r\n', RULES)],
     expected: broken('ERR_ROBOTS_STATUS', 300),
     whole: true,
   },
@@ -469,7 +473,7 @@ export const FAULTS: readonly Fault[] = [
     ...['', 'http://', 'http://[::1', 'http://a b/', '//:x'].map((value) => `location: ${value}\r\n`),
   ].map((field): Fault => ({
     name: `a redirect with ${JSON.stringify(field)}`,
-    plays: [answer(302, field)],
+    scripts: [answer(302, field)],
     expected: broken('ERR_ROBOTS_REDIRECT_LOCATION', 302),
     whole: true,
   })),
@@ -481,26 +485,26 @@ export const FAULTS: readonly Fault[] = [
     'about:blank',
   ].map((location): Fault => ({
     name: `a redirect to ${location}`,
-    plays: [redirect(location)],
+    scripts: [redirect(location)],
     expected: broken('ERR_ROBOTS_REDIRECT_SCHEME', 302),
     whole: true,
   })),
   {
     name: 'a redirect to itself',
-    plays: [redirect('/robots.txt#')],
+    scripts: [redirect('/robots.txt#')],
     expected: unavailable(302, 0),
     whole: true,
   },
   {
     name: 'a ring of three',
-    plays: [redirect('/b'), redirect('/c'), redirect('/robots.txt')],
+    scripts: [redirect('/b'), redirect('/c'), redirect('/robots.txt')],
     expected: unavailable(302, 2),
     requests: 3,
     whole: true,
   },
   {
     name: 'a redirect into silence',
-    plays: [redirect('/b'), []],
+    scripts: [redirect('/b'), []],
     expected: { ...broken(DEADLINE), hops: 1 },
     requests: 2,
     whole: true,

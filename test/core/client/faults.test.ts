@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { Decision, RobotsClientOptions } from '../../../src/index.ts';
 import { type Identity, makeAuthority, selfSigned } from '../../support/certificates.ts';
 import { DAY, testClient } from '../../support/client.ts';
-import { type Play, play } from '../../support/play.ts';
+import { type Steps, runSteps } from '../../support/socket-steps.ts';
 import { type Site, startRawSite } from '../../support/site.ts';
 import { DEADLINE, type Expected, type Fault, FAULTS, RULES } from './fault-table.ts';
 import { opened } from '../../support/opened.ts';
@@ -44,11 +44,11 @@ const TRANSPORTS: readonly (readonly [name: 'undici' | 'fetch', Row])[] = [
   ],
 ];
 
-/** A server that does the next play for each request; the last stays. */
-async function stage(plays: readonly Play[], identity?: Identity): Promise<Site> {
+/** A server that runs the next script for each request; the last one is repeated. */
+async function stage(scripts: readonly Steps[], identity?: Identity): Promise<Site> {
   let next = 0;
   const site = await startRawSite((socket) => {
-    void play(socket, plays[Math.min(next++, plays.length - 1)] ?? []);
+    void runSteps(socket, scripts[Math.min(next++, scripts.length - 1)] ?? []);
   }, identity);
   return opened(site);
 }
@@ -95,7 +95,7 @@ const DEADLINE_MS = 500;
 describe.each(TRANSPORTS)('over %s', (name, { options, overTls }) => {
   it.each(FAULTS)('$name', async (fault) => {
     const identity = fault.tls === undefined || fault.tls === 'mute' ? undefined : identities[fault.tls];
-    const site = await stage(fault.plays, identity);
+    const site = await stage(fault.scripts, identity);
     const origin = fault.tls === 'mute' ? site.origin.replace('http:', 'https:') : site.origin;
     const expected = (name === 'fetch' ? fault.overFetch : undefined) ?? fault.expected;
     const { client } = testClient({
@@ -173,7 +173,7 @@ describe.each(KEEPING)('a kept connection closed under us, over %s', (_name, opt
     const site = await startRawSite((socket) => {
       const answers = !used.has(socket) && (again || site.connections() === 1);
       used.add(socket);
-      void play(socket, answers ? [KEPT] : [last]);
+      void runSteps(socket, answers ? [KEPT] : [last]);
     });
     return opened(site);
   }

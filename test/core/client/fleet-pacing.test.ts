@@ -308,7 +308,7 @@ describe('a pause that the site asks one process for', () => {
     store.fail('reject', 'pause');
     processes[0]!.robots.report(SITE, { reachable: true, retryAfter: '60' });
     expect([await after(1), await after(0)]).toEqual([0, 60_000]);
-    expect(processes[0]!.told).toContain('failed pause');
+    expect(processes[0]!.received).toContain('failed pause');
   });
 
   it('is not missed by a member that takes a slow store’s slots', async () => {
@@ -352,7 +352,7 @@ describe('a store that cannot reserve', () => {
     store.fail(kind, 'reserve');
     expect([await after(0), await after(0)]).toEqual([6_000, 8_000]);
     expect(await after(1)).toBe(4_000);
-    expect(processes[0]!.told).toContain(`${kind === 'hang' ? 'timeout' : 'failed'} reserve`);
+    expect(processes[0]!.received).toContain(`${kind === 'hang' ? 'timeout' : 'failed'} reserve`);
     store.recover();
     // Slots that were booked meanwhile are after it.
     expect(await after(0)).toBe(10_000);

@@ -69,7 +69,7 @@ describe('a fleet over one store with leases', () => {
     const expected = sites.map((_, index) => index % 4 === 1);
     expect(answers).toEqual(fleet.map(() => expected));
     expect(sites.map((site) => site.robotsCount)).toEqual(sites.map(() => 1));
-    expect(fleet.flatMap(({ told }) => told)).toEqual([]);
+    expect(fleet.flatMap(({ received }) => received)).toEqual([]);
     const total = fleet.reduce((sum, { robots }) => sum + robots.stats().attempts, 0);
     expect(total).toBe(sites.length);
   });
@@ -159,9 +159,9 @@ describe('a lease', () => {
     const { clock, store } = setUp();
     store.fail('late', 'lease');
     const site = await siteWith();
-    const { robots, told } = startProcess(store, clock);
+    const { robots, received } = startProcess(store, clock);
     expect(await robots.canFetch(site.url('/private'))).toBe(false);
-    expect(told).toEqual(['timeout lease']);
+    expect(received).toEqual(['timeout lease']);
     store.proceed();
     await settled();
     expect(store.count('release')).toBe(1);
@@ -346,7 +346,7 @@ describe('a fleet whose clocks are apart', () => {
       expect(site.robotsCount).toBe(2);
       await slow.robots.check(site.url('/'));
       expect(site.robotsCount).toBe(2);
-      expect([slow, fast, another].flatMap(({ told }) => told)).toEqual([]);
+      expect([slow, fast, another].flatMap(({ received }) => received)).toEqual([]);
     },
   );
 
@@ -355,7 +355,7 @@ describe('a fleet whose clocks are apart', () => {
     const withClock: RobotsStore = Object.assign(store, { now: () => Promise.resolve(clock.now()) });
     let apartMs = 0;
     const own = { now: () => clock.now() + apartMs, sleep: clock.sleep };
-    const { robots, told } = startProcess(withClock, clock, { clock: own });
+    const { robots, received } = startProcess(withClock, clock, { clock: own });
     const first = await siteWith();
     await robots.check(first.url('/'));
     apartMs = -3_600 * SECOND;
@@ -363,7 +363,7 @@ describe('a fleet whose clocks are apart', () => {
     await robots.check(second.url('/'));
     const other = startProcess(withClock, clock);
     await other.robots.check(second.url('/'));
-    expect([second.robotsCount, told, other.told]).toEqual([1, [], []]);
+    expect([second.robotsCount, received, other.received]).toEqual([1, [], []]);
   });
 
   it.each([
@@ -380,7 +380,7 @@ describe('a fleet whose clocks are apart', () => {
     const sites = await Promise.all(Array.from({ length: count }, () => siteWith({ status: 503 })));
     for (const site of sites) await early.robots.check(site.url('/'));
     await settled();
-    expect(early.told.includes('suspended writes')).toBe(count > 1);
+    expect(early.received.includes('suspended writes')).toBe(count > 1);
     isDown = false;
     store.recover();
     if (count > 1) await clock.advance(3 * SECOND);
@@ -395,7 +395,7 @@ describe('a fleet whose clocks are apart', () => {
       expect(await late.robots.check(site.url('/'))).toMatchObject({ retryAt, robots: { source: 'store' } });
       expect(site.robotsCount).toBe(1);
     }
-    expect(late.told).toEqual([]);
+    expect(late.received).toEqual([]);
   });
 
   it('writes again what it wrote before the store could tell the time', async () => {
@@ -413,18 +413,18 @@ describe('a fleet whose clocks are apart', () => {
       retryAt: clock.now() + 30 * SECOND,
       robots: { source: 'store' },
     });
-    expect([early.told, late.told, site.robotsCount]).toEqual([['failed now'], [], 1]);
+    expect([early.received, late.received, site.robotsCount]).toEqual([['failed now'], [], 1]);
   });
 
   it('goes by its own clocks while the store does not tell the time', async () => {
     const { clock, store } = setUp();
     const mute: RobotsStore = Object.assign(store, { now: () => Promise.reject(new Error('no time')) });
-    const { robots, told } = startProcess(mute, clock);
+    const { robots, received } = startProcess(mute, clock);
     const site = await siteWith();
     expect(await robots.canFetch(site.url('/private'))).toBe(false);
     const other = startProcess(mute, clock);
     expect(await other.robots.check(site.url('/private'))).toMatchObject({ robots: { source: 'store' } });
     // Once before the write, and once more when the store has answered it.
-    expect([told, site.robotsCount]).toEqual([['failed now', 'failed now'], 1]);
+    expect([received, site.robotsCount]).toEqual([['failed now', 'failed now'], 1]);
   });
 });

@@ -157,12 +157,12 @@ describe('a line that is not restored', () => {
   ])('is counted, and reported with the reason (%s)', async (reason, change, options) => {
     const [header, first, ...rest] = await aSnapshot([A, B]);
     const { robots } = client(options);
-    const told: unknown[] = [];
+    const received: unknown[] = [];
     const result = await robots.restore([header!, change(first!)], {
-      onRejected: (rejection) => told.push(rejection),
+      onRejected: (rejection) => received.push(rejection),
     });
     expect(result).toEqual({ restored: 0, rejected: 1, reasons: { [reason]: 1 }, evicted: 0, missing: 1 });
-    expect(told).toEqual([{ line: 2, reason, ...(reason === 'lifetime' ? { origin: A } : {}) }]);
+    expect(received).toEqual([{ line: 2, reason, ...(reason === 'lifetime' ? { origin: A } : {}) }]);
     expect(robots.peek(A)).toBeUndefined();
     expect(rest).toHaveLength(1);
   });

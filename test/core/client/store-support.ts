@@ -24,7 +24,7 @@ export interface Process {
   readonly robots: RobotsClient;
   readonly events: StoreEvent[];
   /** The events in short: `timeout get`, `rejected version`, `suspended reads`. */
-  readonly told: string[];
+  readonly received: string[];
 }
 
 /** A client like one in a process of its own: what it shares with others is the store and the time. */
@@ -34,7 +34,7 @@ export function startProcess(
   options: RobotsClientOptions = {},
 ): Process {
   const events: StoreEvent[] = [];
-  const told: string[] = [];
+  const received: string[] = [];
   const robots = new RobotsClient({
     agent: 'ExampleBot/1.0',
     clock,
@@ -44,12 +44,12 @@ export function startProcess(
     storeDeadlineMs: 20,
     onStoreEvent: (event) => {
       events.push(event);
-      told.push(inShort(event));
+      received.push(inShort(event));
     },
     ...options,
   });
   opened(robots);
-  return { robots, events, told };
+  return { robots, events, received };
 }
 
 export function startClock(): VirtualClock {

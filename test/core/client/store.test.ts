@@ -199,7 +199,7 @@ describe('the record of one client', () => {
     await lax.robots.close();
     const strict = startProcess(store, clock, { profile: 'koster-1996' });
     expect(await strict.robots.check(site.url('/'))).toMatchObject({ reason: 'restricted', allowed: false });
-    expect(strict.told).toEqual(['rejected profile']);
+    expect(strict.received).toEqual(['rejected profile']);
     expect(site.robotsCount).toBe(2);
   });
 
@@ -375,11 +375,11 @@ describe('a store that fails', () => {
       const { clock, store } = setUp();
       store.fail(kind, ...everything);
       const site = await siteWith();
-      const { robots, told, events } = startProcess(store, clock);
+      const { robots, received, events } = startProcess(store, clock);
       expect(await robots.check(site.url('/private'))).toMatchObject({ allowed: false, reason: 'rule' });
       expect(await robots.check(site.url('/'))).toMatchObject({ allowed: true, reason: 'no-rule' });
       const type = kind === 'hang' ? 'timeout' : 'failed';
-      await eventually(() => expect(told).toEqual([`${type} get`, `${type} set`]));
+      await eventually(() => expect(received).toEqual([`${type} get`, `${type} set`]));
       expect(events[0]).toMatchObject({ origin: site.origin });
       if (kind !== 'hang') expect(events[0]).toMatchObject({ error: new Error('the store cannot get') });
       expect(site.robotsCount).toBe(1);
@@ -393,12 +393,12 @@ describe('a store that fails', () => {
     await first.robots.canFetch(site.url('/'));
     await first.robots.close();
     store.fail('late', 'get');
-    const { robots, told } = startProcess(store, clock);
+    const { robots, received } = startProcess(store, clock);
     expect(await robots.check(site.url('/private'))).toMatchObject({
       allowed: false,
       robots: { source: 'network' },
     });
-    expect(told).toEqual(['timeout get']);
+    expect(received).toEqual(['timeout get']);
     store.proceed();
     await settled();
     expect(site.robotsCount).toBe(2);
@@ -414,9 +414,9 @@ describe('a store that fails', () => {
     const { clock, store } = setUp();
     store.fail({ kind: 'give', value }, 'get');
     const site = await siteWith();
-    const { robots, told } = startProcess(store, clock);
+    const { robots, received } = startProcess(store, clock);
     expect(await robots.canFetch(site.url('/private'))).toBe(false);
-    expect(told).toEqual([event]);
+    expect(received).toEqual([event]);
     expect(site.robotsCount).toBe(1);
   });
 
@@ -433,12 +433,12 @@ describe('a store that fails', () => {
     await ahead.robots.close();
     if (origin !== undefined) store.poison(site.origin, store.entryOf(open.origin)!.value);
     const behind = { now: () => clock.now() + afterMs, sleep: clock.sleep };
-    const { robots, told } = startProcess(store, clock, { clock: behind });
+    const { robots, received } = startProcess(store, clock, { clock: behind });
     expect(await robots.check(site.url('/private'))).toMatchObject({
       allowed: false,
       robots: { source: 'network' },
     });
-    expect(told).toEqual([`rejected ${origin === undefined ? 'future' : 'origin'}`]);
+    expect(received).toEqual([`rejected ${origin === undefined ? 'future' : 'origin'}`]);
     expect(site.robotsCount).toBe(2);
   });
 
@@ -450,15 +450,15 @@ describe('a store that fails', () => {
     for (const site of sites) await writer.robots.canFetch(site.url('/'));
     await writer.robots.close();
     store.fail('reject', 'set', 'delete', 'lease', 'release');
-    const { robots, told } = startProcess(store, clock);
+    const { robots, received } = startProcess(store, clock);
     for (const site of sites) {
       await robots.invalidate(unknown.url('/'));
       expect(await robots.canFetch(unknown.url('/'))).toBe(false);
       expect((await robots.check(site.url('/private'))).robots.source).toBe('store');
       await settled();
     }
-    expect(told).toContain('suspended writes');
-    expect(told).not.toContain('suspended reads');
+    expect(received).toContain('suspended writes');
+    expect(received).not.toContain('suspended reads');
     expect([sites.map((site) => site.robotsCount), unknown.robotsCount]).toEqual([[1, 1, 1, 1, 1], 5]);
   });
 
@@ -480,12 +480,12 @@ describe('a store that fails', () => {
     const { clock, store } = setUp();
     store.fail('reject', ...everything);
     const sites = await Promise.all(Array.from({ length: 8 }, () => siteWith()));
-    const { robots, told } = startProcess(store, clock);
+    const { robots, received } = startProcess(store, clock);
     for (const site of sites.slice(0, 4)) {
       await robots.canFetch(site.url('/'));
       await settled();
     }
-    expect(told).toEqual(expect.arrayContaining(['suspended reads', 'suspended writes']));
+    expect(received).toEqual(expect.arrayContaining(['suspended reads', 'suspended writes']));
     const before = store.calls.length;
     await robots.canFetch(sites[4]!.url('/'));
     await settled();
@@ -497,7 +497,7 @@ describe('a store that fails', () => {
     store.recover();
     await clock.advance(5 * SECOND);
     await robots.canFetch(sites[7]!.url('/'));
-    expect(told.slice(-2)).toEqual(['resumed writes', 'resumed reads']);
+    expect(received.slice(-2)).toEqual(['resumed writes', 'resumed reads']);
     expect(sites.every((site) => site.robotsCount === 1)).toBe(true);
   });
 
@@ -525,11 +525,11 @@ describe('a store that fails', () => {
     const { clock, store } = setUp();
     store.fail('hang', ...everything);
     const sites = await Promise.all(Array.from({ length: 40 }, () => siteWith()));
-    const { robots, told } = startProcess(store, clock, { storeDeadlineMs: 5 });
+    const { robots, received } = startProcess(store, clock, { storeDeadlineMs: 5 });
     for (const site of sites.slice(0, 39)) await robots.canFetch(site.url('/'));
     // Writes that were sent in vain are sent again once they have timed out.
     await eventually(() =>
-      expect(told.filter((event) => event === 'timeout set')).toHaveLength(store.count('set')),
+      expect(received.filter((event) => event === 'timeout set')).toHaveLength(store.count('set')),
     );
     store.recover();
     await clock.advance(5 * SECOND);
@@ -595,12 +595,12 @@ describe('invalidate', () => {
   it('holds for this client while the store fails, and for all once it works again', async () => {
     const { clock, store } = setUp();
     const site = await siteWith([RULES, 'User-agent: *\nDisallow: /']);
-    const { robots, told } = startProcess(store, clock);
+    const { robots, received } = startProcess(store, clock);
     await robots.canFetch(site.url('/'));
     await settled();
     store.fail('reject', 'delete', 'set');
     await robots.invalidate(site.url('/'));
-    expect(told).toEqual(['failed delete']);
+    expect(received).toEqual(['failed delete']);
     await clock.advance(SECOND);
     expect(await robots.canFetch(site.url('/'))).toBe(false);
     store.recover();
@@ -614,13 +614,13 @@ describe('close', () => {
     const { clock, store } = setUp();
     store.fail('reject', 'set', 'lease');
     const site = await siteWith();
-    const { robots, told } = startProcess(store, clock);
+    const { robots, received } = startProcess(store, clock);
     await robots.canFetch(site.url('/'));
     await settled();
     store.recover();
     await Promise.all([robots.close(), robots.close()]);
     expect(store.entries.size).toBe(1);
-    expect(told).toEqual(['failed lease', 'failed set']);
+    expect(received).toEqual(['failed lease', 'failed set']);
   });
 
   it.each(['reject', 'hang'] as const)(
@@ -629,10 +629,10 @@ describe('close', () => {
       const { clock, store } = setUp();
       store.fail(kind, 'set');
       const sites = await Promise.all([1, 2, 3].map(() => siteWith()));
-      const { robots, told } = startProcess(store, clock);
+      const { robots, received } = startProcess(store, clock);
       await Promise.all(sites.map((site) => robots.canFetch(site.url('/'))));
       await robots.close();
-      expect(told.filter((each) => each === 'dropped set')).toHaveLength(3);
+      expect(received.filter((each) => each === 'dropped set')).toHaveLength(3);
     },
   );
 

@@ -5,7 +5,7 @@ import { omitUndefined } from '../../../src/core/base/index.ts';
 import { makeAuthority } from '../../support/certificates.ts';
 import { startHttp2Site } from '../../support/http2-site.ts';
 import { lookupIn } from '../../support/internet.ts';
-import { play } from '../../support/play.ts';
+import { runSteps } from '../../support/socket-steps.ts';
 import { startRawSite } from '../../support/site.ts';
 
 /** A server that sends these bytes, and how it is asked. */
@@ -40,7 +40,7 @@ const transports: Readonly<Record<'undici' | 'fetch', RobotsClientOptions>> = {
 async function serve({ protocol, pieces }: WireCase): Promise<AsyncDisposable & { readonly origin: string }> {
   const bytes = pieces.map((piece) => Buffer.from(piece, 'base64'));
   if (protocol === 'http2') return startHttp2Site(identity, [[...bytes, 'end']], false);
-  return startRawSite((socket) => void play(socket, [...bytes, 'end']));
+  return startRawSite((socket) => void runSteps(socket, [...bytes, 'end']));
 }
 
 async function askForPage(wireCase: WireCase): Promise<WireResult> {

@@ -9,7 +9,7 @@ export class Wire {
   async ask(wireCase: WireCase): Promise<WireResult> {
     this.#script ??= compileScript(new URL('wire-process.ts', import.meta.url));
     this.#worker ??= startWorker(this.#script, []);
-    this.#worker.tell(wireCase);
+    this.#worker.send(wireCase);
     try {
       return (await this.#worker.next()) as WireResult;
     } catch {

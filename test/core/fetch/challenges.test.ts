@@ -1,6 +1,6 @@
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { play, type Play } from '../../support/play.ts';
+import { runSteps, type Steps } from '../../support/socket-steps.ts';
 import { context, occurrence, PROFILE, TRANSPORTS } from './context.ts';
 
 const CHALLENGE = '<!DOCTYPE html><html><head><title>Just a moment...</title><script>_cf_chl_opt={}</script>';
@@ -9,8 +9,8 @@ const STRICT = { ...PROFILE, challenge: 'unreachable' } as const;
 
 describe.each(TRANSPORTS)('gatekeepers over %s', (_name, make) => {
   const { site, rawSite, fetch } = context(make());
-  const staged = async (steps: Play): Promise<string> =>
-    (await rawSite((socket) => void play(socket, steps))).origin;
+  const staged = async (steps: Steps): Promise<string> =>
+    (await rawSite((socket) => void runSteps(socket, steps))).origin;
 
   it.each([
     [200, 'success'],
@@ -85,7 +85,7 @@ describe.each(TRANSPORTS)('gatekeepers over %s', (_name, make) => {
     ['that never ends', [{ endless: 'x'.repeat(10_000) }]],
     ['that breaks', ['reset']],
     ['that does not decode', []],
-  ] satisfies (readonly [string, Play])[])(
+  ] satisfies (readonly [string, Steps])[])(
     'do not change an error whose page is one %s',
     async (what, rest) => {
       const coding = what === 'that does not decode' ? 'content-encoding: gzip\r\n' : '';

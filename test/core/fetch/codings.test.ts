@@ -1,7 +1,7 @@
 import { brotliCompressSync, createGzip, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import type { Outcome } from '../../../src/core/lifecycle/outcome.ts';
-import { play } from '../../support/play.ts';
+import { runSteps } from '../../support/socket-steps.ts';
 import { fetchTransport } from '../../../src/core/fetch/fetch-transport.ts';
 import { undiciTransport } from '../../../src/core/fetch/undici-transport.ts';
 import { bodyOf, context, LIMIT, lines, occurrence, RULES, TRANSPORTS } from './context.ts';
@@ -205,7 +205,7 @@ describe('the end of a coded body', () => {
   const { rawSite, fetch } = context(undiciTransport());
   const reply = async (fields: string, ...writes: readonly Uint8Array[]): Promise<Outcome> => {
     const { origin } = await rawSite((socket) => {
-      void play(socket, [`HTTP/1.1 200 OK\r\n${fields}\r\n`, ...writes, 'end']);
+      void runSteps(socket, [`HTTP/1.1 200 OK\r\n${fields}\r\n`, ...writes, 'end']);
     });
     return fetch(origin);
   };

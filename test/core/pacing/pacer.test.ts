@@ -158,17 +158,17 @@ describe('guardFetch with pacing', () => {
   it('a dry run is paced, and reports a refusal once', async () => {
     const { client, clock } = laidDown({ [A]: SLOW });
     const { fetch, calls } = noting(clock);
-    const told: string[] = [];
+    const received: string[] = [];
     const guarded = guardFetch(fetch, client, {
       mode: 'report',
       pacing: true,
-      onRefusal: ({ url }) => told.push(url),
+      onRefusal: ({ url }) => received.push(url),
     });
     const all = Promise.all([guarded(`${A}/private/1`), guarded(`${A}/private/2`)]);
     await clock.whenWaiting();
     await clock.advance(2_500);
     await all;
-    expect(told).toEqual([`${A}/private/1`, `${A}/private/2`]);
+    expect(received).toEqual([`${A}/private/1`, `${A}/private/2`]);
     expect(calls.map(([, afterMs]) => afterMs)).toEqual([0, 2_500]);
   });
 

@@ -17,12 +17,12 @@ const answers: Readonly<Record<string, (file: RobotsFile) => unknown>> = {
 };
 
 /** Bytes of the answer, and bytes that were decoded to make it: the work, without a clock. */
-function cost(ask: (file: RobotsFile) => unknown, body: string): { told: number; decoded: number } {
+function cost(ask: (file: RobotsFile) => unknown, body: string): { received: number; decoded: number } {
   const decode = vi.spyOn(fromUtf8, 'decode');
-  const told = bytesOf(ask(parseRobots(body)));
+  const received = bytesOf(ask(parseRobots(body)));
   const decoded = decode.mock.calls.reduce((sum, [bytes]) => sum + bytes.length, 0);
   decode.mockRestore();
-  return { told, decoded };
+  return { received, decoded };
 }
 
 const item = fc.constantFrom('a,', 'a', '*,', 'b/1.0 ,', '"x",', 'train-ai=n,', '\u0001', '\ufeff');
@@ -70,9 +70,9 @@ describe('the size of descriptions is linear in the size of the file', () => {
         const few = cost(ask, body(250));
         const many = cost(ask, body(1_000));
         // Four times the file is four times the answer; line numbers get longer by a digit.
-        expect(many.told).toBeLessThanOrEqual(few.told * 5 + 2_000);
+        expect(many.received).toBeLessThanOrEqual(few.received * 5 + 2_000);
         expect(many.decoded).toBeLessThanOrEqual(few.decoded * 4 + 2_000);
-        expect(many.told).toBeLessThanOrEqual(body(1_000).length * 16 + 50_000);
+        expect(many.received).toBeLessThanOrEqual(body(1_000).length * 16 + 50_000);
       }),
       { numRuns: runs(100) },
     );

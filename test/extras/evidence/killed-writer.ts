@@ -11,12 +11,12 @@ const client = new RobotsClient({
   evidence: await evidenceFile(path),
 });
 const before = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
-let told = false;
+let announced = false;
 for (let site = 0; ; site++) {
   await client.check(`https://site-${site}.example/private`);
   await setImmediate();
-  if (told || statSync(path).size < before + 50_000) continue;
-  told = true;
+  if (announced || statSync(path).size < before + 50_000) continue;
+  announced = true;
   // With another argument it ends by itself, with entries that wait.
   if (process.argv[3] !== undefined) process.exit();
   console.log('"written"');

@@ -153,7 +153,10 @@ export const randomFileCrawl = fc.record({
     { minLength: 4, maxLength: 40 },
   ),
 });
-export type World = Omit<typeof randomCrawl extends fc.Arbitrary<infer Value> ? Value : never, 'steps'> & {
+export type CrawlPlan = Omit<
+  typeof randomCrawl extends fc.Arbitrary<infer Value> ? Value : never,
+  'steps'
+> & {
   readonly steps: readonly Step[];
 };
 
@@ -161,7 +164,7 @@ export type World = Omit<typeof randomCrawl extends fc.Arbitrary<infer Value> ? 
 export class Crawl {
   readonly #listener: (entry: EvidenceEntry) => void;
   readonly #onFile: (step: FileStep) => Promise<void>;
-  readonly #world: World;
+  readonly #plan: CrawlPlan;
   readonly #clock = { time: START, now: (): number => this.#clock.time };
   readonly #answers = new Map<string, Answer>();
   readonly #pages = new Map<string, PageAnswer>();
@@ -171,11 +174,11 @@ export class Crawl {
   #client: RobotsClient;
 
   constructor(
-    world: World,
+    plan: CrawlPlan,
     listener: (entry: EvidenceEntry) => void,
     onFile: (step: FileStep) => Promise<void> = async () => undefined,
   ) {
-    this.#world = world;
+    this.#plan = plan;
     this.#listener = listener;
     this.#onFile = onFile;
     this.#store = new ScriptedStore({ clock: this.#clock, reserves: true });
@@ -183,7 +186,7 @@ export class Crawl {
   }
 
   async run(): Promise<void> {
-    for (const each of this.#world.steps) await this.#take(each);
+    for (const each of this.#plan.steps) await this.#take(each);
     await this.#client.close();
   }
 
@@ -223,7 +226,7 @@ export class Crawl {
     if (by === 'check') return void (await client.check(url, agent));
     if (by === 'canFetch') return void (await client.canFetch(url, agent));
     if (by === 'policy') return void (await client.policy(url));
-    const pacing = this.#world.paces && { maxDelayMs: 0 };
+    const pacing = this.#plan.paces && { maxDelayMs: 0 };
     const get = guardFetch(async (asked: string) => this.#page(asked), client, {
       pacing,
       clock: this.#clock,
@@ -271,7 +274,7 @@ export class Crawl {
   }
 
   #start(): RobotsClient {
-    const { profile, variant, store, random, maxOrigins } = this.#world;
+    const { profile, variant, store, random, maxOrigins } = this.#plan;
     const options: RobotsClientOptions = {
       agent: 'FirstBot/1.0',
       profile: variant ? { ...profiles[profile], name: 'mine', challenge: 'unreachable' } : profile,
@@ -291,26 +294,26 @@ export class Crawl {
   async #respond(url: string, ifNoneMatch: string | undefined): Promise<Response> {
     await this.#held;
     const { origin, pathname } = new URL(url);
-    const told = this.#answers.get(origin) ?? { kind: 'file', file: 0, etag: true, maxAge: undefined };
-    switch (told.kind) {
+    const script = this.#answers.get(origin) ?? { kind: 'file', file: 0, etag: true, maxAge: undefined };
+    switch (script.kind) {
       case 'broken':
         throw Object.assign(new TypeError('fetch failed'), { code: 'ECONNREFUSED' });
       case 'status':
         return new Response(null, {
-          status: told.status,
-          headers: told.retryAfter === undefined ? {} : { 'retry-after': told.retryAfter },
+          status: script.status,
+          headers: script.retryAfter === undefined ? {} : { 'retry-after': script.retryAfter },
         });
       case 'redirect':
         return pathname === '/robots.txt'
-          ? new Response(null, { status: 302, headers: { location: told.to } })
+          ? new Response(null, { status: 302, headers: { location: script.to } })
           : new Response(FILES[1]);
       case 'file': {
-        const etag = `"${told.file}"`;
+        const etag = `"${script.file}"`;
         const fields: Record<string, string> = {};
-        if (told.etag) fields['etag'] = etag;
-        if (told.maxAge !== undefined) fields['cache-control'] = `max-age=${told.maxAge}`;
-        const isKnown = told.etag && ifNoneMatch === etag;
-        return new Response(isKnown ? null : FILES[told.file], {
+        if (script.etag) fields['etag'] = etag;
+        if (script.maxAge !== undefined) fields['cache-control'] = `max-age=${script.maxAge}`;
+        const isKnown = script.etag && ifNoneMatch === etag;
+        return new Response(isKnown ? null : FILES[script.file], {
           status: isKnown ? 304 : 200,
           headers: fields,
         });

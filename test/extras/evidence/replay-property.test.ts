@@ -17,11 +17,11 @@ import {
   randomCrawl,
   randomFileCrawl,
   SHARED_PAUSE_MS,
-  type World,
+  type CrawlPlan,
 } from './random-crawl.ts';
 
 /** Whether its guard keeps to all pauses: its clock never goes back, and no client is made that does not know them. */
-function keepsToPauses({ paces, steps }: World): boolean {
+function keepsToPauses({ paces, steps }: CrawlPlan): boolean {
   return paces && steps.every((step) => step.kind !== 'restart' && !('ms' in step && step.ms < 0));
 }
 
@@ -40,9 +40,9 @@ describe('a random crawl', () => {
       sharedPauses: 0,
     };
     await fc.assert(
-      fc.asyncProperty(randomCrawl, async (world) => {
+      fc.asyncProperty(randomCrawl, async (plan) => {
         const recording = new Recording();
-        await new Crawl(world, recording.listener).run();
+        await new Crawl(plan, recording.listener).run();
         for (const entry of recording.entries) {
           if (entry.type === 'decision') seen.decisions++;
           if (entry.type === 'decision' && entry.by === undefined) seen.withoutRecord++;
@@ -59,7 +59,7 @@ describe('a random crawl', () => {
         const { differences, changed, faults } = await replayed(recording.lines());
         expect(differences).toEqual([]);
         expect([changed, faults]).toEqual([0, 0]);
-        if (keepsToPauses(world)) expect(earlyStarts(recording.lines())).toEqual([]);
+        if (keepsToPauses(plan)) expect(earlyStarts(recording.lines())).toEqual([]);
       }),
       { numRuns: runs(1_500) },
     );
@@ -208,11 +208,11 @@ describe('the files of a random crawl', () => {
     onTestFinished(() => void vi.restoreAllMocks());
     const seen = { parts: 0, decisions: 0, restated: 0, restatedPauses: 0, lost: 0, gaps: 0, whole: 0 };
     await fc.assert(
-      fc.asyncProperty(randomFileCrawl, async (world) => {
+      fc.asyncProperty(randomFileCrawl, async (plan) => {
         disk.leave(Number.POSITIVE_INFINITY);
         const file = new RotatedFile(disk);
         await file.open();
-        await new Crawl(world, file.listener, file.take).run();
+        await new Crawl(plan, file.listener, file.take).run();
         // A pause that robots.txt asked for is recorded a moment later, when pacing is loaded.
         await setImmediate();
         await file.close();
@@ -238,7 +238,7 @@ describe('the files of a random crawl', () => {
             seen.restatedPauses += restated.length;
             expect(restated).toEqual(expected);
           }
-          if (keepsToPauses(world) && !file.events.has('crash')) expect(earlyStarts(lines)).toEqual([]);
+          if (keepsToPauses(plan) && !file.events.has('crash')) expect(earlyStarts(lines)).toEqual([]);
           for (const { type, restated } of entries) {
             if (restated === true) seen.restated++;
             else if (type !== 'run' && type !== 'end') written++;

@@ -139,11 +139,11 @@ describeWithChromium('guardContext of Puppeteer', () => {
         <iframe src="http://localhost:${port}/inner"></iframe>`,
     };
     const first = await site(page);
-    const told: string[] = [];
-    const { context: made } = await guarded({ onRefusal: ({ url }: Decision) => void told.push(url) });
+    const received: string[] = [];
+    const { context: made } = await guarded({ onRefusal: ({ url }: Decision) => void received.push(url) });
     await (await made.newPage()).goto(first.url('/page'));
-    await eventually(() => expect(told).toHaveLength(3));
-    expect(new Set(told)).toEqual(
+    await eventually(() => expect(received).toHaveLength(3));
+    expect(new Set(received)).toEqual(
       new Set([first.url('/private/1'), first.url('/private/2'), `http://localhost:${port}/private/3`]),
     );
     expect([...pagesOf(first), ...pagesOf(server)].filter((line) => / \/private/.test(line))).toEqual([]);
@@ -311,12 +311,15 @@ describeWithChromium('guardContext of Puppeteer', () => {
 
   it('in a dry run reports each request once, and blocks nothing', async () => {
     const server = await site();
-    const told: string[] = [];
-    const { context: made } = await guarded({ mode: 'report', onRefusal: ({ url }) => void told.push(url) });
+    const received: string[] = [];
+    const { context: made } = await guarded({
+      mode: 'report',
+      onRefusal: ({ url }) => void received.push(url),
+    });
     const page = await made.newPage();
     await page.goto(server.url('/private/a'));
     await page.goto(server.url('/to?/private/b'));
-    expect(told).toEqual([server.url('/private/a'), server.url('/private/b')]);
+    expect(received).toEqual([server.url('/private/a'), server.url('/private/b')]);
     expect(pagesOf(server)).toHaveLength(3);
   });
 

@@ -13,12 +13,12 @@ const AGENT = 'ExampleBot/1.0 (+https://example.com/bot)';
 async function agentsOf(
   identify: boolean | undefined,
   guard: typeof withRobots = withRobots,
-): Promise<{ agents: unknown[]; told: OtherIdentity[] }> {
+): Promise<{ agents: unknown[]; received: OtherIdentity[] }> {
   const server = await site();
-  const told: OtherIdentity[] = [];
+  const received: OtherIdentity[] = [];
   const crawler = new (guard(HttpCrawler, client(), {
     agent: AGENT,
-    onIdentity: (identity) => void told.push(identity),
+    onIdentity: (identity) => void received.push(identity),
     ...(identify === undefined ? {} : { identify }),
   }))(
     { ...record().options, requestHandler: async ({ sendRequest }) => void (await sendRequest()) },
@@ -27,13 +27,13 @@ async function agentsOf(
   await crawler.run([server.url('/to?/page')]);
   expect(pagesOf(server)).toEqual(['/to?/page', '/page', '/to?/page', '/page']);
   const pages = server.requests.filter(({ url }) => url !== '/robots.txt');
-  return { agents: pages.map(({ headers }) => headers['user-agent']), told };
+  return { agents: pages.map(({ headers }) => headers['user-agent']), received };
 }
 
 it('`identify: true` requests pages under the name that robots.txt is checked for', async () => {
-  const { agents, told } = await agentsOf(true);
+  const { agents, received } = await agentsOf(true);
   expect(agents).toEqual(Array(4).fill(AGENT));
-  expect(told).toEqual([]);
+  expect(received).toEqual([]);
   expect(warned).not.toHaveBeenCalled();
 });
 
@@ -47,9 +47,9 @@ it('otherwise the process is warned once, with the line that sends the name', as
   // A copy of the package that has warned of nothing yet.
   vi.resetModules();
   const fresh = await import('../../../src/guards/crawlee/crawlee.ts');
-  const { agents, told } = await agentsOf(undefined, fresh.withRobots);
+  const { agents, received } = await agentsOf(undefined, fresh.withRobots);
   expect(agents.every((agent) => String(agent).startsWith('Mozilla/5.0'))).toBe(true);
-  expect(told).toMatchObject([{ userAgent: agents[0], agents: ['ExampleBot'] }]);
+  expect(received).toMatchObject([{ userAgent: agents[0], agents: ['ExampleBot'] }]);
   await agentsOf(undefined, fresh.withRobots);
   const texts = warned.mock.calls.map(([message]) => String(message));
   expect(texts).toHaveLength(1);

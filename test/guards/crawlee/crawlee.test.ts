@@ -199,11 +199,11 @@ describe('withRobots', () => {
 
   it('in a dry run tells of each request and each hop once, and refuses nothing', async () => {
     const server = await site(['/private/link']);
-    const told: Decision[] = [];
+    const received: Decision[] = [];
     const { options, handled, skipped } = record();
     const guarded = withRobots(CheerioCrawler, client(), {
       mode: 'report',
-      onRefusal: (decision) => void told.push(decision),
+      onRefusal: (decision) => void received.push(decision),
     });
     const crawler = new guarded(
       {
@@ -217,7 +217,10 @@ describe('withRobots', () => {
     );
     await crawler.run([server.url('/to?/private/start')]);
     expect(handled).toEqual([server.url('/to?/private/start'), server.url('/private/link')]);
-    expect(told.map(({ url }) => url)).toEqual([server.url('/private/start'), server.url('/private/link')]);
+    expect(received.map(({ url }) => url)).toEqual([
+      server.url('/private/start'),
+      server.url('/private/link'),
+    ]);
     expect(skipped).toEqual([]);
   });
 

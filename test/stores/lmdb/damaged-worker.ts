@@ -3,7 +3,7 @@ import { subscribe } from 'node:diagnostics_channel';
 import { isRobotsError } from '../../../src/core/base/index.ts';
 import { type LmdbStore, lmdbStore } from '../../../src/stores/lmdb/lmdb.ts';
 
-/** What the worker is told. */
+/** What the worker receives. */
 export interface DamagedTask {
   /** `use`: opens the store, does all that can be done with it, and writes `key`. `keys`: those that are there. */
   readonly task: 'use' | 'keys' | 'close';

@@ -98,8 +98,8 @@ describe('a damaged LMDB database', () => {
     return worker;
   }
 
-  async function told<Result>(worker: Worker, task: DamagedTask): Promise<Result> {
-    worker.tell(task);
+  async function perform<Result>(worker: Worker, task: DamagedTask): Promise<Result> {
+    worker.send(task);
     try {
       return (await worker.next()) as Result;
     } catch (error) {
@@ -109,7 +109,7 @@ describe('a damaged LMDB database', () => {
   }
 
   const use = (worker: Worker, path: string, key = 'k'): Promise<UsedStore> =>
-    told(worker, { task: 'use', path, key });
+    perform(worker, { task: 'use', path, key });
 
   /** @param lock LMDB's lock file beside the data shows that they were a database, whatever they are now. */
   function folderWith(data: Buffer, lock?: Buffer): string {
@@ -204,7 +204,7 @@ describe('a damaged LMDB database', () => {
       const used = await use(worker, path);
       expect(used).toMatchObject({ works: true });
       if (used.quarantine !== undefined) set++;
-      await told(worker, { task: 'close', path });
+      await perform(worker, { task: 'close', path });
       rmSync(path, { recursive: true, force: true });
     }
     expect(set).toBeGreaterThan(4);
@@ -281,7 +281,7 @@ describe('a damaged LMDB database', () => {
       expect(claimsIn(path)).toEqual([]);
       const written = crowd.map((_, at) => `key ${at}`);
       for (const worker of crowd) {
-        expect(await told(worker, { task: 'keys', path })).toEqual(expect.arrayContaining(written));
+        expect(await perform(worker, { task: 'keys', path })).toEqual(expect.arrayContaining(written));
       }
     }
   }, 60_000);
@@ -303,7 +303,7 @@ describe('a damaged LMDB database', () => {
     mkdirSync(copies);
     const reader = another;
     for (let round = 0; round < 5; round++) {
-      writer.tell({ task: 'use', path, key: `k${round}` } satisfies DamagedTask);
+      writer.send({ task: 'use', path, key: `k${round}` } satisfies DamagedTask);
       const copy = join(copies, String(round));
       copyFiles(path, copy);
       await writer.next();

@@ -562,22 +562,23 @@ describe('LMDB in trouble', () => {
     const path = folder();
     using script = compileScript(new URL('../store-worker.ts', import.meta.url));
     const worker = startWorker(script, [kind, path], { maxFileBlocks: 3_072 });
-    const told = async (task: WorkerTask): Promise<unknown[]> => {
-      worker.tell(task);
+    const perform = async (task: WorkerTask): Promise<unknown[]> => {
+      worker.send(task);
       return (await worker.next()) as unknown[];
     };
     expect(await worker.next()).toBe('ready');
     const set = [];
-    for (const key of keys) set.push(...(await told({ task: 'set', keys: [key], ms: HOUR, value })));
+    for (const key of keys) set.push(...(await perform({ task: 'set', keys: [key], ms: HOUR, value })));
     const failed = set.filter((result) => result !== 'set');
     expect(set[0]).toBe('set');
     expect(failed.length).toBeGreaterThan(5);
     for (const reason of failed) expect(reason).toMatch(/^Error: LMDB could not commit: /);
     // Many at once, in one transaction.
-    for (const result of await told({ task: 'set', keys, ms: HOUR, value })) expect(result).not.toBe('set');
-    const got = await told({ task: 'get', keys, ms: 0 });
+    for (const result of await perform({ task: 'set', keys, ms: HOUR, value }))
+      expect(result).not.toBe('set');
+    const got = await perform({ task: 'get', keys, ms: 0 });
     expect(got).toEqual(set.map((result) => (result === 'set' ? value : null)));
-    expect(await told({ task: 'set', keys: ['k'], ms: HOUR, value: 'small' })).toEqual(['set']);
+    expect(await perform({ task: 'set', keys: ['k'], ms: HOUR, value: 'small' })).toEqual(['set']);
     worker.end();
     expect((await worker.ended()).code).toBe(0);
     rmSync(path, { recursive: true });

@@ -381,8 +381,8 @@ describeWithSqlite('SQLite', () => {
       maxFileBlocks: 3_072,
       env: quietEnv,
     });
-    const told = async (task: WorkerTask): Promise<unknown[]> => {
-      worker.tell(task);
+    const perform = async (task: WorkerTask): Promise<unknown[]> => {
+      worker.send(task);
       return (await worker.next()) as unknown[];
     };
     const keys = Array.from({ length: 20 }, (_, at) => `https://site${at}.example`);
@@ -392,10 +392,10 @@ describeWithSqlite('SQLite', () => {
     ).join('');
     expect(await worker.next()).toBe('ready');
     const set: unknown[] = [];
-    for (const key of keys) set.push(...(await told({ task: 'set', keys: [key], ms: HOUR, value })));
+    for (const key of keys) set.push(...(await perform({ task: 'set', keys: [key], ms: HOUR, value })));
     expect(set[0]).toBe('set');
     expect(set.filter((result) => result !== 'set').length).toBeGreaterThan(5);
-    const got = await told({ task: 'get', keys, ms: 0 });
+    const got = await perform({ task: 'get', keys, ms: 0 });
     expect(got).toEqual(set.map((result) => (result === 'set' ? value : null)));
     worker.end();
     expect((await worker.ended()).code).toBe(0);

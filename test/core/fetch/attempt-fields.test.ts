@@ -3,7 +3,7 @@ import { context, TRANSPORTS } from './context.ts';
 
 const RULES = { body: 'User-agent: *\nDisallow: /\n' };
 
-/** How an attempt went: the hops and fields that outcomes of every kind tell. */
+/** The hops and fields that outcomes of every kind have. */
 describe.each(TRANSPORTS)('the redirects and fields of an attempt over %s', (_name, make) => {
   const { site, fetch } = context(make());
 

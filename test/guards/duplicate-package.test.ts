@@ -12,12 +12,12 @@ it('a guard works with a client of another copy of the package as with one of it
     '/page': {},
     '/no': {},
   });
-  const told: string[] = [];
+  const received: string[] = [];
   const robots = opened(
     new RobotsClient({
       agent: 'ExampleBot',
       evidence: (entry) =>
-        void told.push('url' in entry ? `${entry.type} ${new URL(entry.url).pathname}` : ''),
+        void received.push('url' in entry ? `${entry.type} ${new URL(entry.url).pathname}` : ''),
     }),
   );
   const guarded = guardFetch(fetch, robots);
@@ -25,7 +25,7 @@ it('a guard works with a client of another copy of the package as with one of it
   expect((await guarded(site.url('/no'), ignoring)).status).toBe(200);
   await expect(guarded(site.url('/no'))).rejects.toMatchObject({ code: 'ERR_ROBOTS_DISALLOWED' });
   // A client of another class is asked by its public methods, and is not told of requests without a question.
-  expect(told.filter((line) => line !== '')).toEqual([
+  expect(received.filter((line) => line !== '')).toEqual([
     'decision /page',
     'request /page',
     'ignored /no',

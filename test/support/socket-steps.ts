@@ -12,11 +12,11 @@ export type Step =
   | 'end'
   | 'reset';
 
-/** What a server does about one request. Without `end` or `reset` the connection stays open, and silent. */
-export type Play = readonly Step[];
+/** What a server does on one request. Without `end` or `reset` the connection stays open, and silent. */
+export type Steps = readonly Step[];
 
-/** Does the steps in order, each when the one before has left; stops when the socket is gone. */
-export async function play(socket: Socket, steps: Play): Promise<void> {
+/** Runs the steps in order, each after the one before was sent. Stops when the socket is destroyed. */
+export async function runSteps(socket: Socket, steps: Steps): Promise<void> {
   for (const step of steps) {
     if (socket.destroyed) return;
     if (step === 'end') socket.end();
@@ -27,7 +27,7 @@ export async function play(socket: Socket, steps: Play): Promise<void> {
   }
 }
 
-/** Once what was written is on its way. */
+/** Resolves when everything written has been sent. */
 function reset(socket: Socket): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(() => {
