@@ -64,7 +64,7 @@ async function stream({ request, response, service, signal }: Exchange, defaults
       return answer(line);
     };
     for await (const records of mapBatches(lines, { concurrency: READ_AHEAD, ordered: true }, ask)) {
-      await progress.written(output.write(records.join('')), records.length);
+      await progress.written(output.writeLines(records), records.length);
     }
     if (ending.signal.aborted && !request.readableEnded) {
       await progress.written(output.write(errorRecord(whyEnded(service))), 0);

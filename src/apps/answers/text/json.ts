@@ -16,12 +16,28 @@ export function renderRecord(result: TargetResult): string {
   return `${head}${fieldsJson(result.decision, input, inputJson)}}\n`;
 }
 
+/** The last value of each field, and its text. Results of a list share most values with the result before them. */
+const lastTexts = new Map<string, { value: unknown; text: string }>();
+
 /** Renders the fields of `record`, each after a comma. `knownJson` saves rendering the frequent value `known` again. */
 function fieldsJson<Fields extends object>(record: Fields, known: string, knownJson: string): string {
   let json = '';
   for (const name in record) {
     const value: unknown = record[name];
-    if (value !== undefined) json += `,"${name}":${value === known ? knownJson : valueJson(value)}`;
+    if (value === undefined) continue;
+    if (value === known) {
+      json += `,"${name}":${knownJson}`;
+      continue;
+    }
+    const last = lastTexts.get(name);
+    if (last?.value === value) {
+      json += last.text;
+      continue;
+    }
+    const text = `,"${name}":${name === 'rule' ? objectJson(value) : valueJson(value)}`;
+    if (last === undefined) lastTexts.set(name, { value, text });
+    else [last.value, last.text] = [value, text];
+    json += text;
   }
   return json;
 }
@@ -47,8 +63,8 @@ function valueJson(value: unknown): string {
 }
 
 /**
- * JSON of the objects that decisions of an origin share: rule, group and robots.txt source. Each object is rendered
- * once. The map is weak, so that the text is freed with its object.
+ * JSON of the objects that decisions of an origin share: group and robots.txt source. Each object is rendered once. The
+ * map is weak, so that the text is freed with its object. Each decision has a rule of its own.
  */
 const sharedTexts = new WeakMap<object, string>();
 
@@ -58,6 +74,6 @@ function sharedJson(value: object): string {
   return json;
 }
 
-function objectJson(value: object): string {
+function objectJson(value: unknown): string {
   return escapeForTerminal(JSON.stringify(value));
 }

@@ -6,6 +6,9 @@ export class BrokenPipeError extends Error {
   override readonly name = 'BrokenPipeError';
 }
 
+/** Encoding a longer text takes Node twice the time, because its memory comes fresh from the system. */
+const PART_LENGTH = 32_768;
+
 /** Writes a whole text, and waits until it is written. */
 export async function writeWhole(sink: Sink, text: string): Promise<void> {
   const output = new Output(sink);
@@ -35,6 +38,18 @@ export class Output {
       this.#wake = resolve;
     });
     if (this.#failure !== undefined) throw this.#failure;
+  }
+
+  /** Writes `lines` in parts of about {@link PART_LENGTH} characters. */
+  async writeLines(lines: readonly string[]): Promise<void> {
+    let part = '';
+    for (const line of lines) {
+      part += line;
+      if (part.length < PART_LENGTH) continue;
+      await this.write(part);
+      part = '';
+    }
+    if (part !== '') await this.write(part);
   }
 
   /** Waits until everything is written, then removes the listeners. The stream stays open. */

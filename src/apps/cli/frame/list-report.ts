@@ -79,14 +79,14 @@ export class ListReport<Decided extends ReportedDecision> {
 
   /** Writes results. Resolves when the output has room for more. */
   async add(results: readonly TargetResult<Decided>[]): Promise<void> {
-    let text = '';
+    const lines: string[] = [];
     for (const result of results) {
       this.#count(result);
       // Clears the progress line before an error, or a decision on the same terminal, is written.
       if ('error' in result || this.#session.stdout.isTTY === true) this.#progress?.clear();
-      text += this.#rendered(result);
+      lines.push(this.#rendered(result));
     }
-    if (text !== '') await this.#output.write(text);
+    await this.#output.writeLines(lines);
     this.showProgress();
   }
 
