@@ -1,6 +1,13 @@
 import type { DialectTraits } from '../dialect.ts';
 import type { Report, Span } from './diagnostic.ts';
-import { beats, findShadowed, type RankedRule } from './shadowed-rules.ts';
+import {
+  addTo,
+  beats,
+  findShadowed,
+  RankedPatterns,
+  type RankedRule,
+  type RuleList,
+} from './shadowed-rules.ts';
 
 /** An agent that user-agent lines name. */
 interface LintedAgent {
@@ -15,16 +22,18 @@ interface LintedAgent {
   /** Of the rules about all paths in its groups, the deciding one. */
   root: RankedRule | undefined;
   /** The rules of the groups that name it alone. */
-  rules: RankedRule[] | undefined;
+  rules: RuleList | undefined;
+  /** Itself: the groups that name it alone share this list. */
+  alone: LintedAgent[] | undefined;
 }
 
 interface LintedGroup {
   /** The value of its first user-agent line. */
   readonly agentLine: Span;
   /** Without duplicates. */
-  readonly agents: LintedAgent[];
-  /** Rules that can match something. */
-  readonly rules: RankedRule[];
+  agents: LintedAgent[];
+  /** Where its rules are that can match something. */
+  rules: RuleList | undefined;
   ruleLines: number;
   /** The first rule without a path. */
   voidRule: Span | undefined;
@@ -35,75 +44,134 @@ interface LintedGroup {
 /** Bounds the time for files with thousands of names. */
 const MAX_COMPARISONS = 100_000;
 
-/** Finds problems of groups, and of rules in relation to each other. */
+/**
+ * Finds problems of groups, and of rules in relation to each other. Groups of which nothing is left to say are dropped when
+ * they end: a file may have tens of thousands.
+ */
 export class GroupLint {
   readonly #traits: DialectTraits;
   readonly #report: Report;
-  readonly #groups: LintedGroup[] = [];
+  readonly #patterns: RankedPatterns;
   readonly #agents = new Map<string, LintedAgent>();
+  /** Groups that have a rule about all paths, or none. */
+  readonly #groups: LintedGroup[] = [];
+  #last: LintedGroup | undefined;
+  #count = 0;
+  /** The rules that always apply together: those of the same agents. */
+  readonly #merged: RuleList[] = [];
+  readonly #byNames = new Map<string, RuleList>();
 
   /** The number of pairs of names that were compared. */
   #comparisons = 0;
 
-  constructor(traits: DialectTraits, report: Report) {
+  constructor(bytes: Uint8Array, traits: DialectTraits, report: Report) {
     this.#traits = traits;
     this.#report = report;
+    this.#patterns = new RankedPatterns(bytes, traits);
   }
 
   /** The group started last. */
   get last(): LintedGroup {
-    return this.#groups.at(-1)!;
+    return this.#last!;
   }
 
   /** Whether there is one group only, and it is for all agents. */
   get isForAll(): boolean {
-    return this.#groups.length === 1 && this.#agents.has('*');
+    return this.#count === 1 && this.#agents.has('*');
   }
 
   start(agentLine: Span): void {
-    this.#groups.push({
+    this.#end();
+    this.#count++;
+    this.#last = {
       agentLine,
       agents: [],
-      rules: [],
+      rules: undefined,
       ruleLines: 0,
       voidRule: undefined,
       root: undefined,
-    });
+    };
   }
 
   /** Adds an agent named by a user-agent line of the last group. */
   addAgent(agent: string, span: Span): void {
     const group = this.last;
-    const { agents } = group;
     const name = agent.toLowerCase();
     let known = this.#agents.get(name);
     if (known === undefined) {
-      known = { name, line: span.line, group, isRuled: false, root: undefined, rules: undefined };
+      known = {
+        name,
+        line: span.line,
+        group,
+        isRuled: false,
+        root: undefined,
+        rules: undefined,
+        alone: undefined,
+      };
       this.#agents.set(name, known);
     } else if (known.group === group) return;
     else {
       known.group = group;
       this.#report.add('duplicate-group', 'warning', span, { agent, otherLine: known.line });
     }
-    agents.push(known);
-    if (agents.length < 2) return;
+    const { agents } = group;
+    const [first] = agents;
+    if (first === undefined) {
+      group.agents = known.alone ??= [known];
+      return;
+    }
+    if (agents.length === 1) group.agents = [first, known];
+    else agents.push(known);
     // Reported once: at a star after other names, or at the first name after a star.
-    if (name === '*' || (agents.length === 2 && agents[0]!.name === '*')) {
+    if (name === '*' || (agents.length === 1 && first.name === '*')) {
       this.#report.add('mixed-group', 'info', span, { agent, otherLine: group.agentLine.line });
     }
   }
 
   /** Adds a rule of the last group that can match something. */
-  addRule(rule: RankedRule): void {
+  addRule({ line, column, start, end }: Span, allow: boolean): void {
     const group = this.last;
-    group.rules.push(rule);
-    const isRoot = rule.wholePrefix && rule.prefixLength < 2;
+    const pattern = this.#patterns.read(start, end);
+    const rule = { line, column, start, end, allow, pattern, winner: undefined, next: undefined };
+    addTo((group.rules ??= this.#rulesOf(group.agents)), rule);
+    const isRoot = pattern.wholePrefix && pattern.prefixLength < 2;
     if (isRoot && this.#wins(rule, group.root)) group.root = rule;
+  }
+
+  #rulesOf(agents: readonly LintedAgent[]): RuleList {
+    const [alone] = agents;
+    const isAlone = alone !== undefined && agents.length === 1;
+    const names = isAlone
+      ? ''
+      : agents
+          .map(({ name }) => name)
+          .sort()
+          .join();
+    const known = isAlone ? alone.rules : this.#byNames.get(names);
+    if (known !== undefined) return known;
+    const rules: RuleList = [];
+    this.#merged.push(rules);
+    if (isAlone) alone.rules = rules;
+    else this.#byNames.set(names, rules);
+    return rules;
+  }
+
+  /** Ends the last group: gives its agents what it has. */
+  #end(): void {
+    const group = this.#last;
+    if (group === undefined) return;
+    const { agents, root, rules, ruleLines, voidRule } = group;
+    if (rules !== undefined && voidRule !== undefined) this.#report.add('empty-rule', 'info', voidRule);
+    for (const agent of agents) {
+      if (ruleLines > 0) agent.isRuled = true;
+      if (root !== undefined && this.#wins(root, agent.root)) agent.root = root;
+    }
+    if (ruleLines === 0 || root !== undefined) this.#groups.push(group);
   }
 
   /** Reports problems that are known only at the end of the file. */
   finish(): void {
-    const merged = this.#merge();
+    this.#end();
     const report = this.#report;
     const overruled = new Set<RankedRule>();
     for (const { agentLine, agents, root } of this.#groups) {
@@ -115,42 +183,11 @@ export class GroupLint {
       overruled.add(root);
       report.add('merge-allows-all', 'error', root, { agent: agent.name, otherLine: agent.root!.line });
     }
-    for (const rules of merged) {
+    for (const rules of this.#merged) {
       findShadowed(rules, this.#traits, (rule, { line }) => {
         if (!overruled.has(rule)) report.add('shadowed-rule', 'warning', rule, { otherLine: line });
       });
     }
-  }
-
-  /** Assigns rules to agents. Returns the rules that always apply together, because they are for the same agents. */
-  #merge(): readonly (readonly RankedRule[])[] {
-    const merged: RankedRule[][] = [];
-    const byNames = new Map<string, RankedRule[]>();
-    for (const { agents, root, rules, ruleLines, voidRule } of this.#groups) {
-      if (rules.length > 0 && voidRule !== undefined) this.#report.add('empty-rule', 'info', voidRule);
-      for (const agent of agents) {
-        if (ruleLines > 0) agent.isRuled = true;
-        if (root !== undefined && this.#wins(root, agent.root)) agent.root = root;
-      }
-      if (rules.length === 0) continue;
-      const [alone] = agents;
-      const names =
-        agents.length === 1
-          ? ''
-          : agents
-              .map(({ name }) => name)
-              .sort()
-              .join();
-      const others = agents.length === 1 ? alone!.rules : byNames.get(names);
-      if (others !== undefined) {
-        for (const rule of rules) others.push(rule);
-        continue;
-      }
-      merged.push(rules);
-      if (agents.length === 1) alone!.rules = rules;
-      else byNames.set(names, rules);
-    }
-    return merged;
   }
 
   /**

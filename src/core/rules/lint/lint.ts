@@ -19,7 +19,6 @@ import { recordsFor } from '../other-records.ts';
 import { GroupLint } from './lint-groups.ts';
 import { type Diagnostic, Report, type Span } from './diagnostic.ts';
 import { rewrittenInUrls } from './rewritten-in-urls.ts';
-import { rankedRule } from './shadowed-rules.ts';
 
 /** Keys that misspellings are compared with. */
 const KEYS: readonly string[] = ['user-agent', 'allow', 'disallow', 'sitemap', 'crawl-delay'];
@@ -31,18 +30,19 @@ function nearestKey(word: string): string | undefined {
   return KEYS.find((key) => isWithinEditDistance(word, key, key.length > 5 ? 2 : 1));
 }
 
-/** A key without effect. */
+/** A key without effect, or the first word of a line without one. */
 interface ReadKey {
-  readonly written: string;
+  readonly text: string;
+  readonly kind: number;
   /** In lower case. */
   readonly word: string;
   /** The key that it probably stands for. */
   readonly meant: string | undefined;
 }
 
-function keyOf(written: string): ReadKey {
-  const word = written.toLowerCase();
-  return { written, word, meant: nearestKey(word) };
+function keyOf(text: string, kind: number): ReadKey {
+  const word = (kind === LINE_JUNK ? text.split(/[ \t]/, 1)[0]! : text).toLowerCase();
+  return { text, kind, word, meant: nearestKey(word) };
 }
 
 export interface LintOptions {
@@ -108,14 +108,14 @@ class Linter {
   readonly #signals = new Map<number, Span>();
 
   /** The last key without effect: such lines often repeat one. */
-  #lastKey = keyOf('');
+  #lastKey = keyOf('', LINE_JUNK);
 
   constructor(file: RobotsFile) {
     this.#file = file;
     this.#characters = asCharacters(file.bytes);
     this.#traits = dialects[file.dialect];
     this.#report = new Report(file.bytes);
-    this.#groups = new GroupLint(this.#traits, this.#report);
+    this.#groups = new GroupLint(file.bytes, this.#traits, this.#report);
     this.#walk = new GroupWalk(file.bytes, this.#traits);
     this.#cursor = this.#walk.cursor;
     this.#start = this.#cursor.nextStart;
@@ -192,8 +192,7 @@ class Linter {
     const report = this.#report;
     const key = this.#span(keyStart, keyEnd);
     const text = this.#characters.slice(keyStart, Math.min(keyEnd, keyStart + 50));
-    const written = kind === LINE_JUNK ? text.split(/[ \t]/, 1)[0]! : text;
-    if (written !== this.#lastKey.written) this.#lastKey = keyOf(written);
+    if (text !== this.#lastKey.text || kind !== this.#lastKey.kind) this.#lastKey = keyOf(text, kind);
     const { word, meant } = this.#lastKey;
     const wholeEnd = Math.max(keyEnd, valueEnd);
     if (bytes[keyStart] === LESS_THAN) report.add('html', 'error', this.#span(keyStart, wholeEnd), {}, ' ');
@@ -292,7 +291,7 @@ class Linter {
       if (meant === undefined) report.add('bracket', 'info', piece);
       else report.add('rewritten-in-urls', 'warning', piece, { meant });
     }
-    this.#groups.addRule(rankedRule(bytes, value, allow, this.#traits));
+    this.#groups.addRule(value, allow);
   }
 
   #span(start: number, end: number): Span {

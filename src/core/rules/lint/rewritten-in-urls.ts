@@ -21,8 +21,8 @@ const TAB = /\t/;
 const BACKSLASH = /\\/;
 /** The characters of the query percent-encode set that a line can contain. They are escaped in paths as well. */
 const ESCAPED = /[ "<>]/;
-/** A character that every such piece has at least one of. Most patterns have none. */
-const ANY_OF_THEM = /[\\.%\t "<>[\]]/;
+/** What every such piece has. Most patterns have none of it. */
+const ANY_OF_THEM = /[\\\t "<>[\]]|\/(?:\.|%2e)|%5[bd]/i;
 const BRACKET = /[[\]]|%5[bd]/i;
 
 /**
