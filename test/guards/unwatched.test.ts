@@ -187,6 +187,7 @@ describe('requests that are never sent', () => {
     onWireStart(): void {
       this.isOnWire = true;
     }
+    onWireSent(): void {}
     onWireHeaders(): void {}
     onBodyRead(): void {}
     finish(): void {}

@@ -22,10 +22,24 @@ interface WaitBounds {
 
 const MAX_LATE_MS = 50;
 const MAX_SLACK_MS = 10_000;
+/** The share of the slack that is left after a request that used its slot. */
+const SLACK_KEPT = 0.5;
 
 /** How late a request may use its slot: the slots around it belong to others, but timers are late by milliseconds. */
 export function slotToleranceMs(delayMs: number): number {
   return delayMs === 0 ? MAX_LATE_MS : Math.min(MAX_LATE_MS, delayMs / 10);
+}
+
+/**
+ * How much longer than a moment the first slot of an origin lasts. A process that has sent nothing yet, or is busy, sends
+ * its requests late.
+ */
+export class Punctuality {
+  slackMs: number;
+
+  constructor(slackMs: number) {
+    this.slackMs = slackMs;
+  }
 }
 
 /** The slots that one process books in the fleet's schedule of an origin: one at a time. */
@@ -38,12 +52,20 @@ export class FleetSlots {
    * How much longer than a moment the next slot lasts. The slots of a process that is often too late, because it or the
    * store is busy, become longer, so that it can use them.
    */
-  #slackMs = 0;
+  #slackMs: number;
+  readonly #process: Punctuality;
 
-  constructor(origin: string, clock: MonotonicClock, fleet: FleetSchedule) {
+  constructor(
+    origin: string,
+    clock: MonotonicClock,
+    fleet: FleetSchedule,
+    process: Punctuality = new Punctuality(0),
+  ) {
     this.#origin = origin;
     this.#clock = clock;
     this.#fleet = fleet;
+    this.#process = process;
+    this.#slackMs = process.slackMs;
   }
 
   /** The slot that is booked and not used, if a request with this delay may start in it from `earliest` on. */
@@ -72,6 +94,19 @@ export class FleetSlots {
   /** A request missed its slot by `byMs` milliseconds. */
   missed(byMs: number): void {
     this.#slackMs = Math.min(MAX_SLACK_MS, Math.max(this.#slackMs, Math.ceil(2 * byMs)));
+    this.#process.slackMs = Math.max(this.#process.slackMs, this.#slackMs);
+  }
+
+  /** A request starts in its slot. */
+  used(slot: FleetSlot, now: number): void {
+    this.#slackMs = Math.floor(this.#slackMs * SLACK_KEPT);
+    this.#process.slackMs = Math.floor(this.#process.slackMs * SLACK_KEPT);
+    this.late(slot, now);
+  }
+
+  /** A request is sent now. Its slot was long enough for that, or the next one will be. */
+  late({ at, delayMs, latestAt }: FleetSlot, now: number): void {
+    if (latestAt < Infinity && now - at > slotToleranceMs(delayMs)) this.missed(now - at);
   }
 
   /**
@@ -98,10 +133,7 @@ export class FleetSlots {
     const latestAt = askedAt + waitMs + slackMs + slotToleranceMs(delayMs);
     const at = now + waitMs;
     if (at > latestAt) this.missed(now - askedAt);
-    else {
-      this.#slackMs = Math.floor(slackMs / 2);
-      this.#slot = { at, latestAt, delayMs, checkedAt: now };
-    }
+    else this.#slot = { at, latestAt, delayMs, checkedAt: now };
     return undefined;
   }
 

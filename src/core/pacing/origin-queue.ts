@@ -1,7 +1,7 @@
 import { type Clock, onAbort, sleepWith, type MonotonicClock } from '../base/index.ts';
 import type { Decision, DelayFrom, Pause } from '../decision/index.ts';
 import type { Gap } from './gap.ts';
-import { type FleetSchedule, type FleetSlot, FleetSlots } from './fleet-slots.ts';
+import { type FleetSchedule, type FleetSlot, FleetSlots, type Punctuality } from './fleet-slots.ts';
 import type { Pace } from './options.ts';
 import type { PauseSignal } from './pause.ts';
 import { type Deferral, type Permit, Schedule, type Wanted } from './schedule.ts';
@@ -24,6 +24,8 @@ export interface PacedRequest extends Wanted, Permit {
   delayFrom: DelayFrom;
   /** Its slot in the schedule of the fleet. */
   slot: FleetSlot | undefined;
+  /** When it started. It may be sent later. */
+  startedAt: number | undefined;
 }
 
 type PacedWaiter = Waiter<PacedRequest>;
@@ -59,12 +61,13 @@ export class OriginQueue {
     clock: Clock,
     monotonic: MonotonicClock,
     fleet: FleetSchedule | undefined,
+    punctuality: Punctuality,
     onSharedPause: (pause: Pause) => void,
   ) {
     this.#clock = clock;
     this.#monotonic = monotonic;
     this.#onSharedPause = onSharedPause;
-    this.#slots = fleet && new FleetSlots(origin, monotonic, fleet);
+    this.#slots = fleet && new FleetSlots(origin, monotonic, fleet, punctuality);
   }
 
   /** The number of requests that wait. */
@@ -142,9 +145,25 @@ export class OriginQueue {
     if (this.#sleeper?.forPermit === true && at < this.#sleeper.until) this.#wake();
   }
 
-  /** A started request was sent, or the wait for that begins. */
-  sent(request: PacedRequest, now: number, isSent: boolean): void {
-    this.expire(request, this.schedule.expiryBySending(request, now, isSent));
+  /** A started request was sent: later than it started, while its library connected or the process was busy. */
+  sent(request: PacedRequest, now: number): void {
+    const wasAwaited = request.sentBefore > now;
+    this.schedule.sent(request, now);
+    this.noticeDelay(request, now);
+    if (wasAwaited && this.#sleeper?.forPermit === true) this.#wake();
+  }
+
+  /** The response to a started request has come. Its permit ends at `at`, if `release` is not called before. */
+  responded(request: PacedRequest, at: number): void {
+    const wasAwaited = request.sentBefore > request.at;
+    request.sentBefore = -Infinity;
+    request.expiresAt = at;
+    if (this.#sleeper?.forPermit === true && (wasAwaited || at < this.#sleeper.until)) this.#wake();
+  }
+
+  /** Notes how late a request used its slot of the fleet. */
+  noticeDelay({ slot }: PacedRequest, now: number): void {
+    if (slot !== undefined) this.#slots?.late(slot, now);
   }
 
   /** Starts a request now. `false` when it may not start: it then needs another permit. */
@@ -156,7 +175,10 @@ export class OriginQueue {
       request.slot = undefined;
       return false;
     }
-    return this.schedule.tryStart(request, now);
+    if (!this.schedule.tryStart(request, now)) return false;
+    request.startedAt = now;
+    if (slot !== undefined) this.#slots?.used(slot, now);
+    return true;
   }
 
   /** Learns what a response says, and shares a pause with the fleet. Returns the pause that it begins or lengthens. */
@@ -372,7 +394,7 @@ export class OriginQueue {
     const earliest = this.schedule.earliestStart(now, request);
     if (earliest > now) return this.#sleepUntil(Math.min(earliest, this.#nextDeadline), now);
     const { firstAt = now, pace } = request;
-    const until = Math.min(this.schedule.nextExpiry(), firstAt + pace.maxDelayMs, this.#nextDeadline);
+    const until = Math.min(this.schedule.nextExpiry(now), firstAt + pace.maxDelayMs, this.#nextDeadline);
     return this.#sleepUntil(until, now, true);
   }
 

@@ -9,7 +9,7 @@ import {
 import type { Decision, OriginPacing, Pause, SentRequest } from '../decision/index.ts';
 import { asksForPause, fieldLines } from '../lifecycle/index.ts';
 import { RobotsDeferredError } from './deferred.ts';
-import type { FleetSchedule } from './fleet-slots.ts';
+import { type FleetSchedule, Punctuality } from './fleet-slots.ts';
 import { type Gap, gapOf } from './gap.ts';
 import { type Pace, paceOf } from './options.ts';
 import { OriginQueue, type PacedRequest } from './origin-queue.ts';
@@ -59,10 +59,11 @@ export class Pacer implements Permits {
     this.#options = options;
     this.#clock = new MonotonicClock(clock);
     this.#isRealTime = clock === systemClock || clock.sleep === undefined;
+    const punctuality = new Punctuality(this.#isRealTime ? COLD_SLACK_MS : 0);
     this.#queues = new OriginQueues(
       maxOrigins,
       (origin) =>
-        new OriginQueue(origin, clock, this.#clock, fleet, (pause) =>
+        new OriginQueue(origin, clock, this.#clock, fleet, punctuality, (pause) =>
           onPause?.(origin, this.#inEpochMs(pause), 'shared'),
         ),
     );
@@ -132,12 +133,15 @@ export class Pacer implements Permits {
     if (this.#justStarted.length > 1) return;
     void yieldToEventLoop().then(() => {
       const now = this.now();
-      for (const each of this.#justStarted) each.at = Math.max(each.at, now);
+      for (const each of this.#justStarted) {
+        each.at = Math.max(each.at, now);
+        each.queue.noticeDelay(each, now);
+      }
       this.#justStarted = [];
     });
   }
 
-  learn({ decision, pace, at: startedAt }: PacedRequest, response: PageResponse): void {
+  learn({ decision, pace, at, startedAt = at }: PacedRequest, response: PageResponse): void {
     const { status, headers } = response;
     if (!asksForPause(status) && !(pace.pauseOnRefusal && isEdgeRefusal(response))) return;
     const askedMs = askedPauseMs(fieldLines(headers, 'retry-after'), this.#options.clock.now());
@@ -224,7 +228,9 @@ export class Pacer implements Permits {
       slot: undefined,
       at: now,
       hasStarted: false,
+      startedAt: undefined,
       expiresAt: now,
+      sentBefore: -Infinity,
       before: undefined,
     };
   }
@@ -301,6 +307,8 @@ export class Pacer implements Permits {
   }
 }
 
+/** How late a process that has sent no request yet is taken to send it: it has code to load, and to connect. */
+const COLD_SLACK_MS = 500;
 /** The earliest retry of a request to an origin without a queue: prevents a busy loop when the gap is 0. */
 const MIN_RETRY_MS = 100;
 

@@ -22,10 +22,13 @@ export interface RequestPermit {
    */
   start(signal?: AbortSignal): Promise<void>;
   /**
-   * For a library that may drop a started request without a word: call it with `false` after the start, and with `true`
-   * when the request is sent. The permit ends 30 seconds after the first call, 10 minutes after the second.
+   * For a library that may drop a started request without a word: call it with `false` after the start. The permit then
+   * ends after 30 seconds, unless the request is sent. Call it with `true` when the request is sent: the gap to the next
+   * one counts from then.
    */
   sent?(isSent: boolean): void;
+  /** The HTTP stack has taken the request and will report that it is sent. The next request waits for that. */
+  taken?(): void;
   /** Gives the permit back when the request is not sent. No effect once it has started. */
   release(): void;
   /**
@@ -92,7 +95,15 @@ export class PagePermit implements RequestPermit {
 
   sent(isSent: boolean): void {
     const request = this.#request;
-    if (request.hasStarted) request.queue.sent(request, this.#permits.now(), isSent);
+    if (!request.hasStarted) return;
+    const now = this.#permits.now();
+    if (isSent) request.queue.sent(request, now);
+    else request.queue.expire(request, now + PERMIT_TTL_MS);
+  }
+
+  taken(): void {
+    const request = this.#request;
+    if (request.hasStarted) request.queue.schedule.taken(request, this.#permits.now());
   }
 
   release(): void {
@@ -102,7 +113,7 @@ export class PagePermit implements RequestPermit {
   responded(response: PageResponse): void {
     const request = this.#request;
     if (!request.hasStarted || this.#hasLearnt) return;
-    request.queue.expire(request, this.#permits.now() + PERMIT_TTL_MS);
+    request.queue.responded(request, this.#permits.now() + PERMIT_TTL_MS);
     // It may be the response to another request for the URL, so later responses still count.
     this.#hasLearnt = asksForPause(response.status);
     this.#permits.learn(request, response);

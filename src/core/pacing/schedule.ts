@@ -24,12 +24,16 @@ export interface Permit {
   hasStarted: boolean;
   /** When the permit ends if `done()` is never called. */
   expiresAt: number;
+  /** The request has started, and the HTTP stack reports when it is sent: by this time at the latest. */
+  sentBefore: number;
   /** The start before this one, in case it is released. */
   before: Permit | undefined;
 }
 
 /** The lifetime of a permit whose request is not sent, or whose body is not read. */
 export const PERMIT_TTL_MS = 30_000;
+/** How long the next start waits for a request that connects. */
+const CONNECT_MS = 10_000;
 /** The lifetime of a permit without a response. Some requests never report their end, as when a page is closed. */
 const NO_RESPONSE_TTL_MS = 600_000;
 /** The least time between two `retryAt`: without it a site with `Crawl-delay: 0` would be asked in a busy loop. */
@@ -72,8 +76,9 @@ export class Schedule {
       : longer(last.gap, wanted.gap).delayFrom;
   }
 
-  /** Whether fewer than `concurrency` permits last beyond `at`. */
+  /** Whether fewer than `concurrency` permits last beyond `at`, and the latest request was sent. */
   hasFreePermit(now: number, at: number, concurrency: number): boolean {
+    if (this.#last !== undefined && at < this.#last.sentBefore) return false;
     if (this.#permits.size < concurrency) return true;
     let held = 0;
     for (const permit of this.#permits) {
@@ -83,9 +88,9 @@ export class Schedule {
     return held < concurrency;
   }
 
-  /** The latest end of the first permit. Most end earlier. */
-  nextExpiry(): number {
-    let next = Infinity;
+  /** The latest end of the first permit, or of the wait for the latest request to be sent. Most end earlier. */
+  nextExpiry(now: number): number {
+    let next = this.#last !== undefined && now < this.#last.sentBefore ? this.#last.sentBefore : Infinity;
     for (const { expiresAt } of this.#permits) next = Math.min(next, expiresAt);
     return next;
   }
@@ -102,10 +107,10 @@ export class Schedule {
 
   /** Starts the request of a permit now. `false` when it may not start: it then needs another permit. */
   tryStart(permit: Permit, now: number): boolean {
-    const last = this.#last;
+    const last = this.#last === permit ? this.#startedBefore(permit) : this.#last;
     if (now < permit.at || now >= permit.expiresAt || !this.#permits.has(permit)) return false;
     if (this.#latestPause !== undefined && now < this.#latestPause.until) return false;
-    if (last !== undefined && last !== permit && now < last.at + longer(last.gap, permit.gap).delayMs)
+    if (last !== undefined && now < Math.max(last.sentBefore, last.at + longer(last.gap, permit.gap).delayMs))
       return false;
     permit.at = now;
     permit.hasStarted = true;
@@ -113,6 +118,11 @@ export class Schedule {
     permit.before = undefined;
     this.#last = permit;
     return true;
+  }
+
+  /** The start before this one, which may have been sent after this permit was acquired. */
+  #startedBefore({ before }: Permit): Permit | undefined {
+    return before?.hasStarted === true ? before : undefined;
   }
 
   /** Forgets the oldest permits that have expired, up to the first that lasts. Its cost is that of one step per permit. */
@@ -124,18 +134,25 @@ export class Schedule {
     }
   }
 
-  /**
-   * The lifetime of a started permit by whether its request was sent. A request that is sent after the permit expired is
-   * in flight again.
-   */
-  expiryBySending(permit: Permit, now: number, isSent: boolean): number {
-    if (isSent) this.#permits.add(permit);
-    return now + (isSent ? NO_RESPONSE_TTL_MS : PERMIT_TTL_MS);
+  /** The HTTP stack has taken the latest request. The next one starts when this one is sent, so that a gap is between them. */
+  taken(permit: Permit, now: number): void {
+    this.#permits.add(permit);
+    permit.expiresAt = now + NO_RESPONSE_TTL_MS;
+    if (permit === this.#last && permit.gap.delayMs > 0) permit.sentBefore = now + CONNECT_MS;
+  }
+
+  /** The request of a started permit was sent. One that is sent after its permit expired is in flight again. */
+  sent(permit: Permit, now: number): void {
+    this.#permits.add(permit);
+    permit.expiresAt = now + NO_RESPONSE_TTL_MS;
+    permit.at = Math.max(permit.at, now);
+    permit.sentBefore = -Infinity;
   }
 
   /** Ends a permit. If its request has not started, its time is free again. Returns whether it was held. */
   release(permit: Permit): boolean {
     this.#ahead.delete(permit);
+    permit.sentBefore = -Infinity;
     if (!this.#permits.delete(permit)) return false;
     if (this.#last === permit && !permit.hasStarted) this.#last = permit.before;
     permit.before = undefined;

@@ -237,7 +237,12 @@ export class GuardedRequest implements PlannedRequest, AdmittedRequest, StartedR
   onWireStart(): void {
     this.isOnWire = true;
     this.#unwatch?.();
-    if (this.#context.watch?.mayBeDropped === true && !this.#isFinished) this.#permit?.sent?.(true);
+    if (!this.#isFinished) this.#permit?.taken?.();
+  }
+
+  /** Its header goes out. */
+  onWireSent(): void {
+    if (!this.#isFinished) this.#permit?.sent?.(true);
   }
 
   /** The HTTP stack below the library shows the header. The library will, too. */

@@ -9,6 +9,7 @@ export interface WatchedRequest {
   /** Whether its permit has ended although the request has not. */
   readonly hasExpired: boolean;
   onWireStart(): void;
+  onWireSent(): void;
   onWireHeaders(status: number, headers: ResponseFields): void;
   onBodyRead(): void;
   finish(): void;
@@ -40,7 +41,18 @@ interface ClientResponse extends NodeStream {
 
 interface NodeRequest extends WireRequest, ClientRequest {
   readonly protocol: string;
+  readonly socket: WireSocket | null;
   getHeader(name: string): unknown;
+  once(event: 'close', listener: () => void): unknown;
+  once(event: 'response', listener: (response: ClientResponse) => void): unknown;
+  once(event: 'socket', listener: (socket: WireSocket) => void): unknown;
+}
+
+interface WireSocket {
+  readonly connecting: boolean;
+  readonly encrypted?: boolean;
+  readonly secureConnecting?: boolean;
+  once(event: 'connect' | 'secureConnect', listener: () => void): unknown;
 }
 
 interface UndiciRequest extends WireRequest {
@@ -136,6 +148,7 @@ export const watchUndiciRequests: RequestWatch = {
 export function watchClientRequest(wire: unknown, request: WatchedRequest): void {
   if (!isClientRequest(wire)) return;
   request.onWireStart();
+  request.onWireSent();
   // After the end of the response, and after each failure.
   wire.once('close', () => request.finish());
   wire.once('response', (response) => onResponse(response, request));
@@ -158,7 +171,11 @@ const nodeRequests = once(() => {
     const { request } = message as { readonly request: NodeRequest };
     const watched = requests.sent(request, nodeOriginOf(request));
     // Published after the end of the response, and after each failure.
-    if (watched !== undefined) request.once('close', () => watched.finish());
+    if (watched === undefined) return;
+    request.once('close', () => watched.finish());
+    const { socket } = request;
+    if (socket === null) request.once('socket', (given) => whenSending(given, watched));
+    else whenSending(socket, watched);
   });
   channels?.subscribe('http.client.response.finish', (message) => {
     const { request, response } = message as {
@@ -180,6 +197,9 @@ const undiciRequests = once(() => {
     const { request } = message as { readonly request: UndiciRequest };
     requests.sent(request, String(request.origin));
   });
+  channels?.subscribe('undici:client:sendHeaders', (message) => {
+    requests.of((message as { readonly request: UndiciRequest }).request)?.onWireSent();
+  });
   channels?.subscribe('undici:request:headers', (message) => {
     const { request, response } = message as {
       readonly request: UndiciRequest;
@@ -200,6 +220,13 @@ function fieldsOf(list: readonly unknown[]): ResponseFields {
   for (let at = 0; at + 1 < list.length; at += 2)
     (fields[String(list[at]).toLowerCase()] ??= []).push(String(list[at + 1]));
   return fields;
+}
+
+/** A socket sends what waits for it once it is connected. */
+function whenSending(socket: WireSocket, watched: WatchedRequest): void {
+  const isConnecting = socket.connecting || socket.secureConnecting === true;
+  if (!isConnecting) return watched.onWireSent();
+  socket.once(socket.encrypted === true ? 'secureConnect' : 'connect', () => watched.onWireSent());
 }
 
 function nodeOriginOf(request: NodeRequest): string {

@@ -1,13 +1,21 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { Agent as HttpAgent } from 'node:http';
+import { createConnection, type Socket } from 'node:net';
+import got from 'got';
+import { Agent, buildConnector, fetch as undiciFetch } from 'undici';
 import { describe, expect, it } from 'vitest';
+import { gotHooks } from '../../../src/guards/got/got.ts';
 import { guardFetch, RobotsClient } from '../../../src/index.ts';
 import { virtualClock } from '../../../src/extras/testing/index.ts';
 import { HOUR } from '../../support/client.ts';
 import { ScriptedStore } from '../../support/store.ts';
+import { opened, openedSite } from '../../support/opened.ts';
 import { lateClock } from '../../support/late-clock.ts';
 import { A, booked, closing, noting, waitForStart } from './support.ts';
 
 const DELAY_MS = 2_500;
+/** Almost the gap of the test that uses it. */
+const CONNECTING_MS = 70;
 const SLOW = 'User-agent: *\nCrawl-delay: 2.5\n';
 const PAGES = [1, 2, 3, 4, 5];
 
@@ -27,6 +35,12 @@ function late(options: { readonly store?: boolean } = {}) {
     return client;
   };
   return { clock, make, ...noting(clock) };
+}
+
+/** Makes the first connection slow. */
+function slowAtFirst<Rest extends unknown[]>(connect: (...rest: Rest) => void): (...rest: Rest) => void {
+  let made = 0;
+  return (...rest) => void setTimeout(() => connect(...rest), made++ === 0 ? CONNECTING_MS : 0);
 }
 
 const gapsOf = (times: readonly number[]): number[] =>
@@ -191,6 +205,47 @@ describe('a process that wakes up late', () => {
     expect(sentAt).toHaveLength(PAGES.length);
     expect(Math.min(...gapsOf(sentAt))).toBeGreaterThanOrEqual(72);
   });
+
+  const AGENT = { agent: 'ExampleBot' };
+  const pacing = { defaultDelayMs: 80, concurrency: 2 };
+
+  it.each<[string, (client: RobotsClient) => (url: string) => Promise<unknown>]>([
+    [
+      'undici',
+      (client) => {
+        const dispatcher = new Agent({ connect: slowAtFirst(buildConnector({})) });
+        opened({ [Symbol.asyncDispose]: () => dispatcher.destroy() });
+        const guarded = guardFetch(undiciFetch, client, { pacing });
+        return async (url) => (await guarded(url, { dispatcher })).text();
+      },
+    ],
+    [
+      'node:http',
+      (client) => {
+        const agent = new HttpAgent();
+        const connect = slowAtFirst((to: object, done: (error: Error | null, socket: Socket) => void) =>
+          done(null, createConnection(to as never)),
+        );
+        Object.assign(agent, { createConnection: (to: object, done: never) => void connect(to, done) });
+        opened({ [Symbol.asyncDispose]: async () => agent.destroy() });
+        return got.extend(gotHooks(client, { pacing }), { agent: { http: agent as never } });
+      },
+    ],
+  ])(
+    'counts the gap from when %s has sent the request, though it was long in connecting',
+    async (_, make) => {
+      const cameAt: number[] = [];
+      const site = await openedSite((_request, response) => {
+        cameAt.push(performance.now());
+        response.end('a page');
+      });
+      const client = new RobotsClient({ ...AGENT, overrides: { [site.origin]: { text: '' } } });
+      closing(client);
+      const get = make(client);
+      await Promise.all([1, 2].map((page) => get(site.url(`/${page}`))));
+      expect(Math.min(...gapsOf(cameAt))).toBeGreaterThanOrEqual(72);
+    },
+  );
 
   it('keeps the delay with a real clock and a blocked event loop, too', async () => {
     // The time at which a slot is checked, right before `fetch` is called. How long that takes is up to the machine.

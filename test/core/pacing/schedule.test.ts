@@ -17,6 +17,7 @@ function permitAt(schedule: Schedule, at: number, wait: Gap = gap(SECOND), isAhe
     at,
     hasStarted: false,
     expiresAt: at,
+    sentBefore: -Infinity,
     before: undefined,
   };
   schedule.acquire(permit, at, isAhead);
@@ -112,7 +113,7 @@ describe('permits', () => {
     sent(schedule, wanted({ gap: gap(0) }));
     expect([free(2), free(3)]).toEqual([false, true]);
     // The end is never reported.
-    expect(schedule.nextExpiry()).toBe(START + 10 * MINUTE);
+    expect(schedule.nextExpiry(START)).toBe(START + 10 * MINUTE);
     expect([free(2, START + 10 * MINUTE - 1), free(2, START + 10 * MINUTE)]).toEqual([false, true]);
     schedule.release(first);
     expect(free(2)).toBe(true);
@@ -121,7 +122,7 @@ describe('permits', () => {
   it('that are not used end after 30 seconds', () => {
     const schedule = new Schedule();
     const permit = permitAt(schedule, START);
-    expect(schedule.nextExpiry()).toBe(START + 30_000);
+    expect(schedule.nextExpiry(START)).toBe(START + 30_000);
     expect(schedule.tryStart(permit, START + 30_000)).toBe(false);
     expect(schedule.hasFreePermit(START + 30_000, START + 30_000, 1)).toBe(true);
     // Its late end does not give the time of another permit back.
