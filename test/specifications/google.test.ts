@@ -6,26 +6,27 @@ import { googlePathMatches, googleSituations, type Situation } from '../support/
 import {
   allowed,
   DAY,
-  disallowed,
-  disallowedByRule,
   DISALLOW_ALL,
   each,
   expired,
-  follower,
+  failsByNetworkTrouble,
   followsFiveRedirects,
   ftpSite,
   HOUR,
+  keepsTheFileFor,
   lastGoodAllows,
   lastGoodDisallows,
   LEAST_DEADLINE_MS,
+  LINE_ENDS,
   MINUTE,
   opensTheSite,
-  rawSite,
   readAs,
   readsHalfAMebibyte,
+  readsTheFile,
   requestsFileFor,
   requestsOnlyRobotsTxt,
   requestsRobotsFirst,
+  robotFor,
   RULES,
   SECOND,
   site,
@@ -36,8 +37,7 @@ import {
   visitAs,
   visitWith,
   web,
-  withoutNames,
-} from './follower.ts';
+} from './specification.ts';
 
 /**
  * "How Google interprets the robots.txt specification" in two editions: the current one, for which the profile `google`
@@ -51,7 +51,7 @@ const read = readAs.bind(undefined, 'google');
 const both = (holds: (profile: Profile) => unknown) => () => each(EDITIONS, holds);
 
 async function decidesFor(profile: Profile, file: string, valid: string, others: string): Promise<void> {
-  const { robots } = follower(profile, web({ [new URL(file).href]: DISALLOW_ALL }).options);
+  const { robots } = robotFor(profile, web({ [new URL(file).href]: DISALLOW_ALL }).options);
   for (const url of valid.split(' ')) if (url !== '') expect(await robots.canFetch(url), url).toBe(false);
   for (const url of others.split(' ')) expect(await robots.canFetch(url), url).toBe(true);
 }
@@ -101,7 +101,7 @@ function appliesTo({ target, allow, disallow, applicable }: Situation): void {
 const beginning: SpecificationTable = {
   'How Google interprets the robots.txt specification': {
     '"before crawling a site, Google\'s crawlers download and parse the site\'s robots.txt file to extract information about which parts of the site may be crawled." / "साइट को क्रॉल करने से पहले Google के क्रॉलर, साइट की robots.txt फ़ाइल को डाउनलोड और पार्स करते हैं." (before crawling, the file is downloaded and parsed)':
-      both((profile) => requestsRobotsFirst(profile)),
+      both(requestsRobotsFirst),
   },
   'What is a robots.txt file': {
     '"All crawlers are disallowed to crawl files in the "includes" directory […], but Google needs them for rendering, so Googlebot is allowed to crawl them."':
@@ -148,7 +148,7 @@ const beginning: SpecificationTable = {
     '"on FTP, crawlers use a standard `RETR (RETRIEVE)` command, using anonymous login." / "एफ़टीपी प्रोटोकॉल पर, क्रॉलर पहचान ज़ाहिर किए बिना लॉग इन करके आम तौर पर इस्तेमाल होने वाले RETR (RETRIEVE) कमांड का इस्तेमाल करते हैं." (on FTP, RETR with an anonymous login)':
       both(async (profile) => {
         const server = await ftpSite();
-        const { robots } = follower(profile, { ftp: ftpTransport() });
+        const { robots } = robotFor(profile, { ftp: ftpTransport() });
         expect(await robots.canFetch(`${server.origin}/private`)).toBe(false);
         expect(server.commands).toContain('USER anonymous');
         expect(server.commands.filter((command) => command.startsWith('RETR'))).toEqual(['RETR /robots.txt']);
@@ -221,29 +221,10 @@ const beginning: SpecificationTable = {
     },
 };
 
-const networkTrouble = async (profile: Profile): Promise<void> => {
-  const head = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n';
-  const servers = [
-    await site([{ fault: 'hang' }]),
-    await site([{ fault: 'drip', body: RULES.repeat(50), everyMs: 20 }]),
-    await site([{ fault: 'reset' }]),
-    await site([{ fault: 'truncate' }]),
-    await rawSite((socket) => socket.end('This is no HTTP.\r\n\r\n')),
-    await rawSite((socket) => socket.end(`${head}5\r\nUser-\r\nzz\r\nagent: *\r\n0\r\n\r\n`)),
-    await rawSite((socket) => socket.end(`${head}ff\r\nUser-agent: *\nAllow: /`)),
-  ];
-  const { robots } = follower(profile, { deadlineMs: 200 });
-  for (const [at, server] of servers.entries()) {
-    expect(await robots.check(server.url('/')), String(at)).toMatchObject(unreachable);
-  }
-  const nameless = follower(profile, withoutNames());
-  expect(await nameless.robots.check('http://nowhere.example/')).toMatchObject(unreachable);
-};
-
 /** A failing file is requested again, at growing pauses of an hour at most, until it is there. */
 const keepsTrying = async (profile: Profile): Promise<void> => {
   const server = await site([...Array.from({ length: 10 }, (): FakeResponse => ({ status: 503 })), RULES]);
-  const { robots, clock } = follower(profile);
+  const { robots, clock } = robotFor(profile);
   const pauses: number[] = [];
   let decision = await robots.check(server.url('/'));
   while (decision.reason === 'unreachable') {
@@ -261,18 +242,14 @@ const keepsTrying = async (profile: Profile): Promise<void> => {
 const responses: SpecificationTable = {
   'Handling of errors and HTTP status codes': {
     '"HTTP status codes that signal success prompt Google\'s crawlers to process the robots.txt file as provided by the server." / "कार्रवाई सफल होने का सिग्नल देने वाला एचटीटीपी स्टेटस कोड, Google के क्रॉलर को, सर्वर से उपलब्ध कराई गई robots.txt फ़ाइल को प्रोसेस करने का सिग्नल देता है." (2xx: the file is processed)':
-      both((profile) =>
-        each([200, 203, 206], (status) =>
-          visitAs(profile, [{ status, body: RULES }], ['/private', disallowedByRule], ['/', allowed]),
-        ),
-      ),
+      both((profile) => readsTheFile(profile, [200, 203, 206])),
     '"Google follows at least five redirect hops […] and then stops and treats it as a `404` for the robots.txt file." / "कम से कम पांच बार रीडायरेक्ट होकर आगे बढ़ने का तरीका अपनाता है. इसके बाद, वह रुकता है और इसे robots.txt फ़ाइल के लिए 404 मानकर इसका इस्तेमाल करता है." (five redirects, then a 404)':
-      both((profile) => followsFiveRedirects(profile)),
+      both(followsFiveRedirects),
     '"This also applies to any disallowed URLs in the redirect chain, since the crawler couldn\'t fetch rules due to the redirects." / "यह तरीका, रीडायरेक्ट चेन के किसी ऐसे यूआरएल पर भी लागू होता है जिसे क्रॉल करने की अनुमति न हो." (also for disallowed URLs in the chain)':
       both(async (profile) => {
         const other = await site(['User-agent: *\nDisallow: /files'], { '/files/robots': RULES });
         const server = await site([{ redirect: other.url('/files/robots') }]);
-        const { robots } = follower(profile);
+        const { robots } = robotFor(profile);
         await robots.check(other.url('/'));
         expect(await robots.check(server.url('/private'))).toMatchObject(unavailable);
         expect(other.count('/files/robots')).toBe(0);
@@ -307,7 +284,7 @@ const responses: SpecificationTable = {
         [RULES],
         Object.fromEntries(pages.map(([path, status]) => [path, { status, headers }])),
       );
-      const { robots, clock } = follower('google');
+      const { robots, clock } = robotFor('google');
       const fetchSlowly = guardFetch(fetch, robots, {
         pacing: { defaultDelayMs: 0, maxDelayMs: 30 * SECOND },
       });
@@ -420,26 +397,18 @@ const responses: SpecificationTable = {
           name: 'says-5xx',
           status: { '5xx': 'unavailable' },
         } as const;
-        const { robots } = follower('google-legacy', { overrides: { [wrong.origin]: { profile } } });
+        const { robots } = robotFor('google-legacy', { overrides: { [wrong.origin]: { profile } } });
         expect(await robots.check(wrong.url('/'))).toMatchObject(unavailable);
         expect(await robots.check(other.url('/'))).toMatchObject(unreachable);
       },
     '"Google, robots.txt फ़ाइल को क्रॉल करने की कोशिश तब तक करता रहता है, जब तक उसे बिना किसी सर्वर की गड़बड़ी वाला एचटीटीपी स्टेटस कोड नहीं मिल जाता." (it keeps trying until there is no server error) / "A `503 (service unavailable)` error results in fairly frequent retrying." / "503 (service unavailable) गड़बड़ी की वजह से कई बार कोशिश करनी पड़ती है." (503 is tried again often)':
       both(keepsTrying),
     '"A robots.txt file which cannot be fetched due to DNS or networking issues, such as timeouts, invalid responses, reset or interrupted connections, and HTTP chunking errors, is treated as a server error." / "अगर डीएनएस या नेटवर्क से जुड़ी समस्याओं की वजह से robots.txt फ़ाइल फ़ेच नहीं हो पाती है, तो इसे सर्वर की गड़बड़ी माना जाता है." (DNS and network trouble is a server error)':
-      both(networkTrouble),
+      both(failsByNetworkTrouble),
   },
   Caching: {
     '"Google generally caches the contents of robots.txt file for up to 24 hours" / "Google आम तौर पर robots.txt फ़ाइल के कॉन्टेंट को 24 घंटों तक कैश मेमोरी में रखता है." (24 hours)':
-      both(async (profile) => {
-        const { server, robots, clock } = await visitAs(profile, [RULES], ['/', allowed]);
-        await clock.advance(DAY - 1);
-        expect(robots.peek(server.url('/private'))).toMatchObject(disallowed);
-        expect(server.robotsCount).toBe(1);
-        await clock.advance(1);
-        await robots.check(server.url('/'));
-        expect(server.robotsCount).toBe(2);
-      }),
+      both((profile) => keepsTheFileFor(profile, DAY)),
     // In the first hours of an outage the section on server errors has the word.
     '"but may cache it longer in situations where refreshing the cached version isn\'t possible (for example, due to timeouts or `5xx` errors)." / "ऐसी स्थितियों में इसे ज़्यादा समय के लिए रखा जा सकता है जब कैश मेमोरी में मौजूद वर्शन को रीफ़्रेश करना मुमकिन न हो." (longer where it cannot be refreshed)':
       both((profile) =>
@@ -459,7 +428,7 @@ const responses: SpecificationTable = {
         const server = await site([
           'User-agent: Googlebot-News\nDisallow: /news\nUser-agent: *\nDisallow: /web',
         ]);
-        const { robots } = follower(profile);
+        const { robots } = robotFor(profile);
         const ask = (path: string, agent: string): Promise<boolean> =>
           robots.canFetch(server.url(path), agent);
         const news = [ask('/news', 'Googlebot-News'), ask('/web', 'Googlebot-News')];
@@ -477,13 +446,8 @@ const responses: SpecificationTable = {
             [0, 10 * MINUTE],
             [30 * DAY, DAY],
           ] as const,
-          async ([maxAgeMs, forMs]) => {
-            const server = await site([
-              { body: RULES, headers: { 'cache-control': `max-age=${maxAgeMs / SECOND}` } },
-            ]);
-            const { robots, clock } = follower(profile);
-            expect((await robots.check(server.url('/'))).robots.staleAt).toBe(clock.now() + forMs);
-          },
+          ([maxAgeMs, ms]) =>
+            keepsTheFileFor(profile, ms, () => ({ 'cache-control': `max-age=${maxAgeMs / SECOND}` })),
         ),
       ),
   },
@@ -493,7 +457,7 @@ const reading: SpecificationTable = {
   'File format': {
     '"The robots.txt file must be a UTF-8 encoded plain text file and the lines must be separated by `CR`, `CR/LF`, or `LF`." / "robots.txt फ़ाइल, UTF-8 एन्कोडिंग वाली सादी टेक्स्ट फ़ाइल होनी चाहिए और इसकी हर लाइन CR, CR/LF या LF से अलग की गई होनी चाहिए." (UTF-8; CR, CR/LF or LF)':
       () =>
-        each(['\r', '\r\n', '\n'], (end) =>
+        each(LINE_ENDS, (end) =>
           read(`user-agent: *${end}disallow: /a${end}disallow: /ツ`, '-/%E3%83%84 -/a@2'),
         ),
     '"Google ignores invalid lines in robots.txt files, including the Unicode Byte Order Mark (BOM) at the beginning of the robots.txt file, and use only valid lines. For example, if the content downloaded is HTML instead of robots.txt rules, Google will try to parse the content and extract rules, and ignore everything else." / "Google, robots.txt फ़ाइलों में अमान्य लाइनों को अनदेखा करता है और सिर्फ़ मान्य लाइनें इस्तेमाल करता है." (invalid lines are ignored; the BOM; HTML)':
@@ -517,7 +481,7 @@ const reading: SpecificationTable = {
     // ignored"; the current edition says that the content after the size is, and so it is read here: a file that was
     // ignored as a whole would open the site.
     '"Google enforces a robots.txt file size limit of 500 kibibytes (KiB). Content which is after the maximum file size is ignored." / "Google ने robots.txt फ़ाइल की सीमा 500 किबीबाइट (केआईबी) तय की है." (a limit of 500 KiB)':
-      both((profile) => readsHalfAMebibyte(profile)),
+      both(readsHalfAMebibyte),
   },
   Syntax: {
     '"Valid robots.txt lines consists of a field, a colon, and a value. Spaces are optional […]. Space at the beginning and at the end of the line is ignored. […] everything after the `#` character will be ignored." / "मान्य robots.txt फ़ाइल की लाइनों में, एक फ़ील्ड, एक कोलन, और एक वैल्यू होती है. खाली जगहें ज़रूरी नहीं हैं." (field, colon, value; spaces are optional; comments)':
@@ -603,7 +567,7 @@ const reading: SpecificationTable = {
     '"may be followed by all crawlers, provided it isn\'t disallowed for crawling." / "हालांकि, अगर इसे क्रॉल करने पर रोक लगी है, तो वे इसे क्रॉल नहीं कर पाएंगे." (where a sitemap is disallowed it cannot be crawled)':
       both(async (profile) => {
         const server = await site(['user-agent: *\ndisallow: /maps/\nsitemap: /maps/1.xml\nsitemap: /2.xml']);
-        const { robots } = follower(profile);
+        const { robots } = robotFor(profile);
         const { sitemaps } = await robots.policy(server.origin);
         const may = sitemaps.map(({ url }) => robots.canFetch(new URL(url, server.origin)));
         expect(await Promise.all(may)).toEqual([false, true]);

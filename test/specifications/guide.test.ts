@@ -3,15 +3,15 @@ import { targetOf } from '../../src/index.ts';
 import {
   allowed,
   DISALLOW_ALL,
-  follower,
   readAs,
   requestsFileFor,
   requestsOnlyRobotsTxt,
   requestsRobotsFirst,
+  robotFor,
   testSentences,
   visitAs,
   web,
-} from './follower.ts';
+} from './specification.ts';
 
 /**
  * robotstxt.org, "What is The Robots Exclusion Protocol?", the guide to the convention of 1994. The profile
@@ -34,7 +34,7 @@ testSentences({
     '"it strips the path component from the URL (everything from the first single slash), and puts “/robots.txt” in its place."':
       async () => {
         const { options, asked } = web({});
-        const { robots } = follower(PROFILE, options);
+        const { robots } = robotFor(PROFILE, options);
         await robots.check('http://www.example.com/a/b?c=/d//e');
         await robots.check('http://www.example.com:8080');
         expect(asked).toEqual([
@@ -47,7 +47,7 @@ testSentences({
       expect(targetOf(url)).toBe('/shop/index.html');
       await requestsFileFor(PROFILE, [url, 'http://www.example.com/robots.txt']);
       const { options } = web({ 'http://www.example.com/robots.txt': 'User-agent: *\nDisallow: /shop' });
-      expect(await follower(PROFILE, options).robots.canFetch(url)).toBe(false);
+      expect(await robotFor(PROFILE, options).robots.canFetch(url)).toBe(false);
     },
     '"Remember to use all lower case for the filename: “robots.txt”, not “Robots.TXT."': () =>
       requestsOnlyRobotsTxt(PROFILE, '/Robots.TXT', '/ROBOTS.TXT'),

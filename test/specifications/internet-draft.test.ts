@@ -5,22 +5,25 @@ import {
   allowed,
   DAY,
   disallowed,
-  disallowedByRule,
   each,
   expired,
-  follower,
+  failsByNetworkTrouble,
   followsFiveRedirects,
+  followsRedirects,
   HOUR,
+  keepsTheFileFor,
   lastGoodAllows,
   lastGoodDisallows,
+  LINE_ENDS,
   opensTheSite,
   rawSite,
   readAs,
   readsHalfAMebibyte,
-  redirectChain,
+  readsTheFile,
   requestsFileFor,
   requestsOnlyRobotsTxt,
   requestsRobotsFirst,
+  robotFor,
   RULES,
   site,
   testSentences,
@@ -28,8 +31,7 @@ import {
   unreachable,
   visitAs,
   visitWith,
-  withoutNames,
-} from './follower.ts';
+} from './specification.ts';
 
 /**
  * "Robots Exclusion Protocol, Internet Draft": what became RFC 9309. The profile `rfc9309` stands for it; where the
@@ -115,9 +117,7 @@ testSentences({
     '"comment = "#" *(UTF8-char-noctl / WS / "#")": to the end of the line, wherever it starts': () =>
       read('# a file #1 ツ\nUser-agent: * # all\n  # between\nDisallow: /a # x # y', '-/a -/a%20 +/b'),
     '"NL = %x0D / %x0A / %x0D.0A"': () =>
-      each(['\r', '\n', '\r\n'], (end) =>
-        read(`User-agent: *${end}Disallow: /a${end}Disallow: /b`, 'x: -/b@3'),
-      ),
+      each(LINE_ENDS, (end) => read(`User-agent: *${end}Disallow: /a${end}Disallow: /b`, 'x: -/b@3')),
     '"path-pattern = "/" *(UTF8-char-noctl)": characters of any length in UTF-8': () =>
       read(
         'User-agent: *\nDisallow: /é/ツ/💩',
@@ -133,14 +133,8 @@ testSentences({
     },
     '"The product token SHOULD be part of the identification string that the crawler sends to the service"':
       async () => {
-        const { server } = await visitWith(
-          {
-            agent: HEADER,
-          },
-          PROFILE,
-          [RULES],
-          ['/', { agent: 'ExampleBot' }],
-        );
+        const asNamed = ['/', { agent: 'ExampleBot' }] as const;
+        const { server } = await visitWith({ agent: HEADER }, PROFILE, [RULES], asNamed);
         expect(server.requests[0]?.headers['user-agent']).toContain('ExampleBot');
       },
     '"user-agent: Mozilla/5.0 (compatible; ExampleBot/0.1; https://www.example.com/bot.html)" goes by "user-agent: ExampleBot"':
@@ -293,27 +287,18 @@ testSentences({
   },
   'Successful access': {
     '"If the crawler successfully downloads the robots.txt, the crawler MUST follow the parseable rules."':
-      () => {
-        const body = `${RULES}\n\0\u0001nonsense`;
-        return each([200, 203, 206, 299], (status) =>
-          visit([{ status, body }], ['/private', disallowedByRule], ['/', allowed]),
-        );
-      },
+      () => readsTheFile(PROFILE, [200, 203, 206, 299]),
   },
   Redirects: {
     '"The server may respond to a robots.txt fetch request with a redirect, such as HTTP 301 and HTTP 302."':
-      () =>
-        each([301, 302, 303, 307, 308], async (status) => {
-          const origin = await redirectChain(1, status);
-          expect(await follower(PROFILE).robots.canFetch(`${origin}/private`), String(status)).toBe(false);
-        }),
+      () => followsRedirects(PROFILE),
     '"The crawlers SHOULD follow at least five consecutive redirects, even across authorities" / "If there are more than five consecutive redirects, crawlers MAY assume that the robots.txt is unavailable."':
       () => followsFiveRedirects(PROFILE),
     '"If a robots.txt file is reached within five consecutive redirects, the robots.txt file MUST be fetched, parsed, and its rules followed in the context of the initial authority."':
       async () => {
         const last = await site([{ status: 404 }], { '/files/robots': RULES });
         const first = await site([{ redirect: last.url('/files/robots') }]);
-        const { robots } = follower(PROFILE);
+        const { robots } = robotFor(PROFILE);
         expect(await robots.check(first.url('/private'))).toMatchObject({
           allowed: false,
           origin: first.origin,
@@ -347,14 +332,7 @@ testSentences({
         visit([{ status, body: 'User-agent: *\nAllow: /' }], ['/', unreachable]),
       ),
     '"If the robots.txt is unreachable due to server or network errors, this means the robots.txt is undefined and the crawler MUST assume complete disallow."':
-      async () => {
-        const everywhere = ['/', '/a', '/private'].map((path) => [path, unreachable] as const);
-        await each(['reset', 'hang'] as const, (fault) =>
-          visitWith({ deadlineMs: 100 }, PROFILE, [{ fault }], ...everywhere),
-        );
-        const nameless = follower(PROFILE, withoutNames());
-        expect(await nameless.robots.check('http://nowhere.example/')).toMatchObject(unreachable);
-      },
+      () => failsByNetworkTrouble(PROFILE),
     'a good copy is no exception to be found in that sentence, but in that on caching: "unless the robots.txt is unreachable"':
       () =>
         visit(
@@ -368,7 +346,7 @@ testSentences({
         const server = await rawSite((socket) =>
           socket.end(`HTTP/1.1 ${status} So\r\ncontent-length: 0\r\n\r\n`),
         );
-        const decision = await follower(PROFILE).robots.check(server.url('/'));
+        const decision = await robotFor(PROFILE).robots.check(server.url('/'));
         expect(decision, String(status)).toMatchObject(unreachable);
       }),
     '"If the robots.txt is undefined for a reasonably long period of time (for example, 30 days), clients MAY assume the robots.txt is unavailable or continue to use a cached copy."':
@@ -411,16 +389,11 @@ testSentences({
       expect(await robots.canFetch(server.url('/private'))).toBe(false);
       expect(server.requests.map((request) => request.headers['if-none-match'])).toEqual([undefined, '"1"']);
     },
-    '"Crawlers SHOULD NOT use the cached version for more than 24 hours"': async () => {
-      const headers = { 'cache-control': 'max-age=31536000', expires: 'Fri, 01 Jan 2038 00:00:00 GMT' };
-      const responses = [{ body: RULES, headers }, 'User-agent: *\nAllow: /'];
-      const { server, robots, clock } = await visit(responses, ['/', allowed]);
-      await clock.advance(DAY - 1);
-      expect(robots.peek(server.url('/private'))).toMatchObject(disallowed);
-      await clock.advance(1);
-      expect(robots.peek(server.url('/private'))).toBeUndefined();
-      expect(await robots.canFetch(server.url('/private'))).toBe(true);
-    },
+    '"Crawlers SHOULD NOT use the cached version for more than 24 hours"': () =>
+      keepsTheFileFor(PROFILE, DAY, () => ({
+        'cache-control': 'max-age=31536000',
+        expires: 'Fri, 01 Jan 2038 00:00:00 GMT',
+      })),
     '"unless the robots.txt is unreachable."': () =>
       visit([RULES, { fault: 'reset' }], ['/', allowed], ['/private', lastGoodDisallows, 10 * DAY]),
   },

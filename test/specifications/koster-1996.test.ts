@@ -7,22 +7,28 @@ import {
   disallowed,
   disallowedByRule,
   each,
-  follower,
+  failsByNetworkTrouble,
+  followsRedirects,
   HOUR,
+  keepsTheFileFor,
   LEAST_DEADLINE_MS,
+  LINE_ENDS,
   MINUTE,
   readAs,
+  readsTheFile,
+  redirectChain,
   requestsFileFor,
   requestsRobotsFirst,
+  robotFor,
   RULES,
+  SECOND,
   site,
   testSentences,
   unavailable,
   unreachable,
   visitAs,
   visitWith,
-  withoutNames,
-} from './follower.ts';
+} from './specification.ts';
 
 /**
  * M. Koster, "A Method for Robots Exclusion", draft version 1 of 15 November 1996, with the reply on the mailing list
@@ -78,12 +84,7 @@ testSentences({
         ['http://www.bar.com:8001/', 'http://www.bar.com:8001/robots.txt'],
       ),
     '"If the server response indicates Success (HTTP 2xx Status Code,) the robot must read the content, parse it, and follow any instructions applicable to that robot."':
-      () => {
-        const body = 'User-agent: examplebot\nDisallow: /a\n\nUser-agent: b\nDisallow: /b';
-        return each([200, 203, 206], (status) =>
-          visit([{ status, body }], ['/a', disallowedByRule], ['/b', allowed]),
-        );
-      },
+      () => readsTheFile(PROFILE, [200, 203, 206]),
     '"If the server response indicates the resource does not exist (HTTP Status Code 404), the robot can assume no instructions are available, and that access to the site is unrestricted."':
       () => visit([{ status: 404, body: 'User-agent: *\nDisallow: /' }], ['/private', unavailable]),
     // RFC 9309 and Google open the site on these two.
@@ -113,40 +114,22 @@ testSentences({
             ['/', { allowed: true, state: 'rules' }, HOUR],
             ['/private', disallowed],
           ] as const;
-          const { server } = await visitWith(
-            {
-              deadlineMs: LEAST_DEADLINE_MS,
-            },
-            PROFILE,
-            [failure, failure, RULES],
-            ...visits,
-          );
+          const limits = { deadlineMs: LEAST_DEADLINE_MS };
+          const { server } = await visitWith(limits, PROFILE, [failure, failure, RULES], ...visits);
           expect(server.robotsCount).toBe(3);
         });
-        const nameless = follower(PROFILE, withoutNames());
-        expect(await nameless.robots.check('http://nowhere.example/')).toMatchObject(unreachable);
+        await failsByNetworkTrouble(PROFILE);
       },
     'a good copy does not serve meanwhile: visits are deferred': () =>
       visit([RULES, { status: 500 }], ['/', allowed], ['/', unreachable, 7 * DAY]),
     '"On server response indicating Redirection (HTTP Status Code 3XX) a robot should follow the redirects until a resource can be found."':
       async () => {
         // No number is given; RFC 9309 has five. Twenty are followed, and a chain that has to be cut has found nothing.
-        const chain = (length: number): ReturnType<typeof site> => {
-          const hops = Array.from({ length }, (_, hop) => `/hop/${hop + 1}`);
-          const pages = hops.map((hop, at) => [
-            hop,
-            at === length - 1 ? RULES : { redirect: hops[at + 1] ?? '' },
-          ]);
-          return site([{ redirect: '/hop/1' }], Object.fromEntries(pages));
-        };
-        for (const status of [301, 302, 303, 307, 308]) {
-          const server = await site([{ redirect: '/file', status }], { '/file': RULES });
-          expect(await follower(PROFILE).robots.canFetch(server.url('/private')), String(status)).toBe(false);
-        }
-        const { robots } = follower(PROFILE);
-        const found = await robots.check((await chain(20)).url('/private'));
+        await followsRedirects(PROFILE);
+        const { robots } = robotFor(PROFILE);
+        const found = await robots.check(`${await redirectChain(20)}/private`);
         expect(found).toMatchObject({ ...disallowedByRule, robots: { hops: 20 } });
-        expect(await robots.check((await chain(21)).url('/'))).toMatchObject(unreachable);
+        expect(await robots.check(await redirectChain(21))).toMatchObject(unreachable);
       },
   },
   '3.2 File Format Description': {
@@ -200,7 +183,7 @@ testSentences({
       () => read('User-agent: *\nAllow: /a\nDisallow: /b', 'x: +/a@2 -/b@3'),
     '"Note that these instructions apply to any HTTP method on a URL."': async () => {
       const server = await site([RULES]);
-      const fetchPolitely = guardFetch(fetch, follower(PROFILE).robots);
+      const fetchPolitely = guardFetch(fetch, robotFor(PROFILE).robots);
       for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS']) {
         const refused = fetchPolitely(server.url('/private'), { method });
         await expect(refused, method).rejects.toMatchObject({ code: 'ERR_ROBOTS_DISALLOWED' });
@@ -266,7 +249,7 @@ testSentences({
           { status: 304 },
           { body: 'User-agent: *\nDisallow: /new' },
         ]);
-        const { robots, clock } = follower(PROFILE);
+        const { robots, clock } = robotFor(PROFILE);
         for (let question = 0; question < 10; question++) await robots.check(server.url(`/${question}`));
         expect(server.robotsCount).toBe(1);
         await clock.advance(HOUR);
@@ -278,28 +261,17 @@ testSentences({
         expect(server.robotsCount).toBe(3);
       },
     '"Standard HTTP cache-control mechanisms can be used by both origin server and robots"': () =>
-      each([10 * MINUTE, 2 * DAY], async (ms) => {
-        const server = await site([{ body: RULES, headers: { 'cache-control': `max-age=${ms / 1_000}` } }]);
-        const { robots, clock } = follower(PROFILE);
-        expect((await robots.check(server.url('/'))).robots.staleAt).toBe(clock.now() + ms);
-      }),
-    '"Specifically robots should take note of Expires header set by the origin server."': async () => {
-      const { robots, clock } = follower(PROFILE);
-      const [date, expires] = [0, 3 * DAY].map((ms) => new Date(clock.now() + ms).toUTCString());
-      const server = await site([{ body: RULES, headers: { date: date ?? '', expires: expires ?? '' } }]);
-      expect((await robots.check(server.url('/'))).robots.staleAt).toBe(clock.now() + 3 * DAY);
-    },
+      each([10 * MINUTE, 2 * DAY], (ms) =>
+        keepsTheFileFor(PROFILE, ms, () => ({ 'cache-control': `max-age=${ms / SECOND}` })),
+      ),
+    '"Specifically robots should take note of Expires header set by the origin server."': () =>
+      keepsTheFileFor(PROFILE, 3 * DAY, (now) => ({
+        date: new Date(now).toUTCString(),
+        expires: new Date(now + 3 * DAY).toUTCString(),
+      })),
     // RFC 9309 and Google: 24 hours.
-    '"If no cache-control directives are present robots should default to an expiry of 7 days."':
-      async () => {
-        const { server, robots, clock } = await visit([RULES], ['/', allowed]);
-        await clock.advance(7 * DAY - 1);
-        expect(robots.peek(server.url('/private'))).toMatchObject(disallowed);
-        await clock.advance(1);
-        expect(robots.peek(server.url('/private'))).toBeUndefined();
-        await robots.check(server.url('/'));
-        expect(server.robotsCount).toBe(2);
-      },
+    '"If no cache-control directives are present robots should default to an expiry of 7 days."': () =>
+      keepsTheFileFor(PROFILE, 7 * DAY),
   },
   '4.1 Backwards Compatibility': {
     '"If a /robots.txt contains an Allow which overrides a later occurring Disallow, a robot ignoring Allow lines will not retrieve those parts."':
@@ -322,11 +294,8 @@ testSentences({
     },
     '"robots should be liberal in accepting files with different end-of-line conventions, specifically CR and LF in addition to CRLF."':
       () =>
-        each(['\r', '\n', '\r\n'], (end) =>
-          read(
-            ['User-agent: *', 'Disallow: /a', 'Disallow: /b', '', 'Disallow: /c'].join(end),
-            '-/a -/b +/c',
-          ),
+        each(LINE_ENDS, (end) =>
+          read(`User-agent: *${end}Disallow: /a${end}Disallow: /b${end}${end}Disallow: /c`, '-/a -/b +/c'),
         ),
   },
   '5. Security Considerations': {

@@ -32,8 +32,8 @@ export function testSentences(table: SpecificationTable): void {
   }
 }
 
-/** A robot that follows one of the documents. */
-export interface Follower {
+/** A robot that obeys one of the documents. */
+export interface Robot {
   readonly robots: RobotsClient;
   readonly clock: VirtualClock;
 }
@@ -48,7 +48,7 @@ afterEachTest(async () => {
 });
 
 /** A robot in virtual time, without jitter. */
-export function follower(profile: ProfileName, options: RobotsClientOptions = {}): Follower {
+export function robotFor(profile: ProfileName, options: RobotsClientOptions = {}): Robot {
   const clock = virtualClock();
   const agent = 'ExampleBot/0.1 (+https://www.example.com/bot.html)';
   const robots = new RobotsClient({ agent, profile, clock, random: () => 0, ...options });
@@ -157,7 +157,7 @@ export const DISALLOW_ALL = 'User-agent: *\nDisallow: /';
 
 export type Visit = readonly [path: string, decision: object, afterMs?: number];
 
-type Visited = Follower & { readonly server: FakeOrigin };
+type Visited = Robot & { readonly server: FakeOrigin };
 
 /** Checks one path after another, each after its pause, and compares the decisions. */
 export function visitAs(
@@ -175,7 +175,7 @@ export async function visitWith(
   ...visits: readonly Visit[]
 ): Promise<Visited> {
   const server = await site(responses);
-  const { robots, clock } = follower(profile, options);
+  const { robots, clock } = robotFor(profile, options);
   for (const [at, [path, decision, afterMs = 0]] of visits.entries()) {
     await clock.advance(afterMs);
     expect(await robots.check(server.url(path)), `visit ${at + 1}, ${path}`).toMatchObject(decision);
@@ -191,7 +191,7 @@ export async function each<T>(cases: readonly T[], holds: (one: T) => unknown): 
 /** The file is requested before the first page, and a disallowed page is not requested. */
 export async function requestsRobotsFirst(profile: ProfileName): Promise<void> {
   const server = await site([RULES]);
-  const fetchPolitely = guardFetch(fetch, follower(profile).robots);
+  const fetchPolitely = guardFetch(fetch, robotFor(profile).robots);
   expect((await fetchPolitely(server.url('/page'))).status).toBe(200);
   const refused = fetchPolitely(server.url('/private'));
   await expect(refused).rejects.toMatchObject({ code: 'ERR_ROBOTS_DISALLOWED' });
@@ -204,7 +204,7 @@ export async function requestsOnlyRobotsTxt(profile: ProfileName, ...others: str
     [{ status: 404 }],
     Object.fromEntries(others.map((path) => [path, DISALLOW_ALL])),
   );
-  const { robots } = follower(profile);
+  const { robots } = robotFor(profile);
   for (const path of ['/', '/a/b', '/private', '/folder/private']) {
     expect(await robots.canFetch(server.url(path)), path).toBe(true);
   }
@@ -218,7 +218,7 @@ export async function requestsFileFor(
 ): Promise<void> {
   const files = pairs.map(([, file]) => file);
   const { options, asked } = web(Object.fromEntries(files.map((file) => [file, DISALLOW_ALL])));
-  const { robots } = follower(profile, options);
+  const { robots } = robotFor(profile, options);
   for (const [url] of pairs) expect(await robots.canFetch(url), url).toBe(false);
   expect(asked).toEqual(files);
 }
@@ -236,11 +236,68 @@ export async function redirectChain(redirects: number, status = 302): Promise<st
 
 /** Five redirects lead to the file, the sixth makes it unavailable. */
 export async function followsFiveRedirects(profile: ProfileName): Promise<void> {
-  const { robots } = follower(profile);
+  const { robots } = robotFor(profile);
   const found = await robots.check(`${await redirectChain(5)}/private`);
   expect(found).toMatchObject({ ...disallowedByRule, robots: { hops: 5 } });
   expect(await robots.check(`${await redirectChain(6)}/private`)).toMatchObject(unavailable);
 }
+
+/** With these statuses the file is read, and lines that cannot be read are skipped. */
+export function readsTheFile(profile: ProfileName, statuses: readonly number[]): Promise<void> {
+  const body = `${RULES}\n\0\u0001nonsense`;
+  return each(statuses, (status) =>
+    visitAs(profile, [{ status, body }], ['/private', disallowedByRule], ['/', allowed]),
+  );
+}
+
+/** These redirects lead to the file. */
+export function followsRedirects(profile: ProfileName): Promise<void> {
+  return each([301, 302, 303, 307, 308], async (status) => {
+    const origin = await redirectChain(1, status);
+    expect(await robotFor(profile).robots.canFetch(`${origin}/private`), String(status)).toBe(false);
+  });
+}
+
+/** Time-outs, resets, truncated and garbled responses, and a name that does not resolve: nothing is allowed. */
+export async function failsByNetworkTrouble(profile: ProfileName): Promise<void> {
+  const head = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n';
+  const servers = [
+    await site([{ fault: 'hang' }]),
+    await site([{ fault: 'drip', body: RULES.repeat(50), everyMs: 20 }]),
+    await site([{ fault: 'reset' }]),
+    await site([{ fault: 'truncate' }]),
+    await rawSite((socket) => socket.end('This is no HTTP.\r\n\r\n')),
+    await rawSite((socket) => socket.end(`${head}5\r\nUser-\r\nzz\r\nagent: *\r\n0\r\n\r\n`)),
+    await rawSite((socket) => socket.end(`${head}ff\r\nUser-agent: *\nAllow: /`)),
+  ];
+  const { robots } = robotFor(profile, { deadlineMs: 200 });
+  for (const [at, server] of servers.entries()) {
+    expect(await robots.check(server.url('/a')), String(at)).toMatchObject(unreachable);
+  }
+  const nameless = robotFor(profile, withoutNames());
+  expect(await nameless.robots.check('http://nowhere.example/')).toMatchObject(unreachable);
+}
+
+/** A file with these header fields is used for so many ms, and then requested again. */
+export async function keepsTheFileFor(
+  profile: ProfileName,
+  ms: number,
+  fields: (now: number) => Readonly<Record<string, string>> = () => ({}),
+): Promise<void> {
+  const { robots, clock } = robotFor(profile);
+  const server = await site([{ body: RULES, headers: fields(clock.now()) }]);
+  expect(await robots.canFetch(server.url('/'))).toBe(true);
+  await clock.advance(ms - 1);
+  expect(robots.peek(server.url('/private'))).toMatchObject(disallowed);
+  expect(server.robotsCount).toBe(1);
+  await clock.advance(1);
+  expect(robots.peek(server.url('/private'))).toBeUndefined();
+  expect(await robots.canFetch(server.url('/private'))).toBe(false);
+  expect(server.robotsCount).toBe(2);
+}
+
+/** Lines may end so. */
+export const LINE_ENDS: readonly string[] = ['\r', '\n', '\r\n'];
 
 /** Statuses that leave the site open, whatever the body says. */
 export function opensTheSite(profile: ProfileName, statuses: readonly number[]): Promise<void> {
