@@ -1,4 +1,3 @@
-import { createHash, type Hash } from 'node:crypto';
 import { closeSync, constants, openSync, realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
 import {
@@ -11,17 +10,9 @@ import {
   RobotsEvidenceError,
   RobotsInvalidOptionsError,
 } from '../../core/base/index.ts';
-import type {
-  EndEntry,
-  EvidenceEntry,
-  EvidenceLine,
-  OverrideEntry,
-  PauseEntry,
-  RunEntry,
-} from '../../core/client/evidence/entry.ts';
-import { restated } from '../../core/client/evidence/recorder.ts';
-import { bodyJson } from '../../core/store/record/stored-body.ts';
+import type { EvidenceEntry } from '../../core/client/evidence/entry.ts';
 import { FileLock } from './file-lock.ts';
+import { isRepeated, type Line, RunLines } from './run-lines.ts';
 import { WrittenFile } from './written-file.ts';
 
 /** `canfetch:evidence`: entries were lost. Published once per file and kind of trouble. */
@@ -55,8 +46,6 @@ const WRITE_CHARACTERS = 256 * 1_024;
 const CHECK_EVERY_MS = 5_000;
 /** The lock has another owner: see {@link EvidenceMessage}. */
 const TAKEN_OVER = 'ELOCKED';
-/** At each multiple of it the pauses that are over are forgotten. */
-const PAUSES_SWEPT_AT = 1_000;
 /** Characters of an entry without its URL and its body, more or less. */
 const ENTRY_CHARACTERS = 300;
 
@@ -119,37 +108,6 @@ function open(path: string): EvidenceWriter {
   }
 }
 
-/** A run that entries came from. */
-interface KnownRun {
-  readonly entry: RunEntry;
-  readonly overrides: OverrideEntry[];
-  /** The latest pauses, by origin. */
-  readonly pauses: Map<string, PauseEntry>;
-  /** One more than the number of the latest written entry. */
-  next: number;
-  /** The time of the latest entry. */
-  at: number;
-}
-
-/** A run in the current file. */
-interface RunInFile {
-  readonly hash: Hash;
-  lines: number;
-  /** The number of its first entry here. */
-  readonly first: number;
-  /** Numbers of earlier entries whose records were restated here, and of later ones that were lost. */
-  readonly restated: Set<number>;
-  readonly lost: Set<number>;
-}
-
-/** A line that is about to be written. */
-interface Line {
-  readonly entry: EvidenceLine;
-  readonly text: string;
-  /** The digest of the body in it. */
-  readonly digest: string | undefined;
-}
-
 /** The writers of this process. What still waits is written when it ends. */
 const openWriters = new Set<EvidenceWriter>();
 
@@ -162,9 +120,7 @@ class EvidenceWriter {
   readonly #lock: FileLock;
   readonly #checks: NodeJS.Timeout;
   #file: WrittenFile;
-  readonly #known = new Map<string, KnownRun>();
-  /** The runs in the current file. */
-  #runs = new Map<string, RunInFile>();
+  readonly #runs: RunLines;
   readonly #warned = new Set<string>();
   #waiting: EvidenceEntry[] = [];
   #waitingCharacters = 0;
@@ -180,6 +136,7 @@ class EvidenceWriter {
     this.#path = path;
     this.#lock = lock;
     this.#file = new WrittenFile(path);
+    this.#runs = new RunLines(this.#file.digests);
     this.#checks = setInterval(() => this.#look(), CHECK_EVERY_MS).unref();
     if (openWriters.size === 0) process.on('exit', closeAll);
     openWriters.add(this);
@@ -188,9 +145,8 @@ class EvidenceWriter {
   add(entry: EvidenceEntry): void {
     if (this.#isClosed) return this.#lose(1, 'ERR_ROBOTS_CLOSED');
     if (!this.#isOwner) return this.#lose(1, TAKEN_OVER);
-    if (entry.type === 'run') this.#known.set(entry.run, knownRun(entry));
     // Without its run an entry cannot be replayed.
-    else if (!this.#known.has(entry.run)) return this.#lose(1, 'ERR_ROBOTS_EVIDENCE');
+    if (!this.#runs.accepts(entry)) return this.#lose(1, 'ERR_ROBOTS_EVIDENCE');
     this.#waiting.push(entry);
     this.#waitingCharacters += charactersOf(entry);
     if (this.#waitingCharacters > WRITE_CHARACTERS && !this.#isFlushing) this.#flush();
@@ -248,7 +204,7 @@ class EvidenceWriter {
     let characters = 0;
     let to = from;
     for (let entry; characters < WRITE_CHARACTERS && (entry = entries[to]) !== undefined; to++) {
-      for (const line of this.#linesOf(entry)) {
+      for (const line of this.#runs.linesOf(entry)) {
         lines.push(line);
         characters += line.text.length;
       }
@@ -273,7 +229,7 @@ class EvidenceWriter {
       if (isMoved) this.#end();
       this.#file.close();
       this.#file = file;
-      this.#runs = new Map();
+      this.#runs.startFile(file.digests);
     } catch (error) {
       // The entries go on in the old file.
       this.#warn(error);
@@ -282,113 +238,17 @@ class EvidenceWriter {
 
   /** Writes the end of each run in the file. */
   #end(): void {
-    const ends: Line[] = [];
-    for (const [run, { hash, lines }] of this.#runs) {
-      const { at = 0, next = 0 } = this.#known.get(run) ?? {};
-      const entry: EndEntry = {
-        type: 'end',
-        at,
-        run,
-        n: next,
-        entries: lines,
-        sha256: hash.copy().digest('hex'),
-      };
-      ends.push({ entry, text: `${JSON.stringify(entry)}\n`, digest: undefined });
-    }
-    if (ends.length > 0) this.#file.append(ends.map(({ text }) => text).join(''));
-  }
-
-  /** The lines for an entry: before its own, what the file lacks so that it can be replayed. */
-  *#linesOf(entry: EvidenceEntry): Iterable<Line> {
-    const { run } = entry;
-    const known = this.#known.get(run);
-    if (known !== undefined) {
-      known.at = entry.at;
-      const here = this.#runs.get(run);
-      if (here === undefined) yield* this.#beginRun(known, entry);
-      else yield* this.#restate(entry, here);
-      if ('override' in entry) known.overrides.push(entry);
-      else if (entry.type === 'pause') keepPause(known.pauses, entry);
-    }
-    yield this.#lineOf(entry);
-  }
-
-  /** The first lines of a run in a file. */
-  *#beginRun({ entry, overrides, pauses, next }: KnownRun, first: EvidenceEntry): Iterable<Line> {
-    const here: RunInFile = {
-      hash: createHash('sha256'),
-      lines: 0,
-      first: first.n,
-      restated: new Set(),
-      lost: new Set(),
-    };
-    this.#runs.set(entry.run, here);
-    if (first.type === 'run') return;
-    yield this.#lineOf({ ...entry, from: Math.max(next, 1) });
-    for (const override of overrides) yield this.#lineOf({ ...override, restated: true });
-    for (const pause of pauses.values())
-      if (pause.until > first.at) yield this.#lineOf({ ...pause, restated: true });
-    yield* this.#restate(first, here);
-  }
-
-  /** The record that an entry rests on, if only an earlier file has it. */
-  *#restate(entry: EvidenceEntry, { first, restated: done, lost }: RunInFile): Iterable<Line> {
-    const number = entry.type === 'decision' ? entry.by : 'previous' in entry ? entry.previous : undefined;
-    if (number === undefined || (number >= first && !lost.has(number)) || done.has(number)) return;
-    const stored = restated(entry.run, number, entry.at);
-    if (stored === undefined) return;
-    done.add(number);
-    yield this.#lineOf(stored);
-  }
-
-  /** An entry's line. Its body is left out when the file has it. */
-  #lineOf(entry: EvidenceLine): Line {
-    if (!('body' in entry) || entry.body === undefined) {
-      return { entry, text: `${JSON.stringify(entry)}\n`, digest: undefined };
-    }
-    const { body, sha256, ...others } = entry;
-    const { digests } = this.#file;
-    if (sha256 === undefined || digests.has(sha256)) {
-      return { entry, text: `${JSON.stringify({ ...others, sha256 })}\n`, digest: undefined };
-    }
-    digests.add(sha256);
-    const text = `${JSON.stringify({ ...others, sha256 }).slice(0, -1)},"body":${bodyJson(body)}}\n`;
-    return { entry, text, digest: sha256 };
+    const ends = this.#runs.ends();
+    if (ends !== '') this.#file.append(ends);
   }
 
   #write(lines: readonly Line[]): void {
     if (lines.length === 0) return;
     const { lines: written, error } = this.#file.append(lines.map(({ text }) => text).join(''));
-    this.#hash(lines.slice(0, written));
+    this.#runs.wrote(lines.slice(0, written));
     const rest = lines.slice(written);
-    for (const line of rest) this.#forget(line);
+    this.#runs.lost(rest);
     if (error !== undefined) this.#lose(rest.filter(isCounted).length, error);
-  }
-
-  /** Adds written lines to the digests of their runs. */
-  #hash(lines: readonly Line[]): void {
-    for (let at = 0; at < lines.length;) {
-      const run = lines[at]?.entry.run ?? '';
-      const here = this.#runs.get(run);
-      const known = this.#known.get(run);
-      let text = '';
-      for (let line; (line = lines[at]) !== undefined && line.entry.run === run; at++) {
-        text += line.text;
-        if (here !== undefined) here.lines++;
-        if (known !== undefined && !isRepeated(line.entry)) known.next = line.entry.n + 1;
-      }
-      here?.hash.update(text);
-    }
-  }
-
-  /** A line was not written: the file does not have what it would have brought. */
-  #forget({ entry, digest }: Line): void {
-    const { run, n } = entry;
-    if (digest !== undefined) this.#file.digests.delete(digest);
-    const here = this.#runs.get(run);
-    if (entry.type === 'run') this.#runs.delete(run);
-    else if (isRepeated(entry)) here?.restated.delete(n);
-    else if (entry.type === 'robots' || entry.type === 'stored' || entry.type === 'signal') here?.lost.add(n);
   }
 
   #lose(entries: number, error: unknown): void {
@@ -408,25 +268,9 @@ class EvidenceWriter {
   }
 }
 
-function knownRun(entry: RunEntry): KnownRun {
-  return { entry, overrides: [], pauses: new Map(), next: 0, at: entry.at };
-}
-
-/** Forgets the pauses that are over when there are many. */
-function keepPause(pauses: Map<string, PauseEntry>, pause: PauseEntry): void {
-  pauses.set(pause.origin, pause);
-  if (pauses.size % PAUSES_SWEPT_AT !== 0) return;
-  for (const [origin, { until }] of pauses) if (until <= pause.at) pauses.delete(origin);
-}
-
 /** Whether a line counts as lost when it is not written. Others are written again. */
 function isCounted({ entry }: Line): boolean {
   return entry.type !== 'run' && !isRepeated(entry);
-}
-
-/** Whether an entry was in an earlier file. */
-function isRepeated(entry: EvidenceLine): boolean {
-  return ('restated' in entry && entry.restated === true) || ('from' in entry && entry.type === 'run');
 }
 
 function charactersOf(entry: EvidenceEntry): number {

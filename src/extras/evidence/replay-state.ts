@@ -82,9 +82,7 @@ export class ReplayState {
    * @throws RobotsInvalidUrlError (`ERR_ROBOTS_INVALID_URL`)
    */
   decide(recorded: DecisionEntry, agent: string = recorded.agent): ReplayedAgain | undefined {
-    const profile = this.#profileAt(recorded.origin);
-    const known = this.#origins.get(recorded.origin);
-    return this.#decideBy(known, profile, recorded, agent, recorded.at);
+    return this.#decideBy(this.#origins.get(recorded.origin), recorded, agent, recorded.at);
   }
 
   /**
@@ -100,12 +98,11 @@ export class ReplayState {
     const record = known?.versionOf(recorded.by)?.record;
     const answer = record?.answer;
     const staysValid = answer !== undefined && stateOf(record, profile, recorded.at).state === 'unknown';
-    return this.#decideBy(known, profile, recorded, agent, staysValid ? answer.staleAt - 1 : recorded.at);
+    return this.#decideBy(known, recorded, agent, staysValid ? answer.staleAt - 1 : recorded.at);
   }
 
   #decideBy(
     known: RecordedOrigin | undefined,
-    profile: Profile | undefined,
     recorded: DecisionEntry,
     agent: string,
     at: number,
@@ -118,6 +115,7 @@ export class ReplayState {
     }
     if (by === undefined) {
       // About `/robots.txt` itself, or an `ftp:` origin without a transport.
+      const profile = this.#other ?? this.#profileAt(origin);
       const decision = profile && decideUnknown(profile, !url.startsWith('ftp:'), [agent], located, at);
       return decision && withUsage(decision, undefined, usage);
     }

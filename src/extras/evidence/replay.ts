@@ -12,7 +12,8 @@ import { type Decision, type DecisionUsage, profileOrName } from '../../core/dec
 import { type Profile, type ProfileName, profiles } from '../../core/lifecycle/index.ts';
 import { agentTokens } from '../../core/rules/agent-tokens.ts';
 import { originOf } from '../../core/url/index.ts';
-import type { DecisionEntry, EndEntry, EvidenceLine, RunEntry } from '../../core/client/evidence/entry.ts';
+import type { DecisionEntry, EvidenceLine, RunEntry } from '../../core/client/evidence/entry.ts';
+import { LinesDigest } from './lines-digest.ts';
 import { readEntry, type SkippedLine } from './read-entry.ts';
 import type { BodyOf } from './recorded-origin.ts';
 import { type EntryFault, type ReplayedAgain, ReplayState } from './replay-state.ts';
@@ -170,7 +171,7 @@ interface ReplayedRun {
   readonly state: ReplayState;
   /** The number that the next entry should have. */
   next: number;
-  readonly lines: LinesDigest;
+  lines: LinesDigest;
   hasEnded: boolean;
 }
 
@@ -249,7 +250,7 @@ export class Replay {
     const known = this.#runs.get(entry.run);
     // Files may have been joined: the next one continues the run.
     if (known !== undefined) {
-      known.lines.reset();
+      known.lines = new LinesDigest();
       known.hasEnded = false;
       return;
     }
@@ -270,9 +271,10 @@ export class Replay {
     }
     if (isRestated !== true) run.next = type === 'end' ? n : n + 1;
     else if (type === 'run') run.next = number;
-    if (type !== 'end') return run.lines.add(text);
+    if (type !== 'end') return run.lines.add(`${text}\n`);
     run.hasEnded = true;
-    if (!run.lines.fits(entry)) this.#fault({ line, at, fault: 'changed-lines' });
+    if (entry.entries !== run.lines.count || entry.sha256 !== run.lines.sha256())
+      this.#fault({ line, at, fault: 'changed-lines' });
   }
 
   #selects(entry: EvidenceLine): boolean {
@@ -384,35 +386,3 @@ function compared(
 ): ReplayedDecision {
   return omitUndefined({ agent, profile, allowed, state, reason, rule, sha256, usage });
 }
-
-/** The digest of a run's lines in a file. */
-class LinesDigest {
-  #hash = createHash('sha256');
-  #entries = 0;
-  #waiting = '';
-
-  add(line: string): void {
-    this.#entries++;
-    this.#waiting += `${line}\n`;
-    // Few updates, because each costs a microsecond.
-    if (this.#waiting.length > DIGESTED_AT_ONCE) this.#update();
-  }
-
-  fits({ entries, sha256 }: EndEntry): boolean {
-    this.#update();
-    return entries === this.#entries && sha256 === this.#hash.copy().digest('hex');
-  }
-
-  reset(): void {
-    this.#hash = createHash('sha256');
-    this.#entries = 0;
-    this.#waiting = '';
-  }
-
-  #update(): void {
-    this.#hash.update(this.#waiting);
-    this.#waiting = '';
-  }
-}
-
-const DIGESTED_AT_ONCE = 65_536;

@@ -1,6 +1,5 @@
 import type { AttemptEntry, DecisionEntry } from '../../../core/client/evidence/entry.ts';
 import type { EarlyStart } from '../../../extras/evidence/conduct.ts';
-import type { FileVersion } from '../../../extras/evidence/file-versions.ts';
 import {
   type Bodies,
   flips,
@@ -8,6 +7,7 @@ import {
   type ReplayedDecision,
   type ReplayReport,
 } from '../../../extras/evidence/replay.ts';
+import type { FileVersionLine } from '../../answers/schema.ts';
 import {
   count,
   duration,
@@ -78,6 +78,9 @@ export function reportText(report: ReplayReport, isUnderOverride: boolean): stri
 function entries(many: number): string {
   return many === 1 ? '1 entry' : `${many.toLocaleString('en')} entries`;
 }
+
+/** One version of an origin's robots.txt, or the time in which it had none. */
+export type FileVersion = Omit<FileVersionLine, 'schemaVersion' | 'kind' | 'until'> & { until: number };
 
 /** A version of a file, in a line. */
 export function versionText({ origin, from, until, sha256, status }: FileVersion, bodies: Bodies): string {

@@ -1,5 +1,4 @@
 import { Conduct, type EarlyStart } from '../../../extras/evidence/conduct.ts';
-import { FileVersions } from '../../../extras/evidence/file-versions.ts';
 import {
   type Bodies,
   flips,
@@ -14,10 +13,11 @@ import type {
   ReplayLine,
   ReplayReportLine,
 } from '../../answers/schema.ts';
+import { omitUndefined } from '../../../core/base/index.ts';
 import { UsageError } from '../../answers/session.ts';
 import { count, jsonLine, type Palette } from '../../answers/text/index.ts';
 import type { LocatedUrl } from '../../../core/url/index.ts';
-import { differenceText, earlyText, reportText, versionText } from './text.ts';
+import { differenceText, earlyText, type FileVersion, reportText, versionText } from './text.ts';
 import { UrlHistory } from './url-history.ts';
 
 /** The output of a replay. Methods return the text to write. */
@@ -95,7 +95,8 @@ export class UrlHistoryView implements View {
 /** The versions of the files. */
 export class VersionsView implements View {
   readonly #style: Style;
-  readonly #versions = new FileVersions();
+  readonly #versions: FileVersion[] = [];
+  readonly #latest = new Map<string, FileVersion>();
   readonly #origin: string | undefined;
   readonly isNegative: boolean = false;
 
@@ -105,13 +106,30 @@ export class VersionsView implements View {
   }
 
   took(_file: string, { entry }: ReplayedLine): string {
-    if (this.#origin === undefined || ('origin' in entry && entry.origin === this.#origin))
-      this.#versions.add(entry);
+    if (!('origin' in entry) || (this.#origin ?? entry.origin) !== entry.origin) return '';
+    const { at, origin } = entry;
+    if (entry.type === 'stored' && entry.record.answer !== undefined) {
+      this.#see(omitUndefined({ origin, from: at, until: at, sha256: entry.sha256 }));
+    } else if (entry.type === 'robots' && 'outcome' in entry && entry.outcome !== 'unreachable') {
+      const { sha256, status } = entry;
+      this.#see(omitUndefined({ origin, from: at, until: at, sha256, status }));
+    }
     return '';
   }
 
+  /** An unreachable file is no other version: the last good one stays in force. */
+  #see(version: FileVersion): void {
+    const latest = this.#latest.get(version.origin);
+    if (latest !== undefined && latest.sha256 === version.sha256) {
+      latest.until = version.until;
+      return;
+    }
+    this.#latest.set(version.origin, version);
+    this.#versions.push(version);
+  }
+
   finish(_report: ReplayReport, bodies: Bodies): string {
-    return this.#versions.all
+    return this.#versions
       .map((version) =>
         this.#style.isJson
           ? jsonLine<FileVersionLine>({ kind: 'version', ...version })

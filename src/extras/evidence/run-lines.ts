@@ -1,0 +1,173 @@
+import type {
+  EndEntry,
+  EvidenceEntry,
+  EvidenceLine,
+  OverrideEntry,
+  PauseEntry,
+  RunEntry,
+} from '../../core/client/evidence/entry.ts';
+import { restated } from '../../core/client/evidence/recorder.ts';
+import { bodyJson } from '../../core/store/record/stored-body.ts';
+import { LinesDigest } from './lines-digest.ts';
+
+/** At each multiple of it the pauses that are over are forgotten. */
+const PAUSES_SWEPT_AT = 1_000;
+
+/** A run that entries came from. */
+interface KnownRun {
+  readonly entry: RunEntry;
+  readonly overrides: OverrideEntry[];
+  /** The latest pauses, by origin. */
+  readonly pauses: Map<string, PauseEntry>;
+  /** One more than the number of the latest written entry. */
+  next: number;
+  /** The time of the latest entry. */
+  at: number;
+}
+
+/** A run in the current file. */
+interface RunInFile {
+  readonly lines: LinesDigest;
+  /** The number of its first entry here. */
+  readonly first: number;
+  /** Numbers of earlier entries whose records were restated here, and of later ones that were lost. */
+  readonly restated: Set<number>;
+  readonly lost: Set<number>;
+}
+
+/** A line that is about to be written. */
+export interface Line {
+  readonly entry: EvidenceLine;
+  readonly text: string;
+  /** The digest of the body in it. */
+  readonly digest: string | undefined;
+}
+
+/** The lines of the current file: its entries, and before them what it needs to be replayed by itself. */
+export class RunLines {
+  readonly #known = new Map<string, KnownRun>();
+  /** The runs in the current file. */
+  #inFile = new Map<string, RunInFile>();
+  #digests: Set<string>;
+
+  /** @param digests Those whose bodies the file has. */
+  constructor(digests: Set<string>) {
+    this.#digests = digests;
+  }
+
+  /** The next lines are for another file. */
+  startFile(digests: Set<string>): void {
+    this.#digests = digests;
+    this.#inFile = new Map();
+  }
+
+  /** Whether the entry begins a run, or is of one that has begun. */
+  accepts(entry: EvidenceEntry): boolean {
+    if (entry.type === 'run') this.#known.set(entry.run, knownRun(entry));
+    return this.#known.has(entry.run);
+  }
+
+  /** The lines for an entry: before its own, what the file lacks so that it can be replayed. */
+  *linesOf(entry: EvidenceEntry): Iterable<Line> {
+    const { run } = entry;
+    const known = this.#known.get(run);
+    if (known !== undefined) {
+      known.at = entry.at;
+      const here = this.#inFile.get(run);
+      if (here === undefined) yield* this.#beginRun(known, entry);
+      else yield* this.#restate(entry, here);
+      if ('override' in entry) known.overrides.push(entry);
+      else if (entry.type === 'pause') keepPause(known.pauses, entry);
+    }
+    yield this.#lineOf(entry);
+  }
+
+  /** The first lines of a run in a file. */
+  *#beginRun({ entry, overrides, pauses, next }: KnownRun, first: EvidenceEntry): Iterable<Line> {
+    const here: RunInFile = {
+      lines: new LinesDigest(),
+      first: first.n,
+      restated: new Set(),
+      lost: new Set(),
+    };
+    this.#inFile.set(entry.run, here);
+    if (first.type === 'run') return;
+    yield this.#lineOf({ ...entry, from: Math.max(next, 1) });
+    for (const override of overrides) yield this.#lineOf({ ...override, restated: true });
+    for (const pause of pauses.values())
+      if (pause.until > first.at) yield this.#lineOf({ ...pause, restated: true });
+    yield* this.#restate(first, here);
+  }
+
+  /** The record that an entry rests on, if only an earlier file has it. */
+  *#restate(entry: EvidenceEntry, { first, restated: done, lost }: RunInFile): Iterable<Line> {
+    const number = entry.type === 'decision' ? entry.by : 'previous' in entry ? entry.previous : undefined;
+    if (number === undefined || (number >= first && !lost.has(number)) || done.has(number)) return;
+    const stored = restated(entry.run, number, entry.at);
+    if (stored === undefined) return;
+    done.add(number);
+    yield this.#lineOf(stored);
+  }
+
+  /** An entry's line. Its body is left out when the file has it. */
+  #lineOf(entry: EvidenceLine): Line {
+    if (!('body' in entry) || entry.body === undefined) {
+      return { entry, text: `${JSON.stringify(entry)}\n`, digest: undefined };
+    }
+    const { body, sha256, ...others } = entry;
+    if (sha256 === undefined || this.#digests.has(sha256)) {
+      return { entry, text: `${JSON.stringify({ ...others, sha256 })}\n`, digest: undefined };
+    }
+    this.#digests.add(sha256);
+    const text = `${JSON.stringify({ ...others, sha256 }).slice(0, -1)},"body":${bodyJson(body)}}\n`;
+    return { entry, text, digest: sha256 };
+  }
+
+  /** Adds written lines to the digests of their runs. */
+  wrote(lines: readonly Line[]): void {
+    for (const { entry, text } of lines) {
+      this.#inFile.get(entry.run)?.lines.add(text);
+      const known = this.#known.get(entry.run);
+      if (known !== undefined && !isRepeated(entry)) known.next = entry.n + 1;
+    }
+  }
+
+  /** Lines were not written: the file does not have what they would have brought. */
+  lost(lines: readonly Line[]): void {
+    for (const { entry, digest } of lines) this.#forget(entry, digest);
+  }
+
+  #forget(entry: EvidenceLine, digest: string | undefined): void {
+    const { run, n } = entry;
+    if (digest !== undefined) this.#digests.delete(digest);
+    const here = this.#inFile.get(run);
+    if (entry.type === 'run') this.#inFile.delete(run);
+    else if (isRepeated(entry)) here?.restated.delete(n);
+    else if (entry.type === 'robots' || entry.type === 'stored' || entry.type === 'signal') here?.lost.add(n);
+  }
+
+  /** The text of the last lines of all runs in the file. */
+  ends(): string {
+    return Array.from(this.#inFile, ([run, { lines }]) => {
+      const { at = 0, next = 0 } = this.#known.get(run) ?? {};
+      const entry: EndEntry = { type: 'end', at, run, n: next, entries: lines.count, sha256: lines.sha256() };
+      return `${JSON.stringify(entry)}\n`;
+    }).join('');
+  }
+}
+
+function knownRun(entry: RunEntry): KnownRun {
+  return { entry, overrides: [], pauses: new Map(), next: 0, at: entry.at };
+}
+
+/** Forgets the pauses that are over when there are many. */
+function keepPause(pauses: Map<string, PauseEntry>, pause: PauseEntry): void {
+  pauses.set(pause.origin, pause);
+  if (pauses.size % PAUSES_SWEPT_AT !== 0) return;
+  for (const [origin, { until }] of pauses) if (until <= pause.at) pauses.delete(origin);
+}
+
+/** Whether an entry was in an earlier file. */
+export function isRepeated(entry: EvidenceLine): boolean {
+  return ('restated' in entry && entry.restated === true) || ('from' in entry && entry.type === 'run');
+}
