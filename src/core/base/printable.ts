@@ -68,7 +68,7 @@ type MayLack<Line, Name extends keyof Line> = object extends Pick<Line, Name> ? 
 
 /**
  * Renders a line of NDJSON that starts with `schemaVersion`. Its escapes are safe for terminals and keep the data. The
- * type of the line must be given: `apps/answers/schema.ts` describes those of the command.
+ * type of the line must be given: `apps/answers/schema/` describes those of the command.
  */
 export function jsonLine<Line extends Versioned = never>(record: NoInfer<Unversioned<Line>>): string {
   const text = JSON.stringify({ schemaVersion: SCHEMA_VERSION, ...record });

@@ -12,7 +12,7 @@ import type { CacheEntry } from './entry.ts';
 export interface CacheMessage {
   readonly origin: string;
   /**
-   * - `hit`: a question was answered from memory.
+   * - `hit`: memory decided a question.
    * - `miss`: a question had to wait, for the store or for a request.
    * - `refresh`: a request was started in the background, ahead of the end of a lifetime.
    * - `evict`: the origin was dropped for another one.

@@ -1,5 +1,5 @@
 /**
- * The records of origins in memory, and their renewal, with at most one flight per origin at a time. Attempts are
+ * The records of origins in memory, and their refresh, with at most one flight per origin at a time. Attempts are
  * passed in: this module must not import `fetch/`, a guard or the client.
  */
 export {

@@ -233,11 +233,8 @@ export class OriginRefresher {
   }
 
   /** Makes the new entry of an origin from the outcome of an attempt. */
-  #learn(
-    { origin, isCurrent, nextRecord }: RefreshContext,
-    known: CacheEntry | undefined,
-    outcome: Outcome,
-  ): CacheEntry {
+  #learn(context: RefreshContext, known: CacheEntry | undefined, outcome: Outcome): CacheEntry {
+    const { origin, isCurrent } = context;
     const now = this.#options.clock.now();
     const random = this.#options.random();
     const profile = this.#options.profileOf(origin);
@@ -247,38 +244,42 @@ export class OriginRefresher {
       held !== undefined && known !== undefined
         ? mergeRecords(held.record, known.record)
         : (held ?? known)?.record;
-    const record = nextRecord({ origin, previous, outcome, profile, now, random });
-    const isKept = isCurrent();
-    const entry = isKept
-      ? this.#memory.keep(record, held ?? known, now)
-      : new CacheEntry(record, profile, known);
-    const attempt = { origin, outcome, previous, record, profile, at: now, isKept };
-    this.#memory.events.observe((observer) => observer.onAttempt(attempt));
-    return entry;
+    const attempt = { origin, previous, outcome, profile, now, random };
+    return this.#entryAfter(attempt, context, held ?? known, isCurrent());
   }
 
   /**
    * Shares a success that was reached by redirects with the origin that served it. Only if the final URL is that
    * origin's own `/robots.txt`. Other outcomes are not shared: a refusal may be meant for this path only.
    */
-  #shareWithServer({ origin, stored, nextRecord }: RefreshContext, outcome: Outcome): void {
+  #shareWithServer(context: RefreshContext, outcome: Outcome): void {
     if (outcome.kind !== 'success' || outcome.hops === 0) return;
-    const server = new URL(outcome.finalUrl).origin;
-    if (server === origin || outcome.finalUrl !== server + ROBOTS_PATH) return;
+    const { origin } = new URL(outcome.finalUrl);
+    if (origin === context.origin || outcome.finalUrl !== origin + ROBOTS_PATH) return;
     const now = this.#options.clock.now();
     const random = this.#options.random();
-    const profile = this.#options.profileOf(server);
-    const known = this.#memory.peek(server);
+    const profile = this.#options.profileOf(origin);
+    const known = this.#memory.peek(origin);
     // Any good response ends a failure, also one from elsewhere.
     const fresh = known !== undefined && attemptDue(known.record, profile, now) !== 'now';
     if (fresh && known.record.failure === undefined) return;
     const served = withoutRedirects(outcome);
-    const previous = known?.record;
-    const record = nextRecord({ origin: server, previous, outcome: served, profile, now, random });
-    this.#memory.keep(record, known, now);
-    const attempt = { origin: server, outcome: served, previous, record, profile, at: now, isKept: true };
-    this.#memory.events.observe((observer) => observer.onAttempt(attempt));
-    void stored?.remember(record);
+    const attempt = { origin, previous: known?.record, outcome: served, profile, now, random };
+    void context.stored?.remember(this.#entryAfter(attempt, context, known, true).record);
+  }
+
+  #entryAfter(
+    attempt: EndedAttempt,
+    { nextRecord }: RefreshContext,
+    before: CacheEntry | undefined,
+    isKept: boolean,
+  ): CacheEntry {
+    const { origin, previous, outcome, profile, now: at } = attempt;
+    const record = nextRecord(attempt);
+    const entry = isKept ? this.#memory.keep(record, before, at) : new CacheEntry(record, profile, before);
+    const observed = { origin, outcome, previous, record, profile, at, isKept };
+    this.#memory.events.observe((observer) => observer.onAttempt(observed));
+    return entry;
   }
 
   #track<Value>(work: Promise<Value>): Promise<Value> {

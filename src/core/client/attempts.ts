@@ -9,7 +9,7 @@ import type { Attempts, OriginMemory } from '../cache/index.ts';
 import { decide } from '../decision/index.ts';
 // By condition `fetch/platform/undici.ts` or `fetch/platform/fetch.ts`: see `imports` in package.json.
 import { platform } from '#platform';
-import { fetchRobots, type FetchRobotsOptions, fetchTransport, type Validators } from '../fetch/index.ts';
+import { fetchRobots, type FetchRobotsOptions, fetchTransport } from '../fetch/index.ts';
 import type { Transport } from '../fetch/transport.ts';
 import { attemptDue, type OriginRecord, type Outcome } from '../lifecycle/index.ts';
 import { isRobotsTarget, locate, ROBOTS_PATH } from '../url/index.ts';
@@ -51,49 +51,40 @@ export interface FetchMessage {
 
 const fetchChannel: Publisher<FetchMessage> = channel('canfetch:fetch');
 
+/** What the attempts of a client are made with. */
+export interface AttemptContext {
+  readonly settings: Settings;
+  readonly origins: OriginSettings;
+  readonly memory: OriginMemory;
+  /** The client, for messages about its attempts. */
+  readonly client: object;
+}
+
 /** The attempts of a client to fetch a robots.txt, made with its settings. */
 export class ClientAttempts implements Attempts {
-  readonly #settings: Settings;
-  readonly #origins: OriginSettings;
-  readonly #memory: OriginMemory;
-  /** For messages about its attempts. */
-  readonly #client: object;
+  readonly #context: AttemptContext;
   readonly #transport: Transport;
 
-  private constructor(
-    settings: Settings,
-    origins: OriginSettings,
-    memory: OriginMemory,
-    client: object,
-    transport: Transport,
-  ) {
-    this.#settings = settings;
-    this.#origins = origins;
-    this.#memory = memory;
-    this.#client = client;
+  private constructor(context: AttemptContext, transport: Transport) {
+    this.#context = context;
     this.#transport = transport;
   }
 
   /** Loads the transport, and undici with it, if the settings need it. */
-  static async open(
-    settings: Settings,
-    origins: OriginSettings,
-    memory: OriginMemory,
-    client: object,
-  ): Promise<ClientAttempts> {
-    const { fetch, dispatcher, lookup, deadlineMs: connectTimeoutMs } = settings;
-    const publicOnly = settings.addressPolicy === 'public-only';
+  static async open(context: AttemptContext): Promise<ClientAttempts> {
+    const { fetch, dispatcher, lookup, addressPolicy, deadlineMs: connectTimeoutMs } = context.settings;
+    const publicOnly = addressPolicy === 'public-only';
     const transport =
       fetch === undefined
         ? await platform.openTransport({ dispatcher, publicOnly, lookup, connectTimeoutMs })
         : fetchTransport(fetch);
-    return new ClientAttempts(settings, origins, memory, client, transport);
+    return new ClientAttempts(context, transport);
   }
 
   attempt(origin: string, known: OriginRecord | undefined, signal: LightAbortSignal): Promise<Outcome> {
     if (!traced.hasSubscribers) return this.#perform(origin, known, signal);
     const revalidation = known?.copy !== undefined;
-    const message = { origin, url: origin + ROBOTS_PATH, revalidation, client: this.#client };
+    const message = { origin, url: origin + ROBOTS_PATH, revalidation, client: this.#context.client };
     return traced.tracePromise(() => this.#perform(origin, known, signal), message);
   }
 
@@ -108,7 +99,7 @@ export class ClientAttempts implements Attempts {
     known: OriginRecord | undefined,
     signal: LightAbortSignal,
   ): Promise<Outcome> {
-    const { clock } = this.#settings;
+    const { clock } = this.#context.settings;
     const startedAt = clock.now();
     const fetching = fetchRobots(this.#optionsFor(origin, known, signal));
     if (!fetchChannel.hasSubscribers) return fetching;
@@ -125,38 +116,38 @@ export class ClientAttempts implements Attempts {
   }
 
   #optionsFor(origin: string, known: OriginRecord | undefined, signal: LightAbortSignal): FetchRobotsOptions {
-    const { clock, userAgent: agent, deadlineMs, maxBodyBytes, addressPolicy, lookup, ftp } = this.#settings;
-    const headersForRobots = headersFor(origin, this.#settings);
-    const validators = validatorsOf(known);
+    const { settings, origins } = this.#context;
+    const { clock, userAgent: agent, deadlineMs, maxBodyBytes, addressPolicy, lookup, ftp } = settings;
     return {
       origin,
       agent,
-      profile: this.#origins.profileOf(origin),
+      profile: origins.profileOf(origin),
       transport: (origin.startsWith(FTP) ? ftp : undefined) ?? this.#transport,
       deadlineMs,
       maxBodyBytes,
       addressPolicy,
-      ...(lookup === undefined ? {} : { lookup }),
+      lookup,
       isRedirectDisallowed: (url) => this.#isKnownDisallowed(url, origin),
       signal,
       clock,
-      ...(headersForRobots === undefined ? {} : { headersForRobots }),
-      ...(validators === undefined ? {} : { validators }),
+      headersForRobots: headersFor(origin, settings),
+      copy: known?.copy,
     };
   }
 
   /**
-   * Whether cached rules disallow a redirect hop, for the client's own agent. Never fetches, so there is no
+   * Whether cached rules disallow the URL of a redirect, for the client's own agent. Never fetches, so there is no
    * recursion. The origin being fetched is skipped: its rules are just being replaced, and a robots.txt moved to a
    * disallowed folder would open its site at every refresh.
    */
   #isKnownDisallowed(url: string, asked: string): boolean {
     const located = locate(url);
     if (located.origin === asked || isRobotsTarget(located)) return false;
-    const now = this.#settings.clock.now();
-    const entry = this.#memory.peek(located.origin);
+    const { settings, memory } = this.#context;
+    const now = settings.clock.now();
+    const entry = memory.peek(located.origin);
     if (entry === undefined || attemptDue(entry.record, entry.profile, now) === 'now') return false;
-    const decision = decide(entry, this.#settings.tokens, located, now, 'memory');
+    const decision = decide(entry, settings.tokens, located, now, 'memory');
     return decision.reason === 'rule' && !decision.allowed;
   }
 }
@@ -168,14 +159,4 @@ function forLogs(outcome: Outcome): Outcome {
   return Object.defineProperty({ ...outcome }, 'toJSON', {
     value: () => ({ ...others, bytes: body.length }),
   });
-}
-
-function validatorsOf(known: OriginRecord | undefined): Validators | undefined {
-  if (known?.copy === undefined) return undefined;
-  const { finalUrl: url, etag, lastModified } = known.copy;
-  return {
-    url,
-    ...(etag === undefined ? {} : { etag }),
-    ...(lastModified === undefined ? {} : { lastModified }),
-  };
 }

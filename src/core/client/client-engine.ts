@@ -5,6 +5,7 @@ import {
   decideByOverride,
   type Decision,
   type DecisionContext,
+  type Purpose,
   decideUnknown,
   decisionChannels,
   permits,
@@ -17,7 +18,6 @@ import type { Pacer } from '../pacing/pacer.ts';
 import { type Agent, AgentTokens, type Tokens } from '../rules/agent-tokens.ts';
 import type { RobotsFile } from '../rules/index.ts';
 import { isRobotsTarget, locate, LocatedUrl, targetOf } from '../url/index.ts';
-import type { DecideOptions, DecisionEngine } from './engine.ts';
 import type { OriginSettings, Settings } from './settings.ts';
 
 /** The parts of a client that decisions are made with. */
@@ -53,8 +53,29 @@ const waiting: TracedWork<CheckMessage> = tracedWork('canfetch:check');
 /** The URL of {@link ClientEngine.allows}. Overwritten by the next call, so it must not be kept. */
 const scratch = new LocatedUrl();
 
-/** The engine of one client. It decides from memory when that has fresh rules, else after a refresh. */
-export class ClientEngine implements DecisionEngine {
+/** Options of {@link ClientEngine.decide}. */
+export interface DecideOptions {
+  /** Rejects this call only, with the reason of the signal. */
+  readonly signal?: AbortSignal;
+  /** Keeps the file of the decision, so that `usageOf` finds it even if memory has dropped the origin. */
+  readonly purpose?: Purpose;
+}
+
+/**
+ * What guards and applications ask a client for. It decides from memory when that has fresh rules, else after a refresh.
+ * Three methods ask:
+ *
+ * | method                               | result   | I/O                                               |
+ * | ------------------------------------ | -------- | ------------------------------------------------- |
+ * | {@link ClientEngine.allows}           | boolean  | none; `undefined` when memory cannot decide       |
+ * | {@link ClientEngine.decideFromMemory} | decision | none; `undefined` when robots.txt must be fetched |
+ * | {@link ClientEngine.decide}           | decision | fetches robots.txt when it must                   |
+ *
+ * All are silent: the caller publishes a decision with {@link ClientEngine.publishDecision}, once for each request,
+ * even if it was decided again. The methods of `RobotsClient` for users publish by themselves.
+ */
+export class ClientEngine {
+  /** The version of the package that made the client. See `engineOf`. */
   readonly version: string = VERSION;
   readonly agents: AgentTokens;
   readonly #settings: Settings;
@@ -89,13 +110,22 @@ export class ClientEngine implements DecisionEngine {
     this.#recorder = recorder;
   }
 
+  /** Whether decisions are written down as evidence. Then each needs its reasons, so {@link allows} does not suffice. */
   get isRecording(): boolean {
     return this.#recorder !== undefined;
   }
 
+  /**
+   * Whether the rules in memory that are in force allow `url`. Allocates nothing while they are fresh.
+   *
+   * @param located Filled with the origin and the target of `url`, for callers that need them.
+   * @returns `undefined` when memory has no rules in force, a refresh is due, the origin is overridden, or a diagnostics
+   *   channel about decisions has a subscriber.
+   * @throws the errors of `RobotsClient.canFetch`.
+   */
   allows(url: string | URL, agent?: Agent, located: LocatedUrl = scratch): boolean | undefined {
     const tokens = this.#tokensOf(agent);
-    // The user's clock may ask the client, which overwrites `scratch`: from here on no function of theirs is called.
+    // The user's clock may ask the client, which overwrites `scratch`: from here on it is read only to look for a pause.
     const now = this.#settings.clock.now();
     locate(url, located);
     if (decisionChannels.decision.hasSubscribers || cacheChannels.cache.hasSubscribers) return undefined;
@@ -107,7 +137,7 @@ export class ClientEngine implements DecisionEngine {
     if (entry === undefined) return undefined;
     if (entry.isFreshAndNotDue(now)) return permits(entry, tokens, located);
     if (!this.#servesRulesInPause(entry, now)) return undefined;
-    // The pause was read with the user's clock.
+    // That read the user's clock.
     return permits(entry, tokens, locate(url, located));
   }
 
@@ -118,10 +148,17 @@ export class ClientEngine implements DecisionEngine {
     return stateOf(record, profile, timeInPause(record, profile, now)).state === 'rules';
   }
 
+  /** Counts a used result of {@link allows}. The other methods count by themselves. */
   countHit(): void {
     this.hits++;
   }
 
+  /**
+   * The decision from memory alone; `undefined` when robots.txt must be fetched.
+   *
+   * @param mayRefresh Whether a background refresh that is due is started. Default: false.
+   * @throws the errors of `RobotsClient.canFetch`.
+   */
   decideFromMemory(url: string | URL, agent?: Agent, mayRefresh = false): Decision | undefined {
     const tokens = this.#tokensOf(agent);
     const known = this.#decideKnown(locate(url), tokens, mayRefresh);
@@ -129,6 +166,12 @@ export class ClientEngine implements DecisionEngine {
     return known;
   }
 
+  /**
+   * The decision. A promise only when robots.txt must be fetched: otherwise requests start synchronously. Starts a
+   * background refresh that is due.
+   *
+   * @throws the errors of `RobotsClient.canFetch`; synchronously when nothing has to be fetched.
+   */
   decide(url: string | URL, agent?: Agent, options?: DecideOptions): Decision | Promise<Decision> {
     options?.signal?.throwIfAborted();
     const tokens = this.#tokensOf(agent);
@@ -140,6 +183,7 @@ export class ClientEngine implements DecisionEngine {
     return known;
   }
 
+  /** Publishes a decision, after the events that led to it, and writes it down as evidence. Returns it. */
   publishDecision(decision: Decision, context?: DecisionContext): Decision {
     this.#recorder?.onDecisionPublished(decision, context);
     if (decisionChannels.decision.hasSubscribers) {
@@ -148,29 +192,33 @@ export class ClientEngine implements DecisionEngine {
     return decision;
   }
 
-  /** A guard sends a request without a question. */
+  /** Publishes that a request is sent without a check. */
   publishIgnored(url: string, because: string): void {
     this.#recorder?.onIgnored(url, because);
     const { ignored } = decisionChannels;
     if (ignored.hasSubscribers) ignored.publish({ url, because, client: this.#client });
   }
 
+  /** When a request of a guard starts, in epoch ms; `undefined` when {@link publishRequest} would reach no listener. */
   get requestStart(): number | undefined {
     return this.isRecording || decisionChannels.request.hasSubscribers
       ? this.#settings.clock.now()
       : undefined;
   }
 
+  /** Publishes the response to a request of a guard, or its failure, and writes it down as evidence. */
   publishRequest(request: SentRequest): void {
     this.#recorder?.onRequest(request);
     const { request: requests } = decisionChannels;
     if (requests.hasSubscribers) requests.publish({ ...request, client: this.#client });
   }
 
+  /** `RobotsClient.report` for an origin that {@link allows} has read. */
   reportOrigin(origin: string, reachable: boolean): void {
     if (!this.#closed && this.#origins.canAsk(origin)) this.#memory.noteSite(origin, reachable);
   }
 
+  /** `RobotsClient.acquirePermit`, but a promise only when the request has to wait. */
   acquirePermit(
     decision: Decision,
     pace: Pace,

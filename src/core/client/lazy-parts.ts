@@ -1,7 +1,6 @@
 import { Lazy } from '../base/index.ts';
 import { decisionChannels } from '../decision/index.ts';
-import type { OriginMemory } from '../cache/index.ts';
-import type { ClientAttempts } from './attempts.ts';
+import type { AttemptContext, ClientAttempts } from './attempts.ts';
 import type { Recorder } from './evidence/recorder.ts';
 import type { Pacer } from '../pacing/pacer.ts';
 import type { StoredOrigins } from '../store/index.ts';
@@ -15,15 +14,10 @@ import type { ClientEngine } from './client-engine.ts';
  */
 
 /** The attempts, and HTTP with them: half of the import time of the package. */
-export function lazyAttempts(
-  settings: Settings,
-  origins: OriginSettings,
-  memory: OriginMemory,
-  client: object,
-): Lazy<ClientAttempts> {
+export function lazyAttempts(context: AttemptContext): Lazy<ClientAttempts> {
   return new Lazy(async () => {
     const { ClientAttempts } = await import('./attempts.ts');
-    return ClientAttempts.open(settings, origins, memory, client);
+    return ClientAttempts.open(context);
   });
 }
 

@@ -48,7 +48,7 @@ export interface RobotsClientOptions {
   /** The maximum number of origins fetched at the same time, store look-ups included. @default 32 */
   readonly concurrency?: number;
   /**
-   * The addresses that requests for robots.txt may go to, on every hop. A refused address makes the origin
+   * The addresses that requests for robots.txt may go to, those of redirects included. A refused address makes the origin
    * unreachable (`robots.error` is `ERR_ROBOTS_ADDRESS_REFUSED`) before a connection is opened.
    *
    * Where the platform's `fetch` is the transport (Bun, Workers, browsers), `'public-only'` is refused
@@ -138,8 +138,8 @@ export interface RobotsClientOptions {
    */
   readonly onStoreEvent?: (event: StoreEvent) => void;
   /**
-   * Gets everything that decides, and every decision, in order: what each attempt brought, with its bytes, and which
-   * question was answered how. `evidenceFile` of `canfetch/evidence` writes it to a file, and `replay` decides it
+   * Gets everything that decides, and every decision, in order: what each attempt brought, with its bytes, and how
+   * each question was decided. `evidenceFile` of `canfetch/evidence` writes it to a file, and `replay` decides it
    * again. It is not awaited; what it throws is a warning. @default nothing is recorded
    */
   readonly evidence?: (entry: EvidenceEntry) => void;

@@ -115,7 +115,7 @@ export class RobotsClient {
         profiles: origins.profiles,
       });
     const memory = new OriginMemory({ maxOrigins, maxBytes, clock, profileOf, observer: recorder });
-    const attempts = lazyAttempts(settings, origins, memory, this);
+    const attempts = lazyAttempts({ settings, origins, memory, client: this });
     const pacer = lazyPacer(settings, stored, () => this[ENGINE], this, recorder);
     const refresher = new OriginRefresher({
       pauses: {
@@ -225,7 +225,7 @@ export class RobotsClient {
    * The verdict of {@link peek} without the reasons. This is the cheapest question: ask it before every request, and
    * use {@link check} when the result is not `true`.
    *
-   * @returns `undefined` when memory has no fresh rules, when a refresh is due, or when decisions have a subscriber.
+   * @returns `undefined` when memory has no rules in force, when a refresh is due, or when decisions have a subscriber.
    * @throws the same errors as {@link canFetch}, synchronously.
    */
   permits(url: string | URL, agent?: Agent): boolean | undefined {

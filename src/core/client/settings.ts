@@ -1,5 +1,4 @@
 import {
-  type Clock,
   DEFAULT_CONCURRENCY,
   DEFAULT_DEADLINE_MS,
   DEFAULT_MAX_BODY_BYTES,
@@ -11,46 +10,40 @@ import {
   sha256Now,
 } from '../base/index.ts';
 import { platform } from '#platform';
-import type { RobotsStore, StoreEvent } from '../store/index.ts';
 import type { OriginPolicy, OverriddenOrigin } from '../decision/index.ts';
-import type { EvidenceEntry } from './evidence/entry.ts';
 import type { FetchFunction } from '../fetch/index.ts';
-import type { Transport } from '../fetch/transport.ts';
 import { type Profile, type ProfileName, profiles } from '../lifecycle/index.ts';
-import { type AddressPolicy, DEFAULT_ADDRESS_POLICY } from '../net/address-policy.ts';
-import { type Agent, agentTokens, type Tokens } from '../rules/agent-tokens.ts';
+import { DEFAULT_ADDRESS_POLICY } from '../net/address-policy.ts';
+import { agentTokens, type Tokens } from '../rules/agent-tokens.ts';
 import { originOf, ROBOTS_PATH } from '../url/index.ts';
 import type { OriginOverride, RobotsClientOptions } from './options.ts';
 import { clientOptions, headerFields } from './option-schema.ts';
-import type { LookupFunction } from 'node:net';
 import { parseRobots } from '../rules/index.ts';
 
+type Defaulted =
+  | 'agent'
+  | 'addressPolicy'
+  | 'clock'
+  | 'concurrency'
+  | 'deadlineMs'
+  | 'maxBodyBytes'
+  | 'onStoreEvent'
+  | 'random'
+  | 'storeDeadlineMs';
+type MayLack = 'dispatcher' | 'evidence' | 'ftp' | 'headersForRobots' | 'lookup' | 'store';
+
 /** The options with all defaults. */
-export interface Settings {
+export type Settings = Required<Pick<RobotsClientOptions, Defaulted>> & {
+  readonly [Name in MayLack]: RobotsClientOptions[Name] | undefined;
+} & {
   readonly tokens: Tokens;
-  /** As given. */
-  readonly agent: Agent;
   readonly userAgent: string;
   readonly profile: Profile;
-  readonly deadlineMs: number;
-  readonly maxBodyBytes: number;
-  readonly concurrency: number;
-  readonly addressPolicy: AddressPolicy;
-  readonly lookup: LookupFunction | undefined;
-  readonly dispatcher: RobotsClientOptions['dispatcher'];
   readonly fetch: FetchFunction | undefined;
-  readonly ftp: Transport | undefined;
-  readonly clock: Clock;
-  readonly random: () => number;
   readonly maxOrigins: number;
   readonly maxBytes: number;
-  readonly store: RobotsStore | undefined;
-  readonly storeDeadlineMs: number;
-  readonly onStoreEvent: (event: StoreEvent) => void;
-  readonly evidence: ((entry: EvidenceEntry) => void) | undefined;
-  readonly headersForRobots: ((origin: string) => Readonly<Record<string, string>> | undefined) | undefined;
   readonly overrides: ReadonlyMap<string, OriginOverride>;
-}
+};
 
 const NO_AGENT =
   `A client was made without \`agent\`: sites see ${DEFAULT_AGENT}, and the rules for canfetch hold. ` +

@@ -2,6 +2,7 @@
  * Makes every decision, from one of three sources: the record of an origin, the caller's override, or neither, when
  * the origin cannot be asked or has not been asked yet.
  */
+import { omitUndefined } from '../base/index.ts';
 import { type Profile, type RobotsSource, type KnownState, stateOf } from '../lifecycle/index.ts';
 import type { Tokens } from '../rules/agent-tokens.ts';
 import type { RobotsFile } from '../rules/index.ts';
@@ -117,7 +118,7 @@ export function decideByOverride(override: OverriddenOrigin, tokens: Tokens, loc
   const { file, profile, state, robots, because } = override;
   const agent = file?.chooseAgent(tokens) ?? tokens[0];
   const base = { url: located.href, origin: located.origin, agent, profile, robots };
-  const reasoned = because === undefined ? {} : { because };
+  const reasoned = omitUndefined({ because });
   if (isRobotsTarget(located)) return { ...base, ...reasoned, state, reason: 'robots-txt', allowed: true };
   if (override.state !== 'rules') {
     const allowed = override.state === 'allow-all';
@@ -133,7 +134,7 @@ export function decideByOverride(override: OverriddenOrigin, tokens: Tokens, loc
     allowed: verdict.allowed,
     ...('group' in verdict ? { group: verdict.group } : {}),
     ...('rule' in verdict ? { rule: verdict.rule } : {}),
-    ...(crawlDelayMs === undefined ? {} : { crawlDelayMs }),
+    ...omitUndefined({ crawlDelayMs }),
   };
 }
 

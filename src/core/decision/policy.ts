@@ -169,7 +169,7 @@ export interface PolicyFile {
   /** Whether bytes past the limit were not read. */
   readonly truncated: boolean;
   readonly contentType?: string;
-  /** The URL of the last hop. */
+  /** The URL of the last request, after redirects. */
   readonly finalUrl: string;
   /** The time at which it arrived, or was last confirmed by a 304. */
   readonly fetchedAt: number;

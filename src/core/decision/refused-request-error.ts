@@ -11,7 +11,7 @@ export interface RedirectChain {
 
 /** A request that a guard did not send, or whose response it withholds. */
 export abstract class RefusedRequestError extends RobotsError implements RedirectChain {
-  /** The decision about the hop that was refused. */
+  /** The decision about the request that was refused: the caller's, or a redirect. */
   readonly decision: Decision;
   /** The URL that the caller requested. Without redirects, the URL of the decision. */
   readonly requested: string;

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../base/index.ts';
 import { parseRobots, type RobotsFile, statedBy, usage, type UsageOptions } from '../rules/index.ts';
 import type { DecisionUsage, Purpose } from './decision.ts';
 
@@ -16,5 +17,5 @@ export function usageOf(
 ): DecisionUsage {
   const stated = usage(file ?? (nothingStated ??= parseRobots('')), url, agent, headers);
   const source = statedBy(stated, purpose);
-  return { ...stated, purpose, preference: stated[purpose], ...(source !== undefined && { source }) };
+  return { ...stated, purpose, preference: stated[purpose], ...omitUndefined({ source }) };
 }

@@ -7,6 +7,7 @@ import {
   sha256Of,
   type TracedWork,
   tracedWork,
+  omitUndefined,
 } from '../base/index.ts';
 import {
   type RobotsResponseHeaders,
@@ -104,7 +105,6 @@ class Attempt {
   readonly #initial: URL;
   readonly #addresses: RedirectAddresses;
   #url: URL;
-  #hops = 0;
   #status: number | undefined;
   #headers: RobotsResponseHeaders | undefined;
   #byStatus: Outcome | undefined;
@@ -157,22 +157,19 @@ class Attempt {
     return this.#byStatus ?? this.#unreachable(DEADLINE);
   }
 
-  #unreachable(error: string, retryAfter?: number, suspect?: Suspect): Outcome {
+  #unreachable(error: string, retryAfterMs?: number, suspect?: Suspect): Outcome {
     return {
       kind: 'unreachable',
       error,
       ...this.#route(),
-      ...(this.#status === undefined ? undefined : { status: this.#status }),
-      ...(this.#headers === undefined ? undefined : { headers: this.#headers }),
-      ...(retryAfter === undefined ? undefined : { retryAfterMs: retryAfter }),
-      ...(suspect === undefined ? undefined : { suspect }),
+      ...omitUndefined({ status: this.#status, headers: this.#headers, retryAfterMs, suspect }),
     };
   }
 
   #visitTraced(): Promise<Outcome | undefined> {
     const { href: url, protocol } = this.#url;
     const method = protocol === 'ftp:' ? 'RETR' : 'GET';
-    const message: RobotsRequestMessage = { method, url, redirects: this.#hops };
+    const message: RobotsRequestMessage = { method, url, redirects: this.#redirects.length };
     return requests.tracePromise(() => this.#visit(message), message);
   }
 
@@ -189,7 +186,7 @@ class Attempt {
       headers: fields,
       signal,
       publicOnly,
-      ...(lookup === undefined ? undefined : { lookup }),
+      ...omitUndefined({ lookup }),
     });
     if (signal.aborted) {
       // The transport ignored the signal.
@@ -248,7 +245,7 @@ class Attempt {
       status,
       ...this.#route(),
       headers,
-      ...(suspect === undefined ? undefined : { suspect }),
+      ...omitUndefined({ suspect }),
     };
   }
 
@@ -277,7 +274,7 @@ class Attempt {
         body,
         sha256: await sha256Of(body),
         truncated,
-        ...(suspect === undefined ? undefined : { suspect }),
+        ...omitUndefined({ suspect }),
       };
     } finally {
       this.#status = response.status;
@@ -316,13 +313,13 @@ class Attempt {
     // unavailable."
     // NOTE(rfc9309): a loop would end in more than five redirects, so it is ended when it closes.
     if (this.#requested.includes(target.href)) return this.#endRedirects(status, headers, 'redirect-loop');
-    if (this.#hops >= profile.maxRedirects) return this.#endRedirects(status, headers, 'too-many-redirects');
+    if (this.#redirects.length >= profile.maxRedirects)
+      return this.#endRedirects(status, headers, 'too-many-redirects');
     if (profile.disallowedRedirect === 'unavailable' && isRedirectDisallowed?.(target.href) === true) {
       return this.#unavailable(status, headers, 'disallowed-redirect');
     }
     this.#redirects.push({ url: truncatedUrl(this.#url.href), status, location: truncatedUrl(location) });
     this.#url = target;
-    this.#hops += 1;
     this.#status = undefined;
     this.#headers = undefined;
     return undefined;
@@ -346,8 +343,9 @@ class Attempt {
   }
 
   #route(): Route {
-    const route = { finalUrl: this.#url.href, hops: this.#hops };
-    return this.#redirects.length === 0 ? route : { ...route, redirects: [...this.#redirects] };
+    const { length: hops } = this.#redirects;
+    const route = { finalUrl: this.#url.href, hops };
+    return hops === 0 ? route : { ...route, redirects: [...this.#redirects] };
   }
 
   #retryAfter({ retryAfter }: RobotsResponseHeaders): number | undefined {

@@ -6,10 +6,10 @@ export { FETCH_FAILED, MALFORMED };
  * Error codes of this module. Codes of Node and undici (`ENOTFOUND`, `UND_ERR_SOCKET`, …) are passed through unchanged.
  */
 
-/** The whole attempt, with all hops and the body, took longer than the deadline. */
+/** The whole attempt, with all redirects and the body, took longer than the deadline. */
 export const DEADLINE = 'ERR_ROBOTS_DEADLINE';
 
-/** The profile reads the status of the last hop as unreachable. */
+/** The profile reads the status of the last response as unreachable. */
 export const STATUS = 'ERR_ROBOTS_STATUS';
 
 /** A challenge or a block page came instead of robots.txt, and the profile reads it as unreachable. */
@@ -30,10 +30,10 @@ export const REDIRECT_LIMIT = 'ERR_ROBOTS_REDIRECT_LIMIT';
 /** A redirect to a URL already requested in this attempt, and the profile reads that as unreachable. */
 export const REDIRECT_LOOP = 'ERR_ROBOTS_REDIRECT_LOOP';
 
-/** A `fetch` that hides redirects, as browsers do, so that the hop can be neither followed nor checked. */
+/** A `fetch` that hides redirects, as browsers do, so that none can be followed or checked. */
 export const REDIRECT_OPAQUE = 'ERR_ROBOTS_REDIRECT_OPAQUE';
 
-/** The address policy refuses the address of a hop. */
+/** The address policy refuses the address of the request, or of a redirect. */
 export const ADDRESS_REFUSED = 'ERR_ROBOTS_ADDRESS_REFUSED';
 
 /**
@@ -66,35 +66,13 @@ export const FTP_CLOSED = 'ERR_ROBOTS_FTP_CLOSED';
 /** An FTP server sent more on its control connection than any greeting and notice needs. */
 export const FTP_REPLY_LIMIT = 'ERR_ROBOTS_FTP_REPLY_LIMIT';
 
-export type FetchCode =
-  | typeof DEADLINE
-  | typeof STATUS
-  | typeof CHALLENGE
-  | typeof NOT_MODIFIED
-  | typeof REDIRECT_LOCATION
-  | typeof REDIRECT_SCHEME
-  | typeof REDIRECT_LIMIT
-  | typeof REDIRECT_LOOP
-  | typeof REDIRECT_OPAQUE
-  | typeof ADDRESS_REFUSED
-  | typeof ADDRESS_UNKNOWN
-  | typeof PROXY
-  | typeof MALFORMED
-  | typeof CONTENT_CODING
-  | typeof TRAILING_BYTES
-  | typeof TRANSFER_CODING
-  | typeof PARTIAL_CONTENT
-  | typeof NOT_TEXT
-  | typeof FTP_CLOSED
-  | typeof FTP_REPLY_LIMIT
-  | typeof FETCH_FAILED;
-
 /** Thrown inside this module only. `fetchRobots` turns it into an outcome. */
 export class FetchFailure extends Error {
   override readonly name = 'FetchFailure';
-  readonly code: FetchCode;
+  /** One of the codes above. */
+  readonly code: string;
 
-  constructor(code: FetchCode, options?: ErrorOptions) {
+  constructor(code: string, options?: ErrorOptions) {
     super(code, options);
     this.code = code;
   }

@@ -29,8 +29,8 @@ export type FetchFunction = (
 ) => Promise<FetchedResponse>;
 
 /**
- * Sends requests through a `fetch`. A `fetch` undoes content codings and does not tell whether a coded body was cut, so
- * none is asked for, and none is taken. It does not report its sockets, so a socket counts as reused if the origin has
+ * Sends requests through a `fetch`. A `fetch` undoes content codings and does not show whether a coded body was cut, so
+ * none is requested, and none is accepted. It does not report its sockets, so a socket counts as reused if the origin has
  * responded recently.
  */
 export function fetchTransport(fetch: FetchFunction): Transport {

@@ -1,11 +1,11 @@
 import { contentCodings } from './content-coding.ts';
-import { CONTENT_CODING, type FetchCode, PARTIAL_CONTENT, TRANSFER_CODING } from './failure.ts';
+import { CONTENT_CODING, PARTIAL_CONTENT, TRANSFER_CODING } from './failure.ts';
 import type { TransportResponse } from './transport.ts';
 
 type Framed = Pick<TransportResponse, 'status' | 'headers' | 'hidesFields' | 'decode'>;
 
-/** The reason why, by its header section, a body is not the whole decoded file; `undefined` when there is none. */
-export function framingFault(response: Framed): FetchCode | undefined {
+/** The error code if, by its header section, a body is not the whole decoded file; `undefined` when there is none. */
+export function framingFault(response: Framed): string | undefined {
   const { status, headers, hidesFields = false } = response;
   if (!isChunkedAtMost(headers.get('transfer-encoding'))) return TRANSFER_CODING;
   if (!isSeenWhole(response)) return CONTENT_CODING;

@@ -34,8 +34,8 @@ export function truncatedUrl(url: string): string {
 const ACCEPT = 'text/plain, text/*;q=0.9, */*;q=0.1';
 
 /**
- * The header fields of the request for `url`, a hop of the attempt that began at `initial`; and whether they make it a
- * conditional request.
+ * The header fields of the request for `url` in the attempt that began at `initial`; and whether they make the request
+ * conditional.
  */
 export function requestFields(
   url: URL,
@@ -52,14 +52,14 @@ export function requestFields(
   return { fields, conditional: addValidators(fields, url, options) };
 }
 
-/** Adds the validators, if `url` issued them. */
+/** Adds the validators of the copy, if `url` issued them. */
 function addValidators(
   fields: Record<string, string>,
   url: URL,
-  { validators, profile }: FetchRobotsOptions,
+  { copy, profile }: FetchRobotsOptions,
 ): boolean {
-  if (validators === undefined || !profile.conditionalRequests || validators.url !== url.href) return false;
-  if (validators.etag !== undefined) fields['if-none-match'] = validators.etag;
-  if (validators.lastModified !== undefined) fields['if-modified-since'] = validators.lastModified;
-  return validators.etag !== undefined || validators.lastModified !== undefined;
+  if (copy === undefined || !profile.conditionalRequests || copy.finalUrl !== url.href) return false;
+  if (copy.etag !== undefined) fields['if-none-match'] = copy.etag;
+  if (copy.lastModified !== undefined) fields['if-modified-since'] = copy.lastModified;
+  return copy.etag !== undefined || copy.lastModified !== undefined;
 }

@@ -10,7 +10,7 @@
  * see `platform/fetch.ts` for `#platform`.
  */
 export { fetchRobots, type RobotsRequestMessage } from './attempt.ts';
-export type { FetchRobotsOptions, Validators } from './options.ts';
+export type { FetchRobotsOptions } from './options.ts';
 export {
   type FetchedBody,
   type FetchedResponse,

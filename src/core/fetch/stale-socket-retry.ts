@@ -102,7 +102,7 @@ function requestOptions(url: URL, { headers, signal }: TransportRequest): Dispat
     onInfo: () => {
       if (++interim > MAX_INTERIM) throw new FetchFailure(MALFORMED);
     },
-    // An interceptor of the dispatcher must not follow redirects: each hop is checked and reported here.
+    // An interceptor of the dispatcher must not follow redirects: each one is checked and reported here.
     maxRedirections: 0,
     // undici's interceptor `dump` drops bodies, as if files were empty. It throws for this value, so that no rule is lost.
     dumpMaxSize: 0,

@@ -4,6 +4,7 @@ import {
   invalid,
   quote,
   RobotsInvalidOptionsError,
+  omitUndefined,
 } from '../base/index.ts';
 import {
   type BuildConnector,
@@ -137,7 +138,7 @@ class UndiciTransport implements Transport {
     try {
       const data = await this.#anywhere.exchange(url, init);
       const isPublic = this.#reached.isPublic(url.origin);
-      return toResponse(data, isPublic === undefined ? {} : { isPublic });
+      return toResponse(data, omitUndefined({ isPublic }));
     } finally {
       this.#reached.end(url.origin);
     }

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../base/index.ts';
 import { parseHttpDate } from './http-date.ts';
 import type { RobotsResponseHeaders } from './outcome.ts';
 import type { Profile } from './profile.ts';
@@ -62,18 +63,13 @@ function readStatedLifetime(headers: RobotsResponseHeaders, receivedAtMs: number
     if (value === undefined) continue;
     const seconds = deltaSeconds(value);
     const ageSeconds = age(headers);
-    return seconds === undefined ? { source, ageSeconds } : { source, seconds, ageSeconds };
+    return { source, ...omitUndefined({ seconds }), ageSeconds };
   }
 
   if (headers.expires === undefined) return { source: 'default' };
   const expiresAt = parseHttpDate(headers.expires, receivedAtMs);
   const servedAt = parseHttpDate(headers.date ?? '', receivedAtMs);
-  return {
-    source: 'expires',
-    ...(expiresAt === undefined ? {} : { expiresAt }),
-    ...(servedAt === undefined ? {} : { servedAt }),
-    ageSeconds: age(headers),
-  };
+  return { source: 'expires', ...omitUndefined({ expiresAt, servedAt }), ageSeconds: age(headers) };
 }
 
 /** The lifetime left at receipt; 0 or less when the response arrived stale. */

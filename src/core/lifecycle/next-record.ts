@@ -1,3 +1,4 @@
+import { omitUndefined } from '../base/index.ts';
 import { freshness } from './freshness.ts';
 import {
   type ConclusiveResponse,
@@ -8,7 +9,6 @@ import {
 } from './origin-record.ts';
 import type { RobotsResponseHeaders, Outcome } from './outcome.ts';
 import type { Profile } from './profile.ts';
-import type { Suspect } from './challenge-pages.ts';
 
 /** The end of an attempt, and the record before it. */
 export interface EndedAttempt {
@@ -33,7 +33,7 @@ export function nextRecord(attempt: EndedAttempt): OriginRecord {
     case 'unavailable':
       return afterUnavailable(attempt, outcome);
     case 'restricted': {
-      const { status, finalUrl, hops } = outcome;
+      const { status, finalUrl, hops, suspect } = outcome;
       return withResponse(attempt, {
         kind: 'restricted',
         status,
@@ -41,7 +41,7 @@ export function nextRecord(attempt: EndedAttempt): OriginRecord {
         hops,
         ...lifetimeOf(attempt, outcome.headers),
         ...attemptDetails(outcome),
-        ...suspectField(outcome),
+        ...omitUndefined({ suspect }),
       });
     }
     case 'unreachable':
@@ -56,7 +56,7 @@ type OutcomeOf<Kind extends Outcome['kind']> = Extract<Outcome, { readonly kind:
  * rules."
  */
 function afterSuccess(attempt: EndedAttempt, outcome: OutcomeOf<'success'>): OriginRecord {
-  const { status, finalUrl, hops, body, sha256, truncated, headers } = outcome;
+  const { status, finalUrl, hops, body, sha256, truncated, headers, suspect } = outcome;
   const answer: ConclusiveResponse = {
     kind: 'rules',
     status,
@@ -67,15 +67,13 @@ function afterSuccess(attempt: EndedAttempt, outcome: OutcomeOf<'success'>): Ori
   };
   return withResponse(attempt, answer, {
     body,
-    ...(sha256 === undefined ? {} : { sha256 }),
     truncated,
     status,
     finalUrl,
     hops,
     fetchedAt: attempt.now,
     ...validatorsOf(headers),
-    ...(headers.contentType === undefined ? {} : { contentType: headers.contentType }),
-    ...suspectField(outcome),
+    ...omitUndefined({ sha256, contentType: headers.contentType, suspect }),
   });
 }
 
@@ -116,7 +114,7 @@ function afterNotModified(attempt: EndedAttempt, outcome: OutcomeOf<'not-modifie
  */
 function afterUnavailable(attempt: EndedAttempt, outcome: OutcomeOf<'unavailable'>): OriginRecord {
   const { previous, profile, now } = attempt;
-  const { status, finalUrl, hops, reason } = outcome;
+  const { status, finalUrl, hops, reason, suspect } = outcome;
   const since = previous?.answer?.kind === 'unavailable' ? previous.answer.since : now;
   const answer: ConclusiveResponse = {
     kind: 'unavailable',
@@ -125,9 +123,8 @@ function afterUnavailable(attempt: EndedAttempt, outcome: OutcomeOf<'unavailable
     hops,
     ...lifetimeOf(attempt, outcome.headers),
     since,
-    ...(reason === undefined ? {} : { reason }),
     ...attemptDetails(outcome),
-    ...suspectField(outcome),
+    ...omitUndefined({ reason, suspect }),
   };
   const keepsCopy = now - since < profile.keepCopyOnUnavailableMs;
   return withResponse(attempt, answer, keepsCopy ? previous?.copy : undefined);
@@ -140,7 +137,7 @@ function afterUnavailable(attempt: EndedAttempt, outcome: OutcomeOf<'unavailable
  */
 function afterFailure(attempt: EndedAttempt, outcome: OutcomeOf<'unreachable'>): OriginRecord {
   const { previous, origin, profile, now } = attempt;
-  const { status, error, finalUrl, hops, retryAfterMs } = outcome;
+  const { status, error, finalUrl, hops, retryAfterMs, suspect } = outcome;
   const attempts = (previous?.failure?.attempts ?? 0) + 1;
   const failure: Failure = {
     // If the clock was set back before the first failure, the phases start again.
@@ -150,13 +147,11 @@ function afterFailure(attempt: EndedAttempt, outcome: OutcomeOf<'unreachable'>):
     // RFC 9110 §10.2.3: "Servers send the "Retry-After" header field to indicate how long the user agent ought to
     // wait before making a follow-up request." So it replaces our backoff, and jitter does not shorten it.
     retryAt: now + (retryAfterMs ?? jittered(backoffMs(attempts, profile), attempt.random)),
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-    ...(status === undefined ? {} : { status }),
     error,
     finalUrl,
     hops,
     ...attemptDetails(outcome),
-    ...suspectField(outcome),
+    ...omitUndefined({ retryAfterMs, status, suspect }),
   };
   return { ...previous, origin, failure };
 }
@@ -167,12 +162,7 @@ function withResponse(
   answer: ConclusiveResponse,
   copy?: Copy,
 ): OriginRecord {
-  return {
-    origin,
-    answer,
-    ...(copy === undefined ? {} : { copy }),
-    ...(previous?.site === undefined ? {} : { site: previous.site }),
-  };
+  return { origin, answer, ...omitUndefined({ copy, site: previous?.site }) };
 }
 
 function lifetimeOf(
@@ -192,16 +182,10 @@ function jittered(ms: number, random: number): number {
 
 /** The details of the attempt. An empty header section is left out. */
 function attemptDetails({ redirects, headers }: Outcome): Pick<ConclusiveResponse, 'redirects' | 'headers'> {
-  return {
-    ...(redirects === undefined ? {} : { redirects }),
-    ...(headers === undefined || Object.keys(headers).length === 0 ? {} : { headers }),
-  };
-}
-
-function suspectField({ suspect }: Outcome): { suspect?: Suspect } {
-  return suspect === undefined ? {} : { suspect };
+  const hasHeaders = headers !== undefined && Object.keys(headers).length > 0;
+  return omitUndefined({ redirects, headers: hasHeaders ? headers : undefined });
 }
 
 function validatorsOf({ etag, lastModified }: RobotsResponseHeaders): Pick<Copy, 'etag' | 'lastModified'> {
-  return { ...(etag === undefined ? {} : { etag }), ...(lastModified === undefined ? {} : { lastModified }) };
+  return omitUndefined({ etag, lastModified });
 }

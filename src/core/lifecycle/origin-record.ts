@@ -1,3 +1,4 @@
+import { omitUndefined } from '../base/index.ts';
 import type { RobotsResponseHeaders, Redirect, UnavailableReason } from './outcome.ts';
 import type { Suspect } from './challenge-pages.ts';
 import type { Profile } from './profile.ts';
@@ -36,7 +37,7 @@ interface AttemptDetails {
 }
 
 interface ConclusiveResponseBase extends AttemptDetails, MayBeSuspect {
-  /** Status of the last hop. */
+  /** Status of the last response. */
   readonly status: number;
   readonly finalUrl: string;
   readonly hops: number;
@@ -169,10 +170,12 @@ export function shiftBack(record: OriginRecord, byMs: number): OriginRecord {
   const { answer, copy, failure, site } = record;
   return {
     ...record,
-    ...(answer === undefined ? {} : { answer: shiftResponseBack(answer, byMs) }),
-    ...(copy === undefined ? {} : { copy: { ...copy, fetchedAt: copy.fetchedAt - byMs } }),
-    ...(failure === undefined ? {} : { failure: shiftFailureBack(failure, byMs) }),
-    ...(site === undefined ? {} : { site: { ...site, at: site.at - byMs } }),
+    ...omitUndefined({
+      answer: answer && shiftResponseBack(answer, byMs),
+      copy: copy && { ...copy, fetchedAt: copy.fetchedAt - byMs },
+      failure: failure && shiftFailureBack(failure, byMs),
+      site: site && { ...site, at: site.at - byMs },
+    }),
   };
 }
 

@@ -50,7 +50,7 @@ export interface Redirect {
   readonly location: string;
 }
 
-/** The last hop of an attempt, and the redirects that led to it. */
+/** The last request of an attempt, and the redirects that led to it. */
 export interface Route {
   /** URL of the last request, without the fragment. */
   readonly finalUrl: string;
@@ -105,7 +105,7 @@ export function withoutRedirects(outcome: Extract<Outcome, { readonly kind: 'suc
 }
 
 /**
- * The meaning of the last hop's status under a profile. An exact code beats its class. Codes without an entry (1xx, a
+ * The meaning of the last response's status under a profile. An exact code beats its class. Codes without an entry (1xx, a
  * 304 to an unconditional request, a redirect without a usable `Location`, 600 and above) are unreachable.
  *
  * RFC 9309 does not define these codes. The draft before it said: "For other undefined status codes, the crawler MUST assume the

@@ -1,6 +1,6 @@
 import type { Dialect } from '../rules/index.ts';
 
-/** The meaning of the last hop's status. A 2xx with a usable body means `rules`. */
+/** The meaning of the last response's status. A 2xx with a usable body means `rules`. */
 export type StatusClass = 'rules' | 'unavailable' | 'restricted' | 'unreachable';
 
 /** The treatment of an origin while its robots.txt is unreachable. */

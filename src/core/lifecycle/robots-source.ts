@@ -1,3 +1,4 @@
+import { omitUndefined } from '../base/index.ts';
 import type { Suspect } from './challenge-pages.ts';
 import type { OriginRecord } from './origin-record.ts';
 import { ROBOTS_PATH } from '../url/index.ts';
@@ -9,11 +10,11 @@ export const ROBOTS_SOURCES = ['memory', 'store', 'network', 'override'] as cons
 export interface RobotsSource {
   /** `<origin>/robots.txt`. */
   readonly url: string;
-  /** URL of the last hop. */
+  /** URL of the last request, after redirects. */
   readonly finalUrl: string;
   /** Number of redirects followed. */
   readonly hops: number;
-  /** Status of the last hop; absent when no response arrived. */
+  /** Status of the last response; absent when none arrived. */
   readonly status?: number;
   /** Error code of the last attempt if it failed (`ENOTFOUND`, `ERR_ROBOTS_DEADLINE`, …). */
   readonly error?: string;
@@ -46,7 +47,6 @@ export function sourceOf(
   const { answer, copy } = record;
   const failure = responseHolds ? undefined : record.failure;
   const url = record.origin + ROBOTS_PATH;
-  const staleAt = answer === undefined ? {} : { staleAt: answer.staleAt };
   const fetchedAt = answer?.fetchedAt ?? copy?.fetchedAt;
   const last = failure ?? answer;
   const suspect = failure?.suspect ?? (copyHolds ? copy?.suspect : answer?.suspect);
@@ -64,13 +64,15 @@ export function sourceOf(
     url,
     finalUrl: last?.finalUrl ?? url,
     hops: last?.hops ?? 0,
-    ...(last?.status === undefined ? {} : { status: last.status }),
-    ...(failure === undefined ? {} : { error: failure.error }),
-    ...(fetchedAt === undefined ? {} : { fetchedAt }),
-    ...staleAt,
-    ...(sha256 === undefined ? {} : { sha256 }),
-    ...(truncated ? { truncated: true } : {}),
-    ...(suspect === undefined ? {} : { suspect }),
+    ...omitUndefined({
+      status: last?.status,
+      error: failure?.error,
+      fetchedAt,
+      staleAt: answer?.staleAt,
+      sha256,
+      truncated: truncated || undefined,
+      suspect,
+    }),
     source,
   };
 }

@@ -17,7 +17,7 @@ export type KnownState =
 
 /**
  * Whether a question starts an attempt: `none`, no; `ahead`, in the background while the response is still in force;
- * `now`, before the question is answered.
+ * `now`, before the question is decided.
  */
 export type AttemptDue = 'none' | 'ahead' | 'now';
 

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../base/index.ts';
 import type { ConclusiveResponse, Copy, Failure, OriginRecord } from './origin-record.ts';
 import { type RobotsResponseHeaders, classifyStatus, type Outcome } from './outcome.ts';
 import type { Profile, StatusClass } from './profile.ts';
@@ -137,8 +138,15 @@ function cutShort(last: ConclusiveResponse | Failure, { tooManyRedirects }: Prof
 
 function successOf(copy: Copy, headers: RobotsResponseHeaders): Outcome {
   const { body, sha256, truncated, status } = copy;
-  const digest = sha256 === undefined ? {} : { sha256 };
-  return { kind: 'success', status, headers, body, ...digest, truncated, ...routeOf(copy) };
+  return {
+    kind: 'success',
+    status,
+    headers,
+    body,
+    truncated,
+    ...omitUndefined({ sha256 }),
+    ...routeOf(copy),
+  };
 }
 
 function routeOf({ finalUrl, hops }: ConclusiveResponse | Failure | Copy): {

@@ -1,9 +1,9 @@
 /**
  * The addresses that may be connected to.
  *
- * - `'no-public-to-private'`: the first hop may go to any address, but a redirect from a public address must lead to
+ * - `'no-public-to-private'`: the first request may go to any address, but a redirect from a public address must lead to
  *   a public one.
- * - `'public-only'`: public addresses only, from the first hop on.
+ * - `'public-only'`: public addresses only, from the first request on.
  * - `'any'`: all addresses.
  *
  * An address is public unless the IANA special-purpose registries say otherwise: private, loopback, link-local,

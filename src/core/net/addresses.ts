@@ -233,7 +233,7 @@ export function addressRefusalIn(error: unknown): RobotsAddressRefusedError | un
   return undefined;
 }
 
-/** Applies a policy to the hops of one attempt. Under the default, all hops after a public one must be public. */
+/** Applies a policy to a request and its redirects. Under the default, all after a public one must be public. */
 export class RedirectAddresses {
   readonly #policy: AddressPolicy;
   #cameFromPublic = false;
@@ -242,20 +242,20 @@ export class RedirectAddresses {
     this.#policy = policy;
   }
 
-  /** Whether the next hop may connect to public addresses only. */
+  /** Whether the next request may connect to public addresses only. */
   get publicOnly(): boolean {
     return (
       this.#policy === 'public-only' || (this.#policy === 'no-public-to-private' && this.#cameFromPublic)
     );
   }
 
-  /** Whether the URL of the next hop shows a refused address: a literal, or `localhost`. */
+  /** Whether the URL of the next request shows a refused address: a literal, or `localhost`. */
   refuses({ hostname }: URL): boolean {
     return this.publicOnly && isPublicHost(hostname) === false;
   }
 
   /**
-   * Records that a hop got a response; `isPublic`: from a public address. If that is unknown, a name counts as public,
+   * Records that a request got a response; `isPublic`: from a public address. If that is unknown, a name counts as public,
    * which refuses more.
    */
   connected({ hostname }: URL, isPublic: boolean | undefined): void {

@@ -12,8 +12,8 @@ import { NameLookup } from './dns/lookup.ts';
 import { configuredGlobalDispatcher } from './global-dispatcher.ts';
 
 /**
- * Two agents for page requests. `anywhere` serves hops to any address, and records where it connected. `publicOnly`
- * serves the other hops, so that these never reuse a socket to a private address.
+ * Two agents for page requests. `anywhere` connects to any address, and records where. `publicOnly` sends
+ * the other requests, so that these never reuse a socket to a private address.
  */
 export class PageAgents {
   readonly reached: ConnectedAddresses = new ConnectedAddresses();

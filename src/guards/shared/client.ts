@@ -7,7 +7,8 @@ import {
   type Purpose,
   type SentRequest,
 } from '../../core/decision/index.ts';
-import { type DecisionEngine, engineOf } from '../../core/client/engine.ts';
+import type { ClientEngine } from '../../core/client/client-engine.ts';
+import { engineOf } from '../../core/client/engine.ts';
 import { refreshAheadAt } from '../../core/lifecycle/index.ts';
 import { type AddressPolicy, isStricter } from '../../core/net/address-policy.ts';
 import type { Pace, RequestPermit } from '../../core/pacing/index.ts';
@@ -90,11 +91,11 @@ export function adapterOf(client: GuardClient, settings: ClientSettings): GuardC
 /** A `RobotsClient` of this package. */
 class OwnClient implements GuardClientAdapter {
   readonly client: GuardClient;
-  readonly #engine: DecisionEngine;
+  readonly #engine: ClientEngine;
   readonly #agent: Agent | undefined;
   readonly #purpose: Purpose | undefined;
 
-  constructor(client: GuardClient, engine: DecisionEngine, { agent, purpose }: ClientSettings) {
+  constructor(client: GuardClient, engine: ClientEngine, { agent, purpose }: ClientSettings) {
     this.client = client;
     this.#engine = engine;
     this.#agent = agent;

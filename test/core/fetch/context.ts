@@ -1,16 +1,18 @@
-import type { FetchProfile, FetchRobotsOptions } from '../../../src/core/fetch/options.ts';
+import type { FetchRobotsOptions } from '../../../src/core/fetch/options.ts';
 import { fetchTransport } from '../../../src/core/fetch/fetch-transport.ts';
 import { fetchRobots } from '../../../src/core/fetch/attempt.ts';
 import type { Transport } from '../../../src/core/fetch/transport.ts';
 import { undiciTransport } from '../../../src/core/fetch/undici-transport.ts';
 import type { Outcome } from '../../../src/core/lifecycle/outcome.ts';
+import { type Profile, profiles } from '../../../src/core/lifecycle/profile.ts';
 import { type Handler, type Script, type Site, startRawSite, startSite } from '../../support/site.ts';
 import { afterAll, afterEach } from 'vitest';
 
 export const AGENT = 'ExampleBot/1.0 (+https://example.com/bot)';
 
 /** The network half of the RFC's profile, spelt out so that these tests stand by themselves. */
-export const PROFILE: FetchProfile = {
+export const PROFILE: Profile = {
+  ...profiles.rfc9309,
   status: { '2xx': 'rules', '4xx': 'unavailable', '429': 'unreachable' },
   maxRedirects: 5,
   tooManyRedirects: 'unavailable',

@@ -142,8 +142,8 @@ describe.each(TRANSPORTS)('conditional requests over %s', (_name, make) => {
     const { origin, requests, url } = await site({
       '/robots.txt': { status: 304, headers: { etag: '"v2"', 'cache-control': 'max-age=9' } },
     });
-    const validators = { url: url('/robots.txt'), etag: '"v1"', lastModified };
-    expect(await fetch(origin, { validators })).toEqual({
+    const copy = { finalUrl: url('/robots.txt'), etag: '"v1"', lastModified };
+    expect(await fetch(origin, { copy })).toEqual({
       kind: 'not-modified',
       status: 304,
       hops: 0,
@@ -161,8 +161,8 @@ describe.each(TRANSPORTS)('conditional requests over %s', (_name, make) => {
     const first = await site({
       '/robots.txt': { status: 301, headers: { location: issuer.url('/rules.txt') } },
     });
-    const validators = { url: issuer.url('/rules.txt'), etag: '"v1"' };
-    expect(await fetch(first.origin, { validators })).toMatchObject({ kind: 'not-modified', hops: 1 });
+    const copy = { finalUrl: issuer.url('/rules.txt'), etag: '"v1"' };
+    expect(await fetch(first.origin, { copy })).toMatchObject({ kind: 'not-modified', hops: 1 });
     expect(first.requests[0]?.headers).not.toHaveProperty('if-none-match');
     expect(issuer.requests[0]?.headers).toMatchObject({ 'if-none-match': '"v1"' });
     expect(issuer.requests[0]?.headers).not.toHaveProperty('if-modified-since');
@@ -171,12 +171,12 @@ describe.each(TRANSPORTS)('conditional requests over %s', (_name, make) => {
   it('does not believe a 304 it did not ask for', async () => {
     const { origin, requests, url } = await site({ '/robots.txt': { status: 304 } });
     const unasked = { kind: 'unreachable', status: 304, error: 'ERR_ROBOTS_NOT_MODIFIED' };
-    const validators = { url: url('/robots.txt'), etag: '"v1"' };
+    const copy = { finalUrl: url('/robots.txt'), etag: '"v1"' };
     expect(await fetch(origin)).toMatchObject(unasked);
-    expect(await fetch(origin, { validators: { ...validators, url: url('/other') } })).toMatchObject(unasked);
-    expect(await fetch(origin, { validators: { url: validators.url } })).toMatchObject(unasked);
+    expect(await fetch(origin, { copy: { ...copy, finalUrl: url('/other') } })).toMatchObject(unasked);
+    expect(await fetch(origin, { copy: { finalUrl: copy.finalUrl } })).toMatchObject(unasked);
     const profile = { ...PROFILE, conditionalRequests: false };
-    expect(await fetch(origin, { validators, profile })).toMatchObject(unasked);
+    expect(await fetch(origin, { copy, profile })).toMatchObject(unasked);
     expect(requests.some(({ headers }) => 'if-none-match' in headers)).toBe(false);
     expect(requests.length).toBe(4);
   });
