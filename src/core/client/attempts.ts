@@ -33,10 +33,7 @@ export interface AttemptMessage {
 const traced: TracedWork<AttemptMessage> = tracedWork('canfetch:attempt');
 
 /** `canfetch:fetch`: an attempt to fetch a robots.txt has ended. */
-export interface FetchMessage {
-  readonly origin: string;
-  /** `<origin>/robots.txt`. */
-  readonly url: string;
+export interface FetchMessage extends Pick<AttemptMessage, 'origin' | 'url' | 'revalidation'> {
   /**
    * The outcome. Do not change its body; in JSON it is the number of its `bytes`. `undefined` when all waiting callers
    * had left.
@@ -45,8 +42,6 @@ export interface FetchMessage {
   /** Epoch milliseconds. */
   readonly startedAt: number;
   readonly durationMs: number;
-  /** Whether the request was conditional. */
-  readonly revalidation: boolean;
 }
 
 const fetchChannel: Publisher<FetchMessage> = channel('canfetch:fetch');

@@ -2,6 +2,7 @@ import { abortSignalOf, quote, RobotsInvalidOptionsError, ignore } from '../base
 import { surviveManyCodings } from './content-coding.ts';
 import { FetchFailure, REDIRECT_OPAQUE, TRANSFER_CODING } from './failure.ts';
 import { isRetryable } from './stale-socket-retry.ts';
+import { LRUCache } from 'lru-cache';
 import type { ResponseHeaders, Transport, TransportRequest, TransportResponse } from './transport.ts';
 
 /** The part of a WHATWG `Response` that is used. A stub without `body` has `text()`. */
@@ -38,10 +39,14 @@ export function fetchTransport(fetch: FetchFunction): Transport {
   return new FetchTransport(fetch);
 }
 
+/** More idle sockets than any `fetch` keeps. */
+const MAX_RECENT = 1_024;
+
 class FetchTransport implements Transport {
   readonly acceptEncoding = 'identity';
   readonly #fetch: FetchFunction;
-  readonly #responded = new RecentOrigins();
+  /** Origins that responded recently. */
+  readonly #responded = new LRUCache<string, true>({ max: MAX_RECENT });
 
   constructor(fetch: FetchFunction) {
     this.#fetch = fetch;
@@ -57,7 +62,7 @@ class FetchTransport implements Transport {
       response = await this.#send(url, headers, abortSignal);
     }
     assertResponse(response, url);
-    this.#responded.add(url.origin);
+    this.#responded.set(url.origin, true);
     if (response.type === 'opaqueredirect' || response.status === 0) {
       discard(response.body);
       throw new FetchFailure(REDIRECT_OPAQUE);
@@ -69,27 +74,6 @@ class FetchTransport implements Transport {
     // A global `fetch` of a browser must not be called as a method.
     const fetch = this.#fetch;
     return fetch(url.href, { method: 'GET', headers: { ...headers }, redirect: 'manual', signal });
-  }
-}
-
-/** More idle sockets than any `fetch` keeps. */
-const MAX_RECENT = 1_024;
-
-class RecentOrigins {
-  readonly #origins = new Set<string>();
-
-  add(origin: string): void {
-    this.#origins.delete(origin);
-    this.#origins.add(origin);
-    if (this.#origins.size <= MAX_RECENT) return;
-    for (const oldest of this.#origins) {
-      this.#origins.delete(oldest);
-      return;
-    }
-  }
-
-  delete(origin: string): boolean {
-    return this.#origins.delete(origin);
   }
 }
 

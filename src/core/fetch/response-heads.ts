@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { Connector } from '../net/index.ts';
+import { type Connector, inspectingConnector } from '../net/index.ts';
 
 const VERSION = Buffer.from('HTTP/1.');
 /** The columns of the status code in a status line. */
@@ -22,22 +22,14 @@ const MAX_NAME = 'transfer-encoding'.length;
 
 /** Connects with `connect`, and corrects what the parser of undici reads from the sockets: see {@link ResponseHeads}. */
 export function correctingResponseHeads(connect: Connector): Connector {
-  return (target, callback) =>
-    connect(target, (...[error, socket]) => {
-      if (error !== null) {
-        callback(error, null);
-        return;
-      }
-      correctResponseHeads(socket);
-      callback(null, socket);
-    });
+  return inspectingConnector(connect, correctResponseHeads);
 }
 
 /**
  * Sees each chunk before undici does: a stream that is read on `readable` emits `data` for what `read()` is about to
  * return. The first chunk after a request was written begins a response.
  */
-function correctResponseHeads(socket: Socket): void {
+function correctResponseHeads(socket: Socket): undefined {
   let written = -1;
   let heads = new ResponseHeads();
   socket.on('data', (chunk: Buffer) => {

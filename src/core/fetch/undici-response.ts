@@ -25,7 +25,7 @@ export function toResponse(
   body.on('error', ignore);
   return {
     status: statusCode,
-    headers: new UndiciHeaders(headers),
+    headers: headersOf(headers),
     body,
     decode,
     hidesFields,
@@ -54,16 +54,12 @@ const JOINED: ReadonlySet<string> = new Set([
   'proxy-status',
 ]);
 
-class UndiciHeaders implements ResponseHeaders {
-  readonly #fields: ResponseData['headers'];
-
-  constructor(fields: ResponseData['headers']) {
-    this.#fields = fields;
-  }
-
-  get(name: string): string | undefined {
-    const value = this.#fields[name];
-    if (!Array.isArray(value)) return value;
-    return JOINED.has(name) ? value.join(', ') : value[0];
-  }
+function headersOf(fields: ResponseData['headers']): ResponseHeaders {
+  return {
+    get: (name) => {
+      const value = fields[name];
+      if (!Array.isArray(value)) return value;
+      return JOINED.has(name) ? value.join(', ') : value[0];
+    },
+  };
 }

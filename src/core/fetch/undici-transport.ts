@@ -24,6 +24,7 @@ import { StaleSocketRetry } from './stale-socket-retry.ts';
 import type { Transport, TransportRequest, TransportResponse } from './transport.ts';
 import { toResponse } from './undici-response.ts';
 import type { LookupFunction } from 'node:net';
+import { LRUCache } from 'lru-cache';
 import { Dispatcher, errors } from 'undici';
 
 /** Chooses the dispatcher of a request for robots.txt, redirects included. */
@@ -57,6 +58,9 @@ export function undiciTransport(options: UndiciTransportOptions = {}): Transport
   return new UndiciTransport(options);
 }
 
+/** More dispatchers than a crawler chooses from. */
+const MAX_DISPATCHERS = 100;
+
 /**
  * Has two sets of connections of its own: to any address, and to public addresses only. A kept-alive socket is reused
  * without another address check, so no socket may be in both. The cost is a second connection when a public site
@@ -70,8 +74,11 @@ class UndiciTransport implements Transport {
   readonly #reached = new ConnectedAddresses();
   #anywhere: DirectConnections | undefined;
   #publicOnly: DirectConnections | undefined;
-  /** Dispatchers of the caller or of the process, the oldest first. */
-  readonly #dispatchers = new Map<Dispatcher, KnownDispatcher>();
+  /** Dispatchers of the caller or of the process. */
+  readonly #dispatchers = new LRUCache<Dispatcher, KnownDispatcher>({
+    max: MAX_DISPATCHERS,
+    dispose: ({ sockets }) => sockets.unwatch(),
+  });
   #isClosed = false;
 
   constructor(options: UndiciTransportOptions) {
@@ -110,16 +117,8 @@ class UndiciTransport implements Transport {
   }
 
   #knownDispatcher(dispatcher: Dispatcher): KnownDispatcher {
-    let known = this.#dispatchers.get(dispatcher);
-    if (known === undefined) {
-      known = new KnownDispatcher(dispatcher);
-      this.#dispatchers.set(dispatcher, known);
-      const [[oldest, itsSockets] = []] = this.#dispatchers;
-      if (oldest !== undefined && this.#dispatchers.size > MAX_DISPATCHERS) {
-        itsSockets?.sockets.unwatch();
-        this.#dispatchers.delete(oldest);
-      }
-    }
+    const known = this.#dispatchers.get(dispatcher) ?? new KnownDispatcher(dispatcher);
+    this.#dispatchers.set(dispatcher, known);
     return known;
   }
 
@@ -157,13 +156,10 @@ class UndiciTransport implements Transport {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#ownLookup?.close();
-    for (const { sockets } of this.#dispatchers.values()) sockets.unwatch();
+    this.#dispatchers.clear();
     await Promise.all([this.#anywhere?.destroy(), this.#publicOnly?.destroy()]);
   }
 }
-
-/** More dispatchers than a crawler chooses from. */
-const MAX_DISPATCHERS = 100;
 
 /** A dispatcher of the caller or of the process, and what is known of its sockets. */
 class KnownDispatcher {

@@ -9,6 +9,19 @@ export type Connector = buildConnector.connector;
 /** undici's `buildConnector`, or its replacement in a test. */
 export type BuildConnector = (options: buildConnector.BuildOptions) => Connector;
 
+/** Connects with `connect`, and hands each socket to `inspect`, which may refuse it with an error. */
+export function inspectingConnector(
+  connect: Connector,
+  inspect: (socket: Socket, target: buildConnector.Options) => Error | undefined,
+): Connector {
+  return (target, callback) =>
+    connect(target, (...[error, socket]) => {
+      const refusal = error ?? inspect(socket, target);
+      if (refusal === undefined) callback(null, socket!);
+      else callback(refusal, null);
+    });
+}
+
 /**
  * Opens sockets to public addresses only. undici reuses kept-alive sockets without another lookup. So requests that
  * must go to public addresses have agents of their own, which never hold a socket to another address.
@@ -18,28 +31,22 @@ export function publicOnlyConnector(
   lookup: LookupFunction,
   build: BuildConnector = buildConnector,
 ): Connector {
-  const connect = build({ ...options, lookup: publicOnlyLookup(lookup) });
-  return (target, callback) => {
-    if (isPublicHost(target.hostname) === false) {
-      // undici cannot handle a callback in the same turn.
-      process.nextTick(callback, refusedHost(target.hostname), null);
-      return;
-    }
-    connect(target, (...[error, socket]) => {
-      if (error !== null) {
-        callback(error, null);
-        return;
-      }
+  const connect = inspectingConnector(
+    build({ ...options, lookup: publicOnlyLookup(lookup) }),
+    (socket, { hostname }) => {
       // The lookup has chosen public addresses. This check covers all other ways to a wrong address.
       const address = socket.remoteAddress ?? '';
       const purpose = specialPurposeOf(address);
-      if (purpose === undefined) {
-        callback(null, socket);
-        return;
-      }
+      if (purpose === undefined) return undefined;
       socket.destroy();
-      callback(new RobotsAddressRefusedError(target.hostname, purpose, address), null);
-    });
+      return new RobotsAddressRefusedError(hostname, purpose, address);
+    },
+  );
+  return (target, callback) => {
+    // undici cannot handle a callback in the same turn.
+    if (isPublicHost(target.hostname) === false)
+      process.nextTick(callback, refusedHost(target.hostname), null);
+    else connect(target, callback);
   };
 }
 
@@ -50,19 +57,11 @@ export function recordingConnector(
   reached: ConnectedAddresses,
   build: BuildConnector = buildConnector,
 ): Connector {
-  const connect = build({ ...options, lookup });
-  return (target, callback) => {
-    connect(target, (...[error, socket]) => {
-      if (error !== null) {
-        callback(error, null);
-        return;
-      }
-      // A literal address needs no record.
-      if (isPublicHost(target.hostname) === undefined)
-        reached.connected(`${target.protocol}//${target.host ?? target.hostname}`, socket);
-      callback(null, socket);
-    });
-  };
+  return inspectingConnector(build({ ...options, lookup }), (socket, { protocol, hostname, host }) => {
+    // A literal address needs no record.
+    if (isPublicHost(hostname) === undefined) reached.connected(`${protocol}//${host ?? hostname}`, socket);
+    return undefined;
+  });
 }
 
 interface Reached {
