@@ -3,7 +3,7 @@ import { codeOf, isRobotsError, causesOf } from '../../core/base/index.ts';
 import type { RobotsClient } from '../../core/client/index.ts';
 import type { DecisionUsage, Purpose } from '../../core/decision/index.ts';
 import { refusalIn } from '../../guards/shared/index.ts';
-import { printable } from '../answers/text/index.ts';
+import { printable } from '../../core/base/printable.ts';
 import { purposeFields, urlField, ToolError } from './fields.ts';
 import { assertText, mediaType, readText, type TextPart } from './page-text.ts';
 import { makeTool, type Tool } from './tool.ts';

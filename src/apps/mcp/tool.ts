@@ -1,8 +1,8 @@
 import { omitUndefined } from '../../core/base/index.ts';
 import type { CallToolResult, Tool as ToolDescription } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
-import { inputSentence } from '../answers/input/index.ts';
-import { printable } from '../answers/text/index.ts';
+import { inputSentence } from '../answers/input/invalid-input.ts';
+import { printable } from '../../core/base/printable.ts';
 import { refusalFields, refusalFieldsOf, ToolError } from './fields.ts';
 
 /** The result of a tool: data that fits its output schema, and text for the model. */

@@ -14,9 +14,10 @@ import {
   withReason,
 } from './fields.ts';
 import { makeTool, type Tool } from './tool.ts';
-import { annotate, type AnnotatedLine, explainUrl, type UrlExplanation } from '../answers/index.ts';
+import { annotate, type AnnotatedLine, explainUrl, type UrlExplanation } from '../answers/explanation.ts';
+import { printable } from '../../core/base/printable.ts';
+import { whySentence } from '../answers/text/reasons.ts';
 import { type Group, type Usage, usage } from '../../core/rules/index.ts';
-import { printable, whySentence } from '../answers/text/index.ts';
 import { policyData, rule } from '../answers/schema.ts';
 
 /** `check_url`: the decision about one URL. */

@@ -1,7 +1,7 @@
 import type { PurposeOptions } from '../../core/client/index.ts';
 import { engineOf } from '../../core/client/engine.ts';
 import type { Decision, Purpose } from '../../core/decision/index.ts';
-import { renderRecord } from '../answers/text/index.ts';
+import { renderRecord } from '../answers/text/json.ts';
 import type { Agent } from '../../core/rules/agent-tokens.ts';
 import type { Exchange, Service } from './exchange.ts';
 import { onlyKnown, onlyOne, readAgents, readPurpose, soleParameter } from './request.ts';

@@ -3,7 +3,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RobotsClient } from '../../core/client/index.ts';
 import type { ProfileName } from '../../core/lifecycle/index.ts';
 import type { Metrics } from './metrics.ts';
-import { BrokenPipeError, truncateToWidth, jsonLine, withoutUserinfo } from '../answers/text/index.ts';
+import { BrokenPipeError } from '../answers/text/output.ts';
+import { truncateToWidth } from '../answers/text/layout.ts';
+import { jsonLine, withoutUserinfo } from '../../core/base/printable.ts';
 import type { AccessLine } from '../answers/schema.ts';
 
 /** Limits that protect the service from slow or numerous requests. */

@@ -9,7 +9,7 @@ import type {
 } from '../answers/schema.ts';
 import { describeDiagnostic } from '../../core/rules/lint/describe-diagnostic.ts';
 import { explain, lint, type RobotsFile, usage } from '../../core/rules/index.ts';
-import { groupLines, runnerUpOf } from '../answers/index.ts';
+import { groupLines, runnerUpOf } from '../answers/explanation.ts';
 import { type Profile, refreshAheadAt } from '../../core/lifecycle/index.ts';
 
 /** Makes the verdict of a file for `agent`. `target` is a URL, or a path that starts with `/`. */

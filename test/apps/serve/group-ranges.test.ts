@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { annotate } from '../../../src/apps/answers/index.ts';
+import { annotate } from '../../../src/apps/answers/explanation.ts';
 import { parseRobots } from '../../../src/core/rules/index.ts';
 import { groupRanges, verdictBy } from '../../../src/apps/serve/verdicts.ts';
 

@@ -8,8 +8,8 @@ import type {
   RecordChange,
   SideVerdict,
   VerdictChange,
-  RuleChange,
-} from '../comparison/index.ts';
+} from '../comparison/compare.ts';
+import type { RuleChange } from '../comparison/rule-changes.ts';
 
 interface AnyRuleChange {
   readonly kind: RuleChange['kind'];

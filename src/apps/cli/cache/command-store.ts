@@ -19,9 +19,9 @@ import type { OnDamage, QuarantinedDatabase, StoreEntry } from '../../../stores/
 import { DEFAULT_MAX_BODY_BYTES, mapConcurrent } from '../../../core/base/index.ts';
 import type { ParsedArguments } from '../frame/command.ts';
 import { isRedisUrl, openPathStore, storeExists } from '../frame/store-option.ts';
-import { quoted } from '../../answers/text/index.ts';
+import { quoted } from '../../../core/base/printable.ts';
+import { UsageError } from '../../answers/session.ts';
 import { readProfile, readStore } from '../frame/settings.ts';
-import { UsageError } from '../../answers/index.ts';
 import { type RestoreRejection, SnapshotReader } from '../../../core/cache/snapshot.ts';
 
 /** An entry of a store whose key names a record. `record` is absent when its value cannot be read. */

@@ -2,21 +2,12 @@ import { createInterface } from 'node:readline';
 import { omitUndefined } from '../../../core/base/index.ts';
 import { snapshotHeader } from '../../../core/cache/snapshot.ts';
 import { DEFAULT_ADDRESS_POLICY } from '../../../core/net/address-policy.ts';
-import { readOrigin } from '../../answers/input/index.ts';
-import { type Session, UsageError } from '../../answers/index.ts';
+import { readOrigin } from '../../answers/input/load-robots.ts';
+import { type Session, UsageError } from '../../answers/session.ts';
+import { ago, ahead, count, definitions, duration, grid } from '../../answers/text/layout.ts';
+import { jsonLine, printable, quoted } from '../../../core/base/printable.ts';
+import { Output } from '../../answers/text/output.ts';
 import type { ImportLine, StoredLine } from '../../answers/schema.ts';
-import {
-  ago,
-  ahead,
-  count,
-  definitions,
-  duration,
-  grid,
-  jsonLine,
-  Output,
-  printable,
-  quoted,
-} from '../../answers/text/index.ts';
 import { productToken } from '../../../core/rules/index.ts';
 import { type CacheNamespace, namespaceKey } from '../../../core/store/index.ts';
 import { cacheActions } from '../frame/options.ts';

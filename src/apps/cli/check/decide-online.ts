@@ -1,10 +1,11 @@
 import { isRobotsError } from '../../../core/base/index.ts';
 import { engineOf } from '../../../core/client/engine.ts';
 import type { Purpose } from '../../../core/decision/index.ts';
-import { type TargetResult, type Decider, type Session, tooLongError } from '../../answers/index.ts';
+import { type Decider, type TargetResult, tooLongError } from '../../answers/target-result.ts';
+import type { Session } from '../../answers/session.ts';
+import type { Target } from '../../answers/input/targets.ts';
 import { openClient } from '../frame/open-client.ts';
 import { agentOf, type OnlineSettings } from '../frame/settings.ts';
-import type { Target } from '../../answers/input/index.ts';
 
 /** Decides by fetching robots.txt from the origins. With `purpose`, decisions have `usage`. An abort of `signal` rejects pending decisions. */
 export async function decideOnline(

@@ -1,40 +1,27 @@
 import { mapBatches } from '../../../core/base/index.ts';
+import { decideOffline } from '../../answers/decide-offline.ts';
+import { type Decider, isUndecided, isUnwanted, type ReportedDecision } from '../../answers/target-result.ts';
+import { type Session, UsageError } from '../../answers/session.ts';
+import { ListPosition, targets } from '../../answers/input/targets.ts';
+import { readsStdin } from '../../answers/input/load-robots.ts';
 import {
-  decideOffline,
-  type Decider,
-  isUndecided,
-  isUnwanted,
-  type ReportedDecision,
-  type Session,
-  UsageError,
-} from '../../answers/index.ts';
-import { ListPosition, readsStdin, targets } from '../../answers/input/index.ts';
+  agentSentence,
+  delaySentence,
+  looksNote,
+  looksSentence,
+  purposeSentence,
+  ruleText,
+  truncatedSentence,
+} from '../../answers/text/sentences.ts';
+import { ago, ahead, count, definitions, duration, type Palette } from '../../answers/text/layout.ts';
+import { fileName, printable } from '../../../core/base/printable.ts';
+import { reasons, reasonText, whySentence } from '../../answers/text/reasons.ts';
+import { renderRecord } from '../../answers/text/json.ts';
 import { type ExitCode, exitCode, type ParsedArguments } from '../frame/command.ts';
 import { interruptible } from '../frame/interruptible.ts';
 import { type Kind, type ListLayout, ListReport } from '../frame/list-report.ts';
 import type { Format } from '../frame/options.ts';
 import { onlineSettings, readForm, readPurpose } from '../frame/settings.ts';
-import {
-  agentSentence,
-  ago,
-  ahead,
-  count,
-  definitions,
-  delaySentence,
-  duration,
-  fileName,
-  looksNote,
-  looksSentence,
-  type Palette,
-  printable,
-  purposeSentence,
-  reasons,
-  reasonText,
-  renderRecord,
-  ruleText,
-  truncatedSentence,
-  whySentence,
-} from '../../answers/text/index.ts';
 
 /** At most 512 URLs are in progress at once. The client limits its fetches; this limits the URLs that wait for them. */
 const IN_ORDER = { concurrency: 512, ordered: true };

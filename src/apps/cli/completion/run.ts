@@ -1,5 +1,5 @@
-import type { Session } from '../../answers/index.ts';
-import { writeWhole } from '../../answers/text/index.ts';
+import type { Session } from '../../answers/session.ts';
+import { writeWhole } from '../../answers/text/output.ts';
 import {
   type ParsedArguments,
   type Program,

@@ -2,37 +2,25 @@ import { colourChoice, onlineSettings, readFormat } from '../frame/settings.ts';
 import { profiles } from '../../../core/lifecycle/index.ts';
 import { isRobotsError, TimeSlice } from '../../../core/base/index.ts';
 import { type ExitCode, exitCode, type ParsedArguments } from '../frame/command.ts';
-import {
-  count,
-  fileName,
-  jsonLine,
-  type Palette,
-  paletteFor,
-  printable,
-  quoted,
-  ruleText,
-  writeWhole,
-} from '../../answers/text/index.ts';
-import type { ComparisonResult } from '../../answers/schema.ts';
-import { type Session, tokensOf, UsageError } from '../../answers/index.ts';
-import { interruptible } from '../frame/interruptible.ts';
+import { count, type Palette, paletteFor } from '../../answers/text/layout.ts';
+import { fileName, jsonLine, printable, quoted } from '../../../core/base/printable.ts';
+import { ruleText } from '../../answers/text/sentences.ts';
+import { writeWhole } from '../../answers/text/output.ts';
+import { type Session, UsageError } from '../../answers/session.ts';
+import { tokensOf } from '../../answers/decide-offline.ts';
 import {
   type AgentDifference,
   type ComparedFile,
   FileComparison,
   type RecordChange,
-  type RuleChange,
   type SideVerdict,
   type VerdictChange,
-} from '../../answers/comparison/index.ts';
-import {
-  absenceOf,
-  readsStdin,
-  RobotsLoader,
-  rulesInForce,
-  type Target,
-  targets,
-} from '../../answers/input/index.ts';
+} from '../../answers/comparison/compare.ts';
+import type { RuleChange } from '../../answers/comparison/rule-changes.ts';
+import { absenceOf, readsStdin, RobotsLoader, rulesInForce } from '../../answers/input/load-robots.ts';
+import { type Target, targets } from '../../answers/input/targets.ts';
+import type { ComparisonResult } from '../../answers/schema.ts';
+import { interruptible } from '../frame/interruptible.ts';
 import { openClient } from '../frame/open-client.ts';
 import type { RobotsFile } from '../../../core/rules/index.ts';
 

@@ -3,18 +3,12 @@ import {
   type AnnotatedLine,
   type OmittedLines,
   type ProfileDecision,
-  type ReportedDecision,
   type UrlExplanation,
-} from '../../answers/index.ts';
-import {
-  count,
-  truncateToWidth,
-  definitions,
-  fileName,
-  type Palette,
-  printable,
-  ruleText,
-} from '../../answers/text/index.ts';
+} from '../../answers/explanation.ts';
+import type { ReportedDecision } from '../../answers/target-result.ts';
+import { count, definitions, type Palette, truncateToWidth } from '../../answers/text/layout.ts';
+import { fileName, printable } from '../../../core/base/printable.ts';
+import { ruleText } from '../../answers/text/sentences.ts';
 import type { Decision } from '../../../core/decision/index.ts';
 import { type RobotsFile, usage } from '../../../core/rules/index.ts';
 import {

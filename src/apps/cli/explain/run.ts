@@ -2,25 +2,18 @@ import { omitUndefined } from '../../../core/base/index.ts';
 import type { Purpose } from '../../../core/decision/index.ts';
 import { profiles } from '../../../core/lifecycle/index.ts';
 import { parseRobots } from '../../../core/rules/index.ts';
-import {
-  deciderByFile,
-  fileSource,
-  explainFile,
-  explainUrl,
-  isUndecided,
-  isUnwanted,
-  type Session,
-  truncationWarning,
-  type UrlExplanation,
-  UsageError,
-  usageFor,
-} from '../../answers/index.ts';
-import { jsonLine, policyRecord, writeWhole } from '../../answers/text/index.ts';
+import { deciderByFile, fileSource, truncationWarning, usageFor } from '../../answers/decide-offline.ts';
+import { explainFile, explainUrl, type UrlExplanation } from '../../answers/explanation.ts';
+import { isUndecided, isUnwanted } from '../../answers/target-result.ts';
+import { type Session, UsageError } from '../../answers/session.ts';
+import { jsonLine } from '../../../core/base/printable.ts';
+import { policyRecord } from '../../answers/text/json.ts';
+import { writeWhole } from '../../answers/text/output.ts';
+import { readOrigin, readRobots } from '../../answers/input/load-robots.ts';
 import type { ExplainedByFile, ExplainedUrl, PageFetchResult } from '../../answers/schema.ts';
 import { type ParsedArguments, type ExitCode, exitCode } from '../frame/command.ts';
 import { interruptible } from '../frame/interruptible.ts';
 import { openClient } from '../frame/open-client.ts';
-import { readOrigin, readRobots } from '../../answers/input/index.ts';
 import {
   agentOf,
   layoutOf,

@@ -1,7 +1,7 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 import type { Command, CommandOption, ParsedArguments } from './command.ts';
 import { commonOptions } from './options.ts';
-import { quoted } from '../../answers/text/index.ts';
+import { quoted } from '../../../core/base/printable.ts';
 import { UsageError } from '../../answers/session.ts';
 import { closestChoice, omitUndefined, isWithinEditDistance } from '../../../core/base/index.ts';
 

@@ -1,4 +1,4 @@
-import type { Session } from '../../answers/index.ts';
+import type { Session } from '../../answers/session.ts';
 
 /**
  * Exit codes of the process. Each command defines what the first four mean for it; its table holds the meanings,

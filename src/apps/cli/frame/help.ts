@@ -1,5 +1,7 @@
-import { type Session, UsageError } from '../../answers/index.ts';
-import { quoted, widthOf, definitions, wrap, writeWhole } from '../../answers/text/index.ts';
+import { type Session, UsageError } from '../../answers/session.ts';
+import { quoted } from '../../../core/base/printable.ts';
+import { definitions, widthOf, wrap } from '../../answers/text/layout.ts';
+import { writeWhole } from '../../answers/text/output.ts';
 import {
   type Command,
   type ParsedArguments,

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import type { Session } from '../../answers/index.ts';
+import type { Session } from '../../answers/session.ts';
 
 /**
  * Runs `work` with a signal that aborts on Ctrl-C and when the work has ended. With `readsStdin`, standard input is

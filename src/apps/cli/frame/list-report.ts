@@ -1,16 +1,10 @@
-import { didYouMean, type Target } from '../../answers/input/index.ts';
-import type { InputError, ReportedDecision, Session, TargetResult } from '../../answers/index.ts';
-import {
-  type Palette,
-  truncateToWidth,
-  Output,
-  paletteFor,
-  progressOn,
-  printable,
-  withoutUserinfo,
-  widthOf,
-} from '../../answers/text/index.ts';
-import type { Progress } from '../../answers/text/index.ts';
+import { didYouMean } from '../../answers/input/load-robots.ts';
+import type { Target } from '../../answers/input/targets.ts';
+import type { InputError, ReportedDecision, TargetResult } from '../../answers/target-result.ts';
+import type { Session } from '../../answers/session.ts';
+import { type Palette, paletteFor, truncateToWidth, widthOf } from '../../answers/text/layout.ts';
+import { Output, type Progress, progressOn } from '../../answers/text/output.ts';
+import { printable, withoutUserinfo } from '../../../core/base/printable.ts';
 import { type ParsedArguments, type ResultExitCode, exitCode, mostSevere } from './command.ts';
 import type { Format } from './options.ts';
 import { colourChoice } from './settings.ts';

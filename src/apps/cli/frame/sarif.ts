@@ -1,7 +1,7 @@
 import { isAbsolute, relative, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { VERSION } from '../../../core/base/index.ts';
-import { escapeForTerminal } from '../../answers/text/index.ts';
+import { escapeForTerminal } from '../../../core/base/printable.ts';
 
 /** The content of a SARIF log that depends on the command. */
 export interface SarifRun {

@@ -1,4 +1,5 @@
-import { type ColourChoice, type Palette, paletteFor, quoted, widthOf } from '../../answers/text/index.ts';
+import { type ColourChoice, type Palette, paletteFor, widthOf } from '../../answers/text/layout.ts';
+import { quoted } from '../../../core/base/printable.ts';
 import { isPurpose, type Purpose } from '../../../core/decision/decision.ts';
 import { type ProfileName, profileNames } from '../../../core/lifecycle/profile.ts';
 import { productToken } from '../../../core/rules/agent.ts';

@@ -3,7 +3,7 @@ import { extname, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { EmbeddedStore, OnDamage } from '../../../stores/lmdb/lmdb.ts';
 import { causesOf, RobotsInvalidOptionsError } from '../../../core/base/index.ts';
-import { printable } from '../../answers/text/index.ts';
+import { printable } from '../../../core/base/printable.ts';
 
 /** The beginning of a `--store` that names a file of SQLite. */
 const SQLITE = 'sqlite:';

@@ -1,17 +1,11 @@
 import { layoutOf, onlineSettings, readFormat } from '../frame/settings.ts';
 import { profiles } from '../../../core/lifecycle/index.ts';
-import { absenceOf, type LoadedRobots, readsStdin, RobotsLoader } from '../../answers/input/index.ts';
-import { type Session, UsageError } from '../../answers/index.ts';
+import { absenceOf, type LoadedRobots, readsStdin, RobotsLoader } from '../../answers/input/load-robots.ts';
+import { type Session, UsageError } from '../../answers/session.ts';
+import { count, type Palette, wrap } from '../../answers/text/layout.ts';
+import { fileName, jsonLine, printable } from '../../../core/base/printable.ts';
+import { Output } from '../../answers/text/output.ts';
 import type { LintLine } from '../../answers/schema.ts';
-import {
-  count,
-  fileName,
-  jsonLine,
-  Output,
-  type Palette,
-  printable,
-  wrap,
-} from '../../answers/text/index.ts';
 import { type Dialect, lint, parseRobots, type Severity } from '../../../core/rules/index.ts';
 import { severities } from '../frame/options.ts';
 import {

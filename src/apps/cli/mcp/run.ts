@@ -1,8 +1,9 @@
 import { VERSION } from '../../../core/base/index.ts';
 import { makePageFetch } from '../../../guards/fetch/page-fetch.ts';
-import { connectStdio, loadSdk, makeTools } from '../../mcp/index.ts';
-import { type Session, UsageError } from '../../answers/index.ts';
-import { printable } from '../../answers/text/index.ts';
+import { connectStdio, loadSdk } from '../../mcp/connect-stdio.ts';
+import { makeTools } from '../../mcp/tools.ts';
+import { type Session, UsageError } from '../../answers/session.ts';
+import { printable } from '../../../core/base/printable.ts';
 import { type ParsedArguments, type ExitCode, exitCode } from '../frame/command.ts';
 import { interruptible, waitForShutdown } from '../frame/interruptible.ts';
 import { openClient } from '../frame/open-client.ts';

@@ -9,29 +9,21 @@ import type {
 } from '../../../core/decision/index.ts';
 import {
   agentSentence,
-  ago,
-  ahead,
-  cause,
-  count,
-  definitions,
   delaySentence,
-  instant,
-  jsonLine,
   lifetimeReason,
   looksSentence,
   nextAttemptReason,
-  type Palette,
-  policyRecord,
-  printable,
-  quoted,
-  whySentence,
-  writeWhole,
-} from '../../answers/text/index.ts';
+} from '../../answers/text/sentences.ts';
+import { ago, ahead, count, definitions, instant, type Palette } from '../../answers/text/layout.ts';
+import { cause, whySentence } from '../../answers/text/reasons.ts';
+import { jsonLine, printable, quoted } from '../../../core/base/printable.ts';
+import { policyRecord } from '../../answers/text/json.ts';
+import { writeWhole } from '../../answers/text/output.ts';
+import { readOrigin } from '../../answers/input/load-robots.ts';
+import type { Session } from '../../answers/session.ts';
 import { type ResultExitCode, type ExitCode, exitCode, type ParsedArguments } from '../frame/command.ts';
 import { interruptible } from '../frame/interruptible.ts';
 import { openClient } from '../frame/open-client.ts';
-import { readOrigin } from '../../answers/input/index.ts';
-import type { Session } from '../../answers/index.ts';
 import type { PolicyLine } from '../../answers/schema.ts';
 import {
   agentOf,

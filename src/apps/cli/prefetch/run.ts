@@ -1,8 +1,13 @@
 import { DEFAULT_CONCURRENCY, isRobotsError, mapBatches } from '../../../core/base/index.ts';
 import type { Decision } from '../../../core/decision/index.ts';
-import { ListPosition, openList, type Target, targetLines } from '../../answers/input/index.ts';
-import { type Session, type TargetResult, tooLongError, isUndecided } from '../../answers/index.ts';
-import { count, cause, jsonLine, looksNote } from '../../answers/text/index.ts';
+import { ListPosition, type Target, targetLines } from '../../answers/input/targets.ts';
+import { openList } from '../../answers/input/load-robots.ts';
+import type { Session } from '../../answers/session.ts';
+import { isUndecided, type TargetResult, tooLongError } from '../../answers/target-result.ts';
+import { count } from '../../answers/text/layout.ts';
+import { cause } from '../../answers/text/reasons.ts';
+import { jsonLine } from '../../../core/base/printable.ts';
+import { looksNote } from '../../answers/text/sentences.ts';
 import { DistinctOrigins, originOf } from '../../../core/url/index.ts';
 import { type ParsedArguments, type ExitCode, exitCode } from '../frame/command.ts';
 import { interruptible } from '../frame/interruptible.ts';

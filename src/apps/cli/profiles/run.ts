@@ -8,19 +8,11 @@ import {
   type UnreachablePhase,
 } from '../../../core/lifecycle/index.ts';
 import { dialects, type DialectTraits } from '../../../core/rules/dialect.ts';
-import {
-  definitions,
-  grid,
-  jsonLine,
-  type Palette,
-  quoted,
-  type Unversioned,
-  wrap,
-  duration,
-  writeWhole,
-} from '../../answers/text/index.ts';
+import { definitions, duration, grid, type Palette, wrap } from '../../answers/text/layout.ts';
+import { jsonLine, quoted, type Unversioned } from '../../../core/base/printable.ts';
+import { writeWhole } from '../../answers/text/output.ts';
+import { type Session, UsageError } from '../../answers/session.ts';
 import { type ParsedArguments, type ExitCode, exitCode } from '../frame/command.ts';
-import { type Session, UsageError } from '../../answers/index.ts';
 import type { ProfileLine } from '../../answers/schema.ts';
 import { notAmong } from '../frame/arguments.ts';
 

@@ -1,9 +1,9 @@
 import type { Readable } from 'node:stream';
 import { isRobotsError } from '../../../core/base/index.ts';
 import type { ReadLine, Replay, ReplayedLine } from '../../../extras/evidence/replay.ts';
-import { ListPosition } from '../../answers/input/index.ts';
+import { ListPosition } from '../../answers/input/targets.ts';
+import { printable } from '../../../core/base/printable.ts';
 import { UsageError } from '../../answers/session.ts';
-import { printable } from '../../answers/text/index.ts';
 
 /** Maximum length of a line, in characters. */
 const MAX_LINE_LENGTH = 256 * 1_024 * 1_024;

@@ -6,9 +6,11 @@ import {
 } from '../../../extras/evidence/replay.ts';
 import { isRobotsError, omitUndefined } from '../../../core/base/index.ts';
 import { locate, type LocatedUrl, originOf } from '../../../core/url/index.ts';
-import { type Session, UsageError } from '../../answers/index.ts';
-import { openList, readsStdin } from '../../answers/input/index.ts';
-import { count, Output, paletteFor, type Progress, progressOn, quoted } from '../../answers/text/index.ts';
+import { type Session, UsageError } from '../../answers/session.ts';
+import { openList, readsStdin } from '../../answers/input/load-robots.ts';
+import { count, paletteFor } from '../../answers/text/layout.ts';
+import { Output, type Progress, progressOn } from '../../answers/text/output.ts';
+import { quoted } from '../../../core/base/printable.ts';
 import { type ParsedArguments, type ExitCode, exitCode } from '../frame/command.ts';
 import { interruptible } from '../frame/interruptible.ts';
 import { colourChoice, readAgents, readFormat, readProfile } from '../frame/settings.ts';

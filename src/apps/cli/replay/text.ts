@@ -8,16 +8,10 @@ import {
   type ReplayReport,
 } from '../../../extras/evidence/replay.ts';
 import type { FileVersionLine } from '../../answers/schema.ts';
-import {
-  count,
-  duration,
-  instant,
-  type Palette,
-  printable,
-  reasons,
-  ruleText,
-} from '../../answers/text/index.ts';
-import { purposeSentence } from '../../answers/text/sentences.ts';
+import { count, duration, instant, type Palette } from '../../answers/text/layout.ts';
+import { printable } from '../../../core/base/printable.ts';
+import { reasons } from '../../answers/text/reasons.ts';
+import { purposeSentence, ruleText } from '../../answers/text/sentences.ts';
 
 const FAULTS: Readonly<Record<Extract<ReplayDifference, { kind: 'entry' }>['fault'], string>> = {
   'missing-lines': 'lines are missing before it',

@@ -8,7 +8,8 @@ import type {
 import type { Bodies, ReplayedLine } from '../../../extras/evidence/replay.ts';
 import type { LocatedUrl } from '../../../core/url/index.ts';
 import type { UrlHistoryLine } from '../../answers/schema.ts';
-import { count, instant, jsonLine, type Palette, printable } from '../../answers/text/index.ts';
+import { count, instant, type Palette } from '../../answers/text/layout.ts';
+import { jsonLine, printable } from '../../../core/base/printable.ts';
 import { attemptText, decisionText } from './text.ts';
 
 /** An entry, and where it is. */

@@ -15,7 +15,8 @@ import type {
 } from '../../answers/schema.ts';
 import { omitUndefined } from '../../../core/base/index.ts';
 import { UsageError } from '../../answers/session.ts';
-import { count, jsonLine, type Palette } from '../../answers/text/index.ts';
+import { count, type Palette } from '../../answers/text/layout.ts';
+import { jsonLine } from '../../../core/base/printable.ts';
 import type { LocatedUrl } from '../../../core/url/index.ts';
 import { differenceText, earlyText, type FileVersion, reportText, versionText } from './text.ts';
 import { UrlHistory } from './url-history.ts';

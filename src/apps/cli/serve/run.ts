@@ -2,23 +2,14 @@ import { type ParsedArguments, type ExitCode, exitCode } from '../frame/command.
 import { waitForShutdown } from '../frame/interruptible.ts';
 import { openClient } from '../frame/open-client.ts';
 import { assertNoOperand, readWholeNumber, onlineSettings } from '../frame/settings.ts';
-import { printable, quoted, writeWhole } from '../../answers/text/index.ts';
-import { type Session, UsageError } from '../../answers/index.ts';
-import {
-  accessLog,
-  AllowedHosts,
-  DEFAULT_LIMITS,
-  loadPromClient,
-  MAX_STREAMS,
-  Metrics,
-  type PromClient,
-  type RunningServer,
-  type ServerOptions,
-  type Service,
-  type ServiceLimits,
-  startServer,
-  STREAM_CONCURRENCY,
-} from '../../serve/index.ts';
+import { printable, quoted } from '../../../core/base/printable.ts';
+import { writeWhole } from '../../answers/text/output.ts';
+import { type Session, UsageError } from '../../answers/session.ts';
+import { accessLog, DEFAULT_LIMITS, type Service, type ServiceLimits } from '../../serve/exchange.ts';
+import { AllowedHosts } from '../../serve/allowed-hosts.ts';
+import { loadPromClient, Metrics, type PromClient } from '../../serve/metrics.ts';
+import { MAX_STREAMS, STREAM_CONCURRENCY } from '../../serve/stream.ts';
+import { type RunningServer, type ServerOptions, startServer } from '../../serve/server.ts';
 
 const DEFAULT_HOST = '127.0.0.1';
 /** Recalls RFC 9309, and is close to 8080, the usual port of local services. */

@@ -1,7 +1,9 @@
 import type { Readable } from 'node:stream';
-import { type RulesInForce, type Target, targetLines } from '../../answers/input/index.ts';
-import { notATarget, tokensOf, UsageError } from '../../answers/index.ts';
-import { fileName, quoted } from '../../answers/text/index.ts';
+import type { RulesInForce } from '../../answers/input/load-robots.ts';
+import { type Target, targetLines } from '../../answers/input/targets.ts';
+import { notATarget, tokensOf } from '../../answers/decide-offline.ts';
+import { UsageError } from '../../answers/session.ts';
+import { fileName, quoted } from '../../../core/base/printable.ts';
 import type { Verdict } from '../../../core/rules/index.ts';
 import { originOf } from '../../../core/url/index.ts';
 import { isAgent } from '../frame/settings.ts';

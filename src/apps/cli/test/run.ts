@@ -7,22 +7,14 @@ import {
   readsStdin,
   RobotsLoader,
   rulesInForce,
-} from '../../answers/input/index.ts';
-import { fileSource, type Session, truncationWarning, UsageError } from '../../answers/index.ts';
+} from '../../answers/input/load-robots.ts';
+import { fileSource, truncationWarning } from '../../answers/decide-offline.ts';
+import { type Session, UsageError } from '../../answers/session.ts';
+import { agentSentence, looksSentence, ruleText } from '../../answers/text/sentences.ts';
+import { count, type Palette, paletteFor } from '../../answers/text/layout.ts';
+import { fileName, jsonLine, printable, type Unversioned } from '../../../core/base/printable.ts';
+import { Output } from '../../answers/text/output.ts';
 import type { TestLine } from '../../answers/schema.ts';
-import {
-  agentSentence,
-  count,
-  fileName,
-  jsonLine,
-  looksSentence,
-  Output,
-  type Palette,
-  paletteFor,
-  printable,
-  ruleText,
-  type Unversioned,
-} from '../../answers/text/index.ts';
 import { originOf } from '../../../core/url/index.ts';
 import { type ExitCode, exitCode, type ParsedArguments } from '../frame/command.ts';
 import { interruptible } from '../frame/interruptible.ts';

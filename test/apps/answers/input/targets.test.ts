@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { expect, it } from 'vitest';
-import { ListPosition, targetLines } from '../../../../src/apps/answers/input/index.ts';
+import { ListPosition, targetLines } from '../../../../src/apps/answers/input/targets.ts';
 
 it.each(['https://example.com/', 'https://ä.example/ж'])(
   'is the share of a file up to the line that was reached, however far ahead it was read: %s',

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Decision } from '../../../../src/core/decision/index.ts';
-import { jsonLine, renderRecord } from '../../../../src/apps/answers/text/index.ts';
+import { jsonLine } from '../../../../src/core/base/printable.ts';
+import { renderRecord } from '../../../../src/apps/answers/text/json.ts';
 import fc from '../../../support/fast-check.ts';
 
 /** What a record must be, byte by byte: all its fields in their order, written by `JSON.stringify`. */

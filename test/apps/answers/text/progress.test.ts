@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { progressOn } from '../../../../src/apps/answers/text/index.ts';
+import { progressOn } from '../../../../src/apps/answers/text/output.ts';
 import { Collector } from '../../cli/session.ts';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
