@@ -1,4 +1,4 @@
-import { Lazy } from '../../src/core/base/index.ts';
+import { DEFAULT_MAX_BODY_BYTES, Lazy } from '../../src/core/base/index.ts';
 import { setImmediate } from 'node:timers/promises';
 import { benchFiles, random } from '../bench/files.ts';
 import { markdown } from '../bench/measure.ts';
@@ -25,7 +25,6 @@ const DAYS = 7;
 const SESSIONS_PER_ORIGIN_AND_DAY = 10;
 const LINKS = 10;
 const DAY_MS = 24 * 60 * 60 * 1000;
-const MAX_BODY_BYTES = 512_000;
 const START = Date.UTC(2026, 0, 1);
 /** A share of the hosts fails for two days, the third and the fourth. */
 const OUTAGE = { share: 0.03, from: START + 2 * DAY_MS, until: START + 4 * DAY_MS };
@@ -49,7 +48,7 @@ async function simulate(members: number): Promise<string[]> {
   const store = new CountingStore(clock);
   const profile = profiles.rfc9309;
   const profileOf = (): typeof profile => profile;
-  const codec = new RecordCodec({ maxBodyBytes: MAX_BODY_BYTES, profileOf });
+  const codec = new RecordCodec({ maxBodyBytes: DEFAULT_MAX_BODY_BYTES, profileOf });
   const tally: Tally = { sessions: 0, attempts: 0, fromStore: 0, fromNetwork: 0, lastGood: 0, disallowed: 0 };
   const hosts = Array.from({ length: ORIGINS }, (_, index) => ({
     origin: `https://site-${index}.example`,
@@ -71,8 +70,8 @@ async function simulate(members: number): Promise<string[]> {
       kind: 'success',
       status: 200,
       headers: {},
-      body: file.bytes.subarray(0, MAX_BODY_BYTES),
-      truncated: file.bytes.length > MAX_BODY_BYTES,
+      body: file.bytes.subarray(0, DEFAULT_MAX_BODY_BYTES),
+      truncated: file.bytes.length > DEFAULT_MAX_BODY_BYTES,
     };
   };
   const troubles: StoreEvent[] = [];

@@ -14,6 +14,7 @@ import { smallDisk } from '../../support/small-disk.ts';
 import { startRedis } from '../../support/redis-server.ts';
 import { describeWithSqlite } from '../../support/sqlite.ts';
 import { cli, type CliInput, type CliResult, records } from './session.ts';
+import { DEFAULT_MAX_BODY_BYTES } from '../../../src/core/base/index.ts';
 
 const RULES = 'User-agent: *\nDisallow: /private\n';
 
@@ -228,7 +229,10 @@ describe('importSnapshot', () => {
 
   /** A store whose writes end when `together` of them wait, as those of a transaction do. */
   function storeThatGathers(together: number, failure?: Error) {
-    const codec = new RecordCodec({ maxBodyBytes: 512_000, profileOf: () => profiles[profile] });
+    const codec = new RecordCodec({
+      maxBodyBytes: DEFAULT_MAX_BODY_BYTES,
+      profileOf: () => profiles[profile],
+    });
     const written: string[] = [];
     let waiting: (() => void)[] = [];
     const opened = {
@@ -289,7 +293,7 @@ it('a full disk is one line, without a stack', async (context) => {
   const { error } = console;
   console.error = (...values: unknown[]): void => void printed.push(...values);
   onTestFinished(() => void (console.error = error));
-  const codec = new RecordCodec({ maxBodyBytes: 512_000, profileOf: () => profiles.rfc9309 });
+  const codec = new RecordCodec({ maxBodyBytes: DEFAULT_MAX_BODY_BYTES, profileOf: () => profiles.rfc9309 });
   const lines = Array.from({ length: 200 }, (_, at) => {
     const origin = `https://site${at}.example`;
     const finalUrl = `${origin}/robots.txt`;

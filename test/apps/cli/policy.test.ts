@@ -3,6 +3,7 @@ import { attemptFields } from '../../../src/apps/cli/policy/run.ts';
 import { START, testClient } from '../../support/client.ts';
 import { type Site, startSite } from '../../support/site.ts';
 import { cli, masked, records } from './session.ts';
+import { DEFAULT_MAX_BODY_BYTES } from '../../../src/core/base/index.ts';
 
 const ROBOTS = `User-agent: *
 Disallow: /private
@@ -115,7 +116,7 @@ describe('policy', () => {
       groups: [{ rules: [{ pattern: '/private', line: 2 }] }, { agentLines: [{ names: ['Googlebot'] }, {}] }],
       crawlDelayMs: 2_000,
       requestRateMs: 5_000,
-      file: { sizeBytes: ROBOTS.length, limitBytes: 512_000, truncated: false },
+      file: { sizeBytes: ROBOTS.length, limitBytes: DEFAULT_MAX_BODY_BYTES, truncated: false },
     });
     expect(policy['underProfiles']).toHaveLength(5);
     expect(policy).not.toHaveProperty('rules');

@@ -4,6 +4,7 @@ import { type RobotsClient, type RobotsClientOptions } from '../../../src/index.
 import { DAY, HOUR, MINUTE, SECOND, START, testClient, type VirtualClock } from '../../support/client.ts';
 import { type FtpScript, type FtpSite, startFtpSite } from '../../support/ftp-site.ts';
 import { type FtpServer, startVsftpd, vsftpdProgram } from '../../support/vsftpd.ts';
+import { DEFAULT_MAX_BODY_BYTES } from '../../../src/core/base/index.ts';
 
 const RULES = 'User-agent: *\nDisallow: /private\nCrawl-delay: 2\n';
 const open: { close(): Promise<unknown> }[] = [];
@@ -255,7 +256,7 @@ describe.skipIf(program === undefined)('an ftp: origin served by vsftpd', () => 
     expect(await robots.canFetch(`${origin}/pub`)).toBe(true);
     const { file } = await robots.policy(origin);
     expect(file).toMatchObject({ truncated: true });
-    expect(file?.sizeBytes).toBeLessThanOrEqual(512_000);
+    expect(file?.sizeBytes).toBeLessThanOrEqual(DEFAULT_MAX_BODY_BYTES);
   });
 
   it('can be prefetched beside others', async () => {

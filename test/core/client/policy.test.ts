@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { profiles } from '../../../src/index.ts';
 import { HOUR, MINUTE, SECOND, START, testClient } from '../../support/client.ts';
 import { openedSite as site, openedClient as client } from '../../support/opened.ts';
+import { DEFAULT_MAX_BODY_BYTES } from '../../../src/core/base/index.ts';
 
 const RULES = 'User-agent: *\nDisallow: /private\nCrawl-delay: 2\n\nUser-agent: OtherBot\nDisallow: /other\n';
 
@@ -86,7 +87,7 @@ describe('policy', () => {
       why: { source: 'max-age', seconds: 60, ageSeconds: 0, lifetimeMs: 10 * MINUTE, clampedBy: 'min' },
     });
     expect(policy.nextAttempt).toEqual({ at: START + 8.55 * MINUTE, why: 'refresh-ahead' });
-    expect(policy.file).toMatchObject({ sizeBytes: RULES.length, limitBytes: 512_000 });
+    expect(policy.file).toMatchObject({ sizeBytes: RULES.length, limitBytes: DEFAULT_MAX_BODY_BYTES });
     expect(policy.file?.finalUrl).toBe(server.url('/r.txt'));
   });
 

@@ -7,6 +7,7 @@ import type { Outcome } from '../../../src/core/lifecycle/outcome.ts';
 import { type Profile, profiles } from '../../../src/core/lifecycle/profile.ts';
 import { type Handler, type Script, type Site, startRawSite, startSite } from '../../support/site.ts';
 import { afterAll, afterEach } from 'vitest';
+import { DEFAULT_MAX_BODY_BYTES } from '../../../src/core/base/index.ts';
 
 export const AGENT = 'ExampleBot/1.0 (+https://example.com/bot)';
 
@@ -70,7 +71,7 @@ export const bodyOf = (outcome: Outcome): string =>
   outcome.kind === 'success' ? text(outcome.body) : `(${outcome.kind})`;
 
 /** The default limit of a body. */
-export const LIMIT = 512_000;
+export const LIMIT: number = DEFAULT_MAX_BODY_BYTES;
 
 export const RULES = 'User-agent: *\nDisallow: /x\n';
 

@@ -11,9 +11,10 @@ import { RecordCodec } from '../../../../src/core/store/record/record-codec.ts';
 import fc from '../../../support/fast-check.ts';
 import { DAY, HOUR, outcomes, SECOND, START, Story } from '../../lifecycle/support.ts';
 import { runs } from '../../../support/thorough.ts';
+import { DEFAULT_MAX_BODY_BYTES } from '../../../../src/core/base/index.ts';
 
 const ORIGIN = 'https://example.com';
-const LIMIT = 512_000;
+const LIMIT = DEFAULT_MAX_BODY_BYTES;
 
 function codecFor(profile: Profile = profiles.rfc9309, maxBodyBytes = LIMIT): RecordCodec {
   return new RecordCodec({ maxBodyBytes, profileOf: () => profile });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readStoredRecord } from '../../../../src/core/store/record/record-schema.ts';
+import { DEFAULT_MAX_BODY_BYTES } from '../../../../src/core/base/index.ts';
 
 const URL = 'https://example.com/robots.txt';
 const LATEST = 8.64e15;
@@ -13,7 +14,7 @@ type Members = Readonly<Record<string, unknown>>;
 
 const entry = (record: Members, more: Members = {}): unknown => ({
   record: { origin: 'https://example.com', ...record },
-  maxBodyBytes: 512_000,
+  maxBodyBytes: DEFAULT_MAX_BODY_BYTES,
   keepCopyOnUnavailableMs: 0,
   ...more,
 });
