@@ -73,9 +73,8 @@ export class RecordedOrigin {
 
   overridden({ override, because, sha256, profile }: OverrideEntry, text: Uint8Array | undefined): void {
     const url = this.origin + ROBOTS_PATH;
-    const robots = { url, finalUrl: url, hops: 0, source: 'override' } as const;
-    const digest = sha256 === undefined ? {} : { sha256 };
-    const base = { origin: this.origin, profile, robots: { ...robots, ...digest } };
+    const robots = omitUndefined({ url, finalUrl: url, hops: 0, source: 'override', sha256 } as const);
+    const base = { origin: this.origin, profile, robots };
     const { dialect } = this.profile;
     this.override =
       override === 'text'

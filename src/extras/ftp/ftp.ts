@@ -1,9 +1,5 @@
-import {
-  abortSignalOf,
-  assertKnownOptions,
-  invalid,
-  RobotsInvalidOptionsError,
-} from '../../core/base/index.ts';
+import { abortSignalOf, assertKnownOptions, invalid } from '../../core/base/index.ts';
+import { loadPeer } from '../../core/base/optional-peer.ts';
 import type { StatusClass } from '../../core/lifecycle/index.ts';
 import { NameLookup, publicOnlyLookup } from '../../core/net/index.ts';
 import { productToken } from '../../core/rules/index.ts';
@@ -60,7 +56,8 @@ const FILE_UNAVAILABLE = 550;
  */
 export function ftpTransport(options: FtpTransportOptions = {}): Transport {
   const { password } = readOptions(options);
-  return new OverBasicFtp(loadBasicFtp(), password);
+  const load = (): typeof BasicFtp => createRequire(import.meta.url)('basic-ftp');
+  return new OverBasicFtp(loadPeer('basic-ftp', 'canfetch/ftp', load), password);
 }
 
 class OverBasicFtp implements Transport {
@@ -165,17 +162,4 @@ function readOptions(options: FtpTransportOptions): FtpTransportOptions {
 
 function passwordFrom(userAgent: string | undefined): string {
   return `${(userAgent === undefined ? undefined : productToken(userAgent)) ?? 'canfetch'}@`;
-}
-
-/** Loads the optional peer when it is needed, so that callers without FTP need not install it. */
-function loadBasicFtp(): typeof BasicFtp {
-  try {
-    const library: typeof BasicFtp = createRequire(import.meta.url)('basic-ftp');
-    return library;
-  } catch (cause) {
-    throw new RobotsInvalidOptionsError(
-      'Expected the package `basic-ftp`, which canfetch/ftp needs, to be installed: npm install basic-ftp',
-      { cause },
-    );
-  }
 }

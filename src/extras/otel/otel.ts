@@ -4,13 +4,8 @@ import { channel, tracingChannel } from 'node:diagnostics_channel';
 import { createRequire } from 'node:module';
 import type * as OpenTelemetry from '@opentelemetry/api';
 import type { Attributes, Context, Span, SpanOptions, Tracer } from '@opentelemetry/api';
-import {
-  predicate,
-  invalid,
-  isFunction,
-  optionTable,
-  RobotsInvalidOptionsError,
-} from '../../core/base/index.ts';
+import { invalid, isFunction, optionTable, predicate } from '../../core/base/index.ts';
+import { loadPeer } from '../../core/base/optional-peer.ts';
 import type { DecisionMessage } from '../../core/decision/index.ts';
 import type { RobotsRequestMessage } from '../../core/fetch/index.ts';
 import { targetOf } from '../../core/url/index.ts';
@@ -88,7 +83,9 @@ export function traceRobots(tracer: Tracer, options: TraceRobotsOptions = {}): R
 }
 
 class Tracing implements RobotsTracing {
-  readonly #api: typeof OpenTelemetry = loadApi();
+  readonly #api: typeof OpenTelemetry = loadPeer('@opentelemetry/api', 'canfetch/otel', () =>
+    createRequire(import.meta.url)('@opentelemetry/api'),
+  );
   readonly #tracer: Tracer;
   /** The innermost call, attempt or request that the running code belongs to. */
   readonly #frames = new AsyncLocalStorage<Frame>();
@@ -199,18 +196,5 @@ class Tracing implements RobotsTracing {
     const message: CheckMessage = { url, origin, shared: false, client, result: decision };
     this.#start(message, 'canfetch.check', { attributes: checkStart(message) });
     this.#end(message, checkEnd);
-  }
-}
-
-/** Loads the optional peer when it is needed: its types alone do not need it. */
-function loadApi(): typeof OpenTelemetry {
-  try {
-    const api: typeof OpenTelemetry = createRequire(import.meta.url)('@opentelemetry/api');
-    return api;
-  } catch (cause) {
-    throw new RobotsInvalidOptionsError(
-      'Expected the package `@opentelemetry/api`, which canfetch/otel needs, to be installed: npm install @opentelemetry/api',
-      { cause },
-    );
   }
 }

@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import type { Counter, Histogram, Registry } from 'prom-client';
 import { RobotsInvalidOptionsError } from '../../core/base/index.ts';
+import { loadPeer } from '../../core/base/optional-peer.ts';
 
 /** The part of the module `prom-client` that metrics use. */
 export type PromClient = Pick<typeof import('prom-client'), 'Registry' | 'Counter' | 'Gauge' | 'Histogram'>;
@@ -79,15 +80,8 @@ export class Counts {
  * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`)
  */
 export function loadPromClient(): PromClient {
-  let prom: PromClient;
-  try {
-    prom = createRequire(import.meta.url)('prom-client');
-  } catch (cause) {
-    throw new RobotsInvalidOptionsError(
-      'Expected the package `prom-client`, which canfetch/prometheus needs, to be installed: npm install prom-client',
-      { cause },
-    );
-  }
+  const load = (): PromClient => createRequire(import.meta.url)('prom-client');
+  const prom = loadPeer('prom-client', 'canfetch/prometheus', load);
   assertServed(prom);
   return prom;
 }

@@ -64,7 +64,9 @@ export function refusalOf(
     origin: detachedString(origin),
     reason,
     url: truncatedUrl(url),
-    ...(requested === undefined || requested === url ? {} : { requested: truncatedUrl(requested) }),
+    ...omitUndefined({
+      requested: requested === undefined || requested === url ? undefined : truncatedUrl(requested),
+    }),
   };
   if (reason === 'usage') {
     const stated = usage?.source;
