@@ -265,7 +265,8 @@ export class OriginRefresher {
     if (fresh && known.record.failure === undefined) return;
     const served = withoutRedirects(outcome);
     const attempt = { origin, previous: known?.record, outcome: served, profile, now, random };
-    void context.stored?.remember(this.#entryAfter(attempt, context, known, true).record);
+    const { record } = this.#entryAfter(attempt, context, known, true);
+    void context.stored?.remember(record);
   }
 
   #entryAfter(
