@@ -36,7 +36,7 @@ export {
 export const components: Readonly<Record<string, z.ZodType>> = {
   Rule: rule,
   Group: group,
-  RobotsAnswer: robots,
+  RobotsSource: robots,
   Decision: decision,
   LineError: lineError,
   Verdict: verdict,

@@ -1,8 +1,24 @@
+import { z } from 'zod';
+import { truncate } from '../../core/base/index.ts';
 import type { RobotsClient } from '../../core/client/index.ts';
-import type { Purpose } from '../../core/decision/index.ts';
-import { checkUrl, explainTool, sitePolicy } from './url-tools.ts';
+import type { OriginPolicy, Purpose } from '../../core/decision/index.ts';
+import {
+  agentField,
+  decisionFields,
+  groupField,
+  purposeFields,
+  robotsField,
+  urlField,
+  whyField,
+  withReason,
+} from './fields.ts';
 import { fetchPage, type PageFetch } from './fetch-page.ts';
-import type { Tool } from './tool.ts';
+import { makeTool, type Tool } from './tool.ts';
+import { annotate, type AnnotatedLine, explainUrl, type UrlExplanation } from '../answers/explanation.ts';
+import { printable } from '../../core/base/printable.ts';
+import { whySentence } from '../answers/text/reasons.ts';
+import { type Group, type Usage, usage } from '../../core/rules/index.ts';
+import * as schema from '../answers/schema.ts';
 
 /** The dependencies of the tools. */
 interface AgentTools {
@@ -21,4 +37,186 @@ export function makeTools({ client, fetch, purpose }: AgentTools): readonly Tool
     sitePolicy(client),
     fetchPage(fetch, { client, purpose }),
   ];
+}
+
+/** `check_url`: the decision about one URL. */
+function checkUrl(client: RobotsClient, purpose: Purpose | undefined): Tool {
+  return makeTool({
+    name: 'check_url',
+    title: 'Check a URL against robots.txt',
+    description:
+      'Says whether robots.txt allows you, or another crawler, to fetch a URL, and why. It requests the robots.txt of ' +
+      'the site if that is not known yet, never the page. If "allowed" is false, do not fetch the URL by any other ' +
+      'means. If "retryAt" is given, ask again after that time.',
+    input: z.strictObject({ url: urlField, agent: agentField }),
+    output: decisionFields.extend(purposeFields),
+    async answer({ url, agent }, signal) {
+      const decision = await client.check(
+        url,
+        agent,
+        purpose === undefined ? { signal } : { signal, purpose },
+      );
+      return { data: { ...withReason(decision), purpose, preference: decision.usage?.preference } };
+    },
+  });
+}
+
+/** `explain_url`: the decision about one URL, and everything that it depends on. */
+function explainTool(client: RobotsClient): Tool {
+  return makeTool({
+    name: 'explain_url',
+    title: 'Explain a robots.txt decision',
+    description:
+      'Explains the decision of check_url: the group and the rule of robots.txt that decide, the rule that came ' +
+      'closest, the lines around them, what the site states about the use of its content by AI, and what other ' +
+      'standards make of the same file. Use it when the user asks why a URL is allowed or disallowed.',
+    input: z.strictObject({ url: urlField, agent: agentField }),
+    output: decisionFields.extend({
+      group: groupField.optional(),
+      runnerUp: schema.explanation.shape.runnerUp,
+      usage: schema.usage
+        .pick({ 'train-ai': true, 'ai-use': true, 'ai-input': true, search: true, licenses: true })
+        .optional(),
+      robots: robotsField,
+      lines: z
+        .array(
+          z.object({
+            line: z.number(),
+            text: z.string(),
+            role: z.enum(['decides', 'runner-up']).optional(),
+          }),
+        )
+        .describe('The robots.txt; of a long file the lines around those that decide'),
+      otherProfiles: z
+        .array(z.object({ profile: z.string(), allowed: z.boolean().optional() }))
+        .describe('What other standards make of the same answer; without "allowed" where they cannot decide'),
+    }),
+    async answer({ url, agent }, signal) {
+      const explanation = await explainUrl(client, url, { agent, signal });
+      return {
+        data: {
+          ...withReason(explanation.decision),
+          runnerUp: explanation.runnerUp,
+          usage: statedUsage(explanation),
+          lines: linesOf(explanation),
+          otherProfiles: explanation.underProfiles,
+        },
+      };
+    },
+  });
+}
+
+/** A line can be as long as the file. */
+const MAX_LINE_LENGTH = 300;
+
+function linesOf({ file, ...explanation }: UrlExplanation): Pick<AnnotatedLine, 'line' | 'text' | 'role'>[] {
+  if (file === undefined) return [];
+  return annotate({ ...explanation, file }, false).flatMap((each) =>
+    'omitted' in each
+      ? []
+      : [
+          {
+            line: each.line,
+            text: truncate(each.text, MAX_LINE_LENGTH),
+            ...(each.role && { role: each.role }),
+          },
+        ],
+  );
+}
+
+const MAX_LICENSES = 10;
+
+/** The file's statements about the use of the page; `undefined` when it states nothing. */
+function statedUsage({ file, decision }: UrlExplanation): Usage | undefined {
+  if (file === undefined) return undefined;
+  const stated = usage(file, decision.url, decision.agent);
+  if (stated.sources.length === 0) return undefined;
+  return {
+    ...stated,
+    licenses: stated.licenses.slice(0, MAX_LICENSES).map((license) => truncate(license, MAX_LINE_LENGTH)),
+  };
+}
+
+/** `site_policy`: all that is known about the robots.txt of an origin, with the fields of `OriginPolicy`. */
+function sitePolicy(client: RobotsClient): Tool {
+  return makeTool({
+    name: 'site_policy',
+    title: "Show a site's robots.txt policy",
+    description:
+      'Shows what the robots.txt of a site says as a whole: whether rules are in force, since when and until when, its ' +
+      'groups with their rules, its sitemaps, and the delay it asks for between requests. Use it before you fetch ' +
+      'many pages of a site, or to find its sitemaps.',
+    input: z.strictObject({ url: urlField.describe('A URL of the site, of any page'), agent: agentField }),
+    output: schema.policyData
+      .pick({
+        state: true,
+        reason: true,
+        origin: true,
+        profile: true,
+        retryAt: true,
+        agent: true,
+        sitemaps: true,
+      })
+      .extend(schema.policyData.pick({ crawlDelayMs: true, requestRateMs: true }).shape)
+      .extend({
+        why: whyField.optional(),
+        robots: robotsField,
+        group: groupField.optional(),
+        groups: z.array(z.object({ agents: z.array(z.string()), rules: z.array(schema.rule) })),
+        omitted: z
+          .object({ groups: z.number(), rules: z.number(), sitemaps: z.number() })
+          .optional()
+          .describe('How many more the file has. They count too'),
+      }),
+    async answer({ url, agent }, signal) {
+      const policy = await client.policy(url, agent === undefined ? { signal } : { signal, agent });
+      return { data: { ...policy, why: whySentence(policy), ...shortened(policy) } };
+    },
+  });
+}
+
+/** Limits of what is listed of a file: about 100,000 characters in all. */
+const MAX_GROUPS = 200;
+const MAX_NAMES = 20;
+const MAX_RULES = 500;
+const MAX_SITEMAPS = 100;
+const MAX_TEXT_LENGTH = 120;
+
+/** A group with its names on one list. */
+interface ListedGroup {
+  readonly agents: string[];
+  readonly rules: Group['rules'][number][];
+}
+
+function shortened({ groups, sitemaps }: OriginPolicy): {
+  readonly groups: ListedGroup[];
+  readonly sitemaps: { readonly url: string; readonly line: number }[];
+  readonly omitted?: { readonly groups: number; readonly rules: number; readonly sitemaps: number };
+} {
+  const listed: ListedGroup[] = [];
+  let room = MAX_RULES;
+  let rules = 0;
+  for (const group of groups) {
+    rules += group.rules.length;
+    if (listed.length >= MAX_GROUPS) continue;
+    const names = group.agentLines.flatMap((each) => each.names);
+    const shown = group.rules.slice(0, room);
+    room -= shown.length;
+    listed.push({
+      agents: names.slice(0, MAX_NAMES).map((name) => printable(name, MAX_TEXT_LENGTH)),
+      rules: shown.map((rule) => ({ ...rule, pattern: printable(rule.pattern, MAX_TEXT_LENGTH) })),
+    });
+  }
+  const omitted = {
+    groups: groups.length - listed.length,
+    rules: rules - (MAX_RULES - room),
+    sitemaps: Math.max(0, sitemaps.length - MAX_SITEMAPS),
+  };
+  return {
+    groups: listed,
+    sitemaps: sitemaps
+      .slice(0, MAX_SITEMAPS)
+      .map(({ url, line }) => ({ url: printable(url, MAX_TEXT_LENGTH * 4), line })),
+    ...(Object.values(omitted).some((count) => count > 0) ? { omitted } : {}),
+  };
 }
