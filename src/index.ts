@@ -11,7 +11,6 @@ export {
   type ProfileName,
   profiles,
   type Redirect,
-  type RobotsSource,
   type StatedLifetime,
   type StatusClass,
   type Suspect,
@@ -98,6 +97,7 @@ export type {
   PaymentMessage,
   RedirectChain,
   UsageRefusalMessage,
+  RobotsSource,
 } from './core/decision/index.ts';
 export {
   type GuardClient,

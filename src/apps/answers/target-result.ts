@@ -1,5 +1,4 @@
-import type { Decision, DecisionUsage } from '../../core/decision/index.ts';
-import type { RobotsSource } from '../../core/lifecycle/index.ts';
+import type { Decision, DecisionUsage, RobotsSource } from '../../core/decision/index.ts';
 import type { MatchedGroup, MatchedRule, Verdict } from '../../core/rules/index.ts';
 import { MAX_LINE_LENGTH, type Target } from './input/targets.ts';
 

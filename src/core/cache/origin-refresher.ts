@@ -10,9 +10,9 @@ import {
   type Outcome,
   type Profile,
   recordedAt,
-  type RobotsSource,
   withoutRedirects,
 } from '../lifecycle/index.ts';
+import type { RobotsSource } from '../decision/index.ts';
 import type { HeldLease, StoredOrigins } from '../store/index.ts';
 import { detachedString, ROBOTS_PATH } from '../url/index.ts';
 import { CacheEntry } from './entry.ts';

@@ -33,7 +33,10 @@ export interface AttemptMessage {
 const traced: TracedWork<AttemptMessage> = tracedWork('canfetch:attempt');
 
 /** `canfetch:fetch`: an attempt to fetch a robots.txt has ended. */
-export interface FetchMessage extends Pick<AttemptMessage, 'origin' | 'url' | 'revalidation'> {
+export interface FetchMessage {
+  readonly origin: string;
+  /** `<origin>/robots.txt`. */
+  readonly url: string;
   /**
    * The outcome. Do not change its body; in JSON it is the number of its `bytes`. `undefined` when all waiting callers
    * had left.
@@ -42,6 +45,8 @@ export interface FetchMessage extends Pick<AttemptMessage, 'origin' | 'url' | 'r
   /** Epoch milliseconds. */
   readonly startedAt: number;
   readonly durationMs: number;
+  /** Whether the request was conditional. */
+  readonly revalidation: boolean;
 }
 
 const fetchChannel: Publisher<FetchMessage> = channel('canfetch:fetch');

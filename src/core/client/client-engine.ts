@@ -10,9 +10,10 @@ import {
   decisionChannels,
   permits,
   type SentRequest,
+  type RobotsSource,
 } from '../decision/index.ts';
 import type { Recorder } from './evidence/recorder.ts';
-import { attemptDue, type RobotsSource, stateOf, timeInPause } from '../lifecycle/index.ts';
+import { attemptDue, stateOf, timeInPause } from '../lifecycle/index.ts';
 import type { Pace, RequestPermit } from '../pacing/index.ts';
 import type { Pacer } from '../pacing/pacer.ts';
 import { type Agent, AgentTokens, type Tokens } from '../rules/agent-tokens.ts';

@@ -3,12 +3,12 @@
  * the origin cannot be asked or has not been asked yet.
  */
 import { omitUndefined } from '../base/index.ts';
-import { type Profile, type RobotsSource, type KnownState, stateOf } from '../lifecycle/index.ts';
+import { type Profile, type KnownState, stateOf } from '../lifecycle/index.ts';
 import type { Tokens } from '../rules/agent-tokens.ts';
 import type { RobotsFile } from '../rules/index.ts';
 import { isRobotsTarget, type LocatedUrl, ROBOTS_PATH } from '../url/index.ts';
 import type { Decision } from './decision.ts';
-import type { KnownOrigin } from './known-origin.ts';
+import type { KnownOrigin, RobotsSource } from './known-origin.ts';
 
 /** An origin for which the caller gave a robots.txt or a verdict. Nothing is fetched for it. */
 export type OverriddenOrigin = {

@@ -1,4 +1,5 @@
-import type { OriginState, RobotsSource } from '../lifecycle/index.ts';
+import type { OriginState } from '../lifecycle/index.ts';
+import type { RobotsSource } from './known-origin.ts';
 import type { MatchedGroup, MatchedRule, Preference, Usage, UsageSource } from '../rules/index.ts';
 
 interface DecisionBase {

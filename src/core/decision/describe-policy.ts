@@ -12,7 +12,6 @@ import {
   profileNames,
   profiles,
   refreshAheadAt,
-  type RobotsSource,
   stateOf,
   type Suspect,
   summarizeState,
@@ -30,7 +29,7 @@ import type {
 import { requestRate, type RobotsFile, type Sitemap } from '../rules/index.ts';
 import { ROBOTS_PATH } from '../url/index.ts';
 import { isByCopy, noFtpTransport, type OverriddenOrigin } from './decide.ts';
-import type { KnownOrigin } from './known-origin.ts';
+import type { KnownOrigin, RobotsSource } from './known-origin.ts';
 
 /** The agent of a policy, and what is the same for every origin. */
 export interface PolicyContext {

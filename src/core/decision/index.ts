@@ -4,7 +4,7 @@
  */
 export { decide, decideByOverride, decideUnknown, type OverriddenOrigin, permits } from './decide.ts';
 export * from './channels.ts';
-export { KnownOrigin } from './known-origin.ts';
+export { KnownOrigin, ROBOTS_SOURCES, type RobotsSource } from './known-origin.ts';
 export { type Decision, type DecisionUsage, isPurpose, type Purpose, PURPOSES, REASONS } from './decision.ts';
 export { profileOrName, wholeProfile } from './profile-check.ts';
 export { redirectChainPrefix, RefusedRequestError, type RedirectChain } from './refused-request-error.ts';

@@ -1,11 +1,81 @@
-import {
-  type OriginRecord,
-  type Profile,
-  refreshAheadAt,
-  type RobotsSource,
-  sourceOf,
-} from '../lifecycle/index.ts';
+import { omitUndefined } from '../base/index.ts';
+import { type OriginRecord, type Profile, refreshAheadAt, type Suspect } from '../lifecycle/index.ts';
 import { parseRobots, type RobotsFile } from '../rules/index.ts';
+import { ROBOTS_PATH } from '../url/index.ts';
+
+/** Where a response can come from. */
+export const ROBOTS_SOURCES = ['memory', 'store', 'network', 'override'] as const;
+
+/** The robots.txt response that a decision rests on. All times are epoch milliseconds. */
+export interface RobotsSource {
+  /** `<origin>/robots.txt`. */
+  readonly url: string;
+  /** URL of the last request, after redirects. */
+  readonly finalUrl: string;
+  /** Number of redirects followed. */
+  readonly hops: number;
+  /** Status of the last response; absent when none arrived. */
+  readonly status?: number;
+  /** Error code of the last attempt if it failed (`ENOTFOUND`, `ERR_ROBOTS_DEADLINE`, …). */
+  readonly error?: string;
+  readonly fetchedAt?: number;
+  readonly staleAt?: number;
+  /**
+   * SHA-256 of the bytes whose rules decide, in hex: the output of `sha256sum` for the decoded file. For a
+   * truncated file: of the whole lines up to the limit.
+   */
+  readonly sha256?: string;
+  /** Set when bytes past `maxBodyBytes` were not read. Rules in them do not count. */
+  readonly truncated?: true;
+  /** Set when the response does not look like a robots.txt. Its rules, or its status, still apply. */
+  readonly suspect?: Suspect;
+  readonly source: (typeof ROBOTS_SOURCES)[number];
+}
+
+/**
+ * The source of a decision: the record's response, or its failure.
+ *
+ * @param responseHolds Whether the response is in force, even if attempts have failed since.
+ * @param copyHolds Whether the rules of the copy decide.
+ */
+export function sourceOf(
+  record: OriginRecord,
+  source: RobotsSource['source'],
+  responseHolds: boolean,
+  copyHolds: boolean,
+): RobotsSource {
+  const { answer, copy } = record;
+  const failure = responseHolds ? undefined : record.failure;
+  const url = record.origin + ROBOTS_PATH;
+  const fetchedAt = answer?.fetchedAt ?? copy?.fetchedAt;
+  const last = failure ?? answer;
+  const suspect = failure?.suspect ?? (copyHolds ? copy?.suspect : answer?.suspect);
+  const truncated = copyHolds && copy?.truncated === true;
+  const sha256 = copyHolds ? copy?.sha256 : undefined;
+  if (failure === undefined && answer !== undefined && !truncated && suspect === undefined) {
+    // The usual case, and the object is kept: a literal takes half the memory of spreads.
+    const { finalUrl, hops, status, fetchedAt, staleAt } = answer;
+    const same = url === finalUrl ? finalUrl : url;
+    return sha256 === undefined
+      ? { url: same, finalUrl, hops, status, fetchedAt, staleAt, source }
+      : { url: same, finalUrl, hops, status, fetchedAt, staleAt, sha256, source };
+  }
+  return {
+    url,
+    finalUrl: last?.finalUrl ?? url,
+    hops: last?.hops ?? 0,
+    ...omitUndefined({
+      status: last?.status,
+      error: failure?.error,
+      fetchedAt,
+      staleAt: answer?.staleAt,
+      sha256,
+      truncated: truncated || undefined,
+      suspect,
+    }),
+    source,
+  };
+}
 
 /** The record of an origin, with data derived from it once, for decisions. A new record makes a new object. */
 export class KnownOrigin {

@@ -6,10 +6,10 @@ import type {
   Outcome,
   StateUnderProfile,
   ProfileName,
-  RobotsSource,
   Suspect,
   UnavailableReason,
 } from '../lifecycle/index.ts';
+import type { RobotsSource } from './known-origin.ts';
 import type { Group, MatchedGroup, RobotsFile, Sitemap } from '../rules/index.ts';
 
 /** A `Sitemap` line. */

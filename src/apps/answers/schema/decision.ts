@@ -1,6 +1,13 @@
 import { z } from 'zod';
-import { type Decision, type DecisionUsage, PURPOSES, REASONS } from '../../../core/decision/index.ts';
-import { ROBOTS_SOURCES, type RobotsSource, SUSPECTS } from '../../../core/lifecycle/index.ts';
+import {
+  type Decision,
+  type DecisionUsage,
+  PURPOSES,
+  REASONS,
+  ROBOTS_SOURCES,
+  type RobotsSource,
+} from '../../../core/decision/index.ts';
+import { SUSPECTS } from '../../../core/lifecycle/index.ts';
 import type { UsageSource } from '../../../core/rules/index.ts';
 import type { FileDecision, FileSource } from '../target-result.ts';
 import {

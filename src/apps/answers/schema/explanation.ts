@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import type { Decision } from '../../../core/decision/index.ts';
-import type { RobotsSource } from '../../../core/lifecycle/index.ts';
+import type { Decision, RobotsSource } from '../../../core/decision/index.ts';
 import type { OtherRecord, PageDirectives, Usage } from '../../../core/rules/index.ts';
 import type { FileDecision } from '../target-result.ts';
 import {

@@ -1,7 +1,7 @@
 /** The lines of JSON that the command alone prints, beside decisions, explanations, policies and comparisons. */
 import { z } from 'zod';
-import { type Decision, REASONS } from '../../../core/decision/index.ts';
-import type { Copy, OriginRecord, Profile, RobotsSource } from '../../../core/lifecycle/index.ts';
+import { type Decision, REASONS, type RobotsSource } from '../../../core/decision/index.ts';
+import type { Copy, OriginRecord, Profile } from '../../../core/lifecycle/index.ts';
 import type { MatchedGroup, MatchedRule, Verdict } from '../../../core/rules/index.ts';
 import type { DialectTraits } from '../../../core/rules/dialect.ts';
 import { allowed, decisionFields, robots } from './decision.ts';

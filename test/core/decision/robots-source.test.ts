@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { type OriginRecord, sourceOf } from '../../../src/core/lifecycle/index.ts';
-import { DAY, HOUR, START } from './support.ts';
+import type { OriginRecord } from '../../../src/core/lifecycle/index.ts';
+import { sourceOf } from '../../../src/core/decision/known-origin.ts';
+import { DAY, HOUR, START } from '../lifecycle/support.ts';
 
 const url = 'https://example.com/robots.txt';
 const answer = {
