@@ -22,6 +22,8 @@ interface WaitBounds {
 
 const MAX_LATE_MS = 50;
 const MAX_SLACK_MS = 10_000;
+/** How long a slot is usable that the process gives itself. */
+const LOCAL_SLOT_MS = 1_000;
 /** The share of the slack that is left after a request that used its slot. */
 const SLACK_KEPT = 0.5;
 
@@ -105,8 +107,8 @@ export class FleetSlots {
   }
 
   /** A request is sent now. Its slot was long enough for that, or the next one will be. */
-  late({ at, delayMs, latestAt }: FleetSlot, now: number): void {
-    if (latestAt < Infinity && now - at > slotToleranceMs(delayMs)) this.missed(now - at);
+  late({ at, delayMs }: FleetSlot, now: number): void {
+    if (now - at > slotToleranceMs(delayMs)) this.missed(now - at);
   }
 
   /**
@@ -122,7 +124,8 @@ export class FleetSlots {
       // A fleet that cannot be reached leaves each process its own schedule.
       this.#slot = {
         at: Math.max(now, askedAt + bounds.minWaitMs),
-        latestAt: Infinity,
+        // After a pause the fleet is asked again: it may be back.
+        latestAt: Math.max(now, askedAt + bounds.minWaitMs) + LOCAL_SLOT_MS,
         delayMs,
         checkedAt: now,
       };

@@ -12,6 +12,8 @@ interface SharedScheduleOptions {
 const MAX_WAIT_MS = 10 * 365 * 24 * 60 * 60 * 1000;
 /** Interval at which a pause is sent again to a store that is unreachable. */
 const RESEND_MS = 1_000;
+/** Interval at which a pause is repeated: a server that restarts may have lost it, and its loss shows nowhere else. */
+const REPEAT_MS = 2_000;
 
 /** The schedules of origins that a fleet shares. Calls resolve with `undefined` when the store fails, or cannot pause. */
 export class SharedSchedule {
@@ -19,9 +21,9 @@ export class SharedSchedule {
   readonly #caller: StoreCaller;
   readonly #clock: MonotonicClock;
   readonly #closing = new AbortController();
-  /** The ends of pauses that are not sent to the store yet. */
-  readonly #unsent = new Map<string, number>();
-  #isResending = false;
+  /** The pauses that were learnt here, until they end. */
+  readonly #pauses = new Map<string, { readonly until: number; readonly nextAt: number }>();
+  #isRepeating = false;
 
   constructor(options: SharedScheduleOptions, caller: StoreCaller) {
     this.#options = options;
@@ -48,49 +50,47 @@ export class SharedSchedule {
 
   /**
    * Pauses an origin for at least `ms`; 0 only asks. Resolves with the milliseconds until the end of the pause in force.
-   * While the store is unreachable the pause is kept, and sent later.
+   * The pause is kept and repeated until it ends: the store may be unreachable, or forget.
    */
   async pause(origin: string, ms: number): Promise<number | undefined> {
     const { store } = this.#options;
     if (store.pause === undefined) return undefined;
     const until = this.#clock.now() + ms;
     const leftMs = await this.#move('pause', origin, (key) => store.pause?.(key, wholeMs(ms)));
-    if (ms > 0) this.#note(origin, until, leftMs !== undefined);
+    if (ms > 0) this.#keep(origin, until, leftMs === undefined ? RESEND_MS : REPEAT_MS);
     return leftMs;
   }
 
   close(): void {
     this.#closing.abort();
-    this.#unsent.clear();
+    this.#pauses.clear();
   }
 
-  #note(origin: string, until: number, isSent: boolean): void {
-    if (isSent) {
-      if ((this.#unsent.get(origin) ?? Infinity) <= until) this.#unsent.delete(origin);
-    } else if (!this.#closing.signal.aborted && origin.length <= MAX_ORIGIN_LENGTH) {
-      this.#unsent.set(origin, Math.max(until, this.#unsent.get(origin) ?? until));
-      if (!this.#isResending) void this.#resend();
-    }
+  #keep(origin: string, until: number, nextMs: number): void {
+    if (this.#closing.signal.aborted || origin.length > MAX_ORIGIN_LENGTH) return;
+    const before = this.#pauses.get(origin)?.until ?? until;
+    this.#pauses.set(origin, { until: Math.max(until, before), nextAt: this.#clock.now() + nextMs });
+    if (!this.#isRepeating) void this.#repeat();
   }
 
-  /** Sends the kept pauses until the store has them all, or they are over. */
-  async #resend(): Promise<void> {
-    this.#isResending = true;
+  /** Sends the kept pauses again until they are over. */
+  async #repeat(): Promise<void> {
+    this.#isRepeating = true;
     const { signal } = this.#closing;
-    while (this.#unsent.size > 0) {
+    while (this.#pauses.size > 0) {
       try {
         await sleepInBackground(this.#options.clock, RESEND_MS, signal);
       } catch {
         break;
       }
-      for (const [origin, until] of this.#unsent) {
-        const leftMs = until - this.#clock.now();
-        if (leftMs <= 0) this.#unsent.delete(origin);
+      for (const [origin, { until, nextAt }] of this.#pauses) {
+        const now = this.#clock.now();
+        if (until <= now) this.#pauses.delete(origin);
         // The others can wait until the store has taken one.
-        else if ((await this.pause(origin, leftMs)) === undefined) break;
+        else if (nextAt <= now && (await this.pause(origin, until - now)) === undefined) break;
       }
     }
-    this.#isResending = false;
+    this.#isRepeating = false;
   }
 
   async #move(
@@ -102,6 +102,7 @@ export class SharedSchedule {
     const called = await this.#caller.call<number | undefined>({
       operation,
       origin,
+      patient: true,
       send: () => send(slotKey(origin)),
       expectedValue: (value) =>
         typeof value === 'number' && value >= 0 && value <= MAX_WAIT_MS

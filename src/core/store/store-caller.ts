@@ -22,6 +22,8 @@ export interface StoreCall<Value> {
   readonly expectedValue?: (value: Value) => string | undefined;
   /** No question waits for the call: it gets a longer deadline, and does not keep the process alive. */
   readonly background?: boolean;
+  /** The call of a request that is paced anyway: it gets the longer deadline, too. A busy process must not lose its fleet. */
+  readonly patient?: boolean;
   /** Make the call even if the breaker is open. */
   readonly regardless?: boolean;
 }
@@ -95,10 +97,10 @@ export class StoreCaller {
 
   #inTime<Value>(
     sending: PromiseLike<Value>,
-    { late, background = false }: StoreCall<Value>,
+    { late, background = false, patient = background }: StoreCall<Value>,
   ): Promise<Timed<Value>> {
     const { deadlineMs } = this.#options;
-    const timed = inTime(sending, background ? backgroundDeadlineMs(deadlineMs) : deadlineMs, !background);
+    const timed = inTime(sending, patient ? backgroundDeadlineMs(deadlineMs) : deadlineMs, !background);
     if (late === undefined) return timed;
     return timed.then((result) => {
       if (!result.ended) sending.then(late, () => undefined);

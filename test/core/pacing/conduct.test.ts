@@ -196,11 +196,37 @@ describe('a pause', () => {
       waitMs: 44_000,
       delayFrom: 'retry-after',
     });
-    // Nothing more is sent.
+    // It ends for both, and nothing more is sent.
+    for (let seconds = 0; seconds < 45; seconds++) {
+      await turns();
+      await clock.advance(SECOND);
+    }
     const calls = store.count('pause');
     await clock.advance(5 * SECOND);
     await turns();
     expect(store.count('pause')).toBe(calls);
+  });
+
+  it('is shared again with a store that has lost it', async () => {
+    const clock = virtualClock();
+    const [first, empty] = [1, 2].map(() => new ScriptedStore({ clock, reserves: true }));
+    const text = { store: first!, clock, overrides: { [A]: { text: '' } } };
+    const [learns, other] = [1, 2].map(() => scripted(() => new Response(''), text));
+    learns!.client.report(A, { reachable: true, retryAfter: '60' });
+    await turns();
+    // As a server that was restarted without its data.
+    for (const name of ['pause', 'reserve'] as const)
+      Object.assign(first!, { [name]: empty![name]!.bind(empty) });
+    for (let seconds = 0; seconds < 5; seconds++) {
+      await turns();
+      await clock.advance(SECOND);
+    }
+    await turns();
+    expect(await other!.client.reserve(A, undefined, { maxDelayMs: 0 })).toMatchObject({
+      status: 'deferred',
+      waitMs: 55_000,
+      delayFrom: 'retry-after',
+    });
   });
 
   it('is published once, though later responses lengthen it', async () => {

@@ -15,7 +15,7 @@ import { A, booked, closing, noting, waitForStart } from './support.ts';
 
 const DELAY_MS = 2_500;
 /** Almost the gap of the test that uses it. */
-const CONNECTING_MS = 70;
+const CONNECTING_MS = 190;
 const SLOW = 'User-agent: *\nCrawl-delay: 2.5\n';
 const PAGES = [1, 2, 3, 4, 5];
 
@@ -207,7 +207,7 @@ describe('a process that wakes up late', () => {
   });
 
   const AGENT = { agent: 'ExampleBot' };
-  const pacing = { defaultDelayMs: 80, concurrency: 2 };
+  const pacing = { defaultDelayMs: 200, concurrency: 2 };
 
   it.each<[string, (client: RobotsClient) => (url: string) => Promise<unknown>]>([
     [
@@ -243,7 +243,8 @@ describe('a process that wakes up late', () => {
       closing(client);
       const get = make(client);
       await Promise.all([1, 2].map((page) => get(site.url(`/${page}`))));
-      expect(Math.min(...gapsOf(cameAt))).toBeGreaterThanOrEqual(72);
+      // The site may be late in reading the first: it shares the process.
+      expect(Math.min(...gapsOf(cameAt))).toBeGreaterThanOrEqual(100);
     },
   );
 
