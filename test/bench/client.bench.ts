@@ -1,6 +1,6 @@
 import { RobotsClient } from '../../src/index.ts';
 import { type BenchFile, inRandomOrder } from './files.ts';
-import { interleave, median, type Row } from './measure.ts';
+import { interleave, median, type Row, timed } from './measure.ts';
 import { robotsParser } from './peer.ts';
 
 const AGENT = 'ExampleBot';
@@ -37,11 +37,13 @@ export async function warmQuestions(files: readonly BenchFile[], rounds: number)
   if (parsed > 0) throw new Error('Expected URLs without a port');
   const awaited: { canFetch: number; permits: number }[] = [];
   for (let round = -1; round < rounds; round++) {
-    const started = performance.now();
-    for (const { url } of questions) await client.canFetch(url);
-    const between = performance.now();
-    for (const { url } of questions) client.permits(url);
-    if (round >= 0) awaited.push({ canFetch: between - started, permits: performance.now() - between });
+    const canFetch = await timed(async () => {
+      for (const { url } of questions) await client.canFetch(url);
+    });
+    const permits = await timed(async () => {
+      for (const { url } of questions) client.permits(url);
+    });
+    if (round >= 0) awaited.push({ canFetch: canFetch.processorMs, permits: permits.processorMs });
   }
   await client.close();
   const each = (ms: number): string => `${((ms / questions.length) * 1e6).toFixed(0)} ns`;
