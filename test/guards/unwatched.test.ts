@@ -190,6 +190,7 @@ describe('requests that are never sent', () => {
     onWireSent(): void {}
     onWireHeaders(): void {}
     onBodyRead(): void {}
+    onWireEnd(): void {}
     finish(): void {}
   }
 
@@ -213,10 +214,10 @@ describe('requests that are never sent', () => {
     const requests = new WireRequests();
     const [dropped, live] = [new Waiting('/page'), new Waiting('/page')];
     requests.expect(dropped);
-    const forget = requests.expect(live);
+    const expected = requests.expect(live);
     expect(requests.sent({ path: '/page' }, 'https://site.example')).toBe(live);
     expect(live.isOnWire).toBe(true);
-    forget();
+    requests.forget(expected);
     expect(requests.sent({ path: '/page' }, 'https://site.example')).toBe(dropped);
     expect(requests.sent({ path: '/page' }, 'https://site.example')).toBeUndefined();
   });

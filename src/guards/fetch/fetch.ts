@@ -253,8 +253,7 @@ class GuardedFetch {
     if (!request.holdsPermit) return response;
     const { body } = response;
     if (isNodeStream(body)) watchNodeStream(body, request);
-    else if (request.isOnWire && body !== null && 'getReader' in body)
-      observeReads(body, () => request.onBodyRead());
+    else if (request.isOnWire && body !== null && 'getReader' in body) observeReads(body, request);
     else request.finish();
     return response;
   }

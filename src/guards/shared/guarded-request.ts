@@ -6,7 +6,7 @@ import type { GuardClientAdapter } from './client.ts';
 import type { GuardEvents, RequestEnd } from './events.ts';
 import { redirects, type ResponseFields, usageHeaders } from './response-fields.ts';
 import type { SiteReports } from './site-reports.ts';
-import type { RequestWatch, WatchedRequest } from './wire-requests.ts';
+import type { Expected, RequestWatch, WatchedRequest } from './wire-requests.ts';
 
 /** What the caller said about a request. It holds for the redirects of the request, too. */
 export interface RequestOptions {
@@ -129,7 +129,9 @@ export class GuardedRequest implements PlannedRequest, AdmittedRequest, StartedR
   #startedAt: number | undefined;
   /** A dry run publishes a refusal once. */
   #refusalReported = false;
-  #unwatch: (() => void) | undefined;
+  /** Its place among the requests that the HTTP stack below the library has to send. */
+  #expected: Expected | undefined;
+  #hasEndedOnWire = false;
   /** The response, as the HTTP stack below the library shows it. */
   #wireEnd: RequestEnd | undefined;
 
@@ -214,7 +216,7 @@ export class GuardedRequest implements PlannedRequest, AdmittedRequest, StartedR
     this.#isStarted = true;
     if (this.#permit !== undefined) {
       const { watch } = this.#context;
-      this.#unwatch = watch?.expect(this);
+      this.#expected = watch?.expect(this);
       if (watch?.mayBeDropped === true) this.#permit.sent?.(false);
     }
     if (reachesSite(this.url)) this.#startedAt = this.#context.events.requestStart;
@@ -223,9 +225,11 @@ export class GuardedRequest implements PlannedRequest, AdmittedRequest, StartedR
 
   onResponseHeaders(status: number, headers: ResponseFields): RespondedRequest | RefusedRequest {
     // Where sockets are watched, a short body may have ended by now.
-    if (this.#isFinished) this.#permit?.done({ status, headers });
+    if (this.#isFinished || this.#hasEndedOnWire) this.#permit?.done({ status, headers });
     else this.#permit?.responded({ status, headers });
-    return this.#inspect(status, headers);
+    const inspected = this.#inspect(status, headers);
+    if (this.#hasEndedOnWire) this.finish();
+    return inspected;
   }
 
   onResponse(status: number, headers: ResponseFields): RespondedRequest | RefusedRequest {
@@ -236,7 +240,6 @@ export class GuardedRequest implements PlannedRequest, AdmittedRequest, StartedR
 
   onWireStart(): void {
     this.isOnWire = true;
-    this.#unwatch?.();
     if (!this.#isFinished) this.#permit?.taken?.();
   }
 
@@ -249,6 +252,11 @@ export class GuardedRequest implements PlannedRequest, AdmittedRequest, StartedR
   onWireHeaders(status: number, headers: ResponseFields): void {
     this.#permit?.responded({ status, headers });
     this.#wireEnd = { status, headers, refusal: undefined };
+  }
+
+  onWireEnd(): void {
+    this.#hasEndedOnWire = true;
+    if (this.hasResponded) this.finish();
   }
 
   onBodyRead(): void {
@@ -294,13 +302,17 @@ export class GuardedRequest implements PlannedRequest, AdmittedRequest, StartedR
   finish(): void {
     if (this.#isFinished) return;
     this.#isFinished = true;
-    this.#unwatch?.();
+    this.#forgetExpected();
     if (this.#isStarted) this.#permit?.done();
     else this.#permit?.release();
     if (this.#startedAt === undefined) return;
-    if (this.#unwatch === undefined) this.#publishEnd({ error: undefined });
+    if (this.#expected === undefined) this.#publishEnd({ error: undefined });
     // The library may report more at once. A stream of got, and an aborted request, report nothing.
     else setImmediate(() => this.#publishEnd(this.#wireEnd ?? { error: undefined }));
+  }
+
+  #forgetExpected(): void {
+    if (this.#expected !== undefined) this.#context.watch?.forget(this.#expected);
   }
 
   #decide(): Decision | Promise<Decision> {

@@ -30,37 +30,40 @@ export function watchNodeStream(stream: NodeStream, observer: BodyObserver): voi
   };
 }
 
-/** What to call for each chunk that is read, by stream. */
-const listeners = new WeakMap<object, () => void>();
-const listenerOf = (stream: object): (() => void) => listeners.get(stream) ?? ignore;
+/** On a stream: the request whose body it is. A weak map would cost each request several times as much. */
+const OBSERVER: unique symbol = Symbol('canfetch.observer');
+
+interface ObservedStream extends ReadableStream<unknown> {
+  [OBSERVER]: BodyObserver;
+}
 
 /** The ways to read a stream, observed. `text()` of a Response takes a reader, too. */
 function observedMethods(plain: ReadableStream<unknown>): object {
-  const counted = (stream: object): ReadableStream<unknown> => {
-    const onRead = listenerOf(stream);
+  const counted = (stream: ObservedStream): ReadableStream<unknown> => {
+    const observer = stream[OBSERVER];
     const counter = new TransformStream({
       transform(chunk, controller) {
-        onRead();
+        observer.onBodyRead();
         controller.enqueue(chunk);
       },
     });
     return Reflect.apply(plain.pipeThrough, stream, [counter]);
   };
   return {
-    getReader(...args: unknown[]) {
+    getReader(this: ObservedStream, ...args: unknown[]) {
       const reader: { read: AnyRead } = Reflect.apply(plain.getReader, this, args);
-      reader.read = observedRead(reader.read.bind(reader), listenerOf(this));
+      reader.read = observedRead(reader.read.bind(reader), this[OBSERVER]);
       return reader;
     },
-    tee() {
+    tee(this: ObservedStream) {
       const branches: readonly ReadableStream[] = Reflect.apply(plain.tee, this, []);
-      for (const branch of branches) observeReads(branch, listenerOf(this));
+      for (const branch of branches) observeReads(branch, this[OBSERVER]);
       return branches;
     },
-    pipeTo(...args: Parameters<ReadableStream['pipeTo']>) {
+    pipeTo(this: ObservedStream, ...args: Parameters<ReadableStream['pipeTo']>) {
       return counted(this).pipeTo(...args);
     },
-    pipeThrough(...args: Parameters<ReadableStream['pipeThrough']>) {
+    pipeThrough(this: ObservedStream, ...args: Parameters<ReadableStream['pipeThrough']>) {
       return counted(this).pipeThrough(...args);
     },
   };
@@ -75,34 +78,34 @@ function makeObservedPrototype(): object {
     const iterate: unknown = Reflect.get(plain, name);
     // Not every platform iterates streams.
     if (typeof iterate !== 'function') continue;
-    Reflect.set(prototype, name, function observedValues(this: object, ...args: unknown[]) {
-      return observedIterator(Reflect.apply(iterate, this, args), listenerOf(this));
+    Reflect.set(prototype, name, function observedValues(this: ObservedStream, ...args: unknown[]) {
+      return observedIterator(Reflect.apply(iterate, this, args), this[OBSERVER]);
     });
   }
   return prototype;
 }
 
 /**
- * Calls `onRead` for each chunk that is read. The stream gets another prototype, because methods of its own would cost
+ * Reports each chunk that is read. The stream gets another prototype, because methods of its own would cost
  * each paced request several microseconds.
  */
-export function observeReads(stream: ReadableStream<unknown>, onRead: () => void): void {
-  listeners.set(stream, onRead);
+export function observeReads(stream: ReadableStream<unknown>, observer: BodyObserver): void {
+  (stream as ObservedStream)[OBSERVER] = observer;
   Object.setPrototypeOf(stream, (observedPrototype ??= makeObservedPrototype()));
 }
 
 type AnyRead = (...args: unknown[]) => Promise<{ readonly done?: boolean | undefined }>;
 
-function observedRead(read: AnyRead, onRead: () => void): AnyRead {
+function observedRead(read: AnyRead, observer: BodyObserver): AnyRead {
   return (...args) => {
     const pending = read(...args);
-    pending.then(({ done }) => done === true || onRead(), ignore);
+    pending.then(({ done }) => done === true || observer.onBodyRead(), ignore);
     return pending;
   };
 }
 
-function observedIterator(iterator: { next: AnyRead }, onRead: () => void): { next: AnyRead } {
-  iterator.next = observedRead(iterator.next.bind(iterator), onRead);
+function observedIterator(iterator: { next: AnyRead }, observer: BodyObserver): { next: AnyRead } {
+  iterator.next = observedRead(iterator.next.bind(iterator), observer);
   return iterator;
 }
 

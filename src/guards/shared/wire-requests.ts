@@ -12,6 +12,8 @@ export interface WatchedRequest {
   onWireSent(): void;
   onWireHeaders(status: number, headers: ResponseFields): void;
   onBodyRead(): void;
+  /** The body has ended, or the request has failed. The library may show the header later. */
+  onWireEnd(): void;
   finish(): void;
 }
 
@@ -19,14 +21,20 @@ export interface WatchedRequest {
 export interface RequestWatch {
   /** Whether the library may drop a request after its start without a word: its permit then lasts 30 s until it is sent. */
   readonly mayBeDropped: boolean;
-  /** Watches a started request until it ends. Returns a function that ends the watch before. */
-  expect(request: WatchedRequest): () => void;
+  /** Watches a started request until it ends. */
+  expect(request: WatchedRequest): Expected;
+  /** Ends the watch of a request that was not sent. */
+  forget(expected: Expected): void;
 }
 
 /** A request of Node or undici in the messages of their channels. */
 interface WireRequest {
   readonly path: string;
+  [WATCHED]?: WatchedRequest;
 }
+
+/** On a request of an HTTP stack: that of the guard. A weak map would cost each request more than the rest of the watch. */
+const WATCHED: unique symbol = Symbol('canfetch.watched');
 
 /** A request of `node:http`, or of a library with the same events. */
 interface ClientRequest {
@@ -60,7 +68,8 @@ interface UndiciRequest extends WireRequest {
 }
 
 /** A request that was not sent yet, and an older one for the same URL. */
-interface Expected {
+export interface Expected {
+  readonly key: string;
   readonly request: WatchedRequest;
   older: Expected | undefined;
 }
@@ -74,15 +83,15 @@ const MAX_DROPPED_URLS = 100;
  */
 export class WireRequests {
   readonly #expected = new Map<string, Expected>();
-  readonly #sent = new WeakMap<object, WatchedRequest>();
 
-  expect(request: WatchedRequest): () => void {
+  expect(request: WatchedRequest): Expected {
     const key = keyOf(request);
     let older = this.#expected.get(key);
     while (older?.request.hasExpired === true) older = older.older;
-    if (older === undefined) this.#forgetDropped();
-    this.#expected.set(key, { request, older });
-    return () => this.#forget(key, request);
+    if (this.#expected.size >= MAX_DROPPED_URLS) this.#forgetDropped();
+    const expected = { key, request, older };
+    this.#expected.set(key, expected);
+    return expected;
   }
 
   /** A request was sent. Returns the guard's request for the same URL. */
@@ -90,32 +99,29 @@ export class WireRequests {
     if (this.#expected.size === 0) return undefined;
     // A proxy is sent the whole URL.
     const key = wire.path.startsWith('/') ? origin + wire.path : wire.path;
-    const request = this.#expected.get(key)?.request;
-    if (request === undefined) return undefined;
-    this.#forget(key, request);
-    this.#sent.set(wire, request);
+    const expected = this.#expected.get(key);
+    if (expected === undefined) return undefined;
+    const { request } = expected;
+    this.forget(expected);
+    wire[WATCHED] = request;
     request.onWireStart();
     return request;
   }
 
-  of(wire: object): WatchedRequest | undefined {
-    return this.#sent.get(wire);
-  }
-
-  #forget(key: string, request: WatchedRequest): void {
-    let newer: Expected | undefined;
-    for (let each = this.#expected.get(key); each !== undefined; newer = each, each = each.older) {
-      if (each.request !== request) continue;
-      if (newer !== undefined) newer.older = each.older;
-      else if (each.older !== undefined) this.#expected.set(key, each.older);
-      else this.#expected.delete(key);
+  forget({ key, request, older }: Expected): void {
+    let newer = this.#expected.get(key);
+    if (newer?.request === request) {
+      if (older === undefined) this.#expected.delete(key);
+      else this.#expected.set(key, older);
       return;
     }
+    while (newer !== undefined && newer.older?.request !== request) newer = newer.older;
+    if (newer !== undefined) newer.older = older;
   }
 
   #forgetDropped(): void {
     for (const [key, { request }] of this.#expected) {
-      if (this.#expected.size < MAX_DROPPED_URLS || !request.hasExpired) return;
+      if (!request.hasExpired) return;
       this.#expected.delete(key);
     }
   }
@@ -136,12 +142,14 @@ function keyOf({ url, decision }: WatchedRequest): string {
 export const watchNodeRequests: RequestWatch = {
   mayBeDropped: true,
   expect: (request) => nodeRequests().expect(request),
+  forget: (expected) => nodeRequests().forget(expected),
 };
 
 /** The requests over undici, Node's `fetch` included: an unread response shows no end. */
 export const watchUndiciRequests: RequestWatch = {
   mayBeDropped: false,
   expect: (request) => undiciRequests().expect(request),
+  forget: (expected) => undiciRequests().forget(expected),
 };
 
 /** Watches a request that a function of the caller's, or HTTP/2, has sent: no channel reports it. */
@@ -182,7 +190,7 @@ const nodeRequests = once(() => {
       readonly request: NodeRequest;
       readonly response: ClientResponse;
     };
-    const watched = requests.of(request);
+    const watched = request[WATCHED];
     if (watched !== undefined) onResponse(response, watched);
   });
   return requests;
@@ -191,36 +199,20 @@ const nodeRequests = once(() => {
 const undiciRequests = once(() => {
   const requests = new WireRequests();
   const channels = builtin('node:diagnostics_channel');
-  const finish = (message: unknown): void =>
-    requests.of((message as { readonly request: UndiciRequest }).request)?.finish();
+  const end = (message: unknown): void =>
+    (message as { readonly request: UndiciRequest }).request[WATCHED]?.onWireEnd();
   channels?.subscribe('undici:request:create', (message) => {
     const { request } = message as { readonly request: UndiciRequest };
     requests.sent(request, String(request.origin));
   });
   channels?.subscribe('undici:client:sendHeaders', (message) => {
-    requests.of((message as { readonly request: UndiciRequest }).request)?.onWireSent();
-  });
-  channels?.subscribe('undici:request:headers', (message) => {
-    const { request, response } = message as {
-      readonly request: UndiciRequest;
-      readonly response: { readonly statusCode: number; readonly headers: readonly unknown[] };
-    };
-    const { statusCode, headers } = response;
-    requests.of(request)?.onWireHeaders(statusCode, statusCode >= 400 ? fieldsOf(headers) : {});
+    (message as { readonly request: UndiciRequest }).request[WATCHED]?.onWireSent();
   });
   // Published when the body has ended, with trailers or without.
-  channels?.subscribe('undici:request:trailers', finish);
-  channels?.subscribe('undici:request:error', finish);
+  channels?.subscribe('undici:request:trailers', end);
+  channels?.subscribe('undici:request:error', end);
   return requests;
 });
-
-/** The fields in undici's list of names and values, which are Buffers. */
-function fieldsOf(list: readonly unknown[]): ResponseFields {
-  const fields: Record<string, string[]> = Object.create(null);
-  for (let at = 0; at + 1 < list.length; at += 2)
-    (fields[String(list[at]).toLowerCase()] ??= []).push(String(list[at + 1]));
-  return fields;
-}
 
 /** A socket sends what waits for it once it is connected. */
 function whenSending(socket: WireSocket, watched: WatchedRequest): void {
