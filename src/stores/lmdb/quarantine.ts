@@ -29,7 +29,7 @@ const MAGIC_AT = 24;
 const HEAD_BYTES = 52;
 
 /** More than LMDB needs to open a database. */
-const ROOM_BYTES = 64 * 1024;
+const FREE_BYTES = 64 * 1024;
 
 /** The two files that LMDB opens for `path`: in a folder, or, if it has an extension, the file itself. */
 function filesAt(path: string): { readonly data: string; readonly lock: string } {
@@ -133,7 +133,7 @@ function isFull(folder: string): boolean {
   let beside: string | undefined;
   try {
     beside = mkdtempSync(join(folder, '.canfetch-'));
-    writeFileSync(join(beside, 'room'), Buffer.alloc(ROOM_BYTES));
+    writeFileSync(join(beside, 'free'), Buffer.alloc(FREE_BYTES));
     return false;
   } catch (error) {
     // LMDB reports any other error itself.
@@ -145,6 +145,6 @@ function isFull(folder: string): boolean {
 
 function fullDisk(path: string): RobotsInvalidOptionsError {
   return new RobotsInvalidOptionsError(
-    `Expected room for an LMDB database at ${quote(path)}, but the disk is full; make room, or use another \`path\``,
+    `Expected free disk space for an LMDB database at ${quote(path)}, but the disk is full; free some, or use another \`path\``,
   );
 }
