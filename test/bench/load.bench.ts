@@ -152,7 +152,7 @@ export async function manyOrigins(count: number): Promise<Row[]> {
 }
 
 /** Some of what is gone is only let go of after a turn. */
-async function usedMemory(): Promise<number> {
+export async function usedMemory(): Promise<number> {
   for (let turn = 0; turn < 5; turn++) {
     globalThis.gc?.();
     await setImmediate();

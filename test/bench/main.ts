@@ -12,6 +12,7 @@ import { importing } from './import.bench.ts';
 import { coldOrigins, manyOrigins } from './load.bench.ts';
 import { clientMemory } from './memory.bench.ts';
 import { lineOf, type MeasuredPart, quoted, renewed, rewritten, sectionOf, withNoise } from './report.ts';
+import { queues } from './queue.bench.ts';
 import { checking, firstAnswers, manyHits, parsing, ruleCounts } from './rules.bench.ts';
 import { service } from './service.bench.ts';
 import { sizes } from './size.bench.ts';
@@ -59,6 +60,7 @@ const parts: Readonly<Record<string, Part>> = {
   cold: part(2, (_, times) => coldOrigins(times)),
   stored: part(3, (_, times) => storedPrefetch(times)),
   'store-cost': part(3, (_, times) => storeCost(times)),
+  queues: part(5, (_, times) => queues(times)),
   many: part(1, () => manyOrigins(300_000)),
   million: part(1, () => millionHosts(Number(process.env['HOSTS'] ?? 1_000_000))),
 };

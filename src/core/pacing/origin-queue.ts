@@ -1,10 +1,11 @@
-import { type Clock, onAbort, sleepWith, type MonotonicClock } from '../base/index.ts';
+import { type Clock, type MonotonicClock, onAbort } from '../base/index.ts';
 import type { Decision, DelayFrom, Pause } from '../decision/index.ts';
 import type { Gap } from './gap.ts';
 import { type FleetSchedule, type FleetSlot, FleetSlots, type Punctuality } from './fleet-slots.ts';
 import type { Pace } from './options.ts';
 import type { PauseSignal } from './pause.ts';
 import { type Deferral, type Permit, Schedule, type Wanted } from './schedule.ts';
+import { Sleeper } from './sleeper.ts';
 import { type Waiter, WaitingList } from './waiting-list.ts';
 
 /** A request for a page, with the permit that it waits for. */
@@ -30,21 +31,18 @@ export interface PacedRequest extends Wanted, Permit {
 
 type PacedWaiter = Waiter<PacedRequest>;
 
-/** Maximum sleep: the clock may be set, or the machine suspended, meanwhile. */
-const MAX_SLEEP_MS = 60_000;
 /** A pause of the fleet is news when it is longer by this: each look at it differs by some milliseconds. */
 const LONGER_PAUSE_MS = 1_000;
 /** A request asks the fleet for pauses at most this long before its start. */
 const PAUSE_CHECK_MS = 200;
-const WAKE = Symbol('wake');
 
 /** The requests of this process to one origin: those that wait, in order, and the loop that starts them. */
 export class OriginQueue {
   readonly schedule: Schedule = new Schedule();
-  readonly #clock: Clock;
   readonly #monotonic: MonotonicClock;
   readonly #slots: FleetSlots | undefined;
   readonly #onSharedPause: (pause: Pause) => void;
+  readonly #sleeper: Sleeper;
   readonly #waiters = new WaitingList<PacedRequest>();
   #turns = 0;
   #isServing = false;
@@ -52,8 +50,6 @@ export class OriginQueue {
   #mustRecheckAll = false;
   /** The earliest deadline of the waiting requests, or an earlier time. */
   #nextDeadline = Infinity;
-  #sleeper:
-    { readonly until: number; readonly forPermit: boolean; readonly controller: AbortController } | undefined;
 
   /** @param onSharedPause Called with a pause that another member of the fleet learnt of. */
   constructor(
@@ -64,7 +60,7 @@ export class OriginQueue {
     punctuality: Punctuality,
     onSharedPause: (pause: Pause) => void,
   ) {
-    this.#clock = clock;
+    this.#sleeper = new Sleeper(clock, monotonic);
     this.#monotonic = monotonic;
     this.#onSharedPause = onSharedPause;
     this.#slots = fleet && new FleetSlots(origin, monotonic, fleet, punctuality);
@@ -136,13 +132,13 @@ export class OriginQueue {
   release(request: PacedRequest): void {
     if (!this.schedule.release(request)) return;
     if (!request.hasStarted && request.slot !== undefined) this.#slots?.keep(request.slot);
-    if (!request.hasStarted || this.#sleeper?.forPermit === true) this.#wake();
+    if (!request.hasStarted || this.#sleeper.isForPermit) this.#sleeper.wake();
   }
 
   /** The permit of a request ends at `at`, if `release` is not called before. */
   expire(request: PacedRequest, at: number): void {
     request.expiresAt = at;
-    if (this.#sleeper?.forPermit === true && at < this.#sleeper.until) this.#wake();
+    if (this.#sleeper.isForPermit && at < this.#sleeper.until) this.#sleeper.wake();
   }
 
   /** A started request was sent: later than it started, while its library connected or the process was busy. */
@@ -150,7 +146,7 @@ export class OriginQueue {
     const wasAwaited = request.sentBefore > now;
     this.schedule.sent(request, now);
     this.noticeDelay(request, now);
-    if (wasAwaited && this.#sleeper?.forPermit === true) this.#wake();
+    if (wasAwaited && this.#sleeper.isForPermit) this.#sleeper.wake();
   }
 
   /** The response to a started request has come. Its permit ends at `at`, if `release` is not called before. */
@@ -158,7 +154,7 @@ export class OriginQueue {
     const wasAwaited = request.sentBefore > request.at;
     request.sentBefore = -Infinity;
     request.expiresAt = at;
-    if (this.#sleeper?.forPermit === true && (wasAwaited || at < this.#sleeper.until)) this.#wake();
+    if (this.#sleeper.isForPermit && (wasAwaited || at < this.#sleeper.until)) this.#sleeper.wake();
   }
 
   /** Notes how late a request used its slot of the fleet. */
@@ -187,7 +183,7 @@ export class OriginQueue {
     if (pause === undefined) return undefined;
     this.#slots?.share(pause.until - signal.now);
     this.#mustRecheckAll = true;
-    this.#wake();
+    this.#sleeper.wake();
     return pause;
   }
 
@@ -210,7 +206,7 @@ export class OriginQueue {
       waiter.unlisten?.();
       waiter.reject(reason);
     }
-    this.#wake();
+    this.#sleeper.wake();
   }
 
   /**
@@ -289,14 +285,14 @@ export class OriginQueue {
         waiter.unlisten = onAbort(signal, () => {
           const wasFirst = this.#waiters.first === waiter;
           if (!this.#waiters.remove(waiter)) return;
-          if (wasFirst) this.#wake();
+          if (wasFirst) this.#sleeper.wake();
           reject(signal.reason);
         });
       }
       if (again) this.#waiters.insert(waiter);
       else this.#waiters.append(waiter);
       this.#nextDeadline = Math.min(this.#nextDeadline, request.deadline);
-      if (again || request.deadline < (this.#sleeper?.until ?? -Infinity)) this.#wake();
+      if (again || request.deadline < this.#sleeper.until) this.#sleeper.wake();
       if (!this.#isServing) void this.#serve();
     });
   }
@@ -365,9 +361,9 @@ export class OriginQueue {
     if (slot.at > lastStart) return this.#settle(waiter, this.#defer(request, now, slot.at));
     const checkedSince = (request.isBooking ? now : slot.at) - PAUSE_CHECK_MS;
     if (slot.checkedAt < checkedSince) {
-      return now < checkedSince ? this.#sleepUntil(checkedSince, now) : this.askForPause();
+      return now < checkedSince ? this.#sleeper.sleepUntil(checkedSince, now) : this.askForPause();
     }
-    if (slot.at > now && !request.isBooking) return this.#sleepUntil(slot.at, now);
+    if (slot.at > now && !request.isBooking) return this.#sleeper.sleepUntil(slot.at, now);
     slots.take();
     request.slot = slot;
     this.#grant(request, Math.max(slot.at, earliest), now);
@@ -390,33 +386,11 @@ export class OriginQueue {
     this.#settle(waiter, this.#defer(request, later, later + tooLongMs));
   }
 
-  #sleepForFirst(request: PacedRequest, now: number): Promise<void> {
+  #sleepForFirst(request: PacedRequest, now: number): Promise<void> | undefined {
     const earliest = this.schedule.earliestStart(now, request);
-    if (earliest > now) return this.#sleepUntil(Math.min(earliest, this.#nextDeadline), now);
+    if (earliest > now) return this.#sleeper.sleepUntil(Math.min(earliest, this.#nextDeadline), now);
     const { firstAt = now, pace } = request;
     const until = Math.min(this.schedule.nextExpiry(now), firstAt + pace.maxDelayMs, this.#nextDeadline);
-    return this.#sleepUntil(until, now, true);
-  }
-
-  /** Sleeps until `at`, or until {@link #wake}. */
-  async #sleepUntil(at: number, now: number, forPermit = false): Promise<void> {
-    const until = Math.min(at, now + MAX_SLEEP_MS);
-    if (until <= now) return;
-    const controller = new AbortController();
-    this.#sleeper = { until, forPermit, controller };
-    const shown = this.#monotonic.shown;
-    try {
-      await sleepWith(this.#clock, until - now, controller.signal, forPermit);
-      this.#monotonic.advanceFrom(shown, until);
-    } catch (error) {
-      if (error !== WAKE) throw error;
-    } finally {
-      this.#sleeper = undefined;
-    }
-  }
-
-  /** The schedule has changed: the loop looks at it again. */
-  #wake(): void {
-    this.#sleeper?.controller.abort(WAKE);
+    return this.#sleeper.sleepUntil(until, now, true);
   }
 }
