@@ -52,14 +52,14 @@ export class Pacer implements Permits {
   readonly #queues: OriginQueues;
   /** Requests that started in this turn of the event loop, in real time. */
   #justStarted: PacedRequest[] = [];
-  readonly #isRealTime: boolean;
+  readonly isRealTime: boolean;
 
   constructor(options: PacerOptions) {
     const { maxOrigins, clock, fleet, onPause } = options;
     this.#options = options;
     this.#clock = new MonotonicClock(clock);
-    this.#isRealTime = clock === systemClock || clock.sleep === undefined;
-    const punctuality = new Punctuality(this.#isRealTime ? COLD_SLACK_MS : 0);
+    this.isRealTime = clock === systemClock || clock.sleep === undefined;
+    const punctuality = new Punctuality(this.isRealTime ? COLD_SLACK_MS : 0);
     this.#queues = new OriginQueues(
       maxOrigins,
       (origin) =>
@@ -128,7 +128,7 @@ export class Pacer implements Permits {
    * its distance from that time.
    */
   started(request: PacedRequest): void {
-    if (!this.#isRealTime || request.gap.delayMs === 0) return;
+    if (!this.isRealTime || request.gap.delayMs === 0) return;
     this.#justStarted.push(request);
     if (this.#justStarted.length > 1) return;
     void yieldToEventLoop().then(() => {

@@ -47,6 +47,8 @@ export interface RequestPermit {
 
 /** What a permit needs of its pacer. */
 export interface Permits {
+  /** Whether time goes by while a library sends a request. A clock of a test moves in between, by any amount. */
+  readonly isRealTime: boolean;
   now(): number;
   /**
    * Acquires another permit for a request that has lost its own. A promise only when it has to wait.
@@ -97,13 +99,14 @@ export class PagePermit implements RequestPermit {
     const request = this.#request;
     if (!request.hasStarted) return;
     const now = this.#permits.now();
-    if (isSent) request.queue.sent(request, now);
+    if (isSent) request.queue.sent(request, this.#permits.isRealTime ? now : request.at);
     else request.queue.expire(request, now + PERMIT_TTL_MS);
   }
 
   taken(): void {
     const request = this.#request;
-    if (request.hasStarted) request.queue.schedule.taken(request, this.#permits.now());
+    if (request.hasStarted && this.#permits.isRealTime)
+      request.queue.schedule.taken(request, this.#permits.now());
   }
 
   release(): void {
