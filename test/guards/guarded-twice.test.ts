@@ -36,10 +36,17 @@ describe('guarded twice', () => {
     guardAxios(axios.create(), robots);
   });
 
-  it('a fetch is refused', async () => {
+  it('by one client, a fetch is refused', async () => {
     const { robots } = await site();
     const guarded = guardFetch(fetch, robots, { pacing });
     expect(() => guardFetch(guarded, robots, { pacing })).toThrow(expect.objectContaining(INVALID));
+  });
+
+  it('by two clients, a fetch has a permit of each', async () => {
+    const { server, robots } = await site();
+    const guarded = guardFetch(guardFetch(fetch, robots, { pacing }), openedClient().robots, { pacing });
+    expect(await (await guarded(server.url('/page'))).text()).toBe('a page');
+    expect(await (await guarded(server.url('/page'))).text()).toBe('a page');
   });
 
   it('by the same hooks, a request of got is one request', async () => {

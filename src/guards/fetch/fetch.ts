@@ -79,8 +79,8 @@ export function guardFetch(
       `Expected the first argument to be a fetch function, got ${typeof fetch}`,
     );
   }
-  if (guardedFetches.has(fetch)) throw guardedTwice('a fetch');
   const guard = new Guard(client, options, { headersBeforeBody: true, watch: watchUndiciRequests });
+  if (clientOf.get(fetch) === client) throw guardedTwice('a fetch');
   surviveManyCodings();
   const guarded = new GuardedFetch(fetch, guard, options);
   const guardedFetch = (input: unknown, init?: unknown): Promise<unknown> => {
@@ -89,11 +89,12 @@ export function guardFetch(
     const origin = guard.allowedOrigin(input);
     return origin === undefined ? guarded.fetch(input, init) : guarded.fetchAllowed(input, origin);
   };
-  guardedFetches.add(guardedFetch);
+  clientOf.set(guardedFetch, client);
   return guardedFetch;
 }
 
-const guardedFetches = new WeakSet<object>();
+/** The client of a guarded fetch. Another client may guard it again: its permits are its own. */
+const clientOf = new WeakMap<object, unknown>();
 
 class GuardedFetch {
   readonly #guard: Guard;
