@@ -99,8 +99,10 @@ export class PagePermit implements RequestPermit {
     const request = this.#request;
     if (!request.hasStarted) return;
     const now = this.#permits.now();
-    if (isSent) request.queue.sent(request, this.#permits.isRealTime ? now : request.at);
-    else request.queue.expire(request, now + PERMIT_TTL_MS);
+    const { isRealTime } = this.#permits;
+    if (isSent) return request.queue.sent(request, isRealTime ? now : request.at);
+    if (isRealTime) request.queue.schedule.mayBeDropped(request, now);
+    request.queue.expire(request, now + PERMIT_TTL_MS);
   }
 
   taken(): void {

@@ -34,6 +34,8 @@ export interface Permit {
 export const PERMIT_TTL_MS = 30_000;
 /** How long the next start waits for a request that connects. */
 const CONNECT_MS = 10_000;
+/** How long it waits for one that the library may have dropped: `node:http` reports a request only once it is connected. */
+const DROPPED_MS = 1_000;
 /** The lifetime of a permit without a response. Some requests never report their end, as when a page is closed. */
 const NO_RESPONSE_TTL_MS = 600_000;
 /** The least time between two `retryAt`: without it a site with `Crawl-delay: 0` would be asked in a busy loop. */
@@ -138,7 +140,16 @@ export class Schedule {
   taken(permit: Permit, now: number): void {
     this.#permits.add(permit);
     permit.expiresAt = now + NO_RESPONSE_TTL_MS;
-    if (permit === this.#last && permit.gap.delayMs > 0) permit.sentBefore = now + CONNECT_MS;
+    this.#awaitSending(permit, now + CONNECT_MS);
+  }
+
+  /** The library may drop a started request without a word. */
+  mayBeDropped(permit: Permit, now: number): void {
+    this.#awaitSending(permit, now + DROPPED_MS);
+  }
+
+  #awaitSending(permit: Permit, until: number): void {
+    if (permit === this.#last && permit.gap.delayMs > 0) permit.sentBefore = until;
   }
 
   /** The request of a started permit was sent. One that is sent after its permit expired is in flight again. */
