@@ -2,7 +2,7 @@
 import { channel, type Publisher } from '../base/index.ts';
 import type { Decision, DecisionUsage } from './decision.ts';
 import type { DelayFrom } from './policy.ts';
-import type { RedirectChain } from './refused-request-error.ts';
+import type { RedirectChain } from './refusal-base.ts';
 
 /** The client that a message is about, to compare with one's own. */
 interface ClientMessage {

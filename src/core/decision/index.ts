@@ -7,6 +7,6 @@ export * from './channels.ts';
 export { KnownOrigin, ROBOTS_SOURCES, type RobotsSource } from './known-origin.ts';
 export { type Decision, type DecisionUsage, isPurpose, type Purpose, PURPOSES, REASONS } from './decision.ts';
 export { profileOrName, wholeProfile } from './profile-check.ts';
-export { redirectChainPrefix, RefusedRequestError, type RedirectChain } from './refused-request-error.ts';
+export { redirectChainPrefix, RefusedRequestError, type RedirectChain } from './refusal-base.ts';
 export { usageOf } from './usage-decision.ts';
 export type * from './policy.ts';

@@ -41,7 +41,7 @@ import {
 import { framingFault } from './framing.ts';
 import { isProxyError, tunnelStatus } from './proxy-error.ts';
 import type { FetchRobotsOptions } from './options.ts';
-import { isRedirect, redirectTarget } from './redirect.ts';
+import { isRedirect, redirectTarget } from './location.ts';
 import type { ResponseHeaders, TransportResponse } from './transport.ts';
 
 /** How long to wait for the body of an error status, which only serves to recognise a challenge page. */

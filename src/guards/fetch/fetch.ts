@@ -1,6 +1,6 @@
 import { RobotsInvalidOptionsError, urlWithoutUserinfo } from '../../core/base/index.ts';
 import { surviveManyCodings } from '../../core/fetch/content-coding.ts';
-import { isRedirect } from '../../core/fetch/redirect.ts';
+import { isRedirect } from '../../core/fetch/location.ts';
 import type { GuardClient } from '../shared/client.ts';
 import { ignoredBecause, type RobotsInit } from '../shared/ignore.ts';
 import { type GuardOptions, guardedTwice } from '../shared/options.ts';

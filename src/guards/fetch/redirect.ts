@@ -1,6 +1,6 @@
 /** The steps of "HTTP-redirect fetch" (Fetch standard) that concern a single hop. */
 import { urlWithoutUserinfo } from '../../core/base/index.ts';
-import { locationText } from '../../core/fetch/redirect.ts';
+import { locationText } from '../../core/fetch/location.ts';
 import { type Call, isStream, parseUrl } from './request.ts';
 import { type ResponseFields, fieldOf } from '../shared/response-fields.ts';
 import { cleanInPlace } from '../shared/sent-url.ts';

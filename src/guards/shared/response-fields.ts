@@ -1,6 +1,6 @@
 /** The part of a site's response that guards read, in the forms of all libraries. */
 import { asksForPause, fieldLines } from '../../core/lifecycle/index.ts';
-import { isRedirect } from '../../core/fetch/redirect.ts';
+import { isRedirect } from '../../core/fetch/location.ts';
 import type { UsageOptions } from '../../core/rules/index.ts';
 
 /** Header fields by lower-case name. If a field has several lines, returns the first, or all of them joined. */

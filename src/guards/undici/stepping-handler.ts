@@ -1,4 +1,4 @@
-import { isRedirect } from '../../core/fetch/redirect.ts';
+import { isRedirect } from '../../core/fetch/location.ts';
 import type { Guard } from '../shared/guard.ts';
 import type { AnyRequest, RespondedRequest, StartedRequest } from '../shared/guarded-request.ts';
 import type { NodeHeaders } from '../shared/response-fields.ts';

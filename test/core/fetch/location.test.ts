@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isRedirect, redirectTarget } from '../../../src/core/fetch/redirect.ts';
+import { isRedirect, redirectTarget } from '../../../src/core/fetch/location.ts';
 
 const BASE = new URL('http://example.com/a/robots.txt');
 
