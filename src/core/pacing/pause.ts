@@ -1,7 +1,6 @@
 import { omitUndefined } from '../base/index.ts';
 import type { Pause } from '../decision/index.ts';
 import { fieldLines, type HeaderFields, retryAfterMs } from '../lifecycle/index.ts';
-import type { Pace } from './options.ts';
 
 /** The response to a page request, as far as pacing needs it. */
 export interface PageResponse {
@@ -22,11 +21,15 @@ export interface PauseSignal {
   /** The pause that the site asks for; `undefined` when it names no usable time. */
   readonly askedMs: number | undefined;
   /** The pause to make then. */
-  readonly backOff: Pace['backOff'];
+  readonly backOff: { readonly firstMs: number; readonly maxMs: number } | false;
   /** A number in [0, 1). */
   readonly random: () => number;
 }
 
+/** The first pause when the site names no usable time. It doubles with each further incident. */
+export const FIRST_PAUSE_MS = 30_000;
+/** The longest of these pauses. */
+export const MAX_PAUSE_MS = 3_600_000;
 /** The longest pause that a site may ask for: a day. */
 const MAX_ASKED_MS = 24 * 60 * 60 * 1000;
 /** After this time without an incident the count restarts. */

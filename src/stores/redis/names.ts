@@ -1,10 +1,21 @@
-import { RobotsInvalidOptionsError } from '../../core/base/index.ts';
+import { invalid, RobotsInvalidOptionsError } from '../../core/base/index.ts';
 import type { StoreEntry } from '../../core/store/store.ts';
 import { decodeValue, MAX_FENCE_BYTES, MAX_VALUE_BYTES } from '../../core/store/value-encoding.ts';
 import type { RedisConnection, SendCommand } from './connection.ts';
 
 /** Reads of a value end here, so that an oversized foreign value costs no more than the largest valid one. */
 export const LAST_BYTE: string = String(MAX_FENCE_BYTES + MAX_VALUE_BYTES + 1);
+
+/** No braces: the only braces in a key are the hash tag. */
+const PREFIX = /^[!-z|~]{1,128}$/;
+
+/** The prefix of all names. */
+export function readPrefix(prefix: unknown = 'canfetch:'): string {
+  if (typeof prefix !== 'string' || !PREFIX.test(prefix)) {
+    throw invalid('`prefix`', '1 to 128 printable ASCII characters without braces', prefix);
+  }
+  return prefix;
+}
 
 /**
  * The name of a key on the server. The part in braces is the hash tag of Redis Cluster: names with the same key are on

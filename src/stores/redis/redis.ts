@@ -1,4 +1,4 @@
-import { assertKnownOptions, invalid, quote } from '../../core/base/index.ts';
+import { assertKnownOptions, quote } from '../../core/base/index.ts';
 import { decodeValue, encodeValue } from '../../core/store/value-encoding.ts';
 import {
   type FencedLease,
@@ -11,7 +11,7 @@ import {
   type StoreSetOptions,
 } from '../../core/store/store.ts';
 import { commandsOver, type RedisConnection, type SendCommand } from './connection.ts';
-import { LAST_BYTE, keyOf, nameOf, bytes, readEntry, scan } from './names.ts';
+import { LAST_BYTE, keyOf, nameOf, bytes, readEntry, readPrefix, scan } from './names.ts';
 import { bookSlot, pauseSlots, releaseLease, setFenced, takeLease } from './scripts.ts';
 import { randomUUID } from 'node:crypto';
 
@@ -55,9 +55,6 @@ export interface RedisStore extends RobotsStore {
   clear(): Promise<void>;
 }
 
-/** No braces: the only braces in a key are the hash tag. */
-const PREFIX = /^[!-z|~]{1,128}$/;
-
 /**
  * Makes a store for a fleet, on Redis 6 or later or Valkey. The caller makes the connection with node-redis, ioredis or
  * iovalkey: to a server, a pool, a Sentinel or a Cluster. The caller also owns it: the store adds no listeners to it
@@ -82,7 +79,8 @@ const PREFIX = /^[!-z|~]{1,128}$/;
  * ```
  */
 export function redisStore(connection: RedisConnection, options: RedisStoreOptions = {}): RedisStore {
-  const prefix = readPrefix(options);
+  assertKnownOptions(options, ['prefix']);
+  const prefix = readPrefix(options.prefix);
   const send = commandsOver(connection);
 
   return {
@@ -170,15 +168,6 @@ async function leaseOver(
       await setFenced(send, [valueName, name], await encodeValue(value, token), token, valueTtl);
     },
   };
-}
-
-function readPrefix(options: RedisStoreOptions): string {
-  assertKnownOptions(options, ['prefix']);
-  const { prefix = 'canfetch:' } = options;
-  if (typeof prefix !== 'string' || !PREFIX.test(prefix)) {
-    throw invalid('`prefix`', '1 to 128 printable ASCII characters without braces', prefix);
-  }
-  return prefix;
 }
 
 /** Redis accepts whole milliseconds only. Rounds up, so that a time is never shorter than requested. */
