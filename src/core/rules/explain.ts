@@ -5,7 +5,7 @@ import { pathEnd, type RobotsFile } from './file.ts';
 import { GroupWalk } from './group-walk.ts';
 import { LINE_ALLOW, LINE_DISALLOW, LINE_USER_AGENT } from './parse-line.ts';
 import { matchingRules, type WrittenRule } from './matcher/index.ts';
-import { readTarget } from './normal-form/target.ts';
+import { readTarget } from './normal-form/normal-form.ts';
 import type { Explanation } from './verdict.ts';
 
 /**

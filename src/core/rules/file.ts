@@ -17,7 +17,7 @@ import {
   type Selection,
   type WrittenRule,
 } from './matcher/index.ts';
-import { readTarget } from './normal-form/target.ts';
+import { readTarget } from './normal-form/normal-form.ts';
 import { fromUtf8, utf8 } from './bytes.ts';
 import type { MatchedGroup, MatchedRule, RuleVerdict, Verdict } from './verdict.ts';
 

@@ -6,6 +6,6 @@
  */
 export { compile } from './compile.ts';
 export { type MatchingRule, matchingRules, matchOnce } from './match-once.ts';
-export type { WrittenRule } from './rule.ts';
+export type { WrittenRule } from './rule-cursor.ts';
 export { NO_RULE, type Ruleset } from './ruleset.ts';
 export type { Selection } from './select.ts';

@@ -2,8 +2,7 @@ import type { DialectTraits } from '../dialect.ts';
 import { LINE_ALLOW } from '../parse-line.ts';
 import type { NormalForm } from '../normal-form/normal-form.ts';
 import { Pattern } from '../normal-form/pattern.ts';
-import { eachPattern, rankOf, type WrittenRule } from './rule.ts';
-import { RuleCursor } from './rule-cursor.ts';
+import { eachPattern, rankOf, type WrittenRule, RuleCursor } from './rule-cursor.ts';
 import { type Selection, selectRules } from './select.ts';
 import { TargetSearch } from './target-search.ts';
 

@@ -1,7 +1,7 @@
 import type { DialectTraits } from '../dialect.ts';
 import { NormalForm } from '../normal-form/normal-form.ts';
 import type { Pattern } from '../normal-form/pattern.ts';
-import { rankOf } from './rule.ts';
+import { rankOf } from './rule-cursor.ts';
 
 /*
  * The columns of an entry, as numbers: they take less memory than objects, and a file can have 60,000 rules. The first

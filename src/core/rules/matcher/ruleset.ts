@@ -1,6 +1,6 @@
 import type { DialectTraits } from '../dialect.ts';
 import type { MatchedGroup, MatchedRule } from '../verdict.ts';
-import { rankOf, type WrittenRule } from './rule.ts';
+import { rankOf, type WrittenRule } from './rule-cursor.ts';
 import type { RuleTable } from './rule-table.ts';
 import type { Selection } from './select.ts';
 import { TargetSearch } from './target-search.ts';

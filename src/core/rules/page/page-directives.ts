@@ -1,5 +1,5 @@
 import { productToken } from '../agent.ts';
-import { parseLinks } from '../usage/link-header.ts';
+import { parseLinks } from '../usage/usage-source.ts';
 import { type Directive, isBareDirective, readDirectives } from './directive-list.ts';
 
 /** The header fields of a response, as `fetch`, undici, got, axios and Node return them. Names in any case. */
