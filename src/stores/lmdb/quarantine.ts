@@ -1,4 +1,15 @@
-import { closeSync, existsSync, mkdtempSync, openSync, readSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readSync,
+  rmSync,
+  writeFileSync,
+  fstatSync,
+  readFileSync,
+  statSync,
+} from 'node:fs';
 import { dirname, extname, join } from 'node:path';
 import { codeOf, quote, RobotsInvalidOptionsError } from '../../core/base/index.ts';
 import {
@@ -10,12 +21,8 @@ import {
   type QuarantinedDatabase,
   quarantineIfDamaged,
 } from '../embedded/quarantine.ts';
-import {
-  consumeCleanShutdownMarker,
-  hasCleanShutdownMarker,
-  writeCleanShutdownMarker,
-} from './clean-shutdown-marker.ts';
 import { type Probe, probe } from './probe.ts';
+import { createHash } from 'node:crypto';
 
 /** Errors of `lmdb.h` for a damaged file: MDB_INVALID, MDB_PANIC, MDB_CORRUPTED, MDB_PAGE_NOTFOUND. */
 const DAMAGE_CODES: ReadonlySet<unknown> = new Set([-30793, -30795, -30796, -30797]);
@@ -147,4 +154,68 @@ function fullDisk(path: string): RobotsInvalidOptionsError {
   return new RobotsInvalidOptionsError(
     `Expected free disk space for an LMDB database at ${quote(path)}, but the disk is full; free some, or use another \`path\``,
   );
+}
+
+/** Reading a larger database takes longer than starting a process. */
+const MAX_BYTES = 64 * 1024 * 1024;
+const CHUNK_BYTES = 256 * 1024;
+
+/**
+ * Writes a marker with the digest of the data file beside it. Call it after the database is closed.
+ *
+ * If that fails, or the file is large, the marker is missing or wrong, and the next process probes the database before
+ * it opens it.
+ */
+function writeCleanShutdownMarker(data: string): void {
+  try {
+    const digest = digestOf(data);
+    if (digest !== undefined) writeFileSync(markOf(data), digest);
+  } catch {
+    // The disk may be full.
+  }
+}
+
+/**
+ * Whether the data file is unchanged since the last {@link writeCleanShutdownMarker}, or does not exist yet. Call it right
+ * before the database is opened.
+ *
+ * It removes the marker: if the process dies before it closes the database, the next one finds no marker, even if no byte
+ * has changed.
+ */
+function consumeCleanShutdownMarker(data: string): boolean {
+  try {
+    const { size } = statSync(data, { throwIfNoEntry: false }) ?? { size: 0 };
+    if (size === 0) return true;
+    const mark = readFileSync(markOf(data), 'utf8');
+    if (!mark.startsWith(`${size} `) || mark !== digestOf(data)) return false;
+    rmSync(markOf(data), { force: true });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Whether there is a marker beside the data file, valid or not: the file was a database once. */
+function hasCleanShutdownMarker(data: string): boolean {
+  return existsSync(markOf(data));
+}
+
+const markOf = (data: string): string => `${data}.closed`;
+
+/** The size and the digest of the file; `undefined` if it is too large. */
+function digestOf(data: string): string | undefined {
+  const descriptor = openSync(data, 'r');
+  try {
+    if (fstatSync(descriptor).size > MAX_BYTES) return undefined;
+    const hash = createHash('sha256');
+    const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+    let size = 0;
+    for (let read = -1; read !== 0; size += read) {
+      read = readSync(descriptor, chunk);
+      hash.update(chunk.subarray(0, read));
+    }
+    return `${size} ${hash.digest('hex')}`;
+  } finally {
+    closeSync(descriptor);
+  }
 }

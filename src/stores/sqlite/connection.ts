@@ -1,3 +1,6 @@
+import { quote, RobotsInvalidOptionsError } from '../../core/base/index.ts';
+import { moveError } from '../embedded/quarantine.ts';
+
 /** The part of a database connection that is used: of `node:sqlite`, `bun:sqlite` or a package with their interface. */
 export interface SqliteDatabase {
   exec(sql: string): unknown;
@@ -35,4 +38,100 @@ export function hasCode(error: unknown, [code, name]: readonly [code: number, na
   // The low byte of an extended code is the code.
   if (typeof number === 'number') return (number & 0xff) === code;
   return typeof given === 'string' && given.startsWith(name);
+}
+
+/** "canf" in ASCII: the application id in the header of our databases. */
+const APPLICATION_ID = 0x63616e66;
+/** The version of the tables, in `user_version`. */
+const LAYOUT = 1;
+
+const TABLES = `
+  CREATE TABLE entry (
+    kind INTEGER NOT NULL,
+    key TEXT NOT NULL,
+    expires_at INTEGER NOT NULL,
+    content BLOB NOT NULL,
+    UNIQUE (kind, key)
+  );
+  CREATE INDEX entry_by_expiry ON entry (expires_at);
+  CREATE TABLE lease_count (given INTEGER NOT NULL);
+  INSERT INTO lease_count VALUES (0);
+  PRAGMA application_id = ${APPLICATION_ID};
+  PRAGMA user_version = ${LAYOUT};
+`;
+
+/**
+ * In WAL mode readers and a writer do not wait for each other. With \`synchronous = NORMAL\` there is one disk sync in
+ * a thousand pages: "WAL mode is always consistent with synchronous=NORMAL, but WAL mode does lose durability. A
+ * transaction committed in WAL mode with synchronous=NORMAL might roll back following a power loss or system crash."
+ */
+const SETTINGS = `
+  PRAGMA journal_mode = WAL;
+  PRAGMA synchronous = NORMAL;
+  PRAGMA journal_size_limit = 8388608;
+`;
+
+/**
+ * Creates the tables where they are missing, and sets up the connection.
+ *
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) when the database belongs to another program.
+ */
+export function prepareSchema(database: SqliteDatabase, path: string): void {
+  // In one transaction: another process may create the tables between the reads.
+  if (inTransaction(database, 'BEGIN', () => needsTables(database, path))) {
+    inTransaction(database, 'BEGIN IMMEDIATE', () => {
+      // Another process may have created them meanwhile.
+      if (needsTables(database, path)) database.exec(TABLES);
+    });
+  }
+  database.exec(SETTINGS);
+  // From now on a locked database is an error at once, so that waiting for it never blocks this process.
+  database.exec('PRAGMA busy_timeout = 0');
+}
+
+/** Runs `work` in a transaction of its own. Throws as `work` does. */
+function inTransaction<Result>(
+  database: SqliteDatabase,
+  begin: 'BEGIN' | 'BEGIN IMMEDIATE',
+  work: () => Result,
+): Result {
+  database.exec(begin);
+  try {
+    const result = work();
+    database.exec('COMMIT');
+    return result;
+  } catch (error) {
+    rollBack(database);
+    throw error;
+  }
+}
+
+/** Ends a transaction that failed. After some errors, as on a full disk, SQLite has done so by itself. */
+export function rollBack(database: SqliteDatabase): void {
+  try {
+    database.exec('ROLLBACK');
+  } catch {
+    // The earlier error has the cause.
+  }
+}
+
+/** Whether the database is new. */
+function needsTables(database: SqliteDatabase, path: string): boolean {
+  const application = pragma(database, 'application_id');
+  const layout = pragma(database, 'user_version');
+  if (application === APPLICATION_ID && layout === LAYOUT) return false;
+  if (application === APPLICATION_ID) {
+    const reason = `it has layout ${layout}, expected ${LAYOUT}`;
+    throw moveError({ kind: 'SQLite', path }, reason, 'another version of canfetch may use it');
+  }
+  const { tables } = Object(database.prepare('SELECT count(*) AS tables FROM sqlite_master').get());
+  if (application === 0 && tables === 0) return true;
+  throw new RobotsInvalidOptionsError(
+    `Expected a database for the store alone, got ${quote(path)}, which has tables of another program; ` +
+      'name another file',
+  );
+}
+
+function pragma(database: SqliteDatabase, name: 'application_id' | 'user_version'): unknown {
+  return Reflect.get(Object(database.prepare(`PRAGMA ${name}`).get()), name);
 }

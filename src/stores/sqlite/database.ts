@@ -9,8 +9,14 @@ import {
   type QuarantinedDatabase,
   quarantineIfDamaged,
 } from '../embedded/quarantine.ts';
-import { type Connect, hasCode, type SqliteDatabase, SQLITE_CORRUPT, SQLITE_NOTADB } from './connection.ts';
-import { prepareSchema } from './schema.ts';
+import {
+  type Connect,
+  hasCode,
+  type SqliteDatabase,
+  SQLITE_CORRUPT,
+  SQLITE_NOTADB,
+  prepareSchema,
+} from './connection.ts';
 
 /**
  * The time in ms that a step of opening may wait for other processes which open or write the same database. It blocks,

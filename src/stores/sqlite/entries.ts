@@ -1,8 +1,7 @@
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import type { EmbeddedDatabase, Entry, EntryKind } from '../embedded/table.ts';
 import { BrokenTransaction } from '../embedded/write-batch.ts';
-import { hasCode, type SqliteDatabase, SQLITE_BUSY, type SqliteStatement } from './connection.ts';
-import { rollBack } from './schema.ts';
+import { hasCode, type SqliteDatabase, SQLITE_BUSY, type SqliteStatement, rollBack } from './connection.ts';
 
 /** The numbers of the kinds in the table. */
 const KINDS: Readonly<Record<EntryKind, number>> = { value: 1, lease: 2, slot: 3 };

@@ -1,10 +1,9 @@
 import { type Clock, RobotsInvalidOptionsError, systemClock } from '../../core/base/index.ts';
 import { embeddedStore, type EmbeddedStore, readPathOptions } from '../embedded/embedded-store.ts';
 import type { OnDamage } from '../embedded/quarantine.ts';
-import type { SqliteDatabase } from './connection.ts';
+import { type SqliteDatabase, prepareSchema } from './connection.ts';
 import { openDatabase } from './database.ts';
 import { SqliteEntries } from './entries.ts';
-import { prepareSchema } from './schema.ts';
 
 export type { EmbeddedStore } from '../embedded/embedded-store.ts';
 export type { OnDamage, QuarantinedDatabase } from '../embedded/quarantine.ts';

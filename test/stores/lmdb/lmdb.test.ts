@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { open, type RootDatabase } from 'lmdb';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { encodeEntry, nameOf } from '../../../src/stores/lmdb/entry-codec.ts';
+import { encodeEntry, nameOf } from '../../../src/stores/lmdb/entries.ts';
 import { type LmdbStore, lmdbStore, type StoreEntry } from '../../../src/stores/lmdb/lmdb.ts';
 import { DAY, HOUR, MINUTE, SECOND, VirtualClock } from '../../support/client.ts';
 import { compileScript, startWorker } from '../../support/workers.ts';
