@@ -11,6 +11,8 @@ import { productToken } from '../../core/rules/agent.ts';
 import type { Purpose } from '../../core/decision/index.ts';
 import type { RobotsFile } from '../../core/rules/index.ts';
 import { parseRobots } from '../../core/rules/parse.ts';
+import { printable, quoted } from '../../core/base/printable.ts';
+import { readRobots } from './input/load-robots.ts';
 import {
   type Decider,
   type FileDecision,
@@ -18,10 +20,8 @@ import {
   type InputError,
   type TargetResult,
   tooLongError,
-} from './target-result.ts';
-import { printable, quoted } from '../../core/base/printable.ts';
-import { readRobots } from './input/load-robots.ts';
-import type { Target } from './input/targets.ts';
+  type Target,
+} from './input/targets.ts';
 
 export interface FileSettings {
   /** Product tokens in order of preference. When empty, this package's own name is used. */

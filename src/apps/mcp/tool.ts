@@ -1,7 +1,7 @@
 import { omitUndefined } from '../../core/base/index.ts';
 import type { CallToolResult, Tool as ToolDescription } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
-import { inputSentence } from '../answers/input/invalid-input.ts';
+import { inputSentence } from '../answers/text/reasons.ts';
 import { printable } from '../../core/base/printable.ts';
 import { refusalFields, refusalFieldsOf, ToolError } from './fields.ts';
 

@@ -4,7 +4,7 @@ import { profileNames, type ProfileName, profiles } from '../../core/lifecycle/i
 import { type ComparedFile, FileComparison } from '../answers/comparison/compare.ts';
 import { notATarget, tokensOf } from '../answers/decide-offline.ts';
 import { absenceOf, loadedFrom, rulesInForce } from '../answers/input/load-robots.ts';
-import { inputSentence } from '../answers/input/invalid-input.ts';
+import { inputSentence } from '../answers/text/reasons.ts';
 import { jsonLine } from '../../core/base/printable.ts';
 import type { ComparisonResult } from '../answers/schema.ts';
 import type { Dialect, RobotsFile } from '../../core/rules/index.ts';

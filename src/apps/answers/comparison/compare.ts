@@ -8,8 +8,10 @@ import {
   namedAgents,
   recordKey,
   ruleKey,
-} from './effective.ts';
-import { type RuleChange, ruleChanges, samplePaths } from './rule-changes.ts';
+  type RuleChange,
+  ruleChanges,
+  samplePaths,
+} from './rule-changes.ts';
 
 /** A record that was added or removed. */
 export interface RecordChange {

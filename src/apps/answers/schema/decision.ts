@@ -9,7 +9,7 @@ import {
 } from '../../../core/decision/index.ts';
 import { SUSPECTS } from '../../../core/lifecycle/index.ts';
 import type { UsageSource } from '../../../core/rules/index.ts';
-import type { FileDecision, FileSource } from '../target-result.ts';
+import type { FileDecision, FileSource } from '../input/targets.ts';
 import {
   agent,
   count,

@@ -2,7 +2,7 @@ import { omitUndefined } from '../../../core/base/index.ts';
 import { escapeForTerminal, SCHEMA_VERSION } from '../../../core/base/printable.ts';
 import type { OriginPolicy } from '../../../core/decision/index.ts';
 import type { PolicyData } from '../schema.ts';
-import type { TargetResult } from '../target-result.ts';
+import type { TargetResult } from '../input/targets.ts';
 
 /**
  * Renders a result as a line of NDJSON: `schemaVersion`, `input` (the URL as written), `line` when it came from

@@ -1,8 +1,14 @@
 import { mapBatches } from '../../../core/base/index.ts';
 import { decideOffline } from '../../answers/decide-offline.ts';
-import { type Decider, isUndecided, isUnwanted, type ReportedDecision } from '../../answers/target-result.ts';
 import { type Session, UsageError } from '../../answers/session.ts';
-import { ListPosition, targets } from '../../answers/input/targets.ts';
+import {
+  type Decider,
+  isUndecided,
+  isUnwanted,
+  type ReportedDecision,
+  ListPosition,
+  targets,
+} from '../../answers/input/targets.ts';
 import { readsStdin } from '../../answers/input/load-robots.ts';
 import {
   agentSentence,
@@ -17,8 +23,7 @@ import { ago, ahead, count, definitions, duration, type Palette } from '../../an
 import { fileName, printable } from '../../../core/base/printable.ts';
 import { reasons, reasonText, whySentence } from '../../answers/text/reasons.ts';
 import { renderRecord } from '../../answers/text/json.ts';
-import { type ExitCode, exitCode, type ParsedArguments } from '../frame/command.ts';
-import { interruptible } from '../frame/interruptible.ts';
+import { type ExitCode, exitCode, type ParsedArguments, interruptible } from '../frame/command.ts';
 import { type Kind, type ListLayout, ListReport } from '../frame/list-report.ts';
 import type { Format } from '../frame/options.ts';
 import { onlineSettings, readForm, readPurpose } from '../frame/settings.ts';
@@ -100,7 +105,7 @@ async function deciderFor(given: ParsedArguments, session: Session, signal: Abor
   const file = given.values.get('robots')?.[0];
   const purpose = readPurpose(given);
   if (file === undefined) {
-    return (await import('./decide-online.ts')).decideOnline(settings, session, signal, purpose);
+    return (await import('../frame/open-client.ts')).decideOnline(settings, session, signal, purpose);
   }
   if (settings.evidence !== undefined) {
     throw new UsageError(

@@ -1,7 +1,7 @@
 import { colourChoice, onlineSettings, readFormat } from '../frame/settings.ts';
 import { profiles } from '../../../core/lifecycle/index.ts';
 import { isRobotsError, TimeSlice } from '../../../core/base/index.ts';
-import { type ExitCode, exitCode, type ParsedArguments } from '../frame/command.ts';
+import { type ExitCode, exitCode, type ParsedArguments, interruptible } from '../frame/command.ts';
 import { count, type Palette, paletteFor } from '../../answers/text/layout.ts';
 import { fileName, jsonLine, printable, quoted } from '../../../core/base/printable.ts';
 import { ruleText } from '../../answers/text/sentences.ts';
@@ -20,7 +20,6 @@ import type { RuleChange } from '../../answers/comparison/rule-changes.ts';
 import { absenceOf, readsStdin, RobotsLoader, rulesInForce } from '../../answers/input/load-robots.ts';
 import { type Target, targets } from '../../answers/input/targets.ts';
 import type { ComparisonResult } from '../../answers/schema.ts';
-import { interruptible } from '../frame/interruptible.ts';
 import { openClient } from '../frame/open-client.ts';
 import type { RobotsFile } from '../../../core/rules/index.ts';
 

@@ -5,7 +5,7 @@ import {
   type ProfileDecision,
   type UrlExplanation,
 } from '../../answers/explanation.ts';
-import type { ReportedDecision } from '../../answers/target-result.ts';
+import type { ReportedDecision } from '../../answers/input/targets.ts';
 import { count, definitions, type Palette, truncateToWidth } from '../../answers/text/layout.ts';
 import { fileName, printable } from '../../../core/base/printable.ts';
 import { ruleText } from '../../answers/text/sentences.ts';

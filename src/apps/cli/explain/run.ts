@@ -4,15 +4,14 @@ import { profiles } from '../../../core/lifecycle/index.ts';
 import { parseRobots } from '../../../core/rules/index.ts';
 import { deciderByFile, fileSource, truncationWarning, usageFor } from '../../answers/decide-offline.ts';
 import { explainFile, explainUrl, type UrlExplanation } from '../../answers/explanation.ts';
-import { isUndecided, isUnwanted } from '../../answers/target-result.ts';
+import { isUndecided, isUnwanted } from '../../answers/input/targets.ts';
 import { type Session, UsageError } from '../../answers/session.ts';
 import { jsonLine } from '../../../core/base/printable.ts';
 import { policyRecord } from '../../answers/text/json.ts';
 import { writeWhole } from '../../answers/text/output.ts';
 import { readOrigin, readRobots } from '../../answers/input/load-robots.ts';
 import type { ExplainedByFile, ExplainedUrl, PageFetchResult } from '../../answers/schema.ts';
-import { type ParsedArguments, type ExitCode, exitCode } from '../frame/command.ts';
-import { interruptible } from '../frame/interruptible.ts';
+import { type ParsedArguments, type ExitCode, exitCode, interruptible } from '../frame/command.ts';
 import { openClient } from '../frame/open-client.ts';
 import {
   agentOf,

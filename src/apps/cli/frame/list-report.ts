@@ -1,6 +1,5 @@
 import { didYouMean } from '../../answers/input/load-robots.ts';
-import type { Target } from '../../answers/input/targets.ts';
-import type { InputError, ReportedDecision, TargetResult } from '../../answers/target-result.ts';
+import type { Target, InputError, ReportedDecision, TargetResult } from '../../answers/input/targets.ts';
 import type { Session } from '../../answers/session.ts';
 import { type Palette, paletteFor, truncateToWidth, widthOf } from '../../answers/text/layout.ts';
 import { Output, type Progress, progressOn } from '../../answers/text/output.ts';

@@ -3,7 +3,7 @@ import { platform } from '#platform';
 import type { RobotsStore, StoreEvent } from '../../../core/store/index.ts';
 import type { QuarantinedDatabase } from '../../../stores/lmdb/lmdb.ts';
 import type { PolicyOptions, RobotsClient, RobotsClientOptions } from '../../../core/client/index.ts';
-import type { OriginPolicy } from '../../../core/decision/index.ts';
+import type { OriginPolicy, Purpose } from '../../../core/decision/index.ts';
 import type { PolicyClient } from '../../answers/input/load-robots.ts';
 import { count } from '../../answers/text/layout.ts';
 import { printable } from '../../../core/base/printable.ts';
@@ -11,7 +11,9 @@ import { type Session, UsageError } from '../../answers/session.ts';
 import type { EvidenceFile } from '../../../extras/evidence/index.ts';
 import type { ProxyDispatcher, ProxySettings } from '../../../core/net/index.ts';
 import { isRedisUrl, openPathStore } from './store-option.ts';
-import type { OnlineSettings } from './settings.ts';
+import { type OnlineSettings, agentOf } from './settings.ts';
+import { engineOf } from '../../../core/client/engine.ts';
+import { type Decider, type TargetResult, tooLongError, type Target } from '../../answers/input/targets.ts';
 
 /** A store that was opened for a client. */
 interface OpenedStore {
@@ -104,6 +106,40 @@ export async function openClient(
   return new OpenedClient(client, { dispatcher, store: opened, evidence, troubles });
 }
 
+/** Decides by fetching robots.txt from the origins. With `purpose`, decisions have `usage`. An abort of `signal` rejects pending decisions. */
+export async function decideOnline(
+  settings: OnlineSettings,
+  session: Session,
+  signal: AbortSignal,
+  purpose: Purpose | undefined,
+): Promise<Decider> {
+  const opened = await openClient(settings, session);
+  const { client } = opened;
+  const options = purpose === undefined ? { signal } : { signal, purpose };
+  const engine = engineOf(client);
+  const asked = agentOf(settings);
+  return {
+    decide(target: Target): TargetResult | Promise<TargetResult> {
+      const { input, tooLong } = target;
+      if (tooLong === true) return { target, error: tooLongError };
+      try {
+        const decision = engine.decideFromMemory(input, asked, true);
+        if (decision !== undefined) {
+          if (purpose === undefined) return { target, decision: engine.publishDecision(decision) };
+          const usage = client.usageOf(decision, purpose);
+          engine.publishDecision(decision, { usage });
+          return { target, decision: { ...decision, usage } };
+        }
+      } catch (error) {
+        if (!isRobotsError(error) || error.code !== 'ERR_ROBOTS_INVALID_URL') throw error;
+        return { target, error: { code: error.code, message: error.message } };
+      }
+      return client.check(input, asked, options).then((decision) => ({ target, decision }));
+    },
+    close: () => opened[Symbol.asyncDispose](),
+  };
+}
+
 /** @throws UsageError when evidence cannot be written to the file. */
 async function openEvidence(path: string): Promise<EvidenceFile> {
   const { evidenceFile } = await import('../../../extras/evidence/index.ts');
@@ -183,7 +219,7 @@ class StoreTroubles {
  *
  * @throws UsageError when a value is not the URL of an http or https proxy.
  */
-export function readProxies(given: string | undefined, env: Session['env']): ProxySettings | undefined {
+function readProxies(given: string | undefined, env: Session['env']): ProxySettings | undefined {
   const noProxy = env['no_proxy'] || env['NO_PROXY'] || '';
   if (noProxy.trim() === '*') return undefined;
   if (given !== undefined) {

@@ -14,8 +14,8 @@ import {
   exitCode,
   mostSevere,
   type ParsedArguments,
+  interruptible,
 } from '../frame/command.ts';
-import { interruptible } from '../frame/interruptible.ts';
 import { openClient } from '../frame/open-client.ts';
 import { describeDiagnostic } from '../../../core/rules/lint/describe-diagnostic.ts';
 import { artifactUri, sarifLog, type SarifRule } from '../frame/sarif.ts';

@@ -4,8 +4,13 @@ import { connectStdio, loadSdk } from '../../mcp/connect-stdio.ts';
 import { makeTools } from '../../mcp/tools.ts';
 import { type Session, UsageError } from '../../answers/session.ts';
 import { printable } from '../../../core/base/printable.ts';
-import { type ParsedArguments, type ExitCode, exitCode } from '../frame/command.ts';
-import { interruptible, waitForShutdown } from '../frame/interruptible.ts';
+import {
+  type ParsedArguments,
+  type ExitCode,
+  exitCode,
+  interruptible,
+  waitForShutdown,
+} from '../frame/command.ts';
 import { openClient } from '../frame/open-client.ts';
 import { installLine } from '../frame/store-option.ts';
 import { assertNoOperand, readPurpose, onlineSettings } from '../frame/settings.ts';

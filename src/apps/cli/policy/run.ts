@@ -21,8 +21,13 @@ import { policyRecord } from '../../answers/text/json.ts';
 import { writeWhole } from '../../answers/text/output.ts';
 import { readOrigin } from '../../answers/input/load-robots.ts';
 import type { Session } from '../../answers/session.ts';
-import { type ResultExitCode, type ExitCode, exitCode, type ParsedArguments } from '../frame/command.ts';
-import { interruptible } from '../frame/interruptible.ts';
+import {
+  type ResultExitCode,
+  type ExitCode,
+  exitCode,
+  type ParsedArguments,
+  interruptible,
+} from '../frame/command.ts';
 import { openClient } from '../frame/open-client.ts';
 import type { PolicyLine } from '../../answers/schema.ts';
 import {

@@ -1,16 +1,21 @@
 import { DEFAULT_CONCURRENCY, isRobotsError, mapBatches } from '../../../core/base/index.ts';
 import type { Decision } from '../../../core/decision/index.ts';
-import { ListPosition, type Target, targetLines } from '../../answers/input/targets.ts';
+import {
+  ListPosition,
+  type Target,
+  targetLines,
+  isUndecided,
+  type TargetResult,
+  tooLongError,
+} from '../../answers/input/targets.ts';
 import { openList } from '../../answers/input/load-robots.ts';
 import type { Session } from '../../answers/session.ts';
-import { isUndecided, type TargetResult, tooLongError } from '../../answers/target-result.ts';
 import { count } from '../../answers/text/layout.ts';
 import { cause } from '../../answers/text/reasons.ts';
 import { jsonLine } from '../../../core/base/printable.ts';
 import { looksNote } from '../../answers/text/sentences.ts';
 import { DistinctOrigins, originOf } from '../../../core/url/index.ts';
-import { type ParsedArguments, type ExitCode, exitCode } from '../frame/command.ts';
-import { interruptible } from '../frame/interruptible.ts';
+import { type ParsedArguments, type ExitCode, exitCode, interruptible } from '../frame/command.ts';
 import { ListReport, type Kind, type ListLayout } from '../frame/list-report.ts';
 import { openClient } from '../frame/open-client.ts';
 import { onlyOperand, readForm, readWholeNumber, onlineSettings } from '../frame/settings.ts';

@@ -1,5 +1,4 @@
-import { type ParsedArguments, type ExitCode, exitCode } from '../frame/command.ts';
-import { waitForShutdown } from '../frame/interruptible.ts';
+import { type ParsedArguments, type ExitCode, exitCode, waitForShutdown } from '../frame/command.ts';
 import { openClient } from '../frame/open-client.ts';
 import { assertNoOperand, readWholeNumber, onlineSettings } from '../frame/settings.ts';
 import { printable, quoted } from '../../../core/base/printable.ts';

@@ -7,26 +7,23 @@ import {
   readsStdin,
   RobotsLoader,
   rulesInForce,
+  type RulesInForce,
 } from '../../answers/input/load-robots.ts';
-import { fileSource, truncationWarning } from '../../answers/decide-offline.ts';
+import { fileSource, truncationWarning, notATarget, tokensOf } from '../../answers/decide-offline.ts';
 import { type Session, UsageError } from '../../answers/session.ts';
 import { agentSentence, looksSentence, ruleText } from '../../answers/text/sentences.ts';
 import { count, type Palette, paletteFor } from '../../answers/text/layout.ts';
-import { fileName, jsonLine, printable, type Unversioned } from '../../../core/base/printable.ts';
+import { fileName, jsonLine, printable, type Unversioned, quoted } from '../../../core/base/printable.ts';
 import { Output } from '../../answers/text/output.ts';
 import type { TestLine } from '../../answers/schema.ts';
 import { originOf } from '../../../core/url/index.ts';
-import { type ExitCode, exitCode, type ParsedArguments } from '../frame/command.ts';
-import { interruptible } from '../frame/interruptible.ts';
+import { type ExitCode, exitCode, type ParsedArguments, interruptible } from '../frame/command.ts';
 import { openClient } from '../frame/open-client.ts';
-import { colourChoice, onlineSettings, onlyOperand, readFormat } from '../frame/settings.ts';
-import {
-  readExpectations,
-  type TestedExpectation,
-  type TestedFile,
-  testExpectation,
-} from './expectations.ts';
+import { colourChoice, onlineSettings, onlyOperand, readFormat, isAgent } from '../frame/settings.ts';
 import { artifactUri, sarifLog, type SarifRule } from '../frame/sarif.ts';
+import type { Readable } from 'node:stream';
+import { type Target, targetLines } from '../../answers/input/targets.ts';
+import type { Verdict } from '../../../core/rules/index.ts';
 
 /** Compares the verdicts of a robots.txt with expectations, and prints those that are not met. */
 export async function testRobots(given: ParsedArguments, session: Session): Promise<ExitCode> {
@@ -94,7 +91,7 @@ function warn(loaded: LoadedRobots, session: Session): void {
 }
 
 /** Renders an expectation that is not met as text, with the line of robots.txt that decides. */
-export function renderFailure(file: TestedFile, tested: TestedExpectation, colours: Palette): string {
+function renderFailure(file: TestedFile, tested: TestedExpectation, colours: Palette): string {
   const applies = applyingGroup(file, tested);
   const rows = [
     ['decides', decidingLine(file, tested)],
@@ -107,7 +104,7 @@ export function renderFailure(file: TestedFile, tested: TestedExpectation, colou
 }
 
 /** Renders the same as one sentence, for programs that show a single message. */
-export function failureMessage(file: TestedFile, tested: TestedExpectation): string {
+function failureMessage(file: TestedFile, tested: TestedExpectation): string {
   const applies = applyingGroup(file, tested);
   return (
     `Expected "${expectationText(tested)}" (${fileName(file.list)}:${tested.line}), ` +
@@ -137,13 +134,13 @@ function applyingGroup({ because }: TestedFile, { agent, verdict }: TestedExpect
 }
 
 /** Renders how many expectations are met. */
-export function renderSummary(total: number, failed: number): string {
+function renderSummary(total: number, failed: number): string {
   if (failed === 0) return `${count(total, 'expectation')} met\n`;
   return `${failed.toLocaleString('en')} of ${total.toLocaleString('en')} expectations not met\n`;
 }
 
 /** Converts a tested expectation to plain data. */
-export function testRecord(
+function testRecord(
   { name, url, list, because }: TestedFile,
   { expected, agent, input, line, met, verdict }: TestedExpectation,
 ): Unversioned<TestLine> {
@@ -175,7 +172,7 @@ const rules: readonly SarifRule[] = [
 ];
 
 /** Renders the expectations that are not met as a SARIF log, at the lines of robots.txt that decide. */
-export function testSarif(file: TestedFile, failures: readonly TestedExpectation[]): string {
+function testSarif(file: TestedFile, failures: readonly TestedExpectation[]): string {
   const artifacts = [artifactUri(file), artifactUri({ name: file.list })];
   const at = (index: number, startLine: number): object => ({
     physicalLocation: { artifactLocation: { uri: artifacts[index], index }, region: { startLine } },
@@ -202,6 +199,92 @@ export function testSarif(file: TestedFile, failures: readonly TestedExpectation
 }
 
 /** The SARIF log of a run in which robots.txt was unreachable. */
-export function unreachableSarif(because: string): string {
+function unreachableSarif(because: string): string {
   return sarifLog({ rules, artifacts: [], results: [], failures: [because] });
+}
+
+/** One line of a file of expectations: the expected verdict for an agent and a URL. */
+interface Expectation {
+  readonly expected: 'allow' | 'disallow';
+  /** A product token, a User-Agent string, or `*`. */
+  readonly agent: string;
+  /** A URL, or a path that starts with `/`. */
+  readonly input: string;
+  /** Line number in the file of expectations, 1-based. */
+  readonly line: number;
+}
+
+/**
+ * Reads expectations, one per line: `allow AGENT URL` or `disallow AGENT URL`.
+ *
+ * @param name The name of the file, for error messages.
+ * @throws UsageError for a line that is not an expectation, and when there is no expectation.
+ */
+async function readExpectations(lines: Readable, name: string): Promise<readonly Expectation[]> {
+  const expectations: Expectation[] = [];
+  for await (const batch of targetLines(lines)) {
+    for (const line of batch) expectations.push(readExpectation(line, name));
+  }
+  // A test that tests nothing must not succeed.
+  if (expectations.length > 0) return expectations;
+  throw new UsageError(
+    `Expected lines such as "allow Googlebot /p" in ${fileName(name)}, got none; add at least one`,
+  );
+}
+
+/** The agent may be a User-Agent string with spaces: everything between the first word and the last. */
+const EXPECTATION = /^(allow|disallow)\s+(\S.*?)\s+(\S+)$/i;
+
+function readExpectation({ input, line = 1, tooLong }: Target, name: string): Expectation {
+  const text = input.replace(/\s#.*$/, '').trimEnd();
+  const [, verb = '', agent = '', url = ''] = (tooLong !== true && EXPECTATION.exec(text)) || [];
+  if (!isAgent(agent)) {
+    throw new UsageError(
+      `Expected "allow AGENT URL" or "disallow AGENT URL" on line ${line} of ${fileName(name)}, got ${quoted(text)}; ` +
+        'write for example: disallow Googlebot /search',
+    );
+  }
+  return { expected: verb.toLowerCase() === 'allow' ? 'allow' : 'disallow', agent, input: url, line };
+}
+
+/** The robots.txt under test. */
+interface TestedFile extends RulesInForce {
+  /** File name or URL as given. */
+  readonly name: string;
+  /** The URL that the file was fetched from; absent for files on disk. */
+  readonly url?: string;
+  /** The origin whose file it is; absent for files on disk. */
+  readonly origin?: string;
+  /** Name of the file of expectations. */
+  readonly list: string;
+}
+
+/** An expectation with the verdict of the file. */
+interface TestedExpectation extends Expectation {
+  readonly verdict: Verdict;
+  /** Whether the verdict is the expected one. */
+  readonly met: boolean;
+}
+
+/**
+ * Compares an expectation with the verdict of a file.
+ *
+ * @throws UsageError when its URL is invalid, or of another origin than the file.
+ */
+function testExpectation(expectation: Expectation, tested: TestedFile): TestedExpectation {
+  const { expected, agent, input, line } = expectation;
+  const { file, origin, list } = tested;
+  const where = `on line ${line} of ${fileName(list)}`;
+  let verdict: Verdict;
+  try {
+    verdict = file.check(input, tokensOf([agent]));
+  } catch (error) {
+    throw new UsageError(`${notATarget(error, input).message} ${where}`, { cause: error });
+  }
+  if (origin !== undefined && !input.startsWith('/') && originOf(input) !== origin) {
+    throw new UsageError(
+      `Expected a path, or a URL of ${origin}, got ${quoted(input)} ${where}; other origins have rules of their own`,
+    );
+  }
+  return { ...expectation, verdict, met: verdict.allowed === (expected === 'allow') };
 }

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { TimeSlice } from '../../../../src/core/base/index.ts';
 import { FileComparison } from '../../../../src/apps/answers/comparison/compare.ts';
-import { EffectiveRules } from '../../../../src/apps/answers/comparison/effective.ts';
-import { ruleChanges } from '../../../../src/apps/answers/comparison/rule-changes.ts';
+import { EffectiveRules, ruleChanges } from '../../../../src/apps/answers/comparison/rule-changes.ts';
 import { parseRobots, type Rule } from '../../../../src/core/rules/index.ts';
 import fc from '../../../support/fast-check.ts';
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { inputSentence } from '../../../../src/apps/answers/input/invalid-input.ts';
+import { inputSentence } from '../../../../src/apps/answers/text/reasons.ts';
 
 const schema = z.strictObject({
   urls: z.array(z.string().min(1).max(5)).min(1).max(3),
