@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ignoredBecause } from '../../src/guards/shared/ignore.ts';
+import { ignoredBecause } from '../../src/guards/shared/options.ts';
 
 describe('robots.txt is asked about a request', () => {
   it('without the option, or with `ignore: false`', () => {

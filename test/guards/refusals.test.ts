@@ -10,8 +10,7 @@ import {
   RobotsDeferredError,
 } from '../../src/index.ts';
 import { gotHooks } from '../../src/guards/got/got.ts';
-import type { RobotsInit } from '../../src/guards/shared/ignore.ts';
-import type { IgnoredRequest } from '../../src/guards/shared/options.ts';
+import type { RobotsInit, IgnoredRequest } from '../../src/guards/shared/options.ts';
 import { pagesOf, realms, recording, redirecting, ScriptedClient, site } from './support.ts';
 
 const call = (...given: unknown[]): unknown => Reflect.apply(guardFetch, undefined, given);

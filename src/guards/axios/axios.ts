@@ -1,21 +1,23 @@
 import { RobotsInvalidOptionsError, RobotsInvalidUrlError } from '../../core/base/index.ts';
 import { guardFetch } from '../fetch/fetch.ts';
 import type { GuardClient } from '../shared/client.ts';
-import type { EditableHeaders } from '../shared/header-copy.ts';
-import { ignoredBecause } from '../shared/ignore.ts';
-import { assertThrowing, guardedTwice, type ThrowingGuardOptions } from '../shared/options.ts';
+import type { EditableHeaders, NodeHeaders } from '../shared/headers.ts';
+import {
+  ignoredBecause,
+  assertThrowing,
+  guardedTwice,
+  type ThrowingGuardOptions,
+} from '../shared/options.ts';
 import { type Refusal, RobotsUndecidedError } from '../shared/refusal-errors.ts';
-import type { NodeHeaders } from '../shared/response-fields.ts';
 import { Guard } from '../shared/guard.ts';
 import type { RequestOptions, StartedRequest } from '../shared/guarded-request.ts';
 import { isNodeStream, watchNodeStream } from '../shared/response-body.ts';
-import { isSentAsGiven, sentUrl } from '../shared/sent-url.ts';
+import { isSentAsGiven, sentUrl } from '../../core/url/index.ts';
 import { watchClientRequest, watchNodeRequests } from '../shared/wire-requests.ts';
 
 export type { GuardClient } from '../shared/client.ts';
 export type { OtherIdentity } from '../shared/identity.ts';
-export type { RobotsInit } from '../shared/ignore.ts';
-export type { IgnoredRequest, ThrowingGuardOptions } from '../shared/options.ts';
+export type { RobotsInit, IgnoredRequest, ThrowingGuardOptions } from '../shared/options.ts';
 
 /** The part of an axios instance that the guard uses. */
 export interface AxiosLike {

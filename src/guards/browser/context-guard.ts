@@ -2,9 +2,8 @@ import { setImmediate } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { invalid } from '../../core/base/index.ts';
 import type { GuardClient } from '../shared/client.ts';
-import { ignoredBecause } from '../shared/ignore.ts';
-import { assertThrowing, type ThrowingGuardOptions } from '../shared/options.ts';
-import { type NodeHeaders, redirects } from '../shared/response-fields.ts';
+import { ignoredBecause, assertThrowing, type ThrowingGuardOptions } from '../shared/options.ts';
+import { type NodeHeaders, redirects } from '../shared/headers.ts';
 import { Guard } from '../shared/guard.ts';
 import type { AnyRequest, PlannedRequest, StartedRequest } from '../shared/guarded-request.ts';
 import {
@@ -13,8 +12,7 @@ import {
   type PausedRequest,
   type RequestWatcher,
 } from './browser-requests.ts';
-import { INIT_SCRIPT } from './init-script.ts';
-import { turnPreloadingOff } from './preloading.ts';
+import { INIT_SCRIPT, turnPreloadingOff } from './preloading.ts';
 
 export interface GuardContextOptions extends ThrowingGuardOptions {
   /** Whether subresources are checked too: images, scripts, `fetch` of pages and workers. @default false */

@@ -9,9 +9,8 @@ import { crawlerClass } from './types.ts';
 
 export type { SkippedRequest } from './types.ts';
 export type { GuardClient } from '../shared/client.ts';
-export type { RobotsInit } from '../shared/ignore.ts';
+export type { RobotsInit, IgnoredRequest, ThrowingGuardOptions } from '../shared/options.ts';
 export type { OtherIdentity } from '../shared/identity.ts';
-export type { IgnoredRequest, ThrowingGuardOptions } from '../shared/options.ts';
 
 /**
  * Makes a subclass of a crawler class of Crawlee 3 (3.14 or later). It checks requests and their redirects against the

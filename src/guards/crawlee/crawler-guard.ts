@@ -1,9 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Clock } from '../../core/base/index.ts';
-import { ignoredBecause } from '../shared/ignore.ts';
+import { ignoredBecause, type ThrowingGuardOptions } from '../shared/options.ts';
 import { Guard } from '../shared/guard.ts';
 import type { GuardClient } from '../shared/client.ts';
-import type { ThrowingGuardOptions } from '../shared/options.ts';
 import type { HttpRequest, RequestSteps } from './http-client.ts';
 import type { PageGuards } from './page-guard.ts';
 import { RequestGuard, SteppedRequest } from './request-guard.ts';

@@ -2,8 +2,8 @@ import { RobotsInvalidOptionsError, urlWithoutUserinfo } from '../../core/base/i
 import { type HopRequest, redirectedRequest } from '../fetch/redirect.ts';
 import { isStream } from '../fetch/request.ts';
 import type { Refusal } from '../shared/refusal-errors.ts';
-import { cleanInPlace, sentUrl } from '../shared/sent-url.ts';
-import { redirects } from '../shared/response-fields.ts';
+import { cleanInPlace, sentUrl } from '../../core/url/index.ts';
+import { redirects } from '../shared/headers.ts';
 
 type HeaderRecord = Record<string, string | string[] | undefined>;
 

@@ -1,6 +1,6 @@
 import { causesOf, isRobotsError, urlWithoutUserinfo } from '../../core/base/index.ts';
 import type { RobotsDeferredError } from '../../core/pacing/index.ts';
-import { ignoredBecause } from '../shared/ignore.ts';
+import { ignoredBecause } from '../shared/options.ts';
 import { type Refusal, refusalIn } from '../shared/refusal-errors.ts';
 import type { Guard } from '../shared/guard.ts';
 import type {
@@ -9,7 +9,7 @@ import type {
   RequestOptions,
   StartedRequest,
 } from '../shared/guarded-request.ts';
-import { redirects } from '../shared/response-fields.ts';
+import { redirects } from '../shared/headers.ts';
 import type { HttpRequest, HttpResponse, RequestSteps } from './http-client.ts';
 import type { PageGuard } from './page-guard.ts';
 import { type CrawlRequest, robotsOf } from './types.ts';

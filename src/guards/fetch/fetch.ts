@@ -2,8 +2,7 @@ import { RobotsInvalidOptionsError, urlWithoutUserinfo } from '../../core/base/i
 import { surviveManyCodings } from '../../core/fetch/content-coding.ts';
 import { isRedirect } from '../../core/fetch/location.ts';
 import type { GuardClient } from '../shared/client.ts';
-import { ignoredBecause, type RobotsInit } from '../shared/ignore.ts';
-import { type GuardOptions, guardedTwice } from '../shared/options.ts';
+import { ignoredBecause, type RobotsInit, type GuardOptions, guardedTwice } from '../shared/options.ts';
 import type { Refusal } from '../shared/refusal-errors.ts';
 import { Guard } from '../shared/guard.ts';
 import {
@@ -15,8 +14,8 @@ import {
   type StartedRequest,
 } from '../shared/guarded-request.ts';
 import { isNodeStream, observeReads, watchNodeStream } from '../shared/response-body.ts';
-import { redirects } from '../shared/response-fields.ts';
-import { isSentAsGiven } from '../shared/sent-url.ts';
+import { redirects } from '../shared/headers.ts';
+import { isSentAsGiven } from '../../core/url/index.ts';
 import { watchUndiciRequests } from '../shared/wire-requests.ts';
 import { addressChecks } from './page-addresses.ts';
 import type { PageHops } from './page-hops.ts';

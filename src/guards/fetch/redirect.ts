@@ -2,8 +2,8 @@
 import { urlWithoutUserinfo } from '../../core/base/index.ts';
 import { locationText } from '../../core/fetch/location.ts';
 import { type Call, isStream, parseUrl } from './request.ts';
-import { type ResponseFields, fieldOf } from '../shared/response-fields.ts';
-import { cleanInPlace } from '../shared/sent-url.ts';
+import { type ResponseFields, fieldOf } from '../shared/headers.ts';
+import { cleanInPlace } from '../../core/url/index.ts';
 import type { Arrival } from './response.ts';
 
 const MAX_REDIRECTS = 20;

@@ -1,5 +1,5 @@
 import { urlWithoutUserinfo } from '../../core/base/index.ts';
-import { sentUrl } from '../shared/sent-url.ts';
+import { sentUrl } from '../../core/url/index.ts';
 import type { ResponseLike } from './response.ts';
 
 /** Reads the arguments of a fetch once, so that the request checked is the request sent. */

@@ -1,6 +1,6 @@
 import type { Clock } from '../../core/base/index.ts';
 import { answeringFor, type Refusal, refusalOf } from '../shared/refusal-errors.ts';
-import type { Fields } from '../shared/response-fields.ts';
+import type { Fields } from '../shared/headers.ts';
 
 /** The part of a `Response`, of any realm, that a guard reads. */
 export interface ResponseLike {

@@ -1,16 +1,19 @@
 import type { GuardClient } from '../shared/client.ts';
 import { ignore, RobotsInvalidOptionsError } from '../../core/base/index.ts';
-import { ignoredBecause } from '../shared/ignore.ts';
-import { assertThrowing, guardedTwice, type ThrowingGuardOptions } from '../shared/options.ts';
+import {
+  ignoredBecause,
+  assertThrowing,
+  guardedTwice,
+  type ThrowingGuardOptions,
+} from '../shared/options.ts';
 import { Guard } from '../shared/guard.ts';
 import type { PlannedRequest, RequestOptions, StartedRequest } from '../shared/guarded-request.ts';
-import { cleanInPlace } from '../shared/sent-url.ts';
+import { cleanInPlace } from '../../core/url/index.ts';
 import { watchClientRequest, watchNodeRequests } from '../shared/wire-requests.ts';
 
 export type { GuardClient } from '../shared/client.ts';
 export type { OtherIdentity } from '../shared/identity.ts';
-export type { RobotsInit } from '../shared/ignore.ts';
-export type { IgnoredRequest, ThrowingGuardOptions } from '../shared/options.ts';
+export type { RobotsInit, IgnoredRequest, ThrowingGuardOptions } from '../shared/options.ts';
 
 /** The part of got's `Options` that the guard reads. */
 export interface GotRequest {

@@ -1,4 +1,10 @@
-import { type Clock, invalid, orAborted, RobotsInvalidOptionsError } from '../../core/base/index.ts';
+import {
+  type Clock,
+  invalid,
+  orAborted,
+  RobotsInvalidOptionsError,
+  causesOf,
+} from '../../core/base/index.ts';
 import {
   type Decision,
   decisionChannels,
@@ -16,6 +22,7 @@ import type { Agent } from '../../core/rules/agent-tokens.ts';
 import type { UsageOptions } from '../../core/rules/index.ts';
 import { LocatedUrl } from '../../core/url/index.ts';
 import type { GuardSettings } from './options.ts';
+import { type ResponseFields, retryAfterOf } from './headers.ts';
 
 /** Reused: the next request overwrites it. */
 const located = new LocatedUrl();
@@ -249,4 +256,60 @@ function assertAsStrict({ addressPolicy: ofClient }: GuardClient, ofGuard: Addre
     `Expected \`addressPolicy\` to be no stricter than that of the client, got '${ofGuard}' over a client with ` +
       `'${ofClient}'; give the client \`addressPolicy: '${ofGuard}'\`, too`,
   );
+}
+
+/** Reports to the client what the requests of a guard show of sites: whether they respond, and ask for a pause. */
+export class SiteReports {
+  readonly #client: GuardClientAdapter;
+
+  constructor(client: GuardClientAdapter) {
+    this.#client = client;
+  }
+
+  /**
+   * A response came: the site is reachable unless the status is 5xx, and may ask for a pause.
+   *
+   * @param origin The origin of `url`, if a decision has it: saves parsing the URL again.
+   */
+  responded(url: string | URL, status: number, headers: ResponseFields, origin?: string): void {
+    const retryAfter = retryAfterOf(status, headers) ?? null;
+    this.#report(url, status < 500, origin, retryAfter);
+  }
+
+  /** A request failed. Not reported when the failure says nothing about the site. */
+  failed(url: string | URL, error: unknown, signal: AbortSignal | undefined, origin?: string): void {
+    // Not when the caller aborted, another guard refused, or the request could not be sent.
+    if (signal?.aborted !== true && isNetworkError(error)) this.#report(url, false, origin);
+  }
+
+  /** A site did not respond. */
+  unreachable(url: string | URL): void {
+    this.#report(url, false, undefined);
+  }
+
+  #report(
+    url: string | URL,
+    reachable: boolean,
+    origin: string | undefined,
+    retryAfter: string | null = null,
+  ): void {
+    try {
+      this.#client.reportSite(url, reachable, origin, retryAfter ?? undefined);
+    } catch {
+      // A client closed meanwhile needs no report. The response still goes to the caller.
+    }
+  }
+}
+
+/** Error codes of network failures: of Node, undici, and TLS as OpenSSL names them. */
+const NETWORK_CODE =
+  /^(?:E[A-Z]{2,}$|UND_ERR_(?:SOCKET|CONNECT_TIMEOUT|HEADERS_TIMEOUT|BODY_TIMEOUT)|CERT_|ERR_TLS_|ERR_SSL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/;
+
+/** Whether an error, or one of its causes, has the code of a network failure. */
+function isNetworkError(error: unknown): boolean {
+  for (const each of causesOf(error)) {
+    const code: unknown = Reflect.get(each, 'code');
+    if (typeof code === 'string' && NETWORK_CODE.test(code)) return true;
+  }
+  return false;
 }

@@ -3,7 +3,7 @@ import type { Decision } from '../../core/decision/index.ts';
 import { Identity } from './identity.ts';
 import { type GuardOptions, type GuardSettings, readGuardOptions } from './options.ts';
 import { type Refusal, refusalFor } from './refusal-errors.ts';
-import { adapterOf, type GuardClient } from './client.ts';
+import { adapterOf, type GuardClient, SiteReports } from './client.ts';
 import { GuardEvents } from './events.ts';
 import {
   GuardedRequest,
@@ -14,7 +14,6 @@ import {
   type RespondedRequest,
   type StartedRequest,
 } from './guarded-request.ts';
-import { SiteReports } from './site-reports.ts';
 
 /** What a library allows its guard to do. */
 interface Capabilities extends Partial<

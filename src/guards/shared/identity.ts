@@ -1,7 +1,7 @@
 import { invokeListener, quote, warnOnce } from '../../core/base/index.ts';
 import { type Agent, agentTokens } from '../../core/rules/agent-tokens.ts';
 import { productToken } from '../../core/rules/index.ts';
-import { type EditableHeaders, HeaderCopy } from './header-copy.ts';
+import { type EditableHeaders, HeaderCopy } from './headers.ts';
 
 /** A request whose own User-Agent names another token than the one that robots.txt was checked for. */
 export interface OtherIdentity {

@@ -6,8 +6,7 @@
  */
 export type { GuardClient, PermitOptions } from './client.ts';
 export type { OtherIdentity } from './identity.ts';
-export type { IgnoreReason, RobotsInit } from './ignore.ts';
-export type { GuardOptions, IgnoredRequest, PaymentRequired } from './options.ts';
+export type { IgnoreReason, RobotsInit, GuardOptions, IgnoredRequest, PaymentRequired } from './options.ts';
 export {
   type Refusal,
   refusalIn,

@@ -1,6 +1,6 @@
 import { builtin } from '../../core/base/index.ts';
 import { type NodeStream, watchNodeStream } from './response-body.ts';
-import type { ResponseFields } from './response-fields.ts';
+import type { ResponseFields } from './headers.ts';
 
 /** A request that holds a permit, as the HTTP stack below its library sees it. */
 export interface WatchedRequest {

@@ -1,7 +1,7 @@
 import { stringify } from 'node:querystring';
 import { RobotsInvalidOptionsError, urlWithoutUserinfo } from '../../core/base/index.ts';
 import type { OWN_REQUEST } from '../../core/fetch/transport.ts';
-import { headerOf } from '../shared/header-copy.ts';
+import { headerOf } from '../shared/headers.ts';
 
 /** The part of undici's `DispatchOptions` that the guard reads. */
 export interface RequestOptions {

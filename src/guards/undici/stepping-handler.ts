@@ -1,7 +1,7 @@
 import { isRedirect } from '../../core/fetch/location.ts';
 import type { Guard } from '../shared/guard.ts';
 import type { AnyRequest, RespondedRequest, StartedRequest } from '../shared/guarded-request.ts';
-import type { NodeHeaders } from '../shared/response-fields.ts';
+import type { NodeHeaders } from '../shared/headers.ts';
 
 /** The part of undici's `DispatchHandler` that receives the response. */
 export interface ResponseHandler {

@@ -1,4 +1,4 @@
-/** The part of a site's response that guards read, in the forms of all libraries. */
+/** The headers of requests and responses, in the forms of all libraries. */
 import { asksForPause, fieldLines } from '../../core/lifecycle/index.ts';
 import { isRedirect } from '../../core/fetch/location.ts';
 import type { UsageOptions } from '../../core/rules/index.ts';
@@ -60,4 +60,69 @@ function offerIn(field: string | null): string | undefined {
 
 function isFields(headers: ResponseFields): headers is Fields {
   return typeof headers.get === 'function';
+}
+
+/** Headers of any library, by names in lower case. `AxiosHeaders` has these methods. */
+export interface EditableHeaders {
+  get(name: string): unknown;
+  set(name: string, value: string): unknown;
+}
+
+/**
+ * Headers in one of the forms that `fetch`, undici and got take: an object, `Headers` or another iterable of pairs, a
+ * list of pairs, or a flat list of names and values. What the caller gave is not changed.
+ */
+export class HeaderCopy implements EditableHeaders {
+  /** In the form in which they were given; iterables as an object. */
+  headers: unknown;
+
+  constructor(headers: unknown) {
+    this.headers = headers;
+  }
+
+  get(name: string): unknown {
+    return headerOf(this.headers, name);
+  }
+
+  set(name: string, value: string): void {
+    const { headers } = this;
+    // The library refuses other values.
+    if (typeof headers !== 'object' && headers !== undefined) return;
+    const fields = fieldsIn(headers).filter(([each]) => !isNamed(each, name));
+    fields.push([name, value]);
+    if (!Array.isArray(headers) || headers.length === 0) this.headers = Object.fromEntries(fields);
+    else this.headers = isFlat(headers) ? fields.flat() : fields;
+  }
+}
+
+/** The value of a header field, in any of the forms of {@link HeaderCopy}. Allocates nothing for an object. */
+export function headerOf(headers: unknown, name: string): unknown {
+  if (typeof headers !== 'object' || headers === null) return undefined;
+  if (Array.isArray(headers) || Symbol.iterator in headers) {
+    return fieldsIn(headers).find(([each]) => isNamed(each, name))?.[1];
+  }
+  for (const key in headers) {
+    if (isNamed(key, name) && Object.hasOwn(headers, key)) return Reflect.get(headers, key);
+  }
+  return undefined;
+}
+
+type HeaderField = readonly [name: unknown, value: unknown];
+
+function fieldsIn(headers: object | null | undefined): HeaderField[] {
+  if (headers === undefined || headers === null) return [];
+  if (!(Symbol.iterator in headers)) return Object.entries(headers);
+  const items: unknown[] = [...(headers as Iterable<unknown>)];
+  if (!isFlat(items)) return items as HeaderField[];
+  return items.flatMap((name, at): HeaderField[] => (at % 2 === 0 ? [[name, items[at + 1]]] : []));
+}
+
+/** Whether names and values follow each other in one list, as undici takes them. */
+function isFlat(items: readonly unknown[]): boolean {
+  return typeof items[0] === 'string';
+}
+
+function isNamed(given: unknown, name: string): boolean {
+  const text = String(given);
+  return text.length === name.length && text.toLowerCase() === name;
 }
