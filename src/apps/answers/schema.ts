@@ -4,9 +4,8 @@
  */
 import type { z } from 'zod';
 import { comparison } from './schema/comparison.ts';
-import { decision, lineError, robots, usage, verdict } from './schema/decision.ts';
+import { decision, lineError, robots, usage, verdict, group, rule } from './schema/decision.ts';
 import { explanation, pastedResult } from './schema/explanation.ts';
-import { group, rule } from './schema/fields.ts';
 import { diagnostic, policy } from './schema/policy.ts';
 
 export * from './schema/comparison.ts';
@@ -21,7 +20,7 @@ export {
   type VerdictRecord,
 } from './schema/decision.ts';
 export * from './schema/explanation.ts';
-export { group, rule, type Schema } from './schema/fields.ts';
+export { group, rule, type Schema } from './schema/decision.ts';
 export * from './schema/lines.ts';
 export {
   type DiagnosticRecord,

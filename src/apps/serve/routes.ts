@@ -1,6 +1,5 @@
 import { VERSION } from '../../core/base/index.ts';
-import { checkOne } from './check.ts';
-import { checkMany } from './stream.ts';
+import { checkOne, checkMany } from './check.ts';
 import { diff } from './diff.ts';
 import { type Handler, JSON_TYPE, Problem } from './reply.ts';
 import { explainOne, explainPasted, policy } from './explain.ts';

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setMaxListeners } from 'node:events';
 import { quote } from '../../core/base/index.ts';
-import { type AllowedHosts, assertOwnSite } from './allowed-hosts.ts';
+import { type AllowedHosts, assertOwnSite } from './request.ts';
 import { type Connection, Connections } from './connections.ts';
 import { Exchange, type Service } from './exchange.ts';
 import {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { RobotsClosedError, RobotsInvalidUrlError } from '../../../src/core/base/index.ts';
-import { assertOwnSite } from '../../../src/apps/serve/allowed-hosts.ts';
+import { assertOwnSite } from '../../../src/apps/serve/request.ts';
 import type { Exchange } from '../../../src/apps/serve/exchange.ts';
 import { Problem, problemOf } from '../../../src/apps/serve/reply.ts';
 import { routes } from '../../../src/apps/serve/routes.ts';

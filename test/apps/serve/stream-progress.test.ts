@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { StreamProgress } from '../../../src/apps/serve/stream.ts';
+import { StreamProgress } from '../../../src/apps/serve/check.ts';
 
 describe('a stream of questions with a limit of 100 ms', () => {
   let ended: string[];

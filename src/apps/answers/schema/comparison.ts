@@ -1,6 +1,16 @@
 import { z } from 'zod';
-import { allowed } from './decision.ts';
-import { count, line, object, oneOf, RULE, rule, type Schema, schemaVersion, text } from './fields.ts';
+import {
+  allowed,
+  count,
+  line,
+  object,
+  oneOf,
+  RULE,
+  rule,
+  type Schema,
+  schemaVersion,
+  text,
+} from './decision.ts';
 import type {
   AgentDifference,
   ComparedFile,

@@ -14,8 +14,6 @@ import {
   usage,
   verdict,
   type VerdictRecord,
-} from './decision.ts';
-import {
   count,
   fetchedAt,
   type Fields,
@@ -32,7 +30,7 @@ import {
   text,
   url,
   VERDICT,
-} from './fields.ts';
+} from './decision.ts';
 import {
   diagnostic,
   type DiagnosticRecord,

@@ -4,8 +4,10 @@ import { type Decision, REASONS, type RobotsSource } from '../../../core/decisio
 import type { Copy, OriginRecord, Profile } from '../../../core/lifecycle/index.ts';
 import type { MatchedGroup, MatchedRule, Verdict } from '../../../core/rules/index.ts';
 import type { DialectTraits } from '../../../core/rules/dialect.ts';
-import { allowed, decisionFields, robots } from './decision.ts';
 import {
+  allowed,
+  decisionFields,
+  robots,
   agent,
   count,
   epochMs,
@@ -19,7 +21,7 @@ import {
   some,
   state,
   text,
-} from './fields.ts';
+} from './decision.ts';
 import { diagnostic, type DiagnosticRecord, type PolicyData, policyData } from './policy.ts';
 
 interface Line {

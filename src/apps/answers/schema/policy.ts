@@ -2,8 +2,10 @@ import { z } from 'zod';
 import type { OriginPolicy, PolicyFile } from '../../../core/decision/index.ts';
 import type { Diagnostic } from '../../../core/rules/index.ts';
 import type { DiagnosticDescription } from '../../../core/rules/lint/describe-diagnostic.ts';
-import { decisionFields, robots, type UsageRecord } from './decision.ts';
 import {
+  decisionFields,
+  robots,
+  type UsageRecord,
   agent,
   count,
   delayMs,
@@ -22,7 +24,7 @@ import {
   some,
   state,
   text,
-} from './fields.ts';
+} from './decision.ts';
 
 export type DiagnosticRecord = Diagnostic & DiagnosticDescription;
 export const diagnostic: Schema<DiagnosticRecord> = object<DiagnosticRecord>({

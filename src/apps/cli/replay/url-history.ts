@@ -1,16 +1,18 @@
 import type {
+  AttemptEntry,
   DecisionEntry,
   DeferredEntry,
   EvidenceLine,
   IgnoredEntry,
   RequestEntry,
 } from '../../../core/client/evidence/entry.ts';
-import type { Bodies, ReplayedLine } from '../../../extras/evidence/replay.ts';
+import type { Bodies, ReplayedDecision, ReplayedLine } from '../../../extras/evidence/replay.ts';
 import type { LocatedUrl } from '../../../core/url/index.ts';
 import type { UrlHistoryLine } from '../../answers/schema.ts';
 import { count, instant, type Palette } from '../../answers/text/layout.ts';
 import { jsonLine, printable } from '../../../core/base/printable.ts';
-import { attemptText, decisionText } from './text.ts';
+import { reasons } from '../../answers/text/reasons.ts';
+import { purposeSentence, ruleText } from '../../answers/text/sentences.ts';
 
 /** An entry, and where it is. */
 interface Source<Entry = EvidenceLine> {
@@ -173,4 +175,30 @@ function sourceText({ entry, file, line }: Source): string {
   if (entry.type !== 'robots') return where;
   if (!('outcome' in entry)) return `the option \`overrides\` of the crawler (${where})`;
   return `${attemptText(entry)}, ${instant(entry.at)} (${where})`;
+}
+
+/** What was decided for which agent, and why, in a line. */
+export function decisionText(decision: ReplayedDecision | DecisionEntry, colours: Palette): string {
+  const { agent, profile, allowed, sha256, usage } = decision;
+  const label = allowed ? colours.good('ALLOWED') : colours.bad('DISALLOWED');
+  const digest = sha256 === undefined ? '' : `, sha256 ${sha256.slice(0, 12)}…`;
+  const purpose = usage === undefined ? '' : `; ${purposeSentence(usage)}`;
+  return `${label} for ${printable(agent)} under ${printable(profile)}: ${whyText(decision)}${purpose}${digest}`;
+}
+
+function whyText({ reason, state, rule }: ReplayedDecision | DecisionEntry): string {
+  const why = rule === undefined ? reasons[reason].what : ruleText(rule);
+  return state === 'last-good' ? `${why} (last good copy)` : why;
+}
+
+/** The outcome of an attempt, with its requests. */
+function attemptText({ outcome, requests, error, staleAt, retryAt }: AttemptEntry): string {
+  const sent = requests.map(({ url, status }) => `${printable(url)} → ${status ?? error ?? 'no response'}`);
+  const until =
+    staleAt !== undefined
+      ? `, valid until ${instant(staleAt)}`
+      : retryAt !== undefined
+        ? `, next attempt from ${instant(retryAt)} on`
+        : '';
+  return `the response ${sent.join(', ')} (${outcome}${until})`;
 }

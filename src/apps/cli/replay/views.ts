@@ -15,11 +15,10 @@ import type {
 } from '../../answers/schema.ts';
 import { omitUndefined } from '../../../core/base/index.ts';
 import { UsageError } from '../../answers/session.ts';
-import { count, type Palette } from '../../answers/text/layout.ts';
-import { jsonLine } from '../../../core/base/printable.ts';
+import { count, type Palette, duration, instant } from '../../answers/text/layout.ts';
+import { jsonLine, printable } from '../../../core/base/printable.ts';
 import type { LocatedUrl } from '../../../core/url/index.ts';
-import { differenceText, earlyText, type FileVersion, reportText, versionText } from './text.ts';
-import { UrlHistory } from './url-history.ts';
+import { UrlHistory, decisionText } from './url-history.ts';
 
 /** The output of a replay. Methods return the text to write. */
 export interface View {
@@ -31,7 +30,7 @@ export interface View {
 }
 
 /** How a view writes. */
-export interface Style {
+interface Style {
   readonly isJson: boolean;
   readonly colours: Palette;
 }
@@ -218,4 +217,79 @@ export class ConductView implements View {
       ? jsonLine<EarlyStartLine>({ kind: 'early', ...early })
       : earlyText(early, this.#style.colours);
   }
+}
+
+const FAULTS: Readonly<Record<Extract<ReplayDifference, { kind: 'entry' }>['fault'], string>> = {
+  'missing-lines': 'lines are missing before it',
+  'missing-run': 'it is of a run that the file does not have',
+  'changed-lines':
+    'the lines of its run were changed, added or removed: they do not have the digest that it states',
+  'unknown-profile': 'it names a profile that is not described',
+  'missing-body': 'the bytes of its digest are not in the file before it',
+  'unexpected-body': 'it has bytes, which such an outcome cannot have',
+  'impossible-times': 'no jitter makes its times',
+};
+
+/** A decision that differs, or an entry that does not fit. */
+function differenceText(file: string, difference: ReplayDifference, colours: Palette): string {
+  const where = `${printable(file)}, line ${difference.line}, ${instant(difference.at)}`;
+  if (difference.kind === 'entry') {
+    const origin = difference.origin === undefined ? '' : `${printable(difference.origin)}: `;
+    return `${colours.bad('DOES NOT FIT')}  ${where}\n  ${origin}${FAULTS[difference.fault]}\n`;
+  }
+  const { recorded, replayed } = difference;
+  const label = flips(recorded, replayed) ? 'DIFFERENT' : 'OTHER REASON';
+  const again =
+    replayed === undefined ? 'not: the record or the file is missing' : decisionText(replayed, colours);
+  return `${colours.unsure(label)}  ${printable(difference.url)}  ${where}
+  recorded  ${decisionText(recorded, colours)}
+  replayed  ${again}\n`;
+}
+
+/** The last line of a replay. */
+function reportText(report: ReplayReport, isUnderOverride: boolean): string {
+  const { decisions, runs, flipped, changed, faults, unfinished, skipped } = report;
+  const of = `${count(decisions, 'decision')} of ${count(runs, 'run')}`;
+  const notes = [
+    ...(faults === 0 ? [] : [`${entries(faults)} do not fit`.replace(/^(1 entry) do/, '$1 does')]),
+    ...(unfinished === 0 ? [] : [`${count(unfinished, 'run')} without an end: still running, or cut off`]),
+    ...(skipped === 0 ? [] : [`${entries(skipped)} of an unknown type skipped`]),
+  ].map((note) => `; ${note}`);
+  if (changed === 0) return `${of}: all as recorded${notes.join('')}\n`;
+  const flips = `${flipped.toLocaleString('en')} ${isUnderOverride ? 'would be different' : 'different'}`;
+  const others = `${(changed - flipped).toLocaleString('en')} for another reason`;
+  return `${of}: ${flips}, ${others}${notes.join('')}\n`;
+}
+
+function entries(many: number): string {
+  return many === 1 ? '1 entry' : `${many.toLocaleString('en')} entries`;
+}
+
+/** One version of an origin's robots.txt, or the time in which it had none. */
+type FileVersion = Omit<FileVersionLine, 'schemaVersion' | 'kind' | 'until'> & { until: number };
+
+/** A version of a file, in a line. */
+function versionText({ origin, from, until, sha256, status }: FileVersion, bodies: Bodies): string {
+  const size = sha256 === undefined ? undefined : bodies.get(sha256)?.length;
+  const bytes = size === undefined ? '' : `  ${count(size, 'byte')}`;
+  const what =
+    sha256 === undefined ? `no file${status === undefined ? '' : ` (${status})`}` : `${sha256}${bytes}`;
+  return `${instant(from)} to ${instant(until)}  ${printable(origin)}  ${what}\n`;
+}
+
+const EARLY: Readonly<Record<EarlyStart['reason'], string>> = {
+  'retry-after': 'Retry-After',
+  'back-off': 'its pause after a 429, a 503 or a refusal',
+  'crawl-delay': 'Crawl-delay',
+  'request-rate': 'Request-rate',
+  'default-delay': 'the crawler’s `defaultDelayMs`',
+  'min-delay': 'the crawler’s `minDelayMs`',
+};
+
+/** A request that was sent too early. */
+function earlyText(early: EarlyStart, colours: Palette): string {
+  const { file, line, url, startedAt, earliestAt, reason } = early;
+  const by = duration(earliestAt - startedAt);
+  return `${colours.bad('TOO EARLY')}  ${printable(url)}  ${printable(file)}, line ${line}
+  sent at ${new Date(startedAt).toISOString()}, ${by} before the end of ${EARLY[reason]}\n`;
 }

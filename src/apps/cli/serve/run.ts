@@ -5,9 +5,9 @@ import { printable, quoted } from '../../../core/base/printable.ts';
 import { writeWhole } from '../../answers/text/output.ts';
 import { type Session, UsageError } from '../../answers/session.ts';
 import { accessLog, DEFAULT_LIMITS, type Service, type ServiceLimits } from '../../serve/exchange.ts';
-import { AllowedHosts } from '../../serve/allowed-hosts.ts';
+import { AllowedHosts } from '../../serve/request.ts';
 import { loadPromClient, Metrics, type PromClient } from '../../serve/metrics.ts';
-import { MAX_STREAMS, STREAM_CONCURRENCY } from '../../serve/stream.ts';
+import { MAX_STREAMS, STREAM_CONCURRENCY } from '../../serve/check.ts';
 import { type RunningServer, type ServerOptions, startServer } from '../../serve/server.ts';
 
 const DEFAULT_HOST = '127.0.0.1';

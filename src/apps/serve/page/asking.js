@@ -1,5 +1,5 @@
 // @ts-check
-// Asks the service, and shows how long that takes.
+// Asks the service, shows how long that takes, and keeps the question in the address of the page.
 import { button, byId, element } from './elements.js';
 import { texts } from './texts.js';
 
@@ -96,3 +96,98 @@ export const readLines = (count) => async (response, tell) => {
   if (found.length !== count) throw new Error();
   return found;
 };
+
+/**
+ * A question about one URL is in the query: `?url=…&agent=…&compare=…&purpose=…`. Any other is in the fragment, which
+ * browsers do not send: `#try=` and compressed JSON in base64url.
+ *
+ * @typedef {object} Question
+ * @property {'site' | 'list' | 'text' | 'diff'} mode
+ * @property {string} [url]
+ * @property {string[]} [agent]
+ * @property {string[]} [compare] Absent for the list that the page suggests.
+ * @property {string} [robots]
+ * @property {string} [before]
+ * @property {string} [after]
+ * @property {string[]} [urls]
+ * @property {string[]} [agents]
+ * @property {string} [purpose]
+ */
+
+const FRAGMENT = '#try=';
+/** Twice the size limit of a robots.txt. Without a limit, the text of a short link could fill the memory. */
+const MAX_BYTES = 1_048_576;
+/** More than the longest file of a real site has. Without a limit, the lines of a short link could stall the page. */
+const MAX_LINES = 50_000;
+
+/** The error for a link that holds more than it may. */
+export class TooLong extends Error {}
+
+/** The path, query and fragment for a question. @param {Question} question */
+export async function linkOf(question) {
+  if (question.mode !== 'site') return '/' + FRAGMENT + (await packed(JSON.stringify(question)));
+  const query = new URLSearchParams({ url: question.url || '' });
+  for (const name of question.agent || []) query.append('agent', name);
+  for (const name of question.compare || []) query.append('compare', name);
+  // An empty list is not the list that the page suggests.
+  if (question.compare && question.compare.length === 0) query.append('compare', '');
+  if (question.purpose) query.set('purpose', question.purpose);
+  return '/?' + query;
+}
+
+/**
+ * The question that an address holds; `undefined` when it holds none.
+ * @param {{ readonly search: string, readonly hash: string }} address
+ * @returns {Promise<Question | undefined>}
+ */
+export async function questionOf({ search, hash }) {
+  if (hash.startsWith(FRAGMENT)) return checked(JSON.parse(await unpacked(hash.slice(FRAGMENT.length))));
+  const query = new URLSearchParams(search);
+  if (!query.has('url')) return undefined;
+  return {
+    mode: 'site',
+    url: query.get('url') || '',
+    agent: query.getAll('agent'),
+    ...(query.has('compare') ? { compare: query.getAll('compare').filter((each) => each !== '') } : {}),
+    purpose: query.get('purpose') || '',
+  };
+}
+
+/** Takes the fields that have the right type: a link can hold anything. @returns {Question} */
+function checked(found) {
+  const { mode, robots, before, after, urls, agents, purpose } = Object(found);
+  const text = (value) => (typeof value === 'string' ? value : '');
+  const strings = (list) => (Array.isArray(list) ? list.filter((each) => typeof each === 'string') : []);
+  const all = [robots, before, after].map(text).concat(strings(urls), strings(agents));
+  const lines = all.map((each) => each.split(/\r\n?|\n/).length);
+  if (lines.reduce((sum, count) => sum + count, 0) > MAX_LINES) throw new TooLong();
+  if (mode === 'diff') return { mode, before: text(before), after: text(after) };
+  const list = { urls: strings(urls), agents: strings(agents), purpose: text(purpose) };
+  return mode === 'list' ? { mode, ...list } : { mode: 'text', robots: text(robots), ...list };
+}
+
+async function packed(text) {
+  const stream = new Blob([text]).stream().pipeThrough(new CompressionStream('deflate-raw'));
+  const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
+  let binary = '';
+  for (const byte of bytes) binary += String.fromCharCode(byte);
+  return btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
+}
+
+async function unpacked(text) {
+  const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'));
+  const bytes = Uint8Array.from(binary, (character) => character.charCodeAt(0));
+  const reader = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate-raw')).getReader();
+  const decoder = new TextDecoder();
+  let found = '';
+  let size = 0;
+  for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) {
+    size += chunk.value.length;
+    if (size > MAX_BYTES) {
+      await reader.cancel();
+      throw new TooLong();
+    }
+    found += decoder.decode(chunk.value, { stream: true });
+  }
+  return found + decoder.decode();
+}

@@ -1,6 +1,5 @@
 // @ts-check
-// Reads and fills the form, and takes files that are dropped on the page.
-import { CrawlerPicker } from './crawlers.js';
+// Reads and fills the form, offers known crawlers, and takes files that are dropped on the page.
 import { byId, element } from './elements.js';
 import { texts } from './texts.js';
 
@@ -10,7 +9,7 @@ const MAX_ANSWERS = 1000;
 const MAX_FILE_BYTES = 1_048_576;
 
 /** Splits a list at commas and line ends, but not at commas in the comment of a User-Agent. */
-export function names(text) {
+function names(text) {
   return (text.match(/(?:\([^)\n]*\)|[^,\n])+/g) || [])
     .map((each) => each.trim())
     .filter((each) => each !== '');
@@ -77,7 +76,7 @@ export class Form {
     this.list.value = [...others, ...(chosen ? [name] : [])].join(', ');
   }
 
-  /** @returns {import('./link.js').Question} */
+  /** @returns {import('./asking.js').Question} */
   read() {
     const { url, agent, compare, robots, urls, agents, purpose, before, after } = this.fields;
     if (this.mode === 'diff') return { mode: 'diff', before: before.value, after: after.value };
@@ -103,7 +102,7 @@ export class Form {
     };
   }
 
-  /** Fills the form with a question; without one, as it was at first. @param {import('./link.js').Question} [question] */
+  /** Fills the form with a question; without one, as it was at first. @param {import('./asking.js').Question} [question] */
   fill(question) {
     const { fields } = this;
     this.node.reset();
@@ -191,4 +190,83 @@ function fillPurposes(select) {
     element('option', { value: '' }, texts.anyPurpose),
     ...Object.entries(texts.purposes).map(([value, label]) => element('option', { value }, label)),
   );
+}
+
+/** Product tokens as their operators publish them, by what the crawlers are for. */
+const CRAWLERS = {
+  search: [
+    'Googlebot',
+    'Googlebot-Image',
+    'Googlebot-News',
+    'Bingbot',
+    'DuckDuckBot',
+    'Applebot',
+    'YandexBot',
+    'Baiduspider',
+    'PetalBot',
+    'SeznamBot',
+    'Qwantbot',
+    'Yeti',
+  ],
+  training: [
+    'GPTBot',
+    'ClaudeBot',
+    'CCBot',
+    'Google-Extended',
+    'Applebot-Extended',
+    'Meta-ExternalAgent',
+    'Amazonbot',
+    'Bytespider',
+    'cohere-training-data-crawler',
+    'AI2Bot',
+    'Diffbot',
+  ],
+  assistants: [
+    'OAI-SearchBot',
+    'ChatGPT-User',
+    'Claude-SearchBot',
+    'Claude-User',
+    'PerplexityBot',
+    'Perplexity-User',
+    'MistralAI-User',
+    'DuckAssistBot',
+    'Meta-ExternalFetcher',
+  ],
+  previews: ['facebookexternalhit', 'Twitterbot', 'LinkedInBot', 'Slackbot', 'Discordbot', 'Pinterestbot'],
+  marketing: ['AhrefsBot', 'SemrushBot', 'MJ12bot', 'DotBot', 'BLEXBot', 'DataForSeoBot'],
+  archives: ['archive.org_bot', 'ia_archiver'],
+};
+
+/**
+ * A box per crawler, by kind.
+ * @param {(name: string, chosen: boolean) => void} onToggle Called when a box is changed.
+ */
+class CrawlerPicker {
+  constructor(onToggle) {
+    /** @type {Map<string, HTMLInputElement>} */
+    this.boxes = new Map();
+    this.node = element(
+      'div',
+      { class: 'kinds' },
+      ...Object.entries(CRAWLERS).map(([kind, names]) =>
+        element(
+          'fieldset',
+          {},
+          element('legend', {}, texts.crawlerKinds[kind]),
+          ...names.map((name) => {
+            const box = element('input', { type: 'checkbox' });
+            box.addEventListener('change', () => onToggle(name, box.checked));
+            this.boxes.set(name.toLowerCase(), box);
+            return element('label', {}, box, element('span', {}, name));
+          }),
+        ),
+      ),
+    );
+  }
+
+  /** Ticks the boxes of the crawlers in a list. @param {readonly string[]} names */
+  show(names) {
+    const listed = new Set(names.map((name) => name.toLowerCase()));
+    for (const [name, box] of this.boxes) box.checked = listed.has(name);
+  }
 }

@@ -1,16 +1,32 @@
 // @ts-check
 // Asks the service what the form asks, and shows the result.
-import { ask, askAbout, clear, put, readLines, say, showError } from './asking.js';
+import {
+  ask,
+  askAbout,
+  clear,
+  put,
+  readLines,
+  say,
+  showError,
+  linkOf,
+  questionOf,
+  TooLong,
+} from './asking.js';
 import { comparison, countOf } from './comparison.js';
-import { csv, saveCsv } from './csv.js';
 import { button, element, foreign, section } from './elements.js';
 import { Form, withScheme } from './form.js';
-import { linkOf, questionOf, TooLong } from './link.js';
 import { Listing } from './listing.js';
-import { agentTable, matrix, profileTable, usageTable } from './tables.js';
+import { csv, saveCsv, agentTable, matrix, profileTable, usageTable } from './tables.js';
 import { texts } from './texts.js';
-import { timelineList } from './timeline.js';
-import { banner, countsOf, originFacts, robotsFacts, verdictFacts, verdictWord } from './verdict.js';
+import {
+  timelineList,
+  banner,
+  countsOf,
+  originFacts,
+  robotsFacts,
+  verdictFacts,
+  verdictWord,
+} from './verdict.js';
 
 for (const [attribute, set] of /** @type {[string, (node: any, text: string) => void][]} */ ([
   ['text', (node, text) => (node.textContent = text)],

@@ -1,8 +1,8 @@
 // @ts-check
-// Displays many verdicts: by agent, by URL, by profile; and what the site states about use.
+// Displays many verdicts: by agent, by URL, by profile; what the site states about use; and all of them as a CSV.
 import { button, element, foreign, plain, scrolling, tableHead } from './elements.js';
 import { texts } from './texts.js';
-import { groupText, mark, verdictMark, whyText } from './verdict.js';
+import { groupText, mark, verdictMark, whyText, verdictWord } from './verdict.js';
 
 /** Buttons, one of them pressed. onPick is called with the value of the chosen button. */
 class Choice {
@@ -154,4 +154,59 @@ export function profileTable(profiles) {
 function profileReason({ state, line, reason }) {
   if (reason === 'unreachable') return texts.reasons.unreachable;
   return line === undefined ? texts.states[state] || '' : texts.line(line);
+}
+
+/** Characters that begin a formula in spreadsheets, also in full width, after white space that spreadsheets ignore. */
+const FORMULA = /^(?:[\t\r\n]|[\s\u0000-\u001f\ufeff]*[=+\-@|%\uff1d\uff0b\uff0d\uff20])/u;
+
+/**
+ * Quotes a cell. An apostrophe before what looks like a formula makes it text. The file of a hostile site could hold such a cell.
+ */
+function csvCell(value) {
+  const text = value === undefined ? '' : String(value);
+  const safe = FORMULA.test(text) ? "'" + text : text;
+  return '"' + safe.replaceAll('"', '""') + '"';
+}
+
+/** A CSV (RFC 4180) with one line for each URL and agent. */
+export function csv(results, purpose) {
+  const { columns } = texts;
+  const head = [
+    columns.url,
+    columns.agent,
+    columns.verdict,
+    columns.reason,
+    columns.line,
+    columns.rule,
+    columns.group,
+    ...(purpose ? [columns.purpose, columns.preference] : []),
+    columns.error,
+  ];
+  const rows = results.flatMap(({ input, verdicts, error }) =>
+    error
+      ? [[input, ...head.slice(2).map(() => ''), error.message]]
+      : verdicts.map((verdict) => [
+          input,
+          verdict.agent,
+          verdictWord(verdict),
+          verdict.reason,
+          verdict.rule && verdict.rule.line,
+          verdict.rule &&
+            (verdict.rule.directive === 'allow' ? 'Allow: ' : 'Disallow: ') + verdict.rule.pattern,
+          verdict.group && verdict.group.agent,
+          ...(purpose ? [purpose, verdict.usage && verdict.usage.preference] : []),
+          '',
+        ]),
+  );
+  return [head, ...rows].map((row) => row.map(csvCell).join(',') + '\r\n').join('');
+}
+
+/** Saves the CSV. Spreadsheets read the byte order mark as a sign of UTF-8. */
+export function saveCsv(text) {
+  const url = URL.createObjectURL(new Blob(['\ufeff', text], { type: 'text/csv' }));
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = texts.csvName;
+  link.click();
+  URL.revokeObjectURL(url);
 }
