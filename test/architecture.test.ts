@@ -424,7 +424,7 @@ describe('a wrong import is found:', () => {
     '%s in a pure module',
     (text) => {
       expect(impurities(parse('core/rules/file.ts', text))).toHaveLength(1);
-      expect(impurities(parse('core/lifecycle/http-date.ts', 'new Date(nowMs).fetch'))).toEqual([]);
+      expect(impurities(parse('core/lifecycle/freshness.ts', 'new Date(nowMs).fetch'))).toEqual([]);
     },
   );
 

@@ -26,7 +26,14 @@ import {
 } from '../lifecycle/index.ts';
 import { DEFAULT_ADDRESS_POLICY } from '../net/address-policy.ts';
 import { RedirectAddresses } from '../net/addresses.ts';
-import { keptHeaders, boundedField, requestFields, truncatedUrl } from './header-fields.ts';
+import {
+  keptHeaders,
+  boundedField,
+  requestFields,
+  truncatedUrl,
+  isProxyError,
+  tunnelStatus,
+} from './header-fields.ts';
 import { readBody, readStart } from './body.ts';
 import {
   ADDRESS_REFUSED,
@@ -39,7 +46,6 @@ import {
   STATUS,
 } from './failure.ts';
 import { framingFault } from './framing.ts';
-import { isProxyError, tunnelStatus } from './proxy-error.ts';
 import type { FetchRobotsOptions } from './options.ts';
 import { isRedirect, redirectTarget } from './location.ts';
 import type { ResponseHeaders, TransportResponse } from './transport.ts';

@@ -4,8 +4,14 @@ import { NO_APPLICATION_PROTOCOL, requestOverHttp2 } from './http2-request.ts';
 import { MAX_INTERIM, StaleSocketRetry } from './stale-socket-retry.ts';
 import { correctingResponseHeads } from './response-heads.ts';
 import type { TransportRequest } from './transport.ts';
-import type { ResponseData } from './undici-response.ts';
-import { Agent, errors } from 'undici';
+import type { Readable } from 'node:stream';
+import { Agent, type Dispatcher, errors } from 'undici';
+
+/** A response of undici, or over HTTP/2. */
+export type ResponseData = Pick<Dispatcher.ResponseData, 'statusCode' | 'headers'> & {
+  readonly body: Readable;
+  readonly hidesFields?: boolean;
+};
 
 /** Bound of a header section. */
 const MAX_HEADER_BYTES = 65_536;

@@ -12,4 +12,3 @@ export * from './outcome.ts';
 export * from './profile.ts';
 export * from './state.ts';
 export * from './under-profile.ts';
-export * from './validate-record.ts';

@@ -6,14 +6,17 @@
  */
 export type { Rejection } from './record/record-codec.ts';
 export { type CacheNamespace, namespaceKey, readRecordKey, storeKey } from './store-key.ts';
-export type {
-  RobotsStore,
-  StoreLease,
-  StoreLeaseOptions,
-  StoreReserveOptions,
-  StoreSetOptions,
+export {
+  type RobotsStore,
+  type StoreLease,
+  type StoreLeaseOptions,
+  type StoreReserveOptions,
+  type StoreSetOptions,
+  type StoreCalls,
+  storeChannels,
+  type StoreEvent,
+  type StoreOperation,
 } from './store.ts';
-export { type StoreCalls, storeChannels, type StoreEvent, type StoreOperation } from './store-event.ts';
 export type { SharedSchedule } from './shared-schedule.ts';
 export type { HeldLease } from './leases.ts';
 export type { StoredOrigins } from './stored-origins.ts';

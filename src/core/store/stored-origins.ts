@@ -7,14 +7,12 @@ import {
   recordedAt,
   retentionMs,
 } from '../lifecycle/index.ts';
-import { backgroundDeadlineMs, inTime, type CallResult, StoreCaller } from './store-caller.ts';
+import { backgroundDeadlineMs, inTime, type CallResult, StoreCaller, StoreClock } from './store-caller.ts';
 import { SharedSchedule } from './shared-schedule.ts';
 import { type HeldLease, Leases, type AcquiredLease } from './leases.ts';
 import type { RecordCodec } from './record/record-codec.ts';
-import { StoreClock } from './store-clock.ts';
 import { MAX_ORIGIN_LENGTH, namespaceKey, storeKey } from './store-key.ts';
-import type { RobotsStore } from './store.ts';
-import type { StoreEvent } from './store-event.ts';
+import type { RobotsStore, StoreEvent } from './store.ts';
 import { type Write, WriteBehind } from './write-behind.ts';
 
 /** The settings of a client that concern its store. */

@@ -17,8 +17,8 @@ import {
   type StoreLeaseOptions,
   type StoreReserveOptions,
   type StoreSetOptions,
+  storeChannels,
 } from '../../core/store/store.ts';
-import { storeChannels } from '../../core/store/store-event.ts';
 import type { OnDamage, QuarantinedDatabase } from './quarantine.ts';
 import { type EmbeddedDatabase, Table, type Writer } from './table.ts';
 import { bookSlot, pauseSlots } from './schedule.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseHttpDate } from '../../../src/core/lifecycle/http-date.ts';
+import { parseHttpDate } from '../../../src/core/lifecycle/freshness.ts';
 import fc from '../../support/fast-check.ts';
 import { DAY, START } from './support.ts';
 

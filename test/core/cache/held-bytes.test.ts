@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { heldBytes } from '../../../src/core/rules/held-bytes.ts';
+import { heldBytes } from '../../../src/core/cache/entry.ts';
 import { parseRobots } from '../../../src/core/rules/index.ts';
 
 const TEXT =
