@@ -7,7 +7,7 @@ import got from 'got';
 import { describe, expect, it } from 'vitest';
 import { guardAxios } from '../../src/guards/axios/axios.ts';
 import { gotHooks } from '../../src/guards/got/got.ts';
-import { WireRequests } from '../../src/guards/shared/wire-requests.ts';
+import { WireRequests } from '../../src/core/fetch/platform/wire-requests.ts';
 import { selfSigned } from '../support/certificates.ts';
 import { answer } from '../support/site.ts';
 import { opened, openedClient, openedSite } from '../support/opened.ts';

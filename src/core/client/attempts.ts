@@ -74,6 +74,7 @@ export class ClientAttempts implements Attempts {
   static async open(context: AttemptContext): Promise<ClientAttempts> {
     const { fetch, dispatcher, lookup, addressPolicy, deadlineMs: connectTimeoutMs } = context.settings;
     const publicOnly = addressPolicy === 'public-only';
+    if (fetch !== undefined) platform.undici?.surviveManyCodings();
     const transport =
       fetch === undefined
         ? await platform.openTransport({ dispatcher, publicOnly, lookup, connectTimeoutMs })

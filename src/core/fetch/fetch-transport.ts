@@ -1,5 +1,4 @@
 import { abortSignalOf, quote, RobotsInvalidOptionsError, ignore } from '../base/index.ts';
-import { surviveManyCodings } from './content-coding.ts';
 import { FetchFailure, REDIRECT_OPAQUE, TRANSFER_CODING } from './failure.ts';
 import { isRetryable } from './stale-socket-retry.ts';
 import { LRUCache } from 'lru-cache';
@@ -35,7 +34,6 @@ export type FetchFunction = (
  * responded recently.
  */
 export function fetchTransport(fetch: FetchFunction): Transport {
-  surviveManyCodings();
   return new FetchTransport(fetch);
 }
 

@@ -13,7 +13,7 @@ import { Guard } from '../shared/guard.ts';
 import type { RequestOptions, StartedRequest } from '../shared/guarded-request.ts';
 import { isNodeStream, watchNodeStream } from '../shared/response-body.ts';
 import { isSentAsGiven, sentUrl } from '../../core/url/index.ts';
-import { watchClientRequest, watchNodeRequests } from '../shared/wire-requests.ts';
+import { watchClientRequest, watchNodeRequests } from '../shared/node-requests.ts';
 
 export type { GuardClient } from '../shared/client.ts';
 export type { OtherIdentity } from '../shared/identity.ts';

@@ -1,5 +1,5 @@
+import { platform } from '#platform';
 import { RobotsInvalidOptionsError, urlWithoutUserinfo } from '../../core/base/index.ts';
-import { surviveManyCodings } from '../../core/fetch/content-coding.ts';
 import { isRedirect } from '../../core/fetch/location.ts';
 import type { GuardClient } from '../shared/client.ts';
 import { ignoredBecause, type RobotsInit, type GuardOptions, guardedTwice } from '../shared/options.ts';
@@ -13,10 +13,9 @@ import {
   type RespondedRequest,
   type StartedRequest,
 } from '../shared/guarded-request.ts';
-import { isNodeStream, observeReads, watchNodeStream } from '../shared/response-body.ts';
+import { isNodeStream, watchNodeStream } from '../shared/response-body.ts';
 import { redirects } from '../shared/headers.ts';
 import { isSentAsGiven } from '../../core/url/index.ts';
-import { watchUndiciRequests } from '../shared/wire-requests.ts';
 import { addressChecks } from './page-addresses.ts';
 import type { PageHops } from './page-hops.ts';
 import { firstRequest, type HopRequest, redirectedRequest } from './redirect.ts';
@@ -78,9 +77,9 @@ export function guardFetch(
       `Expected the first argument to be a fetch function, got ${typeof fetch}`,
     );
   }
-  const guard = new Guard(client, options, { headersBeforeBody: true, watch: watchUndiciRequests });
+  const guard = new Guard(client, options, { headersBeforeBody: true, watch: platform.undici?.watch });
   if (clientOf.get(fetch) === client) throw guardedTwice('a fetch');
-  surviveManyCodings();
+  platform.undici?.surviveManyCodings();
   const guarded = new GuardedFetch(fetch, guard, options);
   const guardedFetch = (input: unknown, init?: unknown): Promise<unknown> => {
     if (typeof input !== 'string' || init !== undefined || !isSentAsGiven(input))
@@ -253,7 +252,8 @@ class GuardedFetch {
     if (!request.holdsPermit) return response;
     const { body } = response;
     if (isNodeStream(body)) watchNodeStream(body, request);
-    else if (request.isOnWire && body !== null && 'getReader' in body) observeReads(body, request);
+    else if (request.isOnWire && body !== null && 'getReader' in body)
+      platform.undici?.observeReads(body, request);
     else request.finish();
     return response;
   }

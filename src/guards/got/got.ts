@@ -9,7 +9,7 @@ import {
 import { Guard } from '../shared/guard.ts';
 import type { PlannedRequest, RequestOptions, StartedRequest } from '../shared/guarded-request.ts';
 import { cleanInPlace } from '../../core/url/index.ts';
-import { watchClientRequest, watchNodeRequests } from '../shared/wire-requests.ts';
+import { watchClientRequest, watchNodeRequests } from '../shared/node-requests.ts';
 
 export type { GuardClient } from '../shared/client.ts';
 export type { OtherIdentity } from '../shared/identity.ts';

@@ -1,11 +1,11 @@
 import type { Decision, RedirectChain } from '../../core/decision/index.ts';
+import type { Expected, RequestWatch, WatchedRequest } from '../../core/fetch/platform/wire-requests.ts';
 import { type Pace, RobotsDeferredError, type RequestPermit } from '../../core/pacing/index.ts';
 import type { GuardSettings } from './options.ts';
 import { type Refusal, refusalFor } from './refusal-errors.ts';
 import type { GuardClientAdapter, SiteReports } from './client.ts';
 import type { GuardEvents, RequestEnd } from './events.ts';
 import { redirects, type ResponseFields, usageHeaders } from './headers.ts';
-import type { Expected, RequestWatch, WatchedRequest } from './wire-requests.ts';
 
 /** What the caller said about a request. It holds for the redirects of the request, too. */
 export interface RequestOptions {

@@ -1,6 +1,6 @@
 import { request } from 'undici';
 import { afterAll, describe, expect, it } from 'vitest';
-import { surviveManyCodings } from '../../../src/core/fetch/content-coding.ts';
+import { platform } from '#platform';
 import fc from '../../support/fast-check.ts';
 import { startRawSite } from '../../support/site.ts';
 import { isThorough } from '../../support/thorough.ts';
@@ -204,7 +204,7 @@ describe('a response with more content codings than undici takes', () => {
   });
 
   it('is left as it is below that, and for other requests than those of a `fetch`', async () => {
-    surviveManyCodings();
+    platform.undici?.surviveManyCodings();
     for (const [fields, encoding] of [
       ['content-encoding: gzip,x\r\ncontent-encoding: y\r\n', ['gzip,x', 'y']],
       ['content-encoding: a,b,c,d,e,f\r\n', 'a,b,c,d,e,f'],

@@ -2,6 +2,7 @@ import type { LookupFunction } from 'node:net';
 import type { PageAgents } from '../../net/index.ts';
 import type { Transport } from '../transport.ts';
 import type { UndiciTransportOptions } from '../undici-transport.ts';
+import type { RequestWatch } from './wire-requests.ts';
 
 /**
  * What `import { platform } from '#platform'` gives: the transport of clients that are given neither `transport` nor
@@ -22,8 +23,18 @@ export interface Platform {
   checksConnections(): boolean;
   /** The transport for robots.txt. */
   openTransport(options: UndiciTransportOptions): Promise<Transport>;
+  /** What is needed only where the platform's `fetch` is undici's; `undefined` elsewhere. */
+  readonly undici: UndiciParts | undefined;
   /** The agents for the page requests of `guardFetch`; `undefined` where `fetch` takes no dispatcher. */
   openPageAgents(lookup: LookupFunction | undefined): Promise<PageAgents | undefined>;
+}
+
+/** What guards and transports do about undici. Each part is left out of bundles for other platforms. */
+interface UndiciParts {
+  readonly watch: RequestWatch;
+  observeReads(stream: ReadableStream<unknown>, observer: { onBodyRead(): void }): void;
+  surviveManyCodings(): void;
+  mockHint(code: string | undefined, url: string): string | undefined;
 }
 
 /** The platform without undici: Bun, Workers, browsers. Requests are sent by its own `fetch`. */
@@ -36,5 +47,6 @@ export const platform: Platform = {
     // The global is read at each request, because tests and instrumentation replace it.
     return fetchTransport((url, init) => fetch(url, init));
   },
+  undici: undefined,
   openPageAgents: async () => undefined,
 };

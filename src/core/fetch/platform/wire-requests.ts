@@ -1,6 +1,4 @@
-import { builtin } from '../../core/base/index.ts';
-import { type NodeStream, watchNodeStream } from './response-body.ts';
-import type { ResponseFields } from './headers.ts';
+import { builtin, ignore } from '../../base/index.ts';
 
 /** A request that holds a permit, as the HTTP stack below its library sees it. */
 export interface WatchedRequest {
@@ -10,7 +8,7 @@ export interface WatchedRequest {
   readonly hasExpired: boolean;
   onWireStart(): void;
   onWireSent(): void;
-  onWireHeaders(status: number, headers: ResponseFields): void;
+  onWireHeaders(status: number, headers: Readonly<Record<string, string | string[] | undefined>>): void;
   onBodyRead(): void;
   /** The body has ended, or the request has failed. The library may show the header later. */
   onWireEnd(): void;
@@ -28,40 +26,13 @@ export interface RequestWatch {
 }
 
 /** A request of Node or undici in the messages of their channels. */
-interface WireRequest {
+export interface WireRequest {
   readonly path: string;
   [WATCHED]?: WatchedRequest;
 }
 
 /** On a request of an HTTP stack: that of the guard. A weak map would cost each request more than the rest of the watch. */
-const WATCHED: unique symbol = Symbol('canfetch.watched');
-
-/** A request of `node:http`, or of a library with the same events. */
-interface ClientRequest {
-  once(event: 'close', listener: () => void): unknown;
-  once(event: 'response', listener: (response: ClientResponse) => void): unknown;
-}
-
-interface ClientResponse extends NodeStream {
-  readonly statusCode: number;
-  readonly headers: ResponseFields;
-}
-
-interface NodeRequest extends WireRequest, ClientRequest {
-  readonly protocol: string;
-  readonly socket: WireSocket | null;
-  getHeader(name: string): unknown;
-  once(event: 'close', listener: () => void): unknown;
-  once(event: 'response', listener: (response: ClientResponse) => void): unknown;
-  once(event: 'socket', listener: (socket: WireSocket) => void): unknown;
-}
-
-interface WireSocket {
-  readonly connecting: boolean;
-  readonly encrypted?: boolean;
-  readonly secureConnecting?: boolean;
-  once(event: 'connect' | 'secureConnect', listener: () => void): unknown;
-}
+export const WATCHED: unique symbol = Symbol('canfetch.watched');
 
 interface UndiciRequest extends WireRequest {
   readonly origin: string | URL;
@@ -138,13 +109,6 @@ function keyOf({ url, decision }: WatchedRequest): string {
   return origin + pathname + search;
 }
 
-/** The requests over `node:http`: got and axios show neither the header of a response nor the end of an attempt. */
-export const watchNodeRequests: RequestWatch = {
-  mayBeDropped: true,
-  expect: (request) => nodeRequests().expect(request),
-  forget: (expected) => nodeRequests().forget(expected),
-};
-
 /** The requests over undici, Node's `fetch` included: an unread response shows no end. */
 export const watchUndiciRequests: RequestWatch = {
   mayBeDropped: false,
@@ -152,51 +116,7 @@ export const watchUndiciRequests: RequestWatch = {
   forget: (expected) => undiciRequests().forget(expected),
 };
 
-/** Watches a request that a function of the caller's, or HTTP/2, has sent: no channel reports it. */
-export function watchClientRequest(wire: unknown, request: WatchedRequest): void {
-  if (!isClientRequest(wire)) return;
-  request.onWireStart();
-  request.onWireSent();
-  // After the end of the response, and after each failure.
-  wire.once('close', () => request.finish());
-  wire.once('response', (response) => onResponse(response, request));
-}
-
-function isClientRequest(wire: unknown): wire is ClientRequest {
-  return typeof Reflect.get(Object(wire), 'once') === 'function';
-}
-
-function onResponse(response: ClientResponse, request: WatchedRequest): void {
-  request.onWireHeaders(response.statusCode, response.headers);
-  watchNodeStream(response, request);
-}
-
-// One subscription for all guards of the process, from the first request on that holds a permit.
-const nodeRequests = once(() => {
-  const requests = new WireRequests();
-  const channels = builtin('node:diagnostics_channel');
-  channels?.subscribe('http.client.request.start', (message) => {
-    const { request } = message as { readonly request: NodeRequest };
-    const watched = requests.sent(request, nodeOriginOf(request));
-    // Published after the end of the response, and after each failure.
-    if (watched === undefined) return;
-    request.once('close', () => watched.finish());
-    const { socket } = request;
-    if (socket === null) request.once('socket', (given) => whenSending(given, watched));
-    else whenSending(socket, watched);
-  });
-  channels?.subscribe('http.client.response.finish', (message) => {
-    const { request, response } = message as {
-      readonly request: NodeRequest;
-      readonly response: ClientResponse;
-    };
-    const watched = request[WATCHED];
-    if (watched !== undefined) onResponse(response, watched);
-  });
-  return requests;
-});
-
-const undiciRequests = once(() => {
+const undiciRequests = /* @__PURE__ */ once(() => {
   const requests = new WireRequests();
   const channels = builtin('node:diagnostics_channel');
   const end = (message: unknown): void =>
@@ -214,19 +134,92 @@ const undiciRequests = once(() => {
   return requests;
 });
 
-/** A socket sends what waits for it once it is connected. */
-function whenSending(socket: WireSocket, watched: WatchedRequest): void {
-  const isConnecting = socket.connecting || socket.secureConnecting === true;
-  if (!isConnecting) return watched.onWireSent();
-  socket.once(socket.encrypted === true ? 'secureConnect' : 'connect', () => watched.onWireSent());
-}
-
-function nodeOriginOf(request: NodeRequest): string {
-  const host = String(request.getHeader('host'));
-  return `${request.protocol}//${host}`;
-}
-
-function once<Value>(make: () => Value): () => Value {
+/** A value that is made when it is first needed. */
+export function once<Value>(make: () => Value): () => Value {
   let made: Value | undefined;
   return () => (made ??= make());
+}
+
+/** A request whose body is observed. */
+interface BodyObserver {
+  onBodyRead(): void;
+}
+
+/** On a stream: the request whose body it is. A weak map would cost each request several times as much. */
+const OBSERVER: unique symbol = Symbol('canfetch.observer');
+
+interface ObservedStream extends ReadableStream<unknown> {
+  [OBSERVER]: BodyObserver;
+}
+
+/** The ways to read a stream, observed. `text()` of a Response takes a reader, too. */
+function observedMethods(plain: ReadableStream<unknown>): object {
+  const counted = (stream: ObservedStream): ReadableStream<unknown> => {
+    const observer = stream[OBSERVER];
+    const counter = new TransformStream({
+      transform(chunk, controller) {
+        observer.onBodyRead();
+        controller.enqueue(chunk);
+      },
+    });
+    return Reflect.apply(plain.pipeThrough, stream, [counter]);
+  };
+  return {
+    getReader(this: ObservedStream, ...args: unknown[]) {
+      const reader: { read: AnyRead } = Reflect.apply(plain.getReader, this, args);
+      reader.read = observedRead(reader.read.bind(reader), this[OBSERVER]);
+      return reader;
+    },
+    tee(this: ObservedStream) {
+      const branches: readonly ReadableStream[] = Reflect.apply(plain.tee, this, []);
+      for (const branch of branches) observeReads(branch, this[OBSERVER]);
+      return branches;
+    },
+    pipeTo(this: ObservedStream, ...args: Parameters<ReadableStream['pipeTo']>) {
+      return counted(this).pipeTo(...args);
+    },
+    pipeThrough(this: ObservedStream, ...args: Parameters<ReadableStream['pipeThrough']>) {
+      return counted(this).pipeThrough(...args);
+    },
+  };
+}
+
+let observedPrototype: object | undefined;
+
+function makeObservedPrototype(): object {
+  const plain = ReadableStream.prototype;
+  const prototype: object = Object.create(plain, Object.getOwnPropertyDescriptors(observedMethods(plain)));
+  for (const name of ['values', Symbol.asyncIterator] as const) {
+    const iterate: unknown = Reflect.get(plain, name);
+    // Not every platform iterates streams.
+    if (typeof iterate !== 'function') continue;
+    Reflect.set(prototype, name, function observedValues(this: ObservedStream, ...args: unknown[]) {
+      return observedIterator(Reflect.apply(iterate, this, args), this[OBSERVER]);
+    });
+  }
+  return prototype;
+}
+
+/**
+ * Reports each chunk that is read. The stream gets another prototype, because methods of its own would cost
+ * each paced request several microseconds.
+ */
+export function observeReads(stream: ReadableStream<unknown>, observer: BodyObserver): void {
+  (stream as ObservedStream)[OBSERVER] = observer;
+  Object.setPrototypeOf(stream, (observedPrototype ??= makeObservedPrototype()));
+}
+
+type AnyRead = (...args: unknown[]) => Promise<{ readonly done?: boolean | undefined }>;
+
+function observedRead(read: AnyRead, observer: BodyObserver): AnyRead {
+  return (...args) => {
+    const pending = read(...args);
+    pending.then(({ done }) => done === true || observer.onBodyRead(), ignore);
+    return pending;
+  };
+}
+
+function observedIterator(iterator: { next: AnyRead }, observer: BodyObserver): { next: AnyRead } {
+  iterator.next = observedRead(iterator.next.bind(iterator), observer);
+  return iterator;
 }
