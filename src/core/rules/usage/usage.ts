@@ -7,8 +7,14 @@ import {
   MAX_SOURCES,
   type Statements,
 } from './line-statements.ts';
-import { leastPermissive, type Preference, strictest, type UseLevel } from './preference.ts';
-import { linkSources, type UsageSource } from './usage-source.ts';
+import {
+  leastPermissive,
+  type Preference,
+  strictest,
+  type UseLevel,
+  linkSources,
+  type UsageSource,
+} from './usage-source.ts';
 
 /** Response headers of the resource, if known, each as one string, as `headers.get()` returns it; and what is read. */
 export interface UsageOptions {
