@@ -60,7 +60,7 @@ export const PLAIN: Readonly<Record<DialectTraits['escapes'], Uint8Array>> = {
   decoded: new Uint8Array(128).map((_, byte) => (byte === PERCENT ? 0 : 1)),
 };
 
-export const NO_QUERY = 0x7fff_ffff;
+const NO_QUERY = 0x7fff_ffff;
 
 export const NO_BARE_PERCENT = -9;
 

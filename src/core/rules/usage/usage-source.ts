@@ -26,7 +26,7 @@ const NOTHING: Statement = { preferences: {}, malformed: true };
  * the token `y` allows, `n` disallows, and all else is unknown. "If the parsing of the Dictionary fails, preferences
  * are unknown."
  */
-export function contentUsage(text: string): Statement {
+function contentUsage(text: string): Statement {
   const dictionary = parseDictionary(text);
   if (dictionary === undefined) return NOTHING;
   const preferences = [...dictionary].map(([label, value]): [string, Preference] => {
@@ -41,7 +41,7 @@ export function contentUsage(text: string): Statement {
  * commas; case and white space do not matter. Values other than `yes` and `no` state nothing. Of a repeated key the
  * stricter value counts.
  */
-export function contentSignal(text: string): Statement {
+function contentSignal(text: string): Statement {
   const preferences = new Map<string, Preference>();
   const levels: UseLevel[] = [];
   let readable = false;
