@@ -12,3 +12,4 @@ export * from './outcome.ts';
 export * from './profile.ts';
 export * from './state.ts';
 export * from './under-profile.ts';
+export * from './validate-record.ts';

@@ -21,7 +21,7 @@ export {
   type PageHeaders,
 } from './page/page-directives.ts';
 export { parseRobots, type ParseOptions } from './parse.ts';
-export { requestRate } from './other-records.ts';
+export { requestRate } from './request-rate.ts';
 export { statedBy, usage, type Usage, type UsageOptions } from './usage/usage.ts';
 export type { Preference, Statement, UsageSource, UseLevel } from './usage/usage-source.ts';
 export type { Explanation, MatchedGroup, MatchedRule, RuleVerdict, Verdict } from './verdict.ts';
