@@ -61,9 +61,10 @@ function scheduleOf(number: number, changesClock: boolean): Schedule {
   if (!changesClock) {
     return { number, pacing: { concurrency, defaultDelayMs: 0, backOff: false }, calls, clock: undefined };
   }
+  const forwardMs = chance.pick([SHORT_JUMP_MS, JUMP_MS]);
   const changes = Array.from({ length: 1 + chance.below(5) }, () => ({
     afterMs: chance.below(20),
-    byMs: chance.happens(0.3) ? 0 : Math.round((chance.next() * 2 - 1) * JUMP_MS),
+    byMs: Math.round(chance.next() * chance.pick([0, forwardMs, -JUMP_MS])),
     stands: chance.happens(0.5),
   }));
   return {
@@ -79,8 +80,10 @@ function scheduleOf(number: number, changesClock: boolean): Schedule {
 }
 
 const JUMP_MS = 3_600_000;
+/** All jumps of a schedule together are shorter than the 30 s after which a permit of an idle response ends. */
+const SHORT_JUMP_MS = 5_000;
 /** A wait that a clock lengthens takes minutes. */
-const MOST_MS = 20_000;
+const MOST_MS = 5_000;
 
 /** Makes a call, and reads or discards the body. `gone` is called right before the client gives its request up. */
 type Send = (url: string, call: Call, signal: AbortSignal, gone: () => void) => Promise<unknown>;
@@ -236,7 +239,9 @@ async function play(make: (typeof clients)[string], schedule: Schedule): Promise
     const isRefused = calls[id]?.path.startsWith('/private') && !givenUp.has(`${number}.${id}`);
     expect(code).toBe(isRefused ? 'ERR_ROBOTS_DISALLOWED' : 'none');
   }
-  expect(most).toBeLessThanOrEqual(pacing.concurrency);
+  // A long forward jump ends permits: by that clock their responses were idle for 30 s.
+  const endsPermits = schedule.clock?.changes.some(({ byMs }) => byMs > SHORT_JUMP_MS) ?? false;
+  if (!endsPermits) expect(most).toBeLessThanOrEqual(pacing.concurrency);
   expect(seen.filter((url) => url.startsWith('/private'))).toEqual([]);
   // All permits are free again.
   for (let turn = 0; ; turn++) {
