@@ -13,7 +13,7 @@ import { type Profile, type ProfileName, profiles } from '../../core/lifecycle/i
 import { agentTokens } from '../../core/rules/agent-tokens.ts';
 import { originOf } from '../../core/url/index.ts';
 import type { DecisionEntry, EvidenceLine, RunEntry } from '../../core/client/evidence/entry.ts';
-import { LinesDigest } from './lines-digest.ts';
+import { LinesDigest } from './run-lines.ts';
 import { readEntry, type SkippedLine } from './read-entry.ts';
 import type { BodyOf } from './recorded-origin.ts';
 import { type EntryFault, type ReplayedAgain, ReplayState } from './replay-state.ts';

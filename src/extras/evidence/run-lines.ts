@@ -8,7 +8,7 @@ import type {
 } from '../../core/client/evidence/entry.ts';
 import { restated } from '../../core/client/evidence/recorder.ts';
 import { bodyJson } from '../../core/store/record/stored-body.ts';
-import { LinesDigest } from './lines-digest.ts';
+import { createHash } from 'node:crypto';
 
 /** At each multiple of it the pauses that are over are forgotten. */
 const PAUSES_SWEPT_AT = 1_000;
@@ -170,4 +170,32 @@ function keepPause(pauses: Map<string, PauseEntry>, pause: PauseEntry): void {
 /** Whether an entry was in an earlier file. */
 export function isRepeated(entry: EvidenceLine): boolean {
   return ('restated' in entry && entry.restated === true) || ('from' in entry && entry.type === 'run');
+}
+
+/** Each update of a hash costs a microsecond, so that of many lines is one. */
+const CHARACTERS_AT_ONCE = 65_536;
+
+/** The number and the SHA-256 of the lines that a run has in a file. The `end` of the run states both. */
+export class LinesDigest {
+  readonly #hash = createHash('sha256');
+  #waiting = '';
+  count = 0;
+
+  /** @param line With its line end. */
+  add(line: string): void {
+    this.count++;
+    this.#waiting += line;
+    if (this.#waiting.length > CHARACTERS_AT_ONCE) this.#update();
+  }
+
+  /** In hex, of the lines so far. */
+  sha256(): string {
+    this.#update();
+    return this.#hash.copy().digest('hex');
+  }
+
+  #update(): void {
+    this.#hash.update(this.#waiting);
+    this.#waiting = '';
+  }
 }

@@ -4,22 +4,22 @@ import { channel, tracingChannel } from 'node:diagnostics_channel';
 import { createRequire } from 'node:module';
 import type * as OpenTelemetry from '@opentelemetry/api';
 import type { Attributes, Context, Span, SpanOptions, Tracer } from '@opentelemetry/api';
-import { invalid, isFunction, optionTable, predicate } from '../../core/base/index.ts';
+import {
+  invalid,
+  isFunction,
+  optionTable,
+  predicate,
+  codeOf,
+  omitUndefined,
+  FETCH_FAILED,
+} from '../../core/base/index.ts';
 import { loadPeer } from '../../core/base/optional-peer.ts';
 import type { DecisionMessage } from '../../core/decision/index.ts';
 import type { RobotsRequestMessage } from '../../core/fetch/index.ts';
 import { targetOf } from '../../core/url/index.ts';
 import type { AttemptMessage } from '../../core/client/attempts.ts';
 import type { CheckMessage } from '../../core/client/client-engine.ts';
-import {
-  attemptEnd,
-  attemptStart,
-  errorType,
-  requestEnd,
-  requestStart,
-  checkEnd,
-  checkStart,
-} from './span-attributes.ts';
+import type { Outcome } from '../../core/lifecycle/index.ts';
 
 export interface TraceRobotsOptions {
   /**
@@ -197,4 +197,91 @@ class Tracing implements RobotsTracing {
     this.#start(message, 'canfetch.check', { attributes: checkStart(message) });
     this.#end(message, checkEnd);
   }
+}
+
+// The attributes of spans: OpenTelemetry's conventions for HTTP, and `canfetch.*`.
+
+/** OpenTelemetry's conventions redact these in `url.full`: signatures and keys of storage services. */
+const SECRET_PARAMETER = /([?&](?:AWSAccessKeyId|Signature|sig|X-Goog-Signature)=)[^&#]*/g;
+const MAX_PATTERN = 200;
+
+const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443, 'ftp:': 21 };
+
+function checkStart({ url, origin, shared }: CheckMessage): Attributes {
+  return {
+    'url.full': redacted(url),
+    'canfetch.origin': origin,
+    ...(shared ? { 'canfetch.shared': true } : {}),
+  };
+}
+
+function checkEnd({ result }: CheckMessage): Attributes {
+  if (result === undefined) return {};
+  const { agent, profile, state, reason, allowed, rule, robots } = result;
+  return {
+    'canfetch.agent': agent,
+    'canfetch.profile': profile,
+    'canfetch.state': state,
+    'canfetch.reason': reason,
+    'canfetch.allowed': allowed,
+    'canfetch.source': robots.source,
+    ...omitUndefined({ 'canfetch.sha256': robots.sha256 }),
+    ...(rule === undefined
+      ? {}
+      : {
+          'canfetch.rule.directive': rule.directive,
+          'canfetch.rule.pattern': rule.pattern.slice(0, MAX_PATTERN),
+          'canfetch.rule.line': rule.line,
+        }),
+  };
+}
+
+function attemptStart({ origin, revalidation }: AttemptMessage): Attributes {
+  return { 'canfetch.origin': origin, 'canfetch.revalidation': revalidation };
+}
+
+function attemptEnd({ result }: AttemptMessage): Attributes {
+  return result === undefined ? {} : { ...outcomeAttributes(result), 'canfetch.redirects': result.hops };
+}
+
+function requestStart({ method, url, redirects }: RobotsRequestMessage): Attributes {
+  const { protocol, hostname, port } = new URL(url);
+  const isHttp = method === 'GET';
+  return {
+    'url.full': redacted(url),
+    'server.address': hostname,
+    'server.port': Number(port) || DEFAULT_PORTS[protocol],
+    ...(isHttp ? { 'http.request.method': method } : {}),
+    ...(isHttp && redirects > 0 ? { 'http.request.resend_count': redirects } : {}),
+  };
+}
+
+function requestEnd({ method, status, result }: RobotsRequestMessage): Attributes {
+  const attributes = result === undefined ? {} : outcomeAttributes(result);
+  if (status === undefined) return attributes;
+  if (method === 'RETR') return { ...attributes, 'ftp.response.status_code': status };
+  return {
+    'http.response.status_code': status,
+    ...(status < 400 ? {} : { 'error.type': String(status) }),
+    ...attributes,
+  };
+}
+
+function outcomeAttributes(outcome: Outcome): Attributes {
+  const { kind } = outcome;
+  return {
+    'canfetch.outcome': kind,
+    ...(kind === 'success' ? { 'http.response.body.size': outcome.body.length } : {}),
+    ...(kind === 'unreachable' ? { 'error.type': outcome.error } : {}),
+  };
+}
+
+/** `error.type`: the code of an error, else its name. */
+function errorType(error: unknown): string {
+  const code = codeOf(error);
+  return code === FETCH_FAILED && error instanceof Error ? error.name : code;
+}
+
+function redacted(url: string): string {
+  return url.replaceAll(SECRET_PARAMETER, '$1REDACTED');
 }

@@ -1,6 +1,6 @@
 /** `canfetch/testing`: tools for a crawler's own tests. They import only errors and the type of a clock. */
-export type { FakeResponse } from './fake-response.ts';
 export {
+  type FakeResponse,
   fakeOrigin,
   type FakeOrigin,
   type FakeOriginOptions,
