@@ -19,7 +19,9 @@ async function site() {
       : answer(response, { body: incoming.url === '/robots.txt' ? '' : 'a page' }),
   );
   const { robots } = openedClient();
-  return { server, robots, report: crawlReport(robots) };
+  const report = crawlReport(robots);
+  opened({ [Symbol.asyncDispose]: async () => report[Symbol.dispose]() });
+  return { server, robots, report };
 }
 
 function openedAgent(): Agent {

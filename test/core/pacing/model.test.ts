@@ -67,7 +67,7 @@ class SettableClock {
 }
 
 async function settled(): Promise<void> {
-  for (let turns = 0; turns < 12; turns++) await Promise.resolve();
+  for (let turns = 0; turns < 30; turns++) await Promise.resolve();
 }
 
 /** What must hold, in the plainest words: it knows nothing of lines and schedules. */

@@ -3,7 +3,10 @@ import { describeWithChromium } from '../../support/chromium.ts';
 import { libraries, type OpenBrowser, pagesHeldByScript, privateRequestsOf } from './speculation.ts';
 
 // As in a browser that has no page of settings, such as the headless shell.
-vi.mock('../../../src/guards/browser/preloading.ts', () => ({ turnPreloadingOff: () => Promise.resolve() }));
+vi.mock('../../../src/guards/browser/preloading.ts', async (original) => ({
+  ...(await original<object>()),
+  turnPreloadingOff: () => Promise.resolve(),
+}));
 
 describeWithChromium('without the setting of the browser no disallowed page is loaded ahead', () => {
   describe.each(Object.entries(libraries))('with %s', (_, launch) => {

@@ -12,7 +12,10 @@ import { ScriptedClient, site } from '../support.ts';
 import { libraries, type OpenBrowser } from './speculation.ts';
 
 // As on a page that has got hold of `register` before the init script has run, such as by a popup.
-vi.mock('../../../src/guards/browser/preloading.ts', () => ({ INIT_SCRIPT: '' }));
+vi.mock('../../../src/guards/browser/preloading.ts', async (original) => ({
+  ...(await original<object>()),
+  INIT_SCRIPT: '',
+}));
 
 /** Responds to navigations with what the browser loads while the worker starts. */
 const WORKER = `
