@@ -58,6 +58,8 @@ describe('properties', () => {
       ),
     ).toThrow('seed: 4711');
     vi.unstubAllEnvs();
+    // The files after this one in the same worker read the environment anew.
+    vi.resetModules();
   });
 
   it('keep the result of their assertion: a failure is thrown or rejects', async () => {

@@ -64,7 +64,7 @@ export interface ParsedArguments {
   readonly operands: readonly string[];
 }
 
-/** One command. To add one, make a folder beside this one and add a line to `commands.ts`. */
+/** One command. To add one, make a folder beside this one and add a line to `run.ts`. */
 export interface Command {
   readonly name: string;
   readonly summary: string;
