@@ -14,7 +14,7 @@ const MAX_SHRINKING_MS = 5_000;
 /** The seed that is the same in every run of CI. */
 const FIXED_SEED = 9309;
 
-/** The seed that differs from run to run. `.ci/run` chooses and prints it; set it to repeat a run. */
+/** The seed that differs from run to run. Set it to try other cases in CI, or to repeat a run. */
 const changingSeed = process.env['CHANGING_SEED'];
 
 /**
