@@ -19,6 +19,7 @@ export type {
   SignalEntry,
   StoredEntry,
 } from '../../core/client/evidence/entry.ts';
+export type { OwnDelays } from '../../core/decision/index.ts';
 export { type EvidenceFile, evidenceFile, type EvidenceMessage } from './evidence-file.ts';
 export {
   type EvidenceFault,

@@ -30,8 +30,8 @@ export interface GotRequest {
   getRequestFunction?(): SendFunction | undefined;
 }
 
-/** Sends a request. With HTTP/2 it returns a promise. */
-type SendFunction = (...args: never[]) => unknown;
+/** Sends a request, as `http.request`. With HTTP/2 it returns a promise. */
+export type SendFunction = (...args: never[]) => unknown;
 
 /** The result of {@link gotHooks}. got merges the arrays with its own. */
 export interface GotHooks {
