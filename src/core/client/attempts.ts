@@ -5,15 +5,14 @@ import {
   type TracedWork,
   tracedWork,
 } from '../base/index.ts';
-import type { Attempts, OriginMemory } from '../cache/index.ts';
-import { decide } from '../decision/index.ts';
+import type { Attempts } from '../cache/index.ts';
 // By condition `fetch/platform/undici.ts` or `fetch/platform/fetch.ts`: see `imports` in package.json.
 import { platform } from '#platform';
 import { fetchRobots, type FetchRobotsOptions, fetchTransport } from '../fetch/index.ts';
 import type { Transport } from '../fetch/transport.ts';
-import { attemptDue, type OriginRecord, type Outcome } from '../lifecycle/index.ts';
-import { isRobotsTarget, locate, ROBOTS_PATH } from '../url/index.ts';
-import { FTP, type OriginSettings, headersFor, type Settings } from './settings.ts';
+import type { OriginRecord, Outcome } from '../lifecycle/index.ts';
+import { ROBOTS_PATH } from '../url/index.ts';
+import type { OriginSettings, Settings } from './settings.ts';
 
 /** `tracing:canfetch:attempt:*`: an attempt to fetch a robots.txt, however many questions wait for it. */
 export interface AttemptMessage {
@@ -55,7 +54,8 @@ const fetchChannel: Publisher<FetchMessage> = channel('canfetch:fetch');
 export interface AttemptContext {
   readonly settings: Settings;
   readonly origins: OriginSettings;
-  readonly memory: OriginMemory;
+  /** Whether a redirect of the robots.txt of `origin` leads to a URL that rules in memory disallow. */
+  readonly isDisallowed: (url: string, origin: string) => boolean;
   /** The client, for messages about its attempts. */
   readonly client: object;
 }
@@ -73,12 +73,14 @@ export class ClientAttempts implements Attempts {
   /** Loads the transport, and undici with it, if the settings need it. */
   static async open(context: AttemptContext): Promise<ClientAttempts> {
     const { fetch, dispatcher, lookup, addressPolicy, deadlineMs: connectTimeoutMs } = context.settings;
+    const { undici } = platform;
+    if (fetch !== undefined) {
+      undici?.surviveManyCodings();
+      return new ClientAttempts(context, fetchTransport(fetch));
+    }
     const publicOnly = addressPolicy === 'public-only';
-    if (fetch !== undefined) platform.undici?.surviveManyCodings();
-    const transport =
-      fetch === undefined
-        ? await platform.openTransport({ dispatcher, publicOnly, lookup, connectTimeoutMs })
-        : fetchTransport(fetch);
+    // Settings without a `fetch` are for platforms with undici only.
+    const transport = await undici!.openTransport({ dispatcher, publicOnly, lookup, connectTimeoutMs });
     return new ClientAttempts(context, transport);
   }
 
@@ -117,39 +119,23 @@ export class ClientAttempts implements Attempts {
   }
 
   #optionsFor(origin: string, known: OriginRecord | undefined, signal: LightAbortSignal): FetchRobotsOptions {
-    const { settings, origins } = this.#context;
-    const { clock, userAgent: agent, deadlineMs, maxBodyBytes, addressPolicy, lookup, ftp } = settings;
+    const { settings, origins, isDisallowed } = this.#context;
+    const { clock, userAgent: agent, deadlineMs, maxBodyBytes, addressPolicy, lookup } = settings;
     return {
       origin,
       agent,
       profile: origins.profileOf(origin),
-      transport: (origin.startsWith(FTP) ? ftp : undefined) ?? this.#transport,
+      transport: origins.ftpFor(origin) ?? this.#transport,
       deadlineMs,
       maxBodyBytes,
       addressPolicy,
       lookup,
-      isRedirectDisallowed: (url) => this.#isKnownDisallowed(url, origin),
+      isRedirectDisallowed: (url) => isDisallowed(url, origin),
       signal,
       clock,
-      headersForRobots: headersFor(origin, settings),
+      headersForRobots: origins.headersFor(origin),
       copy: known?.copy,
     };
-  }
-
-  /**
-   * Whether cached rules disallow the URL of a redirect, for the client's own agent. Never fetches, so there is no
-   * recursion. The origin being fetched is skipped: its rules are just being replaced, and a robots.txt moved to a
-   * disallowed folder would open its site at every refresh.
-   */
-  #isKnownDisallowed(url: string, asked: string): boolean {
-    const located = locate(url);
-    if (located.origin === asked || isRobotsTarget(located)) return false;
-    const { settings, memory } = this.#context;
-    const now = settings.clock.now();
-    const entry = memory.peek(located.origin);
-    if (entry === undefined || attemptDue(entry.record, entry.profile, now) === 'now') return false;
-    const decision = decide(entry, settings.tokens, located, now, 'memory');
-    return decision.reason === 'rule' && !decision.allowed;
   }
 }
 

@@ -184,6 +184,21 @@ export class ClientEngine {
     return known;
   }
 
+  /**
+   * Whether the rules in memory disallow the URL of a redirect, for the client's own agent. Never fetches, so there is no
+   * recursion. The origin being fetched is skipped: its rules are just being replaced, and a robots.txt moved to a
+   * disallowed folder would open its site at every refresh.
+   */
+  disallowsRedirect(url: string, asked: string): boolean {
+    const located = locate(url);
+    if (located.origin === asked || isRobotsTarget(located)) return false;
+    const now = this.#settings.clock.now();
+    const entry = this.#memory.peek(located.origin);
+    if (entry === undefined || attemptDue(entry.record, entry.profile, now) === 'now') return false;
+    const decision = decide(entry, this.#settings.tokens, located, now, 'memory');
+    return decision.reason === 'rule' && !decision.allowed;
+  }
+
   /** Publishes a decision, after the events that led to it, and writes it down as evidence. Returns it. */
   publishDecision(decision: Decision, context?: DecisionContext): Decision {
     this.#recorder?.onDecisionPublished(decision, context);

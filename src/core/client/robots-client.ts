@@ -115,7 +115,12 @@ export class RobotsClient {
         profiles: origins.profiles,
       });
     const memory = new OriginMemory({ maxOrigins, maxBytes, clock, profileOf, observer: recorder });
-    const attempts = lazyAttempts({ settings, origins, memory, client: this });
+    const attempts = lazyAttempts({
+      settings,
+      origins,
+      isDisallowed: (url, origin) => this[ENGINE].disallowsRedirect(url, origin),
+      client: this,
+    });
     const pacer = lazyPacer(settings, stored, () => this[ENGINE], this, recorder);
     const refresher = new OriginRefresher({
       pauses: {

@@ -12,6 +12,7 @@ import {
 import { platform } from '#platform';
 import type { OriginPolicy, OverriddenOrigin } from '../decision/index.ts';
 import type { FetchFunction } from '../fetch/index.ts';
+import type { Transport } from '../fetch/transport.ts';
 import { type Profile, type ProfileName, profiles } from '../lifecycle/index.ts';
 import { DEFAULT_ADDRESS_POLICY } from '../net/address-policy.ts';
 import { agentTokens, type Tokens } from '../rules/agent-tokens.ts';
@@ -39,6 +40,7 @@ export type Settings = Required<Pick<RobotsClientOptions, Defaulted>> & {
   readonly tokens: Tokens;
   readonly userAgent: string;
   readonly profile: Profile;
+  /** `undefined`: requests go through undici. */
   readonly fetch: FetchFunction | undefined;
   readonly maxOrigins: number;
   readonly maxBytes: number;
@@ -66,7 +68,7 @@ export function readOptions(options: RobotsClientOptions): Settings {
       `Expected either \`lookup\` or \`${other}\`, which looks up names by itself, got both`,
     );
   }
-  if (options.transport === undefined && platform.transport !== 'undici') assertFetchSuffices(options);
+  if (options.transport === undefined && platform.undici === undefined) assertFetchSuffices(options);
   const maxBodyBytes = options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES;
   const maxBytes = options.cache?.maxBytes ?? 128 * 1_048_576;
   if (maxBytes < 2 * maxBodyBytes) {
@@ -89,7 +91,7 @@ export function readOptions(options: RobotsClientOptions): Settings {
     addressPolicy: options.addressPolicy ?? DEFAULT_ADDRESS_POLICY,
     lookup: options.lookup,
     dispatcher: options.dispatcher,
-    fetch: options.transport === 'fetch' ? globalFetch : options.transport?.fetch,
+    fetch: fetchOf(options.transport),
     ftp: options.ftp,
     clock: options.clock ?? systemClock,
     random: options.random ?? Math.random,
@@ -131,9 +133,14 @@ function assertFetchSuffices({ addressPolicy, dispatcher, lookup }: RobotsClient
 /** Looked up at each request: tests and instrumentation replace it. */
 const globalFetch: FetchFunction = (url, init) => fetch(url, init);
 
+function fetchOf(transport: RobotsClientOptions['transport']): FetchFunction | undefined {
+  if (transport === undefined) return platform.undici === undefined ? globalFetch : undefined;
+  return transport === 'fetch' ? globalFetch : transport.fetch;
+}
+
 /** See `addressChecks` of `OriginPolicy`. */
 export function addressChecksOf({ fetch, dispatcher }: Settings): OriginPolicy['addressChecks'] {
-  const checks = fetch === undefined && dispatcher === undefined && platform.checksConnections();
+  const checks = fetch === undefined && dispatcher === undefined && platform.undici?.checksConnections();
   return checks ? 'connections' : 'literals';
 }
 
@@ -145,26 +152,6 @@ export function readProfile(profile: ProfileName | Profile): Profile {
   if (typeof profile === 'string') return profiles[profile];
   const copy = structuredClone(profile);
   return '2xx' in copy.status ? copy : { ...copy, status: { ...profiles.rfc9309.status, ...copy.status } };
-}
-
-/**
- * Calls `headersForRobots` for an origin.
- *
- * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) when it throws or returns invalid header fields.
- */
-export function headersFor(
-  origin: string,
-  { headersForRobots }: Settings,
-): Readonly<Record<string, string>> | undefined {
-  if (headersForRobots === undefined) return undefined;
-  try {
-    const headers = headersForRobots(origin);
-    if (headers !== undefined) headerFields(headers, `headersForRobots(${quote(origin)})`);
-    return headers;
-  } catch (cause) {
-    if (cause instanceof RobotsInvalidOptionsError) throw cause;
-    throw new RobotsInvalidOptionsError(`\`headersForRobots\` failed for ${quote(origin)}`, { cause });
-  }
 }
 
 function readOverrides(overrides: Readonly<Record<string, OriginOverride>>): Map<string, OriginOverride> {
@@ -194,25 +181,21 @@ function overrideOrigin(key: string): string {
   );
 }
 
-/** The only scheme that needs a transport of its own. */
-export const FTP = 'ftp:';
-
 /** The settings that may differ by origin. */
 export class OriginSettings {
   /** The caller's texts and verdicts, by origin. */
   readonly overrides: ReadonlyMap<string, OverriddenOrigin>;
   /** Profiles of single origins. */
   readonly profiles: ReadonlyMap<string, Profile>;
-  readonly #profile: Profile;
-  readonly #takesFtp: boolean;
+  readonly #settings: Settings;
 
-  constructor({ overrides, profile, ftp }: Settings) {
+  constructor(settings: Settings) {
+    this.#settings = settings;
+    const { overrides, profile } = settings;
     const overridden = new Map<string, OverriddenOrigin>();
     this.overrides = overridden;
     const profiles = new Map<string, Profile>();
     this.profiles = profiles;
-    this.#profile = profile;
-    this.#takesFtp = ftp !== undefined;
     for (const [origin, override] of overrides) {
       if ('profile' in override) profiles.set(origin, readProfile(override.profile));
       else overridden.set(origin, overriddenOrigin(origin, override, profile));
@@ -220,12 +203,39 @@ export class OriginSettings {
   }
 
   /** Bound, so that it can be passed on by itself. */
-  readonly profileOf = (origin: string): Profile => this.profiles.get(origin) ?? this.#profile;
+  readonly profileOf = (origin: string): Profile => this.profiles.get(origin) ?? this.#settings.profile;
 
   /** Whether robots.txt can be fetched: `ftp:` needs a transport. */
   canAsk(origin: string): boolean {
-    return this.#takesFtp || !origin.startsWith(FTP);
+    return this.#settings.ftp !== undefined || !isFtp(origin);
   }
+
+  /** The transport for an origin of `ftp:`; `undefined` for others. */
+  ftpFor(origin: string): Transport | undefined {
+    return isFtp(origin) ? this.#settings.ftp : undefined;
+  }
+
+  /**
+   * Calls `headersForRobots` for an origin.
+   *
+   * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) when it throws or returns invalid header fields.
+   */
+  headersFor(origin: string): Readonly<Record<string, string>> | undefined {
+    const { headersForRobots } = this.#settings;
+    if (headersForRobots === undefined) return undefined;
+    try {
+      const headers = headersForRobots(origin);
+      if (headers !== undefined) headerFields(headers, `headersForRobots(${quote(origin)})`);
+      return headers;
+    } catch (cause) {
+      if (cause instanceof RobotsInvalidOptionsError) throw cause;
+      throw new RobotsInvalidOptionsError(`\`headersForRobots\` failed for ${quote(origin)}`, { cause });
+    }
+  }
+}
+
+function isFtp(origin: string): boolean {
+  return origin.startsWith('ftp:');
 }
 
 function overriddenOrigin(

@@ -10,6 +10,8 @@ export * from './next-record.ts';
 export * from './origin-record.ts';
 export * from './outcome.ts';
 export * from './profile.ts';
+export * from './record-times.ts';
+export * from './response-fields.ts';
 export * from './state.ts';
 export * from './under-profile.ts';
 export * from './validate-record.ts';

@@ -1,14 +1,8 @@
 /* A file of its own: only stores and snapshots load it, and the marks of challenge pages with it. */
-import {
-  CLOCK_SKEW_MS,
-  latestTime,
-  type ConclusiveResponse,
-  type Copy,
-  type Failure,
-  type OriginRecord,
-} from './origin-record.ts';
+import { type ConclusiveResponse, type Copy, type Failure, type OriginRecord } from './origin-record.ts';
 import { classifyStatus, type UnavailableReason } from './outcome.ts';
 import type { Profile } from './profile.ts';
+import { CLOCK_SKEW_MS, latestTime } from './record-times.ts';
 import { isBotChallenge, type Suspect } from './challenge-pages.ts';
 
 /**

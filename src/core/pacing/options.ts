@@ -8,7 +8,6 @@ import {
   RobotsInvalidOptionsError,
   wholeNumber,
 } from '../base/index.ts';
-import { FIRST_PAUSE_MS, MAX_PAUSE_MS } from './pause.ts';
 
 /** The pauses after responses that ask for one and name no time. */
 export interface BackOffOptions {
@@ -159,9 +158,6 @@ export function paceOf(given: BookingOptions, defaultMaxDelayMs: number): Pace {
   return pace;
 }
 
-function backOffOf({
-  firstMs = FIRST_PAUSE_MS,
-  maxMs = MAX_PAUSE_MS,
-}: BackOffOptions): Required<BackOffOptions> {
+function backOffOf({ firstMs = 30_000, maxMs = 3_600_000 }: BackOffOptions): Required<BackOffOptions> {
   return { firstMs, maxMs };
 }

@@ -26,10 +26,6 @@ export interface PauseSignal {
   readonly random: () => number;
 }
 
-/** The first pause when the site names no usable time. It doubles with each further incident. */
-export const FIRST_PAUSE_MS = 30_000;
-/** The longest of these pauses. */
-export const MAX_PAUSE_MS = 3_600_000;
 /** The longest pause that a site may ask for: a day. */
 const MAX_ASKED_MS = 24 * 60 * 60 * 1000;
 /** After this time without an incident the count restarts. */

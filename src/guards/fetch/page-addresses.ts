@@ -13,7 +13,9 @@ export function addressChecks({
 }: Pick<GuardOptions, 'addressPolicy' | 'lookup'>): ((call: Call) => Promise<PageHops>) | undefined {
   if (addressPolicy === 'any') return undefined;
   if (platform.transport !== 'undici') assertUrlsSuffice(addressPolicy, lookup);
-  const parts = new Lazy(() => Promise.all([import('./page-hops.ts'), platform.openPageAgents(lookup)]));
+  const parts = new Lazy(() =>
+    Promise.all([import('./page-hops.ts'), platform.undici?.openPageAgents(lookup)]),
+  );
   return async ({ init }) => {
     const [{ PageHops }, agents] = await parts.load();
     return new PageHops(addressPolicy, connectionsOf(Reflect.get(init, 'dispatcher'), agents));

@@ -1,11 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type OriginRecord, profiles } from '../../../src/core/lifecycle/index.ts';
-import {
-  latestTime,
-  mergeRecords,
-  clampToNow,
-  retentionMs,
-} from '../../../src/core/lifecycle/origin-record.ts';
+import { mergeRecords, type OriginRecord, profiles } from '../../../src/core/lifecycle/index.ts';
+import { clampToNow, latestTime, retentionMs } from '../../../src/core/lifecycle/record-times.ts';
 import { DAY, HOUR, outcomes, START, Story } from './support.ts';
 
 const rules = new Story().meets(outcomes.success());

@@ -17,20 +17,20 @@ export interface Platform {
   readonly transport: 'undici' | 'fetch' | undefined;
   /** The transport in words: `undici 7.30.0`, `fetch`. */
   describe(): string;
+  /** What is needed only where the platform's `fetch` is undici's; `undefined` elsewhere. */
+  readonly undici: UndiciParts | undefined;
+}
+
+/** What guards and transports do about undici. Each part is left out of bundles for other platforms. */
+interface UndiciParts {
   /**
    * Whether the address of every connection can be checked now. It cannot if a global dispatcher was set.
    */
   checksConnections(): boolean;
   /** The transport for robots.txt. */
   openTransport(options: UndiciTransportOptions): Promise<Transport>;
-  /** What is needed only where the platform's `fetch` is undici's; `undefined` elsewhere. */
-  readonly undici: UndiciParts | undefined;
-  /** The agents for the page requests of `guardFetch`; `undefined` where `fetch` takes no dispatcher. */
-  openPageAgents(lookup: LookupFunction | undefined): Promise<PageAgents | undefined>;
-}
-
-/** What guards and transports do about undici. Each part is left out of bundles for other platforms. */
-interface UndiciParts {
+  /** The agents for the page requests of `guardFetch`. */
+  openPageAgents(lookup: LookupFunction | undefined): Promise<PageAgents>;
   readonly watch: RequestWatch;
   observeReads(stream: ReadableStream<unknown>, observer: { onBodyRead(): void }): void;
   surviveManyCodings(): void;
@@ -41,12 +41,5 @@ interface UndiciParts {
 export const platform: Platform = {
   transport: typeof fetch === 'function' ? 'fetch' : undefined,
   describe: () => 'fetch',
-  checksConnections: () => false,
-  async openTransport() {
-    const { fetchTransport } = await import('../fetch-transport.ts');
-    // The global is read at each request, because tests and instrumentation replace it.
-    return fetchTransport((url, init) => fetch(url, init));
-  },
   undici: undefined,
-  openPageAgents: async () => undefined,
 };

@@ -12,15 +12,20 @@ const nodeOrDeno: Platform = {
     const { version }: { readonly version: string } = createRequire(import.meta.url)('undici/package.json');
     return `undici ${version}`;
   },
-  checksConnections: () => configuredGlobalDispatcher() === undefined,
-  async openTransport(options) {
-    const { undiciTransport } = await import('../undici-transport.ts');
-    return undiciTransport(options);
-  },
-  undici: { watch: watchUndiciRequests, observeReads, surviveManyCodings, mockHint },
-  async openPageAgents(lookup) {
-    const { PageAgents } = await import('../../net/index.ts');
-    return new PageAgents(lookup);
+  undici: {
+    checksConnections: () => configuredGlobalDispatcher() === undefined,
+    async openTransport(options) {
+      const { undiciTransport } = await import('../undici-transport.ts');
+      return undiciTransport(options);
+    },
+    async openPageAgents(lookup) {
+      const { PageAgents } = await import('../../net/index.ts');
+      return new PageAgents(lookup);
+    },
+    watch: watchUndiciRequests,
+    observeReads,
+    surviveManyCodings,
+    mockHint,
   },
 };
 
