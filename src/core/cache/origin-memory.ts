@@ -1,4 +1,5 @@
-import { type Clock, Lazy } from '../base/index.ts';
+import { platform } from '#platform';
+import { type BoundedMap, type Clock, Lazy } from '../base/index.ts';
 import {
   mergeRecords,
   type OriginRecord,
@@ -10,7 +11,6 @@ import {
 import { detachedString } from '../url/index.ts';
 import { CacheEvents, type RecordObserver } from './cache-events.ts';
 import { CacheEntry } from './entry.ts';
-import type { LRUCache } from 'lru-cache';
 
 export interface OriginMemoryOptions {
   readonly maxOrigins: number;
@@ -24,7 +24,7 @@ export interface OriginMemoryOptions {
  * The origins in memory, bounded in number and in size.
  *
  * `lru-cache` is used as a bounded map only. Records decide their own lifetimes: those of an LRU cache do not cover
- * failures and good copies. It is loaded before the first record is kept, by {@link open}: until then memory is
+ * failures and good copies. The map is loaded before the first record is kept, by {@link open}: until then memory is
  * empty.
  *
  * User callbacks may call the client again. So the clock is read before the map changes, and {@link events} are
@@ -35,7 +35,7 @@ export class OriginMemory {
   readonly #maxOrigins: number;
   readonly #clock: Clock;
   readonly #profileOf: OriginMemoryOptions['profileOf'];
-  readonly #entries: Lazy<LRUCache<string, CacheEntry>>;
+  readonly #entries: Lazy<BoundedMap<CacheEntry>>;
   /** The last origin looked up. Consecutive URLs often share it, and a map look-up costs as much as a decision. */
   #lastOrigin = '';
   #lastEntry: CacheEntry | undefined;
@@ -47,9 +47,8 @@ export class OriginMemory {
     this.#maxOrigins = maxOrigins;
     this.#clock = clock;
     this.#profileOf = profileOf;
-    this.#entries = new Lazy(async () => {
-      const library = await import('lru-cache');
-      return new library.LRUCache({
+    this.#entries = new Lazy(() =>
+      platform.openBoundedMap<CacheEntry>({
         // Not `max`, for which the library fills arrays of that length at once: 12 ms for 50,000 origins. See `keep()`.
         maxSize: maxBytes,
         // A single file larger than the whole bound is kept, alone.
@@ -58,8 +57,8 @@ export class OriginMemory {
           if (entry === this.#lastEntry) this.#lastEntry = undefined;
           if (reason === 'evict') this.events.add(origin, 'evict');
         },
-      });
-    });
+      }),
+    );
   }
 
   /** Loads what keeping records needs. {@link keep}, {@link merge} and {@link restore} need it. */
@@ -203,13 +202,13 @@ export class OriginMemory {
     if (!entry.hasChanged) return;
     const { origin } = entry.record;
     if (this.peek(origin) !== entry) return;
-    // lru-cache computes the size only on insert.
+    // The size is computed only on insert.
     const entries = this.#opened;
     entries.delete(origin);
     entries.set(origin, entry);
   }
 
-  get #opened(): LRUCache<string, CacheEntry> {
+  get #opened(): BoundedMap<CacheEntry> {
     const { value: entries } = this.#entries;
     if (entries === undefined) throw new Error('Expected memory to be opened before a record is kept');
     return entries;

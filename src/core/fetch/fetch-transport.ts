@@ -1,7 +1,6 @@
-import { abortSignalOf, quote, RobotsInvalidOptionsError, ignore } from '../base/index.ts';
+import { abortSignalOf, quote, RobotsInvalidOptionsError, ignore, SmallBoundedMap } from '../base/index.ts';
 import { FetchFailure, REDIRECT_OPAQUE, TRANSFER_CODING } from './failure.ts';
 import { isRetryable } from './stale-socket-retry.ts';
-import { LRUCache } from 'lru-cache';
 import type { ResponseHeaders, Transport, TransportRequest, TransportResponse } from './transport.ts';
 
 /** The part of a WHATWG `Response` that is used. A stub without `body` has `text()`. */
@@ -44,7 +43,7 @@ class FetchTransport implements Transport {
   readonly acceptEncoding = 'identity';
   readonly #fetch: FetchFunction;
   /** Origins that responded recently. */
-  readonly #responded = new LRUCache<string, true>({ max: MAX_RECENT });
+  readonly #responded = new SmallBoundedMap<true>({ maxSize: MAX_RECENT, sizeCalculation: () => 1 });
 
   constructor(fetch: FetchFunction) {
     this.#fetch = fetch;
