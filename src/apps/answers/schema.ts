@@ -11,7 +11,6 @@ import { diagnostic, policy } from './schema/policy.ts';
 export * from './schema/comparison.ts';
 export {
   decision,
-  fileDecision,
   lineError,
   type LineError,
   robots,

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { z } from 'zod';
 import * as schema from '../../../src/apps/answers/schema.ts';
+import * as ofLines from './line-schemas.ts';
 import { cli, records } from '../cli/session.ts';
 import { ask, startService, type TestService } from '../serve/service.ts';
 import { type Site, startSite } from '../../support/site.ts';
@@ -106,7 +107,7 @@ describe('every field of an answer of the service stands in its schema', () => {
     await answered(`/v1/check?url=${site.url('/private')}`);
     const lines = records(service.stderr.text);
     expect(lines.length).toBeGreaterThan(1);
-    for (const line of lines) expectFit(schema.accessLine, line);
+    for (const line of lines) expectFit(ofLines.accessLine, line);
   });
 });
 
@@ -121,35 +122,35 @@ describe('every field that the command prints in JSON stands in its schema', () 
   it('check', async () => {
     await expectLines(schema.decision, ['check', '--json', '--purpose', 'search', site.url('/private')]);
     await expectLines(schema.decision, ['check', '--json', down.url('/')]);
-    await expectLines(schema.fileDecision, ['check', '--json', '--robots', '-', '/private', '/p'], ROBOTS);
+    await expectLines(ofLines.fileDecision, ['check', '--json', '--robots', '-', '/private', '/p'], ROBOTS);
     await expectLines(schema.lineError, ['check', '--json', '-'], 'foo\n');
   });
 
   it('explain', async () => {
-    await expectLines(schema.explainedUrl, ['explain', '--json', site.url('/private')]);
-    await expectLines(schema.explainedUrl, ['explain', '--json', down.url('/')]);
-    await expectLines(schema.explainedByFile, ['explain', '--json', '--robots', '-', '/private'], ROBOTS);
+    await expectLines(ofLines.explainedUrl, ['explain', '--json', site.url('/private')]);
+    await expectLines(ofLines.explainedUrl, ['explain', '--json', down.url('/')]);
+    await expectLines(ofLines.explainedByFile, ['explain', '--json', '--robots', '-', '/private'], ROBOTS);
   });
 
   it.each(['/page', '/elsewhere', '/private', '/broken'])('explain --page, of %s', async (path) => {
-    await expectLines(schema.explainedUrl, ['explain', '--json', '--page', site.url(path)]);
+    await expectLines(ofLines.explainedUrl, ['explain', '--json', '--page', site.url(path)]);
   });
 
   it('policy', async () => {
-    await expectLines(schema.policyLine, ['policy', '--json', site.origin]);
-    await expectLines(schema.policyLine, ['policy', '--json', down.origin]);
+    await expectLines(ofLines.policyLine, ['policy', '--json', site.origin]);
+    await expectLines(ofLines.policyLine, ['policy', '--json', down.origin]);
   });
 
   it('lint', async () => {
-    await expectLines(schema.lintLine, ['lint', '--json', '-'], ROBOTS);
+    await expectLines(ofLines.lintLine, ['lint', '--json', '-'], ROBOTS);
   });
 
   it('test', async () => {
     const list = join(folder, 'expected.txt');
     writeFileSync(list, 'allow A /p/a\nallow A /private\nallow A /robots.txt\n');
-    await expectLines(schema.testLine, ['test', '--json', '--expect', list, '-'], ROBOTS);
+    await expectLines(ofLines.testLine, ['test', '--json', '--expect', list, '-'], ROBOTS);
     const none = await startSite({ '/robots.txt': { status: 404 } });
-    await expectLines(schema.testLine, ['test', '--json', '--expect', list, none.origin]);
+    await expectLines(ofLines.testLine, ['test', '--json', '--expect', list, none.origin]);
     await none.close();
   });
 
@@ -158,33 +159,33 @@ describe('every field that the command prints in JSON stands in its schema', () 
       '/robots.txt': { status: 301, headers: { location: site.url('/robots.txt') } },
     });
     const list = [site, down, moved].map(({ origin }) => `${origin}/\n`).join('');
-    await expectLines(schema.prefetchLine, ['prefetch', '-'], list);
+    await expectLines(ofLines.prefetchLine, ['prefetch', '-'], list);
     await expectLines(schema.lineError, ['prefetch', '-'], 'foo\n');
     await moved.close();
   });
 
   it('profiles', async () => {
-    await expectLines(schema.profileLine, ['profiles', '--json']);
+    await expectLines(ofLines.profileLine, ['profiles', '--json']);
   });
 
   it('cache', async () => {
     const store = ['--store', join(folder, 'store')];
     await cli(['check', ...store, '-a', 'ExampleBot', site.url('/'), down.url('/')]);
-    await expectLines(schema.storedLine, ['cache', 'ls', '--json', ...store]);
-    await expectLines(schema.storedLine, ['cache', 'show', '--json', site.origin, ...store]);
+    await expectLines(ofLines.storedLine, ['cache', 'ls', '--json', ...store]);
+    await expectLines(ofLines.storedLine, ['cache', 'show', '--json', site.origin, ...store]);
     const { stdout } = await cli(['cache', 'export', ...store]);
     const other = ['--store', join(folder, 'other'), '-a', 'ExampleBot'];
-    await expectLines(schema.importLine, ['cache', 'import', ...other], `${stdout}damaged\n`);
+    await expectLines(ofLines.importLine, ['cache', 'import', ...other], `${stdout}damaged\n`);
   });
 
   it('replay', async () => {
     const file = join(folder, 'evidence.ndjson');
     await cli(['check', '--evidence', file, '-a', 'ExampleBot', site.url('/private'), site.url('/p')]);
-    const described = schema.replayLine.or(schema.replayReportLine);
+    const described = ofLines.replayLine.or(ofLines.replayReportLine);
     await expectLines(described, ['replay', '--json', '-a', 'OtherBot', file]);
-    await expectLines(schema.urlHistoryLine, ['replay', '--json', '--url', site.url('/private'), file]);
-    await expectLines(schema.fileVersionLine, ['replay', '--json', '--versions', file]);
-    await expectLines(schema.earlyStartLine.or(schema.conductReportLine), [
+    await expectLines(ofLines.urlHistoryLine, ['replay', '--json', '--url', site.url('/private'), file]);
+    await expectLines(ofLines.fileVersionLine, ['replay', '--json', '--versions', file]);
+    await expectLines(ofLines.earlyStartLine.or(ofLines.conductReportLine), [
       'replay',
       '--json',
       '--conduct',

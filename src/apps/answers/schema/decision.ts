@@ -15,7 +15,6 @@ import type {
   MatchedRule,
   Preference,
 } from '../../../core/rules/index.ts';
-import type { FileDecision, FileSource } from '../input/targets.ts';
 
 /** A schema for every field of `Data`. */
 export type Fields<Data> = { readonly [Name in keyof Data]-?: z.ZodType };
@@ -176,17 +175,6 @@ export const asked: Fields<Asked> = {
 };
 
 export const decision: Schema<Asked & Decision> = object<Asked & Decision>({ ...asked, ...decisionFields });
-
-/** The result of the command with `--robots FILE`. */
-export const fileDecision: Schema<Asked & FileDecision> = object<Asked & FileDecision>({
-  ...decision.omit({ origin: true, retryAt: true, because: true }).shape,
-  robots: object<FileSource>({
-    file: text,
-    source: z.literal('file'),
-    truncated: robots.shape.truncated,
-    suspect: robots.shape.suspect,
-  }),
-});
 
 type ErrorRecord = { readonly code: string; readonly message: string };
 export const error: Schema<ErrorRecord> = object<ErrorRecord>({ code: text, message: text });

@@ -5,13 +5,10 @@ import type { FileDecision } from '../input/targets.ts';
 import {
   asked,
   type Asked,
-  decision,
   decisionFields,
   error,
-  fileDecision,
   robots,
   type UsageRecord,
-  usage,
   verdict,
   type VerdictRecord,
   count,
@@ -167,24 +164,6 @@ interface PageFailure {
   /** The decision about the URL that was refused. */
   readonly decision?: Decision;
 }
-const page = z.union([
-  object<Extract<PageFetchResult, { readonly url: string }>>({
-    url,
-    status: z.int(),
-    directives: some('object'),
-    usage,
-  }),
-  object<Extract<PageFetchResult, { readonly error: object }>>({
-    error: object<PageFailure>({
-      code: text.optional(),
-      message: text,
-      requested: text.optional(),
-      redirects: z.array(text).optional(),
-      decision: object<Decision>(decisionFields).optional(),
-    }),
-  }),
-]);
-
 interface ExplainedParts {
   readonly runnerUp?: RunnerUp;
   readonly underProfiles: readonly object[];
@@ -193,16 +172,5 @@ interface ExplainedParts {
 export type ExplainedUrl = Asked &
   Decision &
   ExplainedParts & { readonly policy?: PolicyData; readonly page?: PageFetchResult };
-export const explainedUrl: Schema<ExplainedUrl> = object<ExplainedUrl>({
-  ...decision.shape,
-  runnerUp: runnerUp.optional(),
-  underProfiles: explanation.shape.underProfiles,
-  policy: policyData.optional(),
-  page: page.optional(),
-});
 /** The same with `--robots FILE`. */
 export type ExplainedByFile = Asked & FileDecision & ExplainedParts;
-export const explainedByFile: Schema<ExplainedByFile> = object<ExplainedByFile>({
-  ...fileDecision.shape,
-  ...explainedUrl.pick({ runnerUp: true, underProfiles: true }).shape,
-});

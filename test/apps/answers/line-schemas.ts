@@ -1,0 +1,274 @@
+/** Schemas of the lines of JSON that the command alone prints. A field that a type has and its schema has not does not compile. */
+import { z } from 'zod';
+import type {
+  AccessLine,
+  ConductReportLine,
+  EarlyStartLine,
+  ExplainedByFile,
+  ExplainedUrl,
+  FileVersionLine,
+  ImportLine,
+  LintLine,
+  PageFetchResult,
+  PolicyLine,
+  PrefetchLine,
+  ProfileLine,
+  ReplayLine,
+  ReplayReportLine,
+  StoredLine,
+  TestLine,
+  UrlHistoryLine,
+} from '../../../src/apps/answers/schema.ts';
+import { explanation } from '../../../src/apps/answers/schema/explanation.ts';
+import {
+  agent,
+  allowed,
+  type Asked,
+  count,
+  decision,
+  decisionFields,
+  epochMs,
+  line,
+  object,
+  oneOf,
+  origin,
+  retryAt,
+  robots,
+  runnerUp,
+  schemaVersion,
+  some,
+  state,
+  text,
+  url,
+  usage,
+} from '../../../src/apps/answers/schema/decision.ts';
+import { diagnostic, policyData } from '../../../src/apps/answers/schema/policy.ts';
+import type { FileDecision, FileSource } from '../../../src/apps/answers/input/targets.ts';
+import { type Decision, REASONS } from '../../../src/core/decision/index.ts';
+import type { ReplayedDecision } from '../../../src/extras/evidence/replay.ts';
+
+export const fileDecision = object<Asked & FileDecision>({
+  ...decision.omit({ origin: true, retryAt: true, because: true }).shape,
+  robots: object<FileSource>({
+    file: text,
+    source: z.literal('file'),
+    truncated: robots.shape.truncated,
+    suspect: robots.shape.suspect,
+  }),
+});
+
+const page = z.union([
+  object<Extract<PageFetchResult, { readonly url: string }>>({
+    url,
+    status: z.int(),
+    directives: some('object'),
+    usage,
+  }),
+  object<Extract<PageFetchResult, { readonly error: object }>>({
+    error: object<Extract<PageFetchResult, { readonly error: object }>['error']>({
+      code: text.optional(),
+      message: text,
+      requested: text.optional(),
+      redirects: z.array(text).optional(),
+      decision: object<Decision>(decisionFields).optional(),
+    }),
+  }),
+]);
+
+export const explainedUrl = object<ExplainedUrl>({
+  ...decision.shape,
+  runnerUp: runnerUp.optional(),
+  underProfiles: explanation.shape.underProfiles,
+  policy: policyData.optional(),
+  page: page.optional(),
+});
+
+export const explainedByFile = object<ExplainedByFile>({
+  ...fileDecision.shape,
+  ...explainedUrl.pick({ runnerUp: true, underProfiles: true }).shape,
+});
+
+export const policyLine = object<PolicyLine>({ schemaVersion, ...policyData.shape });
+
+export const lintLine = object<LintLine>({
+  schemaVersion,
+  file: text,
+  ...diagnostic.omit({ explanation: true }).shape,
+});
+
+export const testLine = object<TestLine>({
+  schemaVersion,
+  file: text,
+  line,
+  expected: oneOf({ allow: true, disallow: true }),
+  agent,
+  input: text,
+  met: z.boolean(),
+  robots: text,
+  allowed,
+  reason: z.enum(REASONS).optional(),
+  rule: decisionFields.rule,
+  group: decisionFields.group,
+  because: text.optional(),
+});
+
+export const prefetchLine = object<PrefetchLine>({
+  schemaVersion,
+  origin,
+  state,
+  reason: z.enum(REASONS).optional(),
+  status: robots.shape.status,
+  error: text.optional(),
+  fetchedAt: robots.shape.fetchedAt,
+  staleAt: robots.shape.staleAt,
+  source: robots.shape.source,
+  suspect: robots.shape.suspect,
+  hops: count.optional(),
+  finalUrl: text.optional(),
+  retryAt: retryAt.optional(),
+});
+
+export const profileLine = object<ProfileLine>({
+  schemaVersion,
+  name: text,
+  dialect: text,
+  status: some('object'),
+  maxRedirects: count,
+  tooManyRedirects: oneOf({ unavailable: true, unreachable: true }),
+  disallowedRedirect: oneOf({ followed: true, unavailable: true }),
+  challenge: oneOf({ 'as-status': true, unreachable: true }),
+  whileUnreachable: z.array(some('object')),
+  lifetime: some('object'),
+  conditionalRequests: z.boolean(),
+  robotsRetry: some('object'),
+  retryAfter: some('object'),
+  keepCopyOnUnavailableMs: count,
+  dialectTraits: some('object'),
+});
+
+export const storedLine = object<StoredLine>({
+  schemaVersion,
+  origin,
+  agent,
+  addressPolicy: text,
+  expiresAt: epochMs,
+  rejected: text.optional(),
+  answer: some('object').optional(),
+  failure: some('object').optional(),
+  site: some('object').optional(),
+  copy: object<NonNullable<StoredLine['copy']>>({
+    bytes: count,
+    text: text.optional(),
+    sha256: robots.shape.sha256,
+    truncated: z.boolean(),
+    suspect: robots.shape.suspect,
+    status: z.int(),
+    finalUrl: text,
+    hops: count,
+    fetchedAt: epochMs,
+    etag: text.optional(),
+    lastModified: text.optional(),
+    contentType: text.optional(),
+  }).optional(),
+});
+
+export const importLine = object<ImportLine>({
+  schemaVersion,
+  imported: count,
+  rejected: count,
+  reasons: z.record(text, count),
+  missing: count,
+});
+
+const replayed = object<ReplayedDecision>({
+  agent,
+  profile: text,
+  allowed,
+  state,
+  reason: z.enum(REASONS),
+  rule: decisionFields.rule,
+  sha256: robots.shape.sha256,
+  usage: some('object').optional(),
+});
+
+const differs = { schemaVersion, file: text, line, at: epochMs };
+
+export const replayLine = z.union([
+  object<Extract<ReplayLine, { readonly kind: 'decision' }>>({
+    ...differs,
+    kind: z.literal('decision'),
+    url: text,
+    recorded: replayed,
+    replayed: replayed.optional(),
+  }),
+  object<Extract<ReplayLine, { readonly kind: 'entry' }>>({
+    ...differs,
+    kind: z.literal('entry'),
+    origin: text.optional(),
+    fault: text,
+  }),
+]);
+
+export const replayReportLine = object<ReplayReportLine>({
+  schemaVersion,
+  kind: z.literal('report'),
+  entries: count,
+  runs: count,
+  unfinished: count,
+  skipped: count,
+  decisions: count,
+  flipped: count,
+  changed: count,
+  faults: count,
+});
+
+export const urlHistoryLine = object<UrlHistoryLine>({
+  schemaVersion,
+  kind: z.enum(['decision', 'request', 'deferred', 'ignored']),
+  file: text,
+  line,
+  entry: some('object'),
+  source: some('object').optional(),
+  body: some('object').optional(),
+});
+
+export const fileVersionLine = object<FileVersionLine>({
+  schemaVersion,
+  kind: z.literal('version'),
+  origin: text,
+  from: epochMs,
+  until: epochMs,
+  sha256: text.optional(),
+  status: count.optional(),
+});
+
+export const earlyStartLine = object<EarlyStartLine>({
+  schemaVersion,
+  kind: z.literal('early'),
+  file: text,
+  line,
+  url: text,
+  startedAt: epochMs,
+  earliestAt: epochMs,
+  reason: text,
+});
+
+export const conductReportLine = object<ConductReportLine>({
+  schemaVersion,
+  kind: z.literal('conduct'),
+  requests: count,
+  early: count,
+});
+
+export const accessLine = object<AccessLine>({
+  schemaVersion,
+  time: text,
+  method: text.optional(),
+  path: text,
+  url: text.optional(),
+  origin: text.optional(),
+  status: z.int(),
+  durationMs: z.number(),
+  address: text.optional(),
+  aborted: z.literal(true).optional(),
+});
