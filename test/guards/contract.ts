@@ -2,7 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type PacingOptions, type Purpose, refusalIn, RobotsClient } from '../../src/index.ts';
+import { crawlReport, type PacingOptions, type Purpose, refusalIn, RobotsClient } from '../../src/index.ts';
 import { testClient } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
 import { lateClock } from '../support/late-clock.ts';
@@ -334,6 +334,19 @@ export function guardContract(guarded: GuardedClient): void {
       expect(await reachable('/broken')).toBe(false);
       expect(await reachable('/page')).toBe(true);
       expect(seenBy(server).filter((line) => line === 'GET /robots.txt')).toHaveLength(1);
+    });
+
+    it('a report counts what the site saw, and what it responded', async () => {
+      const server = await site();
+      using report = crawlReport(robots, { onFirstRefused: false });
+      for (const path of ['/private', '/page', '/failing', '/to?/page', '/to?/private', '/broken'])
+        await get(server.url(path)).catch(() => undefined);
+      expect(report.totals()).toMatchObject({
+        sent: seenBy(server).length - 1,
+        failed: 1,
+        statuses: { 200: 2, 302: 2, 500: 1 },
+        refused: 2,
+      });
     });
 
     describe('with pacing', () => {
@@ -707,12 +720,14 @@ export function guardContract(guarded: GuardedClient): void {
         const server = await signalling((_, response) =>
           answer(response, { headers: SIGNAL, body: 'a page' }),
         );
+        using report = crawlReport(robots);
         expect(refusalIn(await failure(training(server.url('/to?/signal'))))).toMatchObject({
           code: 'ERR_ROBOTS_USAGE',
           decision: { url: server.url('/signal'), allowed: true },
           usage: { preference: 'disallow', source: { directive: 'content-signal' } },
         });
         expect(seenBy(server)).toEqual(['GET /robots.txt', 'GET /to?/signal', 'GET /signal']);
+        expect(report.totals()).toMatchObject({ sent: 2, refused: 1, refusedByHeader: 1 });
         expect(await get(server.url('/signal'))).toEqual({ status: 200, body: 'a page' });
       });
 

@@ -233,8 +233,9 @@ export class GuardedRequest implements PlannedRequest, AdmittedRequest, StartedR
 
   onResponse(status: number, headers: ResponseFields): RespondedRequest | RefusedRequest {
     this.#permit?.done({ status, headers });
+    const inspected = this.#inspect(status, headers);
     this.finish();
-    return this.#inspect(status, headers);
+    return inspected;
   }
 
   onWireStart(): void {
@@ -265,7 +266,8 @@ export class GuardedRequest implements PlannedRequest, AdmittedRequest, StartedR
   #inspect(status: number, headers: ResponseFields): RespondedRequest | RefusedRequest {
     const { reports, events } = this.#context;
     this.#status = status;
-    reports.responded(this.url, status, headers, this.decision?.origin);
+    // A permit has learnt of a pause: reported once more, it would end some milliseconds later.
+    reports.responded(this.url, status, this.#permit === undefined ? headers : {}, this.decision?.origin);
     if (status === 402) events.paymentRequired(this.url, headers);
     const refusal = this.#refusalByHeaders(status, headers);
     this.#publishEnd({ status, headers, refusal });
@@ -294,7 +296,7 @@ export class GuardedRequest implements PlannedRequest, AdmittedRequest, StartedR
     // A site whose body breaks off has responded, so it is reachable.
     if (this.#status === undefined)
       this.#context.reports.failed(this.url, error, this.#options.signal, this.decision?.origin);
-    this.#publishEnd({ error });
+    this.#publishEnd(this.#wireEnd ?? { error });
     this.finish();
   }
 

@@ -180,6 +180,14 @@ describe('a pause', () => {
     expect(made.early()).toEqual([['10000', 'back-off', expect.any(Number)]]);
   });
 
+  it('after the response to a paced request is recorded once', async () => {
+    let now = Date.now();
+    const { client, recording } = recorded(undefined, { clock: { now: () => now++ } });
+    const busy = async (_url: string) => new Response(null, { status: 429, headers: { 'retry-after': '60' } });
+    await guardFetch(busy, client, { pacing: UNHURRIED })(`${A}/busy`);
+    expect(recording.ofType('pause')).toMatchObject([{ status: 429, delayFrom: 'retry-after' }]);
+  });
+
   it('of 64 short ones after it stays known', async () => {
     const made = recorded();
     const answers = [3_600, ...Array.from({ length: 200 }, () => 1)];
