@@ -84,6 +84,10 @@ function create(path: string, text: string): boolean {
   }
   try {
     writeSync(file, text);
+  } catch (error) {
+    // The disk is full. A lock without an owner would be in the way for a minute.
+    rmSync(path, { force: true });
+    throw error;
   } finally {
     closeSync(file);
   }

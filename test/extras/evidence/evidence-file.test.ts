@@ -572,6 +572,16 @@ describe('trouble', () => {
     expect(differences).toEqual([expect.objectContaining({ fault: 'missing-lines' })]);
   });
 
+  it('on a full disk cannot be opened, and can once there is space', async () => {
+    using disk = smallDisk(256);
+    if (disk === undefined) return;
+    disk.fill();
+    const path = join(disk.path, 'evidence.ndjson');
+    await expect(evidenceFile(path)).rejects.toMatchObject({ code: 'ERR_ROBOTS_EVIDENCE' });
+    rmSync(join(disk.path, 'large'));
+    await (await evidenceFile(path)).close();
+  });
+
   it('with entries of a client whose first entry it did not get counts them as lost', async () => {
     const path = join(folder(), 'evidence.ndjson');
     const { published } = troubles();
