@@ -111,6 +111,9 @@ export interface RequestContext {
   readonly afterRobotsFetch: (() => Promise<unknown>) | undefined;
 }
 
+/** A request without a permit that was not sent after this time will not be. */
+const UNSENT_MS = 30_000;
+
 /** One request, of the caller or by a redirect, in all of its states: libraries see the interface of one. */
 export class GuardedRequest implements PlannedRequest, AdmittedRequest, StartedRequest, RespondedRequest {
   readonly url: string | URL;
@@ -150,7 +153,9 @@ export class GuardedRequest implements PlannedRequest, AdmittedRequest, StartedR
   }
 
   get hasExpired(): boolean {
-    return this.#permit?.hasExpired !== false;
+    if (this.#permit !== undefined) return this.#permit.hasExpired !== false;
+    const now = this.#context.events.requestStart ?? Infinity;
+    return this.#startedAt === undefined || now - this.#startedAt > UNSENT_MS;
   }
 
   get hasResponded(): boolean {
@@ -213,12 +218,12 @@ export class GuardedRequest implements PlannedRequest, AdmittedRequest, StartedR
 
   #onStart(): this {
     this.#isStarted = true;
-    if (this.#permit !== undefined) {
-      const { watch } = this.#context;
-      this.#expected = watch?.expect(this);
-      if (watch?.mayBeDropped === true) this.#permit.sent?.(false);
-    }
-    if (reachesSite(this.url)) this.#startedAt = this.#context.events.requestStart;
+    const { watch, events } = this.#context;
+    if (reachesSite(this.url)) this.#startedAt = events.requestStart;
+    // A library that may drop requests shows neither all responses nor all attempts.
+    const isHidden = this.#startedAt !== undefined && watch?.mayBeDropped === true;
+    if (this.#permit !== undefined || isHidden) this.#expected = watch?.expect(this);
+    if (watch?.mayBeDropped === true) this.#permit?.sent?.(false);
     return this;
   }
 

@@ -63,7 +63,7 @@ function onResponse(response: ClientResponse, request: WatchedRequest): void {
   watchNodeStream(response, request);
 }
 
-// One subscription for all guards of the process, from the first request on that holds a permit.
+// One subscription for all guards of the process, from the first request on that is watched.
 const nodeRequests = /* @__PURE__ */ once(() => {
   const requests = new WireRequests();
   const channels = builtin('node:diagnostics_channel');

@@ -1,10 +1,10 @@
 import { builtin, ignore } from '../../base/index.ts';
 
-/** A request that holds a permit, as the HTTP stack below its library sees it. */
+/** A request that holds a permit, or is recorded, as the HTTP stack below its library sees it. */
 export interface WatchedRequest {
   readonly url: string | URL;
   readonly decision: { readonly url: string } | undefined;
-  /** Whether its permit has ended although the request has not. */
+  /** Whether its permit has ended although the request has not, or it will not be sent any more. */
   readonly hasExpired: boolean;
   onWireStart(): void;
   onWireSent(): void;
