@@ -183,7 +183,8 @@ describe('a pause', () => {
   it('after the response to a paced request is recorded once', async () => {
     let now = Date.now();
     const { client, recording } = recorded(undefined, { clock: { now: () => now++ } });
-    const busy = async (_url: string) => new Response(null, { status: 429, headers: { 'retry-after': '60' } });
+    const busy = async (_url: string) =>
+      new Response(null, { status: 429, headers: { 'retry-after': '60' } });
     await guardFetch(busy, client, { pacing: UNHURRIED })(`${A}/busy`);
     expect(recording.ofType('pause')).toMatchObject([{ status: 429, delayFrom: 'retry-after' }]);
   });
