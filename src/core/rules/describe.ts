@@ -64,7 +64,11 @@ export interface Description {
 
 /** Describes the whole file as objects, for display. Decisions do not use it. */
 export function describe(bytes: Uint8Array, traits: DialectTraits): Description {
-  const groups: { agentLines: AgentLine[]; rules: Rule[] }[] = [];
+  let agentLines: AgentLine[] = [];
+  let rules: Rule[] = [];
+  const groups: Group[] = [];
+  let writtenKey = '';
+  let key = '';
   const sitemaps: Sitemap[] = [];
   const otherRecords: OtherRecord[] = [];
   const walk = new GroupWalk(bytes, traits);
@@ -73,18 +77,21 @@ export function describe(bytes: Uint8Array, traits: DialectTraits): Description 
   while (walk.next()) {
     const { kind, line, keyStart, keyEnd, valueStart, valueEnd } = cursor;
     const { block } = walk;
-    if (walk.startsGroup) groups.push({ agentLines: [], rules: [] });
     if (kind < LINE_USER_AGENT) continue;
-    const group = groups[walk.group];
     const value = text(valueStart, valueEnd);
     if (kind === LINE_USER_AGENT) {
-      group?.agentLines.push({ names: agentNames(value, traits), written: value, line, block });
+      const agentLine = { names: agentNames(value, traits), written: value, line, block };
+      // V8 reserves 17 places when it first adds to an empty list.
+      if (walk.startsGroup) groups.push({ agentLines: (agentLines = [agentLine]), rules: (rules = []) });
+      else agentLines.push(agentLine);
     } else if (kind === LINE_SITEMAP) sitemaps.push({ url: value, line });
     else if (kind === LINE_OTHER) {
-      const key = text(keyStart, keyEnd).toLowerCase();
+      const written = text(keyStart, keyEnd);
+      // Files with very many lines often repeat a key.
+      if (written !== writtenKey) key = (writtenKey = written).toLowerCase();
       otherRecords.push(block < 0 ? { key, value, line } : { key, value, line, block });
-    } else if (value !== '') {
-      group?.rules.push({ directive: kind === LINE_ALLOW ? 'allow' : 'disallow', pattern: value, line });
+    } else if (value !== '' && walk.group >= 0) {
+      rules.push({ directive: kind === LINE_ALLOW ? 'allow' : 'disallow', pattern: value, line });
     }
   }
   return { groups, sitemaps, otherRecords };

@@ -57,8 +57,8 @@ export function recordsFor(file: RobotsFile, agent: string, keys: readonly strin
       before = found.length;
       names[block] = (names[block] ?? 0) | agentLineNames(bytes, start, end, caller, traits);
     } else if (kind === LINE_OTHER) {
-      const key = wanted.find(({ bytes }) => cursor.keyIs(bytes))?.key;
-      if (key !== undefined) found.push({ key, line, start, end, block, isApart: !isGrouped });
+      for (const { key, bytes } of wanted)
+        if (cursor.keyIs(bytes)) found.push({ key, line, start, end, block, isApart: !isGrouped });
     }
     if (kind === LINE_ALLOW || kind === LINE_DISALLOW) {
       for (; before < found.length; before++) found[before]!.isApart = false;

@@ -38,11 +38,15 @@ interface ReadKey {
   readonly word: string;
   /** The key that it probably stands for. */
   readonly meant: string | undefined;
+  /** Whether it is one of {@link AGENT_RECORDS}, or of {@link SIGNALS}. */
+  readonly isForAgents: boolean;
+  readonly isSignal: boolean;
 }
 
 function keyOf(text: string, kind: number): ReadKey {
   const word = (kind === LINE_JUNK ? text.split(/[ \t]/, 1)[0]! : text).toLowerCase();
-  return { text, kind, word, meant: nearestKey(word) };
+  const isForAgents = AGENT_RECORDS.test(word);
+  return { text, kind, word, meant: nearestKey(word), isForAgents, isSignal: SIGNALS.includes(word) };
 }
 
 export interface LintOptions {
@@ -193,19 +197,19 @@ class Linter {
     const key = this.#span(keyStart, keyEnd);
     const text = this.#characters.slice(keyStart, Math.min(keyEnd, keyStart + 50));
     if (text !== this.#lastKey.text || kind !== this.#lastKey.kind) this.#lastKey = keyOf(text, kind);
-    const { word, meant } = this.#lastKey;
-    const wholeEnd = Math.max(keyEnd, valueEnd);
-    if (bytes[keyStart] === LESS_THAN) report.add('html', 'error', this.#span(keyStart, wholeEnd), {}, ' ');
+    const { word, meant, isForAgents, isSignal } = this.#lastKey;
+    const whole = valueEnd > keyEnd ? this.#span(keyStart, valueEnd) : key;
+    if (bytes[keyStart] === LESS_THAN) report.add('html', 'error', whole, undefined, ' ');
     else if (kind === LINE_JUNK || missingColon) {
-      if (meant === undefined) report.add('unreadable-line', 'warning', this.#span(keyStart, wholeEnd));
+      if (meant === undefined) report.add('unreadable-line', 'warning', whole);
       else report.add('missing-colon', 'error', key, { meant });
     } else if (meant === undefined || meant === word) {
-      report.add('unsupported-directive', 'info', key, {}, word);
+      report.add('unsupported-directive', 'info', key, undefined, word);
     } else report.add('misspelt-key', 'error', key, { meant });
     if (kind === LINE_JUNK || missingColon) return;
     const isInBlock = this.#walk.block >= 0;
-    if (!isInBlock && AGENT_RECORDS.test(word)) report.add('record-outside-group', 'warning', key);
-    if (SIGNALS.includes(word)) this.#signals.set(line, key);
+    if (!isInBlock && isForAgents) report.add('record-outside-group', 'warning', key);
+    if (isSignal) this.#signals.set(line, key);
     if (isInBlock && word === 'license' && this.#afterBlank) {
       this.#apart ??= this.#span(valueStart, valueEnd);
     }

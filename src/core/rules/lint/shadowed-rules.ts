@@ -125,11 +125,11 @@ function sameText(bytes: Uint8Array, known: RankedPattern, start: number, end: n
   return true;
 }
 
-/** Adds a rule to the rules that it applies with. */
+/** Adds a rule to the rules that it applies with. The list may begin with it. */
 export function addTo(list: RuleList, rule: RankedRule): void {
   const { pattern } = rule;
   if (pattern.list === list && pattern.last !== undefined) pattern.last.next = rule;
-  else list.push(rule);
+  else if (list[0] !== rule) list.push(rule);
   pattern.list = list;
   pattern.last = rule;
 }

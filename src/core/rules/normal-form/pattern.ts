@@ -145,7 +145,8 @@ export class Pattern {
         wildcardSeen = true;
         if (form.endPiece()) this.varies = true;
         form.push(STAR);
-      } else {
+      } else if (SHAPE.rfc9309[byte] === SHAPE_PLAIN && byte !== QUESTION) form.pushPlain(byte);
+      else {
         if (byte === QUESTION && !wildcardSeen) querySeen = true;
         if (URI_CLASS[byte] === ENCODED) this.priority += 2;
         pushRaw(form, byte, traits);
