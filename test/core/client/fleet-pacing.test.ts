@@ -441,7 +441,7 @@ describe('for any calls of the processes of a fleet', () => {
           if (index > 0) expect(at - left[index - 1]!).toBeGreaterThanOrEqual(950);
         }
       }),
-      { numRuns: runs(500) },
+      { numRuns: runs(100) },
     );
   });
 });

@@ -3,7 +3,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { platform } from '#platform';
 import fc from '../../support/fast-check.ts';
 import { startRawSite } from '../../support/site.ts';
-import { isThorough } from '../../support/thorough.ts';
+import { runs } from '../../support/thorough.ts';
 import { type Judgement, judge } from './http1-oracle.ts';
 import { Wire } from './wire.ts';
 import type { WireCase, WireResult } from './wire-process.ts';
@@ -175,7 +175,7 @@ describe.each(TRANSPORTS)('RFC 9112: whatever a server sends, over %s', (transpo
         const accepted = [...ACCEPTED[judge(text)], ...ACCEPTED[judge(ignored)]];
         expect(accepted).toContain(outcomeOf(result));
       }),
-      { numRuns: isThorough ? 5_000 : 300 },
+      { numRuns: runs(300) },
     );
   }, 600_000);
 });

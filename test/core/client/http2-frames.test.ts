@@ -1,7 +1,7 @@
 import { afterAll, expect, it } from 'vitest';
 import fc from '../../support/fast-check.ts';
 import { h2 } from '../../support/http2-site.ts';
-import { isThorough } from '../../support/thorough.ts';
+import { runs } from '../../support/thorough.ts';
 import { Wire } from './wire.ts';
 
 const RULES = 'User-agent: *\nDisallow: /x\n';
@@ -97,7 +97,7 @@ it('RFC 9113: whatever frames a server sends, the process lives, and nothing is 
         expect(result.allowed).toBe(false);
       },
     ),
-    { numRuns: isThorough ? 5_000 : 200 },
+    { numRuns: runs(200) },
   );
 }, 600_000);
 

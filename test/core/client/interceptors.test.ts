@@ -2,7 +2,7 @@ import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { Agent, type Dispatcher, interceptors } from 'undici';
 import { afterAll, describe, expect, it } from 'vitest';
 import fc from '../../support/fast-check.ts';
-import { isThorough } from '../../support/thorough.ts';
+import { runs } from '../../support/thorough.ts';
 import { startRawSite } from '../../support/site.ts';
 import { testClient } from '../../support/client.ts';
 
@@ -90,7 +90,7 @@ describe.each(Object.entries(INTERCEPTORS))('a body that is cut, under the inter
         const isWhole = requests === 1 && last.status === 200 && last.sent >= CODED[last.coding].length;
         if (isWhole) expect(decision).toMatchObject({ reason: 'rule', allowed: false });
       }),
-      { numRuns: isThorough ? 500 : 15 },
+      { numRuns: runs(15) },
     );
   }, 120_000);
 });

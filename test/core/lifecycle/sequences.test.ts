@@ -77,7 +77,7 @@ describe('in any sequence of answers and pauses', () => {
           expect(now - (since ?? now)).toBeGreaterThanOrEqual(opens[profile.name] ?? Infinity);
         });
       }),
-      { numRuns: runs(500) },
+      { numRuns: runs(100) },
     );
   });
 
@@ -116,7 +116,7 @@ describe('in any sequence of answers and pauses', () => {
         const before = openness(story.stateOf);
         expect(openness(story.later(-back).stateOf)).toBeLessThanOrEqual(before);
       }),
-      { numRuns: runs(1000) },
+      { numRuns: runs(200) },
     );
   });
 

@@ -326,7 +326,7 @@ describe('the purpose of an address', () => {
       fc.property(text, (address) => {
         expect(specialPurposeOf(address) !== 'unreadable').toBe(isIP(address) !== 0);
       }),
-      { numRuns: runs(4_000) },
+      { numRuns: runs(800) },
     );
   });
 
@@ -347,7 +347,7 @@ describe('the purpose of an address', () => {
         if (ipv4 !== '0.0.0.0' && ipv4 !== '0.0.0.1') expect(isPublicAddress(`::${ipv4}`)).toBe(expected);
         if (a !== 0) expect(isPublicAddress(`64:ff9b:1::${ipv4}`)).toBe(expected);
       }),
-      { numRuns: runs(2_000) },
+      { numRuns: runs(400) },
     );
   });
 
@@ -362,7 +362,7 @@ describe('the purpose of an address', () => {
         const nat64 = short.startsWith('64:ff9b:1:');
         expect(known || unallocated || dummy || nat64).toBe(true);
       }),
-      { numRuns: runs(2_000) },
+      { numRuns: runs(400) },
     );
   });
 });

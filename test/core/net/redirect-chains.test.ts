@@ -5,7 +5,7 @@ import { undiciTransport } from '../../../src/core/fetch/undici-transport.ts';
 import type { AddressPolicy } from '../../../src/core/net/address-policy.ts';
 import fc from '../../support/fast-check.ts';
 import { internet, lookupIn } from '../../support/internet.ts';
-import { isThorough } from '../../support/thorough.ts';
+import { runs } from '../../support/thorough.ts';
 import { context, RULES } from '../fetch/context.ts';
 
 /** An address, and whether it is public: by its range, as the IANA registries have it. */
@@ -148,6 +148,6 @@ it('redirects lead to the addresses that the policy allows, and to no others', a
       expect(outcome.kind).toBe(expected.refused ? 'unreachable' : 'success');
       if (outcome.kind === 'unreachable') expect(outcome.error).toBe('ERR_ROBOTS_ADDRESS_REFUSED');
     }),
-    { numRuns: isThorough ? 3_000 : 150 },
+    { numRuns: runs(150) },
   );
 }, 600_000);

@@ -8,12 +8,12 @@ import {
 import { Pacer } from '../../../src/core/pacing/pacer.ts';
 import { random } from '../../bench/files.ts';
 import { START } from '../../support/client.ts';
-import { isThorough } from '../../support/thorough.ts';
+import { runs } from '../../support/thorough.ts';
 import { decisionFor } from './support.ts';
 
 const SITE = 'https://a.example';
 const MINUTE = 60_000;
-const SEQUENCES = isThorough ? 6_000 : 500;
+const SEQUENCES = runs(500);
 const FIRST_SEED = Number(process.env['CHANGING_SEED'] ?? 1) >>> 0;
 
 /** A clock that can be set, and timers, which do not care. */

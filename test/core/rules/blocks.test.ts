@@ -138,7 +138,7 @@ describe('blocks: records other than allow and disallow', () => {
           expect(file.crawlDelay(agent)).toBe(delays.length === 0 ? undefined : Math.max(...delays));
         }
       }),
-      { numRuns: runs(2_000) },
+      { numRuns: runs(400) },
     );
   });
 });

@@ -64,7 +64,7 @@ describe('any bytes', () => {
           expect(file.groups.length + file.sitemaps.length).toBeGreaterThanOrEqual(0);
         }
       }),
-      { numRuns: runs(1_000) },
+      { numRuns: runs(200) },
     );
   });
 });
@@ -128,7 +128,7 @@ describe('the lines that are rules', () => {
           }
         }
       }),
-      { numRuns: runs(200) },
+      { numRuns: runs(40) },
     );
   });
 });
@@ -161,7 +161,7 @@ describe('the end of lines', () => {
         }
         expect(file.groups).toHaveLength(groups.length);
       }),
-      { numRuns: runs(300) },
+      { numRuns: runs(60) },
     );
   });
 });

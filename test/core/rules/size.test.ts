@@ -74,7 +74,7 @@ describe('the size of descriptions is linear in the size of the file', () => {
         expect(many.decoded).toBeLessThanOrEqual(few.decoded * 4 + 2_000);
         expect(many.received).toBeLessThanOrEqual(body(1_000).length * 16 + 50_000);
       }),
-      { numRuns: runs(100) },
+      { numRuns: runs(20) },
     );
   });
 

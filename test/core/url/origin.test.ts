@@ -227,7 +227,7 @@ describe('the reading of serialised URLs without the URL parser', () => {
         const expected = bare.slice(bare.indexOf('/', parsed.protocol.length + 2));
         expect(located.href.slice(located.targetStart, located.targetEnd)).toBe(expected);
       }),
-      { numRuns: runs(4_000) },
+      { numRuns: runs(800) },
     );
   });
 
@@ -247,7 +247,7 @@ describe('the reading of serialised URLs without the URL parser', () => {
         // Bytes are known of URLs that the parser did not read. A host that ends in a dot may be a name.
         if (/^[\d.]*\d$/.test(address)) expect(located.bytes !== undefined).toBe(url === new URL(url).href);
       }),
-      { numRuns: runs(2_000) },
+      { numRuns: runs(400) },
     );
   });
 

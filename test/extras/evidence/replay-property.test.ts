@@ -9,7 +9,7 @@ import type { EvidenceEntry, PauseEntry } from '../../../src/core/client/evidenc
 import { type EvidenceFile, evidenceFile } from '../../../src/extras/evidence/index.ts';
 import { earlyStarts, Recording, replayed } from '../../support/evidence.ts';
 import fc from '../../support/fast-check.ts';
-import { isThorough, runs } from '../../support/thorough.ts';
+import { runs } from '../../support/thorough.ts';
 import '../../../src/core/pacing/pacer.ts';
 import {
   Crawl,
@@ -61,7 +61,7 @@ describe('a random crawl', () => {
         expect([changed, faults]).toEqual([0, 0]);
         if (keepsToPauses(plan)) expect(earlyStarts(recording.lines())).toEqual([]);
       }),
-      { numRuns: runs(1_500) },
+      { numRuns: runs(300) },
     );
     for (const [kind, times] of Object.entries(seen)) expect(times, kind).toBeGreaterThan(0);
   }, 120_000);
@@ -249,7 +249,7 @@ describe('the files of a random crawl', () => {
         expect(written + file.lost).toBe(file.entries);
         if (!file.events.has('fill')) expect(file.lost).toBe(0);
       }),
-      { numRuns: isThorough ? 3_000 : 250 },
+      { numRuns: runs(250) },
     );
     for (const [kind, times] of Object.entries(seen)) expect(times, kind).toBeGreaterThan(0);
   }, 600_000);

@@ -7,7 +7,7 @@ import { RobotsClient } from '../../../src/index.ts';
 import { inMemory } from '../../support/crawlee.ts';
 import { Chance } from '../../support/random.ts';
 import { answer, type Site, startSite } from '../../support/site.ts';
-import { isThorough } from '../../support/thorough.ts';
+import { runs } from '../../support/thorough.ts';
 
 /** What the site, or the handler, does with a request, written into its path: `/<id>/<behaviour>`. */
 const BEHAVIOURS = [
@@ -160,7 +160,7 @@ async function play({ crawler: name, concurrency, delayMs, paths }: Schedule): P
 }
 
 const SEED = Number(process.env['CHANGING_SEED'] ?? Date.now()) >>> 0;
-const SCHEDULES = isThorough ? 36 : 5;
+const SCHEDULES = runs(5);
 
 beforeAll(async () => {
   site = await startSite(serve);

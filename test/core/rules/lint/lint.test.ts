@@ -722,7 +722,7 @@ describe('rules that never decide', () => {
           }
           expect(decided).toEqual([]);
         }),
-        { numRuns: runs(500) },
+        { numRuns: runs(100) },
       );
     },
   );
@@ -741,7 +741,7 @@ describe('rules that never decide', () => {
           expect(file.check(path.replaceAll('?', '%3F'), 'x')).toMatchObject({ rule: { line: index + 2 } });
         }
       }),
-      { numRuns: runs(1_000) },
+      { numRuns: runs(200) },
     );
   });
 });
@@ -787,7 +787,7 @@ describe('agents', () => {
           }
         },
       ),
-      { numRuns: runs(1_000) },
+      { numRuns: runs(200) },
     );
   });
 });
@@ -827,7 +827,7 @@ describe('any bytes', () => {
           }
         },
       ),
-      { numRuns: runs(1_000) },
+      { numRuns: runs(200) },
     );
   });
 });

@@ -39,7 +39,7 @@ describe('the first answer of a file', () => {
           expect(file.check(path, 'foobot')).toEqual(first);
         }
       }),
-      { numRuns: runs(3_000) },
+      { numRuns: runs(600) },
     );
   });
 

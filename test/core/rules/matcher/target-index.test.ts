@@ -48,7 +48,7 @@ describe('an indexed target', () => {
           }
         },
       ),
-      { numRuns: runs(300) },
+      { numRuns: runs(60) },
     );
   });
 
@@ -67,7 +67,7 @@ describe('an indexed target', () => {
           expect(index.piecesMatch(0, stars, 0, stars.length, anchored)).toBe(expected);
         }
       }),
-      { numRuns: runs(200) },
+      { numRuns: runs(40) },
     );
   });
 

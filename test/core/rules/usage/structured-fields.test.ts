@@ -167,7 +167,7 @@ describe('against structured-headers', () => {
         if (found !== undefined && Object.keys(found).length > 0) valid++;
         expect(found).toEqual(expected(text));
       }),
-      { numRuns: runs(5_000) },
+      { numRuns: runs(1_000) },
     );
     expect(valid / tried).toBeGreaterThan(0.04);
   });

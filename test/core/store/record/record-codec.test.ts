@@ -205,7 +205,7 @@ describe('an entry is rejected', () => {
           );
         },
       ),
-      { numRuns: runs(1_000) },
+      { numRuns: runs(200) },
     );
   });
 
@@ -376,9 +376,9 @@ describe('any forged record', () => {
         else expect(profile.tooManyRedirects).toBe('unavailable');
       }),
       // So many that the figures below are reached whatever the chance.
-      { numRuns: runs(15_000) },
+      { numRuns: runs(3_000) },
     );
-    expect(taken).toBeGreaterThan(runs(50));
-    expect(opened).toBeGreaterThan(runs(10));
+    expect(taken).toBeGreaterThan(runs(10));
+    expect(opened).toBeGreaterThan(runs(2));
   });
 });
