@@ -7,13 +7,18 @@ import { DurationsReporter, LongestFirst } from './test/support/durations.ts';
 const THOROUGH = 'test/**/*.thorough.test.ts';
 
 /**
- * Tests that CI leaves out on its second and third line of Node, because they cannot differ there: of modules that use
- * nothing of Node (test/architecture.test.ts checks it); of documents, sentence by sentence, whose sockets are those of
- * test/core/; of the project's own files; and of further drivers for Redis.
+ * Tests that CI leaves out on its second and third line of Node, because they cannot differ there: of what uses nothing of
+ * Node that other tests do not use there, too; of documents, sentence by sentence, whose sockets are those of test/core/;
+ * of the project's own files; and of further drivers for Redis.
  */
 const SAME_ON_EVERY_NODE = [
-  'test/core/{rules,lifecycle}/**',
-  'test/{conformance,specifications,package}/**',
+  'test/core/{decision,lifecycle,rules,url}/**',
+  'test/core/pacing/model.test.ts',
+  'test/extras/{report,robots-parser}/**',
+  'test/extras/evidence/replay-property.test.ts',
+  'test/apps/answers/{comparison,text}/**',
+  'test/apps/serve/openapi.test.ts',
+  'test/{bench,conformance,fuzz,mutants,package,simulate,soak,specifications,support}/*.test.ts',
   'test/{readme,architecture}.test.ts',
   'test/stores/redis/redis-topologies.test.ts',
 ];
