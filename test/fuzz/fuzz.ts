@@ -1,5 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Outcome, nextRecord, profiles, stateOf } from '../../src/core/lifecycle/index.ts';
+import {
+  DEFAULT_DEADLINE_MS,
+  DEFAULT_MAX_BODY_BYTES,
+  LightAbortController,
+} from '../../src/core/base/index.ts';
 import { decode } from '../../src/core/fetch/decode.ts';
 import { fetchRobots } from '../../src/core/fetch/index.ts';
 import type { Transport, TransportResponse } from '../../src/core/fetch/transport.ts';
@@ -80,7 +85,18 @@ async function attempt(answers: readonly FuzzAnswer[]): Promise<{ outcome: Outco
   };
   const profile = profiles.rfc9309;
   const clock = { now: () => NOW };
-  const outcome = await fetchRobots({ origin: ORIGIN, agent: 'ExampleBot', profile, transport, clock });
+  const outcome = await fetchRobots({
+    origin: ORIGIN,
+    agent: 'ExampleBot',
+    profile,
+    transport,
+    clock,
+    deadlineMs: DEFAULT_DEADLINE_MS,
+    maxBodyBytes: DEFAULT_MAX_BODY_BYTES,
+    addressPolicy: 'no-public-to-private',
+    isRedirectDisallowed: () => false,
+    signal: new LightAbortController(),
+  });
   return { outcome, requests };
 }
 

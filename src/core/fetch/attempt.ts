@@ -1,7 +1,5 @@
 import {
   codeOf,
-  DEFAULT_DEADLINE_MS,
-  DEFAULT_MAX_BODY_BYTES,
   LightAbortController,
   RobotsInvalidOptionsError,
   sha256Of,
@@ -24,7 +22,6 @@ import {
   detectSuspect,
   type UnavailableReason,
 } from '../lifecycle/index.ts';
-import { DEFAULT_ADDRESS_POLICY } from '../net/address-policy.ts';
 import { RedirectAddresses } from '../net/addresses.ts';
 import {
   keptHeaders,
@@ -75,13 +72,13 @@ const requests: TracedWork<RobotsRequestMessage> = tracedWork('canfetch:robots-r
  * the reason of an aborted `signal`, and it does so even if a transport ignores the signal.
  */
 export function fetchRobots(options: FetchRobotsOptions): Promise<Outcome> {
-  const { signal, deadlineMs = DEFAULT_DEADLINE_MS, maxBodyBytes = DEFAULT_MAX_BODY_BYTES } = options;
+  const { signal, deadlineMs } = options;
   return new Promise((resolve, reject) => {
-    if (signal?.aborted === true) {
+    if (signal.aborted) {
       reject(signal.reason);
       return;
     }
-    const attempt = new Attempt(options, maxBodyBytes);
+    const attempt = new Attempt(options);
     const deadline = setTimeout(() => {
       settle();
       resolve(attempt.outcomeAtDeadline());
@@ -89,14 +86,14 @@ export function fetchRobots(options: FetchRobotsOptions): Promise<Outcome> {
     }, deadlineMs);
     const abandon = (): void => {
       settle();
-      reject(signal?.reason);
+      reject(signal.reason);
       attempt.abort();
     };
     const settle = (): void => {
       clearTimeout(deadline);
-      signal?.removeEventListener('abort', abandon);
+      signal.removeEventListener('abort', abandon);
     };
-    signal?.addEventListener('abort', abandon, { once: true });
+    signal.addEventListener('abort', abandon, { once: true });
     void attempt.run().then(resolve, reject).then(settle);
   });
 }
@@ -107,7 +104,6 @@ class Attempt {
   /** Aborts the current request. */
   #request = new LightAbortController();
   #isAborted = false;
-  readonly #maxBodyBytes: number;
   readonly #initial: URL;
   readonly #addresses: RedirectAddresses;
   #url: URL;
@@ -118,16 +114,15 @@ class Attempt {
   readonly #requested: string[] = [];
   readonly #redirects: Redirect[] = [];
 
-  constructor(options: FetchRobotsOptions, maxBodyBytes: number) {
+  constructor(options: FetchRobotsOptions) {
     this.#options = options;
-    this.#maxBodyBytes = maxBodyBytes;
     this.#initial = new URL('/robots.txt', options.origin);
     if (options.origin.includes('@')) {
       this.#initial.username = '';
       this.#initial.password = '';
     }
     this.#url = this.#initial;
-    this.#addresses = new RedirectAddresses(options.addressPolicy ?? DEFAULT_ADDRESS_POLICY);
+    this.#addresses = new RedirectAddresses(options.addressPolicy);
   }
 
   /**
@@ -267,7 +262,7 @@ class Attempt {
       return this.#unreachable(fault);
     }
     try {
-      const { body, truncated } = await readBody(response, this.#maxBodyBytes);
+      const { body, truncated } = await readBody(response, this.#options.maxBodyBytes);
       const suspect = this.#suspect(response, body);
       if (this.#isChallenge(suspect)) {
         return this.#unreachable(CHALLENGE, this.#retryAfter(headers), suspect);
@@ -321,7 +316,7 @@ class Attempt {
     if (this.#requested.includes(target.href)) return this.#endRedirects(status, headers, 'redirect-loop');
     if (this.#redirects.length >= profile.maxRedirects)
       return this.#endRedirects(status, headers, 'too-many-redirects');
-    if (profile.disallowedRedirect === 'unavailable' && isRedirectDisallowed?.(target.href) === true) {
+    if (profile.disallowedRedirect === 'unavailable' && isRedirectDisallowed(target.href)) {
       return this.#unavailable(status, headers, 'disallowed-redirect');
     }
     this.#redirects.push({ url: truncatedUrl(this.#url.href), status, location: truncatedUrl(location) });
@@ -356,6 +351,6 @@ class Attempt {
 
   #retryAfter({ retryAfter }: RobotsResponseHeaders): number | undefined {
     if (retryAfter === undefined) return undefined;
-    return retryAfterMs(retryAfter, (this.#options.clock ?? Date).now(), this.#options.profile.retryAfter);
+    return retryAfterMs(retryAfter, this.#options.clock.now(), this.#options.profile.retryAfter);
   }
 }

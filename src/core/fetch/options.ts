@@ -15,16 +15,15 @@ export interface FetchRobotsOptions {
   readonly headersForRobots?: Readonly<Record<string, string>> | undefined;
   /** What an earlier attempt found. Its validators are sent to its `finalUrl` only. */
   readonly copy?: Pick<Copy, 'finalUrl' | 'etag' | 'lastModified'> | undefined;
-  readonly deadlineMs?: number;
-  readonly maxBodyBytes?: number;
-  /** @default 'no-public-to-private' */
-  readonly addressPolicy?: AddressPolicy;
+  readonly deadlineMs: number;
+  readonly maxBodyBytes: number;
+  readonly addressPolicy: AddressPolicy;
   /** The caller's lookup, for transports that take one per request. */
   readonly lookup?: LookupFunction | undefined;
   /** Called before a redirect is followed, if the profile has `disallowedRedirect: 'unavailable'`. */
-  readonly isRedirectDisallowed?: (url: string) => boolean;
+  readonly isRedirectDisallowed: (url: string) => boolean;
   /** Aborts when no caller waits for the outcome any more. */
-  readonly signal?: LightAbortSignal;
+  readonly signal: LightAbortSignal;
   /** Epoch ms, needed for a `Retry-After` with a date. */
-  readonly clock?: { now(): number };
+  readonly clock: { now(): number };
 }

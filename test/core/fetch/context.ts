@@ -1,13 +1,19 @@
-import type { FetchRobotsOptions } from '../../../src/core/fetch/options.ts';
 import { fetchTransport } from '../../../src/core/fetch/fetch-transport.ts';
 import { fetchRobots } from '../../../src/core/fetch/attempt.ts';
+import type { FetchRobotsOptions } from '../../../src/core/fetch/options.ts';
 import type { Transport } from '../../../src/core/fetch/transport.ts';
 import { undiciTransport } from '../../../src/core/fetch/undici-transport.ts';
 import type { Outcome } from '../../../src/core/lifecycle/outcome.ts';
 import { type Profile, profiles } from '../../../src/core/lifecycle/profile.ts';
 import { type Handler, type Script, type Site, startRawSite, startSite } from '../../support/site.ts';
 import { afterAll, afterEach } from 'vitest';
-import { DEFAULT_MAX_BODY_BYTES } from '../../../src/core/base/index.ts';
+import {
+  DEFAULT_DEADLINE_MS,
+  DEFAULT_MAX_BODY_BYTES,
+  LightAbortController,
+  systemClock,
+} from '../../../src/core/base/index.ts';
+import { DEFAULT_ADDRESS_POLICY } from '../../../src/core/net/address-policy.ts';
 
 export const AGENT = 'ExampleBot/1.0 (+https://example.com/bot)';
 
@@ -21,6 +27,16 @@ export const PROFILE: Profile = {
   challenge: 'as-status',
   conditionalRequests: true,
   retryAfter: { minMs: 1_000, maxMs: 86_400_000 },
+};
+
+/** What a client with the defaults gives to each of its attempts. */
+export const ATTEMPT = {
+  deadlineMs: DEFAULT_DEADLINE_MS,
+  maxBodyBytes: DEFAULT_MAX_BODY_BYTES,
+  addressPolicy: DEFAULT_ADDRESS_POLICY,
+  isRedirectDisallowed: (): boolean => false,
+  signal: new LightAbortController(),
+  clock: systemClock,
 };
 
 export interface Context {
@@ -45,7 +61,7 @@ export function context(transport: Transport): Context {
     site: async (plan) => keep(await startSite(plan)),
     rawSite: async (handler) => keep(await startRawSite(handler)),
     fetch: (origin, options) =>
-      fetchRobots({ origin, agent: AGENT, profile: PROFILE, transport, ...options }),
+      fetchRobots({ ...ATTEMPT, origin, agent: AGENT, profile: PROFILE, transport, ...options }),
     transport,
   };
 }

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import type { FetchRobotsOptions } from '../../../src/core/fetch/options.ts';
 import { ftpTransport } from '../../../src/extras/ftp/ftp.ts';
 import { ControlSocket } from '../../../src/extras/ftp/ftp-session.ts';
 import { fetchRobots } from '../../../src/core/fetch/attempt.ts';
+import type { FetchRobotsOptions } from '../../../src/core/fetch/options.ts';
 import type { Transport } from '../../../src/core/fetch/transport.ts';
 import { profiles } from '../../../src/core/lifecycle/index.ts';
 import type { Outcome } from '../../../src/core/lifecycle/outcome.ts';
@@ -14,7 +14,7 @@ import {
   send,
   startFtpSite,
 } from '../../support/ftp-site.ts';
-import { AGENT, bodyOf, LIMIT, lines, RULES } from '../../core/fetch/context.ts';
+import { AGENT, ATTEMPT, bodyOf, LIMIT, lines, RULES } from '../../core/fetch/context.ts';
 import dns from 'node:dns';
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type LookupFunction, Socket } from 'node:net';
@@ -33,6 +33,7 @@ async function site(script?: FtpScript): Promise<FtpSite> {
 
 function fetch(origin: string, options: Partial<FetchRobotsOptions> = {}): Promise<Outcome> {
   return fetchRobots({
+    ...ATTEMPT,
     origin,
     agent: AGENT,
     profile: profiles.rfc9309,
