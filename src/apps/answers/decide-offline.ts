@@ -6,12 +6,13 @@ import {
   DEFAULT_MAX_BODY_BYTES,
   omitUndefined,
   isRobotsError,
+  printable,
+  quoted,
 } from '../../core/base/index.ts';
 import { productToken } from '../../core/rules/agent.ts';
 import type { Purpose } from '../../core/decision/index.ts';
 import type { RobotsFile } from '../../core/rules/index.ts';
 import { parseRobots } from '../../core/rules/parse.ts';
-import { printable, quoted } from '../../core/base/printable.ts';
 import { readRobots } from './input/load-robots.ts';
 import {
   type Decider,

@@ -1,9 +1,8 @@
-import { isRobotsError, VERSION } from '../../core/base/index.ts';
+import { isRobotsError, VERSION, printable, withoutUserinfo } from '../../core/base/index.ts';
 import { notAmong, readArguments } from './frame/arguments.ts';
 import { type Command, type ExitCode, exitCode } from './frame/command.ts';
 import { commandHelp, helpCommand, programHelp } from './frame/help.ts';
 import { BrokenPipeError, writeWhole } from '../answers/text/output.ts';
-import { printable, withoutUserinfo } from '../../core/base/printable.ts';
 import { widthOf } from '../answers/text/layout.ts';
 import { type Session, UsageError } from '../answers/session.ts';
 import { cacheCommand } from './cache/command.ts';

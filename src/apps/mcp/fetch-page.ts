@@ -1,9 +1,8 @@
 import { z } from 'zod';
-import { codeOf, isRobotsError, causesOf } from '../../core/base/index.ts';
+import { codeOf, isRobotsError, causesOf, printable } from '../../core/base/index.ts';
 import type { RobotsClient } from '../../core/client/index.ts';
 import type { DecisionUsage, Purpose } from '../../core/decision/index.ts';
 import { refusalIn } from '../../guards/shared/index.ts';
-import { printable } from '../../core/base/printable.ts';
 import { purposeFields, urlField, ToolError } from './fields.ts';
 import { assertText, mediaType, readText, type TextPart } from './page-text.ts';
 import { makeTool, type Tool } from './tool.ts';

@@ -1,10 +1,9 @@
 /** Schemas of fields that several tools have, and of refusals. Their descriptions are for the model. */
 import { z } from 'zod';
 import { type Decision, PURPOSES } from '../../core/decision/index.ts';
-import { printable, withoutUserinfo } from '../../core/base/printable.ts';
 import { reasons, whySentence } from '../answers/text/reasons.ts';
 import * as schema from '../answers/schema.ts';
-import { causesOf, isRobotsError } from '../../core/base/index.ts';
+import { causesOf, isRobotsError, printable, withoutUserinfo } from '../../core/base/index.ts';
 import { refusalIn } from '../../guards/shared/index.ts';
 import type { MatchedRule } from '../../core/rules/index.ts';
 

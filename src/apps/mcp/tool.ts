@@ -1,8 +1,7 @@
-import { omitUndefined } from '../../core/base/index.ts';
+import { omitUndefined, printable } from '../../core/base/index.ts';
 import type { CallToolResult, Tool as ToolDescription } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
 import { inputSentence } from '../answers/text/reasons.ts';
-import { printable } from '../../core/base/printable.ts';
 import { refusalFields, refusalFieldsOf, ToolError } from './fields.ts';
 
 /** The result of a tool: data that fits its output schema, and text for the model. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { truncate } from '../../core/base/index.ts';
+import { truncate, printable } from '../../core/base/index.ts';
 import type { RobotsClient } from '../../core/client/index.ts';
 import type { OriginPolicy, Purpose } from '../../core/decision/index.ts';
 import {
@@ -15,7 +15,6 @@ import {
 import { fetchPage, type PageFetch } from './fetch-page.ts';
 import { makeTool, type Tool } from './tool.ts';
 import { annotate, type AnnotatedLine, explainUrl, type UrlExplanation } from '../answers/explanation.ts';
-import { printable } from '../../core/base/printable.ts';
 import { whySentence } from '../answers/text/reasons.ts';
 import { type Group, type Usage, usage } from '../../core/rules/index.ts';
 import * as schema from '../answers/schema.ts';

@@ -16,9 +16,8 @@ import {
 import { type Handler, JSON_TYPE, type Reply, NDJSON_TYPE, Problem, problemOf, writeHead } from './reply.ts';
 import type { IncomingMessage } from 'node:http';
 import pLimit from 'p-limit';
-import { mapBatches, orAborted, quote, untilAborted } from '../../core/base/index.ts';
+import { mapBatches, orAborted, quote, untilAborted, jsonLine } from '../../core/base/index.ts';
 import { tooLongError, type Target, targetLines } from '../answers/input/targets.ts';
-import { jsonLine } from '../../core/base/printable.ts';
 import { Output } from '../answers/text/output.ts';
 import type { LineError } from '../answers/schema.ts';
 

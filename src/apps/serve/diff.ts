@@ -1,11 +1,10 @@
 import { z } from 'zod';
-import { quote, TimeSlice } from '../../core/base/index.ts';
+import { quote, TimeSlice, jsonLine } from '../../core/base/index.ts';
 import { profileNames, type ProfileName, profiles } from '../../core/lifecycle/index.ts';
 import { type ComparedFile, FileComparison } from '../answers/comparison/compare.ts';
 import { notATarget, tokensOf } from '../answers/decide-offline.ts';
 import { absenceOf, loadedFrom, rulesInForce } from '../answers/input/load-robots.ts';
 import { inputSentence } from '../answers/text/reasons.ts';
-import { jsonLine } from '../../core/base/printable.ts';
 import type { ComparisonResult } from '../answers/schema.ts';
 import type { Dialect, RobotsFile } from '../../core/rules/index.ts';
 import { readJson, MAX_AGENTS, onlyKnown, readAgents } from './request.ts';

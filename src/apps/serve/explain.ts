@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { z } from 'zod';
-import { omitUndefined, TimeSlice } from '../../core/base/index.ts';
+import { omitUndefined, TimeSlice, jsonLine } from '../../core/base/index.ts';
 import { type Purpose, PURPOSES } from '../../core/decision/index.ts';
 import { profileNames, type ProfileName, profiles } from '../../core/lifecycle/index.ts';
 import { MAX_URL_BYTES, targetOf } from '../../core/url/index.ts';
@@ -9,7 +9,6 @@ import { explainUrl, linesOf } from '../answers/explanation.ts';
 import { fileSource, notATarget, tokensOf } from '../answers/decide-offline.ts';
 import type { InputError } from '../answers/input/targets.ts';
 import { cause, inputSentence } from '../answers/text/reasons.ts';
-import { jsonLine } from '../../core/base/printable.ts';
 import { policyRecord } from '../answers/text/json.ts';
 import { lifetimeReason } from '../answers/text/sentences.ts';
 import { type ReadRobots, readRobots } from '../answers/input/load-robots.ts';

@@ -1,7 +1,6 @@
-import { builtin } from '../base/index.ts';
+import { builtin, printable, withoutUserinfo } from '../base/index.ts';
 import type { DecisionMessage } from '../decision/index.ts';
 import type { FetchMessage } from './attempts.ts';
-import { printable, withoutUserinfo } from '../base/printable.ts';
 
 let isStarted = false;
 

@@ -1,4 +1,4 @@
-import { jsonLine, printable } from '../../core/base/printable.ts';
+import { jsonLine, printable } from '../../core/base/index.ts';
 import type { Decision } from '../../core/decision/index.ts';
 
 /** A URL that was refused, and why. */

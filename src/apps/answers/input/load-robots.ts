@@ -1,6 +1,5 @@
 import { originOf } from '../../../core/url/index.ts';
-import { DEFAULT_MAX_BODY_BYTES, isRobotsError } from '../../../core/base/index.ts';
-import { printable, quoted } from '../../../core/base/printable.ts';
+import { DEFAULT_MAX_BODY_BYTES, isRobotsError, printable, quoted } from '../../../core/base/index.ts';
 import { type Session, UsageError } from '../session.ts';
 import type { OriginPolicy } from '../../../core/decision/index.ts';
 import type { Dialect, RobotsFile } from '../../../core/rules/index.ts';

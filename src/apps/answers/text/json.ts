@@ -1,5 +1,4 @@
-import { omitUndefined } from '../../../core/base/index.ts';
-import { escapeForTerminal, SCHEMA_VERSION } from '../../../core/base/printable.ts';
+import { omitUndefined, escapeForTerminal, SCHEMA_VERSION } from '../../../core/base/index.ts';
 import type { OriginPolicy } from '../../../core/decision/index.ts';
 import type { PolicyData } from '../schema.ts';
 import type { TargetResult } from '../input/targets.ts';

@@ -1,10 +1,9 @@
 import type { Decision } from '../../../core/decision/index.ts';
-import { printable } from '../../../core/base/printable.ts';
 import type { ReportedDecision } from '../input/targets.ts';
 import { count } from './layout.ts';
 import { purposeSentence, ruleText } from './sentences.ts';
 import type { z } from 'zod';
-import { quote } from '../../../core/base/index.ts';
+import { quote, printable } from '../../../core/base/index.ts';
 
 /**
  * Reasons and error codes in words: one table for the command, the service's page, the tools for AI agents and replay.

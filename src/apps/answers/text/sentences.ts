@@ -2,7 +2,7 @@ import type { DecisionUsage, PolicyLifetime, PolicyNextAttempt } from '../../../
 import type { Suspect, Freshness, StatedLifetime } from '../../../core/lifecycle/index.ts';
 import type { MatchedGroup, MatchedRule, UsageSource } from '../../../core/rules/index.ts';
 import { ahead, count, truncateToWidth, duration } from './layout.ts';
-import { printable } from '../../../core/base/printable.ts';
+import { printable } from '../../../core/base/index.ts';
 
 /** Names the agent and the group that applies. `hasNoGroup`: there is a file, but no group of it applies. */
 export function agentSentence(agent: string, group: MatchedGroup | undefined, hasNoGroup: boolean): string {

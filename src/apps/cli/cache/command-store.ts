@@ -16,10 +16,9 @@ import {
 } from '../../../core/store/index.ts';
 import { RecordCodec } from '../../../core/store/record/record-codec.ts';
 import type { OnDamage, QuarantinedDatabase, StoreEntry } from '../../../stores/lmdb/lmdb.ts';
-import { DEFAULT_MAX_BODY_BYTES, mapConcurrent } from '../../../core/base/index.ts';
+import { DEFAULT_MAX_BODY_BYTES, mapConcurrent, quoted } from '../../../core/base/index.ts';
 import type { ParsedArguments } from '../frame/command.ts';
 import { isRedisUrl, openPathStore, storeExists } from '../frame/store-option.ts';
-import { quoted } from '../../../core/base/printable.ts';
 import { UsageError } from '../../answers/session.ts';
 import { readProfile, readStore } from '../frame/settings.ts';
 import { type RestoreRejection, SnapshotReader } from '../../../core/cache/snapshot.ts';

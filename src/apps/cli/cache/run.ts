@@ -1,11 +1,10 @@
 import { createInterface } from 'node:readline';
-import { omitUndefined } from '../../../core/base/index.ts';
+import { omitUndefined, jsonLine, printable, quoted } from '../../../core/base/index.ts';
 import { snapshotHeader } from '../../../core/cache/snapshot.ts';
 import { DEFAULT_ADDRESS_POLICY } from '../../../core/net/address-policy.ts';
 import { readOrigin } from '../../answers/input/load-robots.ts';
 import { type Session, UsageError } from '../../answers/session.ts';
 import { ago, ahead, count, definitions, duration, grid } from '../../answers/text/layout.ts';
-import { jsonLine, printable, quoted } from '../../../core/base/printable.ts';
 import { Output } from '../../answers/text/output.ts';
 import type { ImportLine, StoredLine } from '../../answers/schema.ts';
 import { productToken } from '../../../core/rules/index.ts';

@@ -1,4 +1,4 @@
-import { mapBatches } from '../../../core/base/index.ts';
+import { mapBatches, fileName, printable } from '../../../core/base/index.ts';
 import { decideOffline } from '../../answers/decide-offline.ts';
 import { type Session, UsageError } from '../../answers/session.ts';
 import {
@@ -20,7 +20,6 @@ import {
   truncatedSentence,
 } from '../../answers/text/sentences.ts';
 import { ago, ahead, count, definitions, duration, type Palette } from '../../answers/text/layout.ts';
-import { fileName, printable } from '../../../core/base/printable.ts';
 import { reasons, reasonText, whySentence } from '../../answers/text/reasons.ts';
 import { renderRecord } from '../../answers/text/json.ts';
 import { type ExitCode, exitCode, type ParsedArguments, interruptible } from '../frame/command.ts';

@@ -1,9 +1,8 @@
 import { colourChoice, onlineSettings, readFormat } from '../frame/settings.ts';
 import { profiles } from '../../../core/lifecycle/index.ts';
-import { isRobotsError, TimeSlice } from '../../../core/base/index.ts';
+import { isRobotsError, TimeSlice, fileName, jsonLine, printable, quoted } from '../../../core/base/index.ts';
 import { type ExitCode, exitCode, type ParsedArguments, interruptible } from '../frame/command.ts';
 import { count, type Palette, paletteFor } from '../../answers/text/layout.ts';
-import { fileName, jsonLine, printable, quoted } from '../../../core/base/printable.ts';
 import { ruleText } from '../../answers/text/sentences.ts';
 import { writeWhole } from '../../answers/text/output.ts';
 import { type Session, UsageError } from '../../answers/session.ts';

@@ -1,9 +1,8 @@
-import { causesOf } from '../../../core/base/index.ts';
+import { causesOf, printable } from '../../../core/base/index.ts';
 import type { Decision, DecisionUsage, Purpose } from '../../../core/decision/index.ts';
 import { refusalIn } from '../../../guards/shared/index.ts';
 import { makePageFetch } from '../../../guards/fetch/page-fetch.ts';
 import { count, instant } from '../../answers/text/layout.ts';
-import { printable } from '../../../core/base/printable.ts';
 import { statementText } from '../../answers/text/sentences.ts';
 import { pageDirectives, type PageDirectives } from '../../../core/rules/index.ts';
 import type { PageFetchResult } from '../../answers/schema.ts';

@@ -7,7 +7,7 @@ import {
 } from '../../answers/explanation.ts';
 import type { ReportedDecision } from '../../answers/input/targets.ts';
 import { count, definitions, type Palette, truncateToWidth } from '../../answers/text/layout.ts';
-import { fileName, printable } from '../../../core/base/printable.ts';
+import { fileName, printable } from '../../../core/base/index.ts';
 import { ruleText } from '../../answers/text/sentences.ts';
 import type { Decision } from '../../../core/decision/index.ts';
 import { type RobotsFile, usage } from '../../../core/rules/index.ts';

@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../../core/base/index.ts';
+import { omitUndefined, jsonLine } from '../../../core/base/index.ts';
 import type { Purpose } from '../../../core/decision/index.ts';
 import { profiles } from '../../../core/lifecycle/index.ts';
 import { parseRobots } from '../../../core/rules/index.ts';
@@ -6,7 +6,6 @@ import { deciderByFile, fileSource, truncationWarning, usageFor } from '../../an
 import { explainFile, explainUrl, type UrlExplanation } from '../../answers/explanation.ts';
 import { isUndecided, isUnwanted } from '../../answers/input/targets.ts';
 import { type Session, UsageError } from '../../answers/session.ts';
-import { jsonLine } from '../../../core/base/printable.ts';
 import { policyRecord } from '../../answers/text/json.ts';
 import { writeWhole } from '../../answers/text/output.ts';
 import { readOrigin, readRobots } from '../../answers/input/load-robots.ts';

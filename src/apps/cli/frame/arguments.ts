@@ -1,9 +1,8 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 import type { Command, CommandOption, ParsedArguments } from './command.ts';
 import { commonOptions } from './options.ts';
-import { quoted } from '../../../core/base/printable.ts';
 import { UsageError } from '../../answers/session.ts';
-import { closestChoice, omitUndefined, isWithinEditDistance } from '../../../core/base/index.ts';
+import { closestChoice, omitUndefined, isWithinEditDistance, quoted } from '../../../core/base/index.ts';
 
 /**
  * Parses the arguments of `command` with the option table of the command.

@@ -1,5 +1,5 @@
 import { type Session, UsageError } from '../../answers/session.ts';
-import { quoted } from '../../../core/base/printable.ts';
+import { quoted } from '../../../core/base/index.ts';
 import { definitions, widthOf, wrap } from '../../answers/text/layout.ts';
 import { writeWhole } from '../../answers/text/output.ts';
 import {

@@ -3,7 +3,7 @@ import type { Target, InputError, ReportedDecision, TargetResult } from '../../a
 import type { Session } from '../../answers/session.ts';
 import { type Palette, paletteFor, truncateToWidth, widthOf } from '../../answers/text/layout.ts';
 import { Output, type Progress, progressOn } from '../../answers/text/output.ts';
-import { printable, withoutUserinfo } from '../../../core/base/printable.ts';
+import { printable, withoutUserinfo } from '../../../core/base/index.ts';
 import { type ParsedArguments, type ResultExitCode, exitCode, mostSevere } from './command.ts';
 import type { Format } from './options.ts';
 import { colourChoice } from './settings.ts';

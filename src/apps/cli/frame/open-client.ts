@@ -1,4 +1,4 @@
-import { DEFAULT_AGENT, isRobotsError, omitUndefined } from '../../../core/base/index.ts';
+import { DEFAULT_AGENT, isRobotsError, omitUndefined, printable } from '../../../core/base/index.ts';
 import { platform } from '#platform';
 import type { RobotsStore, StoreEvent } from '../../../core/store/index.ts';
 import type { QuarantinedDatabase } from '../../../stores/lmdb/lmdb.ts';
@@ -6,7 +6,6 @@ import type { PolicyOptions, RobotsClient, RobotsClientOptions } from '../../../
 import type { OriginPolicy, Purpose } from '../../../core/decision/index.ts';
 import type { PolicyClient } from '../../answers/input/load-robots.ts';
 import { count } from '../../answers/text/layout.ts';
-import { printable } from '../../../core/base/printable.ts';
 import { type Session, UsageError } from '../../answers/session.ts';
 import type { EvidenceFile } from '../../../extras/evidence/index.ts';
 import type { ProxyDispatcher, ProxySettings } from '../../../core/net/index.ts';

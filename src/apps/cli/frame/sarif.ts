@@ -1,7 +1,6 @@
 import { isAbsolute, relative, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { VERSION } from '../../../core/base/index.ts';
-import { escapeForTerminal } from '../../../core/base/printable.ts';
+import { VERSION, escapeForTerminal } from '../../../core/base/index.ts';
 
 /** The content of a SARIF log that depends on the command. */
 export interface SarifRun {

@@ -1,5 +1,5 @@
 import { type ColourChoice, type Palette, paletteFor, widthOf } from '../../answers/text/layout.ts';
-import { quoted } from '../../../core/base/printable.ts';
+import { quoted } from '../../../core/base/index.ts';
 import { isPurpose, type Purpose } from '../../../core/decision/decision.ts';
 import { type ProfileName, profileNames } from '../../../core/lifecycle/profile.ts';
 import { productToken } from '../../../core/rules/agent.ts';

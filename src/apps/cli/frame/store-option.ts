@@ -2,8 +2,7 @@ import { existsSync } from 'node:fs';
 import { extname, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { EmbeddedStore, OnDamage } from '../../../stores/lmdb/lmdb.ts';
-import { causesOf, RobotsInvalidOptionsError } from '../../../core/base/index.ts';
-import { printable } from '../../../core/base/printable.ts';
+import { causesOf, RobotsInvalidOptionsError, printable } from '../../../core/base/index.ts';
 
 /** The beginning of a `--store` that names a file of SQLite. */
 const SQLITE = 'sqlite:';

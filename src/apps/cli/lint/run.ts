@@ -3,7 +3,7 @@ import { profiles } from '../../../core/lifecycle/index.ts';
 import { absenceOf, type LoadedRobots, readsStdin, RobotsLoader } from '../../answers/input/load-robots.ts';
 import { type Session, UsageError } from '../../answers/session.ts';
 import { count, type Palette, wrap } from '../../answers/text/layout.ts';
-import { fileName, jsonLine, printable } from '../../../core/base/printable.ts';
+import { fileName, jsonLine, printable } from '../../../core/base/index.ts';
 import { Output } from '../../answers/text/output.ts';
 import type { LintLine } from '../../answers/schema.ts';
 import { type Dialect, lint, parseRobots, type Severity } from '../../../core/rules/index.ts';

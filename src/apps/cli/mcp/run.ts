@@ -1,9 +1,8 @@
-import { VERSION } from '../../../core/base/index.ts';
+import { VERSION, printable } from '../../../core/base/index.ts';
 import { makePageFetch } from '../../../guards/fetch/page-fetch.ts';
 import { connectStdio, loadSdk } from '../../mcp/connect-stdio.ts';
 import { makeTools } from '../../mcp/tools.ts';
 import { type Session, UsageError } from '../../answers/session.ts';
-import { printable } from '../../../core/base/printable.ts';
 import {
   type ParsedArguments,
   type ExitCode,

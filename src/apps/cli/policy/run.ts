@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../../core/base/index.ts';
+import { omitUndefined, jsonLine, printable, quoted } from '../../../core/base/index.ts';
 import type {
   OriginPacing,
   OriginPolicy,
@@ -16,7 +16,6 @@ import {
 } from '../../answers/text/sentences.ts';
 import { ago, ahead, count, definitions, instant, type Palette } from '../../answers/text/layout.ts';
 import { cause, whySentence } from '../../answers/text/reasons.ts';
-import { jsonLine, printable, quoted } from '../../../core/base/printable.ts';
 import { policyRecord } from '../../answers/text/json.ts';
 import { writeWhole } from '../../answers/text/output.ts';
 import { readOrigin } from '../../answers/input/load-robots.ts';

@@ -1,4 +1,4 @@
-import { DEFAULT_CONCURRENCY, isRobotsError, mapBatches } from '../../../core/base/index.ts';
+import { DEFAULT_CONCURRENCY, isRobotsError, mapBatches, jsonLine } from '../../../core/base/index.ts';
 import type { Decision } from '../../../core/decision/index.ts';
 import {
   ListPosition,
@@ -12,7 +12,6 @@ import { openList } from '../../answers/input/load-robots.ts';
 import type { Session } from '../../answers/session.ts';
 import { count } from '../../answers/text/layout.ts';
 import { cause } from '../../answers/text/reasons.ts';
-import { jsonLine } from '../../../core/base/printable.ts';
 import { looksNote } from '../../answers/text/sentences.ts';
 import { DistinctOrigins, originOf } from '../../../core/url/index.ts';
 import { type ParsedArguments, type ExitCode, exitCode, interruptible } from '../frame/command.ts';

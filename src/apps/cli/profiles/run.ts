@@ -9,7 +9,7 @@ import {
 } from '../../../core/lifecycle/index.ts';
 import { dialects, type DialectTraits } from '../../../core/rules/dialect.ts';
 import { definitions, duration, grid, type Palette, wrap } from '../../answers/text/layout.ts';
-import { jsonLine, quoted, type Unversioned } from '../../../core/base/printable.ts';
+import { jsonLine, quoted, type Unversioned } from '../../../core/base/index.ts';
 import { writeWhole } from '../../answers/text/output.ts';
 import { type Session, UsageError } from '../../answers/session.ts';
 import { type ParsedArguments, type ExitCode, exitCode } from '../frame/command.ts';

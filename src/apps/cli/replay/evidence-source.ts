@@ -1,8 +1,7 @@
 import type { Readable } from 'node:stream';
-import { isRobotsError } from '../../../core/base/index.ts';
+import { isRobotsError, printable } from '../../../core/base/index.ts';
 import type { ReadLine, Replay, ReplayedLine } from '../../../extras/evidence/replay.ts';
 import { ListPosition } from '../../answers/input/targets.ts';
-import { printable } from '../../../core/base/printable.ts';
 import { UsageError } from '../../answers/session.ts';
 
 /** Maximum length of a line, in characters. */

@@ -4,13 +4,12 @@ import {
   type ReplayDifference,
   type ReplayReport,
 } from '../../../extras/evidence/replay.ts';
-import { isRobotsError, omitUndefined } from '../../../core/base/index.ts';
+import { isRobotsError, omitUndefined, quoted } from '../../../core/base/index.ts';
 import { locate, type LocatedUrl, originOf } from '../../../core/url/index.ts';
 import { type Session, UsageError } from '../../answers/session.ts';
 import { openList, readsStdin } from '../../answers/input/load-robots.ts';
 import { count, paletteFor } from '../../answers/text/layout.ts';
 import { Output, type Progress, progressOn } from '../../answers/text/output.ts';
-import { quoted } from '../../../core/base/printable.ts';
 import { type ParsedArguments, type ExitCode, exitCode, interruptible } from '../frame/command.ts';
 import { colourChoice, readAgents, readFormat, readProfile } from '../frame/settings.ts';
 import { EvidenceSource } from './evidence-source.ts';

@@ -10,7 +10,7 @@ import type { Bodies, ReplayedDecision, ReplayedLine } from '../../../extras/evi
 import type { LocatedUrl } from '../../../core/url/index.ts';
 import type { UrlHistoryLine } from '../../answers/schema.ts';
 import { count, instant, type Palette } from '../../answers/text/layout.ts';
-import { jsonLine, printable } from '../../../core/base/printable.ts';
+import { jsonLine, printable } from '../../../core/base/index.ts';
 import { reasons } from '../../answers/text/reasons.ts';
 import { purposeSentence, ruleText } from '../../answers/text/sentences.ts';
 

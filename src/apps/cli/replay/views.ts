@@ -13,10 +13,9 @@ import type {
   ReplayLine,
   ReplayReportLine,
 } from '../../answers/schema.ts';
-import { omitUndefined } from '../../../core/base/index.ts';
+import { omitUndefined, jsonLine, printable } from '../../../core/base/index.ts';
 import { UsageError } from '../../answers/session.ts';
 import { count, type Palette, duration, instant } from '../../answers/text/layout.ts';
-import { jsonLine, printable } from '../../../core/base/printable.ts';
 import type { LocatedUrl } from '../../../core/url/index.ts';
 import { UrlHistory, decisionText } from './url-history.ts';
 

@@ -1,7 +1,7 @@
 import { type ParsedArguments, type ExitCode, exitCode, waitForShutdown } from '../frame/command.ts';
 import { openClient } from '../frame/open-client.ts';
 import { assertNoOperand, readWholeNumber, onlineSettings } from '../frame/settings.ts';
-import { printable, quoted } from '../../../core/base/printable.ts';
+import { printable, quoted } from '../../../core/base/index.ts';
 import { writeWhole } from '../../answers/text/output.ts';
 import { type Session, UsageError } from '../../answers/session.ts';
 import { accessLog, DEFAULT_LIMITS, type Service, type ServiceLimits } from '../../serve/exchange.ts';

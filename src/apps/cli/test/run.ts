@@ -13,7 +13,7 @@ import { fileSource, truncationWarning, notATarget, tokensOf } from '../../answe
 import { type Session, UsageError } from '../../answers/session.ts';
 import { agentSentence, looksSentence, ruleText } from '../../answers/text/sentences.ts';
 import { count, type Palette, paletteFor } from '../../answers/text/layout.ts';
-import { fileName, jsonLine, printable, type Unversioned, quoted } from '../../../core/base/printable.ts';
+import { fileName, jsonLine, printable, type Unversioned, quoted } from '../../../core/base/index.ts';
 import { Output } from '../../answers/text/output.ts';
 import type { TestLine } from '../../answers/schema.ts';
 import { originOf } from '../../../core/url/index.ts';

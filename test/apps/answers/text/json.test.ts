@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Decision } from '../../../../src/core/decision/index.ts';
-import { jsonLine } from '../../../../src/core/base/printable.ts';
+import { jsonLine } from '../../../../src/core/base/index.ts';
 import { renderRecord } from '../../../../src/apps/answers/text/json.ts';
 import fc from '../../../support/fast-check.ts';
 

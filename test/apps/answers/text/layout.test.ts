@@ -6,7 +6,7 @@ import {
   widthOf,
   wrap,
 } from '../../../../src/apps/answers/text/layout.ts';
-import { fileName, printable, quoted } from '../../../../src/core/base/printable.ts';
+import { fileName, printable, quoted } from '../../../../src/core/base/index.ts';
 
 describe('the width of an output', () => {
   it.each([
