@@ -56,7 +56,7 @@ export interface Row {
   readonly ratio: string;
   readonly bar: string;
   readonly held: boolean;
-  /** Measured twice, and missed once: the distance to the bar is within the noise of the machine. */
+  /** Measured twice, and held once: the distance to the bar is within the noise of the machine. */
   readonly noisy?: boolean;
   /** What the first page calls it, where it quotes the ratio. */
   readonly quotedAs?: string;
@@ -71,7 +71,7 @@ export function tableOf(rows: readonly Row[]): string {
       ours,
       peer,
       ratio,
-      held ? bar : `${bar}: ${noisy === true ? 'missed once of two' : '**missed**'}`,
+      noisy === true ? `${bar}: missed once of two` : held ? bar : `${bar}: **missed**`,
     ]),
   ]);
 }

@@ -3,7 +3,7 @@ import { tableOf } from './measure.ts';
 import { lineOf, quoted, renewed, rewritten, sectionOf, withNoise } from './report.ts';
 
 const row = { what: 'a question', ours: '2 ns', peer: '8 ns', ratio: '4.0 ×', bar: '≥ 5 ×', held: false };
-const order = ['first', 'warm', 'cold'];
+const order = ['first', 'warm', 'store-cost'];
 const tables = '# Bench\n\n<!-- measured -->\n\n<!-- end -->\n\n## Rest\n';
 
 describe('The tables', () => {
@@ -12,14 +12,14 @@ describe('The tables', () => {
   test('A part that is measured again replaces its own table, and leaves those of other parts', () => {
     const both = renewed(
       tables,
-      [sectionOf('cold', 'on A', [row]), sectionOf('first', 'on A', [{ ...row, what: 'old' }])],
+      [sectionOf('store-cost', 'on A', [row]), sectionOf('first', 'on A', [{ ...row, what: 'old' }])],
       order,
     );
     const again = renewed(both, [sectionOf('first', 'on B', [{ ...row, what: 'new' }])], order);
     expect(again).toBe(
       '# Bench\n\n<!-- measured -->\n\n' +
         `### \`first\`\n\non B\n\n${table('new')}\n\n` +
-        '### `cold`\n\non A\n\n' +
+        '### `store-cost`\n\non A\n\n' +
         '| what       | canfetch | peer | ratio | bar               |\n' +
         '| ---------- | -------- | ---- | ----- | ----------------- |\n' +
         '| a question | 2 ns     | 8 ns | 4.0 × | ≥ 5 ×: **missed** |\n\n' +
@@ -49,10 +49,11 @@ test('A bar that is missed in one of two measurements is within the noise', () =
   const [noisy, missed] = withNoise([row, other], [{ ...row, held: true }, other]);
   expect(tableOf([noisy ?? row])).toContain('≥ 5 ×: missed once of two |');
   expect(missed).toEqual(other);
-  expect(withNoise([{ ...row, held: true }], [row])).toEqual([{ ...row, held: true }]);
+  expect(withNoise([{ ...row, held: true }], [row])).toEqual([{ ...row, held: true, noisy: true }]);
 });
 
 test('A row is one line for those who watch, and says when its bar is missed', () => {
   expect(lineOf(row)).toBe('a question: 2 ns · 8 ns · 4.0 × (bar ≥ 5 ×, MISSED)');
+  expect(lineOf({ ...row, noisy: true })).toBe('a question: 2 ns · 8 ns · 4.0 × (bar ≥ 5 ×, within noise)');
   expect(lineOf({ ...row, peer: '', bar: '', held: true })).toBe('a question: 2 ns · 4.0 ×');
 });

@@ -7,7 +7,7 @@ export interface MeasuredPart {
 }
 
 const MEASURED = /(<!-- measured -->\n)(.*)(\n<!-- end -->)/s;
-const HEADING = /^### `(\w+)`\n/;
+const HEADING = /^### `([\w-]+)`\n/;
 
 /** A page with other text between its marks. */
 export function rewritten(page: string, rewrite: (before: string) => string): string {
@@ -49,16 +49,16 @@ export function quoted(page: string, rows: readonly Row[]): string {
   return text;
 }
 
-/** Rows that were measured, and measured again because a bar was missed. A bar that was held the second time is noise. */
+/** Rows that were measured, and measured again because a bar was missed. What was held once and missed once is noise. */
 export function withNoise(rows: readonly Row[], again: readonly Row[]): Row[] {
   return rows.map((row) => {
-    const noisy = !row.held && again.some(({ what, held }) => what === row.what && held);
+    const noisy = again.some(({ what, held }) => what === row.what && held !== row.held);
     return noisy ? { ...row, noisy } : row;
   });
 }
 
 /** A row as one line, for those who watch. */
-export function lineOf({ what, ours, peer, ratio, bar, held }: Row): string {
+export function lineOf({ what, ours, peer, ratio, bar, held, noisy }: Row): string {
   const found = [ours, peer, ratio].filter((cell) => cell !== '').join(' · ');
-  return `${what}: ${found}${bar === '' ? '' : ` (bar ${bar}${held ? '' : ', MISSED'})`}`;
+  return `${what}: ${found}${bar === '' ? '' : ` (bar ${bar}${noisy === true ? ', within noise' : held ? '' : ', MISSED'})`}`;
 }
