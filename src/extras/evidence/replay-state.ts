@@ -7,6 +7,7 @@ import {
   usageOf,
 } from '../../core/decision/index.ts';
 import {
+  classifyStatus,
   reinterpretLatest,
   type Profile,
   profiles,
@@ -144,7 +145,9 @@ export class ReplayState {
   #attempted(recorded: AttemptEntry): EntryFault | undefined {
     const [known, other] = this.#at(recorded.origin);
     if (known === undefined) return 'unknown-profile';
-    const { outcome: kind, body, sha256 } = recorded;
+    const { outcome: kind, body, sha256, origin, status = 0 } = recorded;
+    const readsFile = origin.startsWith('ftp:') || classifyStatus(status, known.profile) === 'rules';
+    if (kind === 'success' && !readsFile) return 'unexpected-body';
     if (kind !== 'success' && (body ?? (kind === 'not-modified' ? undefined : sha256)) !== undefined)
       return 'unexpected-body';
     const outcome = outcomeOf(recorded, this.#bodyOf);

@@ -50,7 +50,7 @@ export type ReplayedDecision = Pick<
  * - `missing-run`: the entry is of a run that the file does not have.
  * - `changed-lines`: the lines of the run do not have the digest that its end states.
  * - `missing-body`: the bytes of the entry's digest are not in the file.
- * - `unexpected-body`: the entry has bytes that its outcome cannot have.
+ * - `unexpected-body`: the entry has bytes that its status, or its outcome, cannot have.
  * - `impossible-times`: no jitter makes the recorded times.
  * - `unknown-profile`: the entry names a profile that is not described.
  */

@@ -235,11 +235,11 @@ describe('a line', () => {
     expect(differences).toContainEqual(expect.objectContaining({ line: DECISION, fault: 'missing-run' }));
   });
 
-  it('of a 404 cannot have a body', async () => {
+  it.each(['unavailable', 'success'])('of a 404 cannot have a body: %s', async (outcome) => {
     const { client, recording } = recorded({}, () => new Response('not found', { status: 404 }));
     await client.check('https://a.example/');
     const sha256 = createHash('sha256').update('Disallow: /').digest('hex');
-    const lines = doctored(recording.lines(), 2, { body: 'Disallow: /', sha256 });
+    const lines = doctored(recording.lines(), 2, { outcome, body: 'Disallow: /', sha256 });
     expect((await replayed(lines)).differences).toContainEqual(
       expect.objectContaining({ line: 2, fault: 'unexpected-body' }),
     );

@@ -225,7 +225,7 @@ const FAULTS: Readonly<Record<Extract<ReplayDifference, { kind: 'entry' }>['faul
     'the lines of its run were changed, added or removed: they do not have the digest that it states',
   'unknown-profile': 'it names a profile that is not described',
   'missing-body': 'the bytes of its digest are not in the file before it',
-  'unexpected-body': 'it has bytes, which such an outcome cannot have',
+  'unexpected-body': 'it has bytes, which such a response cannot have',
   'impossible-times': 'no jitter makes its times',
 };
 
