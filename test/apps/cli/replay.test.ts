@@ -99,6 +99,12 @@ describe('replay', () => {
     ]);
   });
 
+  it('takes a file without lines, as a rotation makes it, beside others', async () => {
+    const empty = doctored(readFileSync(file, 'utf8'), '');
+    const { code, stdout } = await cli(['replay', file, empty]);
+    expect([code, stdout]).toEqual([0, expect.stringContaining('4 decisions of 1 run: all as recorded')]);
+  });
+
   it('lists a doctored decision with both reasons', async () => {
     const path = doctored(
       '"allowed":true,"state":"rules","reason":"no-rule"',

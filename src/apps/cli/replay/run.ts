@@ -168,9 +168,10 @@ class Listing {
   }
 
   async finish(bodies: Bodies): Promise<ExitCode> {
-    const empty = this.sources.find(({ replay }) => replay.report().entries === 0);
-    if (empty !== undefined)
-      throw new UsageError(`Expected evidence, got an empty file: ${quoted(empty.name)}`);
+    // A file that was started by a rotation may be empty still.
+    const [first] = this.sources;
+    if (first !== undefined && this.#total().entries === 0)
+      throw new UsageError(`Expected evidence, got an empty file: ${quoted(first.name)}`);
     await this.flush();
     const last = this.#view.finish(this.#total(), bodies);
     if (last.length > 0) await this.#output.write(last);
