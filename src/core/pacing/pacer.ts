@@ -278,6 +278,7 @@ export class Pacer implements Permits {
       done: (response) => {
         // The caller sends the request, so its start is not observed.
         request.hasStarted = true;
+        request.at = Math.max(request.at, this.#startOf(request, response));
         permit.done(response);
         if (!isReported) this.#options.onBookedRequest?.(this.#sentRequest(request, response));
         isReported = true;
@@ -286,14 +287,18 @@ export class Pacer implements Permits {
     };
   }
 
-  #sentRequest(
-    { url, decision, pace, at }: PacedRequest,
-    { status, headers, error }: PageResponse = {},
-  ): SentRequest {
+  /** When the request of a booking was sent: as the caller says, else at its time. Not later than now. */
+  #startOf({ at }: PacedRequest, { startedAt = NaN }: PageResponse = {}): number {
+    return Math.min(Number.isFinite(startedAt) ? this.#clock.monotonicMs(startedAt) : at, this.now());
+  }
+
+  #sentRequest(request: PacedRequest, response: PageResponse = {}): SentRequest {
+    const { url, decision, pace } = request;
+    const { status, headers, error } = response;
     return omitUndefined({
       url,
       origin: decision.origin,
-      startedAt: Math.min(this.#clock.epochMs(at), this.#options.clock.now()),
+      startedAt: Math.round(this.#clock.epochMs(this.#startOf(request, response))),
       status,
       error: status === undefined && error !== undefined ? codeOf(error) : undefined,
       retryAfter: asksForPause(status) ? fieldLines(headers, 'retry-after') : undefined,

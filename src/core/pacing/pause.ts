@@ -10,6 +10,11 @@ export interface PageResponse {
   readonly headers?: HeaderFields;
   /** Why there was no response. */
   readonly error?: unknown;
+  /**
+   * Of a booking: when the request was sent, in epoch ms. If that was late, the gap to the next one counts from then.
+   * @default the time of the booking
+   */
+  readonly startedAt?: number;
 }
 
 /** What may begin a pause, or lengthen one. */

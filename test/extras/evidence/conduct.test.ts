@@ -119,6 +119,23 @@ describe('the crawler’s own delays', () => {
     expect(made.early()).toEqual([]);
   });
 
+  it.each([
+    ['late', 400, 1_000],
+    ['in the future', 5_000, 1_000],
+    ['at no time', NaN, 600],
+  ])('count from when the request of a booking was sent: %s', async (_, late, waitMs) => {
+    const { client, clock, recording, start } = recorded();
+    const book = () => client.reserve(`${A}/page`, undefined, { defaultDelayMs: 1_000 });
+    const first = await book();
+    if (first.status !== 'booked') throw new Error('not booked');
+    await clock.advance(first.waitMs + 400);
+    first.done({ status: 200, startedAt: first.at + late });
+    const startedAt = waitMs === 1_000 ? clock.now() : first.at;
+    expect(recording.ofType('request')).toMatchObject([{ startedAt }]);
+    expect(startedAt).toBeGreaterThan(start);
+    expect(await book()).toMatchObject({ status: 'booked', waitMs });
+  });
+
   it('are kept by guards and bookings', async () => {
     const made = recorded(undefined, { clock: virtualClock({ autoAdvance: true }) });
     const get = guardFetch(async (_url: string) => new Response('a page'), made.client, {
