@@ -15,3 +15,24 @@ export function fieldLines(headers: HeaderFields | undefined, name: string): str
   if (Array.isArray(field)) return field.join(', ');
   return typeof field === 'string' ? field : undefined;
 }
+
+/** A price is the site's text: longer ones are truncated. */
+const MAX_PRICE_CHARACTERS = 200;
+
+/** The price that a 402 states: Cloudflare's `crawler-price`, or the first that x402 accepts (`payment-required`). */
+export function priceIn(headers: HeaderFields | undefined): string | undefined {
+  const price = fieldLines(headers, 'crawler-price') ?? offerIn(fieldLines(headers, 'payment-required'));
+  return price?.slice(0, MAX_PRICE_CHARACTERS);
+}
+
+function offerIn(field: string | undefined): string | undefined {
+  if (field === undefined) return undefined;
+  try {
+    const accepts: unknown = Reflect.get(Object(JSON.parse(atob(field))), 'accepts');
+    const offer: unknown = Array.isArray(accepts) ? accepts[0] : undefined;
+    const parts = ['amount', 'asset', 'network'].map((name) => Reflect.get(Object(offer), name) as unknown);
+    return parts.filter((part) => typeof part === 'string').join(' ') || undefined;
+  } catch {
+    return undefined;
+  }
+}

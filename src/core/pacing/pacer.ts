@@ -7,7 +7,7 @@ import {
   yieldToEventLoop,
 } from '../base/index.ts';
 import type { Decision, OriginPacing, Pause, SentRequest } from '../decision/index.ts';
-import { asksForPause, fieldLines } from '../lifecycle/index.ts';
+import { asksForPause, fieldLines, priceIn } from '../lifecycle/index.ts';
 import { RobotsDeferredError } from './deferred.ts';
 import { type FleetSchedule, Punctuality } from './fleet-slots.ts';
 import { type Gap, gapOf } from './gap.ts';
@@ -303,6 +303,7 @@ export class Pacer implements Permits {
       error: status === undefined && error !== undefined ? codeOf(error) : undefined,
       retryAfter: asksForPause(status) ? fieldLines(headers, 'retry-after') : undefined,
       challenge: fieldLines(headers, 'cf-mitigated'),
+      price: status === 402 ? priceIn(headers) : undefined,
       pacing: { defaultDelayMs: pace.defaultDelayMs, minDelayMs: pace.minDelayMs },
     });
   }

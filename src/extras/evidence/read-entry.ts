@@ -200,6 +200,7 @@ const CHECKS: ReadonlyMap<unknown, Check> = new Map<EvidenceLine['type'], Check>
       error: optional(text),
       refused: optional(oneOf(['ERR_ROBOTS_USAGE'])),
       retryAfter: optional(text),
+      price: optional(text),
       pacing: optional(having({ defaultDelayMs: number, minDelayMs: number })),
     }),
   ],

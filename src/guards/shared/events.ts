@@ -7,11 +7,12 @@ import {
   type RedirectChain,
   type SentRequest,
 } from '../../core/decision/index.ts';
+import { priceIn } from '../../core/lifecycle/index.ts';
 import { locate } from '../../core/url/index.ts';
 import type { GuardSettings } from './options.ts';
 import type { GuardClientAdapter } from './client.ts';
 import type { Refusal } from './refusal-errors.ts';
-import { fieldOf, priceIn, type ResponseFields, retryAfterOf } from './headers.ts';
+import { fieldOf, type ResponseFields, retryAfterOf } from './headers.ts';
 
 const ABOUT_REQUEST: DecisionContext = Object.freeze({ request: true });
 

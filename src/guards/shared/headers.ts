@@ -37,27 +37,6 @@ export function retryAfterOf(status: number, headers: ResponseFields): string | 
   return asksForPause(status) ? fieldLines(headers, 'retry-after') : undefined;
 }
 
-/** A price is the site's text: longer ones are truncated. */
-const MAX_PRICE_CHARACTERS = 200;
-
-/** The price that a 402 states: Cloudflare's `crawler-price`, or the first that x402 accepts (`payment-required`). */
-export function priceIn(headers: ResponseFields): string | undefined {
-  const price = fieldOf(headers, 'crawler-price') ?? offerIn(fieldOf(headers, 'payment-required'));
-  return price?.slice(0, MAX_PRICE_CHARACTERS);
-}
-
-function offerIn(field: string | null): string | undefined {
-  if (field === null) return undefined;
-  try {
-    const accepts: unknown = Reflect.get(Object(JSON.parse(atob(field))), 'accepts');
-    const offer: unknown = Array.isArray(accepts) ? accepts[0] : undefined;
-    const parts = ['amount', 'asset', 'network'].map((name) => Reflect.get(Object(offer), name) as unknown);
-    return parts.filter((part) => typeof part === 'string').join(' ') || undefined;
-  } catch {
-    return undefined;
-  }
-}
-
 function isFields(headers: ResponseFields): headers is Fields {
   return typeof headers.get === 'function';
 }

@@ -143,8 +143,9 @@ describe('the crawler’s own delays', () => {
     });
     await Promise.all([1, 2, 3].map((page) => get(`${A}/${page}`)));
     const booking = await made.client.reserve(`${A}/4`);
-    if (booking.status === 'booked') booking.done({ status: 200 });
-    expect(made.recording.ofType('request')).toHaveLength(4);
+    const headers = { 'crawler-price': 'USD 1' };
+    if (booking.status === 'booked') booking.done({ status: 402, headers });
+    expect(made.recording.ofType('request')).toMatchObject([{}, {}, {}, { status: 402, price: 'USD 1' }]);
     const early = earlyStarts(made.recording.lines());
     // It was done before its time.
     expect(early).toMatchObject([{ url: `${A}/4`, reason: 'min-delay' }]);

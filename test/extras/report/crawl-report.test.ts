@@ -303,12 +303,13 @@ describe('crawlReport', () => {
       new Response(null, { status: 402, headers: { 'crawler-price': 'USD 0.01' } });
     const paid = guardFetch(unpaid, client);
     await paid('https://a.example/1');
-    await paid('https://a.example/2');
+    expect(report.responses()).toMatchObject([{ sent: 1, price: 'USD 0.01' }]);
+    const booking = await client.reserve('https://a.example/2');
+    if (booking.status === 'booked') booking.done({ status: 402, headers: { 'crawler-price': 'USD 0.02' } });
     expect(report.totals()).toMatchObject({ sent: 2, refused: 0, paymentRequired: 2 });
-    expect(report.responses()).toMatchObject([{ sent: 2, price: 'USD 0.01' }]);
     expect(String(report)).toBe(
-      '2 requests sent, 0 refused, 2 answered by 402 (payment required)\n' +
-        'REFUSED BY THE SITE, although robots.txt did not refuse: https://a.example (2 × 402, price USD 0.01)\n',
+      '2 requests sent, 0 refused, 2 answered by 402 (payment required), 1 question\n' +
+        'REFUSED BY THE SITE, although robots.txt did not refuse: https://a.example (2 × 402, price USD 0.02)\n',
     );
   });
 

@@ -167,6 +167,8 @@ export interface RequestEntry extends OriginEntryBase {
   readonly refused?: 'ERR_ROBOTS_USAGE';
   /** The field `Retry-After` of a 429 or 503. */
   readonly retryAfter?: string;
+  /** The price that a 402 names. */
+  readonly price?: string;
   /** The crawler's own delays, if the request was paced. */
   readonly pacing?: OwnDelays;
 }

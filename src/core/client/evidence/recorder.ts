@@ -175,7 +175,8 @@ export class Recorder implements RecordObserver {
     this.#write({ type: 'ignored', ...this.#stamp(), origin, url: urlWithoutUserinfo(url), because });
   }
 
-  onRequest({ origin, url, startedAt, status, error, refused, retryAfter, pacing }: SentRequest): void {
+  onRequest(request: SentRequest): void {
+    const { origin, url, startedAt, status, error, refused, retryAfter, price, pacing } = request;
     const entry: Mutable<RequestEntry> = {
       type: 'request',
       at: this.#clock.now(),
@@ -189,6 +190,7 @@ export class Recorder implements RecordObserver {
     if (error !== undefined) entry.error = error;
     if (refused !== undefined) entry.refused = refused;
     if (retryAfter !== undefined) entry.retryAfter = retryAfter;
+    if (price !== undefined) entry.price = price;
     if (pacing !== undefined) entry.pacing = pacing;
     this.#write(entry);
   }
