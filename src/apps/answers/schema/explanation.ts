@@ -103,12 +103,7 @@ export const explanation: Schema<ExplanationResult> = object<ExplanationResult>(
   lifetimeReason: text.optional(),
   cause: text.optional().describe('What the last request for robots.txt came to, when it failed'),
   policy: policyData,
-  lines: fileParts.lines.optional(),
-  groups: fileParts.groups.optional(),
-  otherRecords: fileParts.otherRecords.optional(),
-  sitemaps: fileParts.sitemaps.optional(),
-  diagnostics: fileParts.diagnostics.optional(),
-  groupRanges: fileParts.groupRanges.optional(),
+  ...object<FileParts>(fileParts).partial().shape,
 });
 
 /** The response of `POST /v1/explain`. */
