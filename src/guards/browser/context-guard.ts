@@ -46,11 +46,11 @@ export interface BrowserContextGuard<Page> extends AsyncDisposable {
   dispose(): Promise<void>;
 }
 
-/** Called when a request has ended. `isIt` finds the request. */
-export type NavigationEndListener = (
-  end: 'finished' | 'failed',
-  isIt: (request: PausedRequest) => boolean,
-) => void;
+/** What a browser shows of a request that the guard let go. */
+export type NavigationEvent = 'sent' | 'finished' | 'failed';
+
+/** Called with what has become of a request. `isIt` finds the request. */
+export type NavigationListener = (event: NavigationEvent, isIt: (request: PausedRequest) => boolean) => void;
 
 export interface ContextSetup {
   /** Runs in each document of the context, before the scripts of the document. */
@@ -72,10 +72,10 @@ export interface ContextLibrary<Page> {
   prepare(setup: ContextSetup): Promise<void>;
   onceClosed(listener: () => void): void;
   /**
-   * Calls `listener` when a request has ended. It has failed also when its page or frame is gone, or another navigation
-   * began. Returns a function that removes the listener.
+   * Calls `listener` when a request was sent, and when it has ended. It has failed also when its page or frame is gone, or
+   * another navigation began. Returns a function that removes the listener.
    */
-  onNavigationEnd(listener: NavigationEndListener): Promise<() => void>;
+  onNavigation(listener: NavigationListener): Promise<() => void>;
   /** The id of the main frame of a page; `undefined` when the page is closed. */
   mainFrameOf(page: Page): Promise<string | undefined>;
   oncePageCloses(page: Page, listener: () => void): void;
@@ -125,7 +125,7 @@ export async function guardWith<Page>(
   const watcher = new ContextWatcher(library, guard, subresources, requests, client);
   await requests.add(watcher);
   library.onceClosed(() => void watcher.dispose());
-  if (guard.paces) await watcher.watchNavigationEnds();
+  if (guard.paces) await watcher.watchNavigations();
   return watcher;
 }
 
@@ -133,6 +133,8 @@ export async function guardWith<Page>(
 interface Pending {
   readonly request: AnyRequest;
   started?: StartedRequest;
+  /** Whether the browser has shown that it was sent. */
+  isSent?: boolean;
 }
 
 /** A request for a document, until the document has loaded. */
@@ -195,8 +197,10 @@ class ContextWatcher<Page> implements BrowserContextGuard<Page>, RequestWatcher 
     }
     try {
       pending.started = await request.startOrThrow();
-      if (request.holdsPermit)
+      if (request.holdsPermit) {
+        pending.started.onWireStart();
         navigation.timer = setTimeout(() => this.forget(paused), NO_RESPONSE_MS).unref();
+      }
       return false;
     } catch (error) {
       request.finish();
@@ -217,7 +221,10 @@ class ContextWatcher<Page> implements BrowserContextGuard<Page>, RequestWatcher 
   blocksResponse(response: PausedRequest): boolean {
     const { requestId, frameId, resourceType, request } = response;
     const { responseStatusCode: status, responseErrorReason } = response;
-    const started = this.#pending.get(requestId)?.started ?? this.#guard.unseen(request.url);
+    const pending = this.#pending.get(requestId);
+    const started = pending?.started ?? this.#guard.unseen(request.url);
+    // The browser may show it later, or not at all. The next gap then counts from here.
+    if (pending?.isSent !== true) started.onWireSent();
     if (status === undefined) {
       if (responseErrorReason !== undefined && !LOCAL_REASONS.has(responseErrorReason)) {
         this.#guard.reports.unreachable(request.url);
@@ -248,18 +255,26 @@ class ContextWatcher<Page> implements BrowserContextGuard<Page>, RequestWatcher 
     return this.#pending.peek(requestId)?.request.holdsPermit === true;
   }
 
-  /** Ends navigations when their requests end, until the guard is disposed of. */
-  async watchNavigationEnds(): Promise<void> {
-    const unsubscribe = await this.#library.onNavigationEnd((end, isIt) => this.#endNavigation(end, isIt));
+  /** Watches the requests of navigations, until the guard is disposed of. */
+  async watchNavigations(): Promise<void> {
+    const unsubscribe = await this.#library.onNavigation((event, isIt) => this.#onNavigation(event, isIt));
     const { signal } = this.#disposal;
     if (signal.aborted) unsubscribe();
     else signal.addEventListener('abort', unsubscribe, { once: true });
   }
 
-  #endNavigation(...[end, isIt]: Parameters<NavigationEndListener>): void {
+  #onNavigation(...[event, isIt]: Parameters<NavigationListener>): void {
     for (const [frameId, { paused, request }] of this.#navigations.entries()) {
+      if (!isIt(paused)) continue;
+      if (event === 'sent') {
+        const pending = this.#pending.peek(paused.requestId);
+        if (pending === undefined || request.hasResponded) return;
+        pending.isSent = true;
+        pending.started?.onWireSent();
+        return;
+      }
       // When a URL redirects to itself, one request ends as another for the same URL begins.
-      if (!isIt(paused) || (end === 'finished' && !request.hasResponded)) continue;
+      if (event === 'finished' && !request.hasResponded) continue;
       this.#navigations.delete(frameId);
       return;
     }

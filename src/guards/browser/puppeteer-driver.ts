@@ -1,4 +1,4 @@
-import type { ContextSetup } from './context-guard.ts';
+import type { ContextSetup, NavigationEvent } from './context-guard.ts';
 import { type BrowserDriver, hasFrame, type Session } from './browser-requests.ts';
 
 /** The part of Puppeteer's `Page` that the guard uses. */
@@ -35,8 +35,14 @@ interface Attached {
   readonly targetInfo: { readonly type: string; readonly browserContextId?: string };
 }
 
-/** Called when a request has ended, with its id in events of the network. */
-type EndListener = (end: 'finished' | 'failed', networkId: string) => void;
+/** Called with what has become of a request, and its id in events of the network. */
+type RequestListener = (event: NavigationEvent, networkId: string) => void;
+
+const EVENTS: readonly (readonly [event: string, NavigationEvent])[] = [
+  ['Network.requestWillBeSentExtraInfo', 'sent'],
+  ['Network.loadingFinished', 'finished'],
+  ['Network.loadingFailed', 'failed'],
+];
 
 /** A page, or a frame with its own process. */
 interface AttachedTarget {
@@ -61,7 +67,7 @@ export class PuppeteerDriver implements BrowserDriver {
   readonly #browser: BrowserLike;
   readonly #targets = new Map<string, AttachedTarget>();
   readonly #guarded = new WeakMap<BrowserContextLike, ContextSetup>();
-  readonly #endListeners = new Map<EndListener, BrowserContextLike>();
+  readonly #listeners = new Map<RequestListener, BrowserContextLike>();
 
   static readonly open = async (browser: BrowserLike): Promise<PuppeteerDriver> => {
     const driver = new PuppeteerDriver(
@@ -104,14 +110,14 @@ export class PuppeteerDriver implements BrowserDriver {
   }
 
   /**
-   * Calls `listener` when requests of guarded contexts end, until `context` is closed. Returns a function that removes
-   * the listener.
+   * Calls `listener` with what becomes of requests of guarded contexts, until `context` is closed. Returns a function that
+   * removes the listener.
    */
-  onRequestEnd(context: BrowserContextLike, listener: EndListener): () => void {
-    for (const [each, itsContext] of this.#endListeners)
-      if (this.hasClosed(itsContext)) this.#endListeners.delete(each);
-    this.#endListeners.set(listener, context);
-    return () => void this.#endListeners.delete(listener);
+  onRequest(context: BrowserContextLike, listener: RequestListener): () => void {
+    for (const [each, itsContext] of this.#listeners)
+      if (this.hasClosed(itsContext)) this.#listeners.delete(each);
+    this.#listeners.set(listener, context);
+    return () => void this.#listeners.delete(listener);
   }
 
   /** Puppeteer does not show the id of the default context. */
@@ -133,12 +139,9 @@ export class PuppeteerDriver implements BrowserDriver {
     if (session === undefined || session === null) return;
     const { browserContextId: contextId } = targetInfo;
     this.#targets.set(sessionId, { session, contextId });
-    for (const [event, end] of [
-      ['Network.loadingFinished', 'finished'],
-      ['Network.loadingFailed', 'failed'],
-    ] as const)
-      session.on(event, ({ requestId }: { readonly requestId: string }) => {
-        for (const listener of this.#endListeners.keys()) listener(end, requestId);
+    for (const [name, event] of EVENTS)
+      session.on(name, ({ requestId }: { readonly requestId: string }) => {
+        for (const listener of this.#listeners.keys()) listener(event, requestId);
       });
     const setup = contextId === undefined ? undefined : this.#guarded.get(this.#contextWithId(contextId));
     // Commands take effect in this order. They are not awaited: a page that is navigating replies only afterwards, and

@@ -67,9 +67,9 @@ export async function guardContext(
       prepare: async (setup) => (await requests()).driver.guard(context, setup),
       // Puppeteer has no event for a context that closes. The driver notices it when another context is guarded.
       onceClosed: (listener) => void browser.once('disconnected', listener),
-      onNavigationEnd: async (listener) =>
-        (await requests()).driver.onRequestEnd(context, (end, endedId) =>
-          listener(end, ({ networkId }) => networkId === endedId),
+      onNavigation: async (listener) =>
+        (await requests()).driver.onRequest(context, (event, id) =>
+          listener(event, ({ networkId }) => networkId === id),
         ),
       mainFrameOf: async (page) => (await askOnce(page.createCDPSession(), targetOf))?.targetId,
       oncePageCloses: (page, listener) => void page.once('close', listener),

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { afterEach, expect, it, vi } from 'vitest';
 import { guardContext } from '../../../src/guards/browser/playwright.ts';
-import { RobotsClient } from '../../../src/index.ts';
+import { type PacingOptions, RobotsClient } from '../../../src/index.ts';
 
 /** A session of a browser in which `one` and `two` are the main frames of two pages. */
 class BrowserSession extends EventEmitter {
@@ -22,7 +22,14 @@ class BrowserSession extends EventEmitter {
   /** A navigation begins in the frame, or responds. */
   pause(frameId: string, response: object = {}): void {
     const request = { url: `https://example.com/${frameId}`, headers: {} };
-    const paused = { requestId: frameId, frameId, request, resourceType: 'Document', ...response };
+    const paused = {
+      requestId: frameId,
+      networkId: frameId,
+      frameId,
+      request,
+      resourceType: 'Document',
+      ...response,
+    };
     this.emit('Fetch.requestPaused', paused);
   }
 }
@@ -34,22 +41,41 @@ async function isContinued(session: BrowserSession, requestId: string): Promise<
   while (!session.continued.includes(requestId)) await new Promise((resolve) => void setImmediate(resolve));
 }
 
-it.each([
-  ['does not come', undefined],
-  ['begins and does not end', { responseStatusCode: 200 }],
-])('a document that %s frees its permit after 30 seconds, while its page stays open', async (_, response) => {
+interface Guarded extends AsyncDisposable {
+  readonly session: BrowserSession;
+  /** The session of a page. */
+  readonly network: EventEmitter;
+}
+
+/** A guarded context with a page, while time stands still. */
+async function guarded(pacing: PacingOptions): Promise<Guarded> {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
   const session = new BrowserSession();
-  const context = Object.assign(new EventEmitter(), {
+  const network = Object.assign(new EventEmitter(), {
+    send: () => Promise.resolve({}),
+    detach: () => Promise.resolve(),
+  });
+  const page = Object.assign(new EventEmitter(), { context: () => context, frames: () => [] });
+  const context: EventEmitter = Object.assign(new EventEmitter(), {
     browser: () => ({ contexts: () => [context], newBrowserCDPSession: () => Promise.resolve(session) }),
     pages: () => [],
     serviceWorkers: () => [],
     addInitScript: () => Promise.resolve(),
-    newCDPSession: () => Promise.resolve(session),
+    newCDPSession: () => Promise.resolve(network),
   });
   const fetch = (): Promise<Response> => Promise.resolve(new Response(''));
-  await using robots = new RobotsClient({ agent: 'ExampleBot', transport: { fetch } });
-  await guardContext(context as never, robots, { pacing: { defaultDelayMs: 0 } });
+  const robots = new RobotsClient({ agent: 'ExampleBot', transport: { fetch } });
+  await guardContext(context as never, robots, { pacing });
+  context.emit('page', page);
+  return { session, network, [Symbol.asyncDispose]: () => robots.close() };
+}
+
+it.each([
+  ['does not come', undefined],
+  ['begins and does not end', { responseStatusCode: 200 }],
+])('a document that %s frees its permit after 30 seconds, while its page stays open', async (_, response) => {
+  await using guard = await guarded({ defaultDelayMs: 0 });
+  const { session } = guard;
   session.pause('one');
   await isContinued(session, 'one');
   if (response !== undefined) session.pause('one', response);
@@ -57,5 +83,20 @@ it.each([
   await vi.advanceTimersByTimeAsync(29_000);
   expect(session.continued).not.toContain('two');
   await vi.advanceTimersByTimeAsync(1_010);
+  await isContinued(session, 'two');
+});
+
+it('the gap to the next document counts from when the browser sent this one', async () => {
+  await using guard = await guarded({ defaultDelayMs: 100, concurrency: 2 });
+  const { session, network } = guard;
+  session.pause('one');
+  await vi.advanceTimersByTimeAsync(200);
+  await isContinued(session, 'one');
+  session.pause('two');
+  await vi.advanceTimersByTimeAsync(5_000);
+  network.emit('Network.requestWillBeSentExtraInfo', { requestId: 'one' });
+  await vi.advanceTimersByTimeAsync(90);
+  expect(session.continued).not.toContain('two');
+  await vi.advanceTimersByTimeAsync(20);
   await isContinued(session, 'two');
 });

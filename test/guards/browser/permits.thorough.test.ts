@@ -1,31 +1,11 @@
-import type { Browser } from 'playwright-core';
-import type { Browser as PuppeteerBrowser } from 'puppeteer-core';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { guardContext, type GuardContextOptions } from '../../../src/guards/browser/playwright.ts';
-import { guardContext as guardPuppeteer } from '../../../src/guards/browser/puppeteer.ts';
 import { RobotsClient } from '../../../src/index.ts';
-import { describeWithChromium, launchChromium, launchPuppeteer } from '../../support/chromium.ts';
+import { describeWithChromium, launchChromium } from '../../support/chromium.ts';
 import { eventually } from '../../support/eventually.ts';
 import { opened } from '../../support/opened.ts';
 import { answer, type Site, startSite } from '../../support/site.ts';
-
-/** The part of a page of both libraries that these tests use. */
-interface Page {
-  goto(url: string): Promise<unknown>;
-  close(): Promise<void>;
-  evaluate(script: string): Promise<unknown>;
-}
-
-/** A context with a guard for each of `options`, all of one client. */
-type OpenContext = (
-  robots: RobotsClient,
-  options: readonly GuardContextOptions[],
-) => Promise<{ newPage(): Promise<Page>; guards: readonly Guarding[] }>;
-
-interface Guarding {
-  errorOf(page: Page): Promise<unknown>;
-  dispose(): Promise<void>;
-}
+import { inBothBrowsers, type OpenContext } from './contexts.ts';
 
 const waiting: GuardContextOptions = { pacing: { defaultDelayMs: 0 } };
 const notWaiting: GuardContextOptions = { pacing: { defaultDelayMs: 0, maxDelayMs: 0 } };
@@ -163,44 +143,16 @@ function permitsOf(open: OpenContext): void {
   });
 }
 
+inBothBrowsers('permits of navigations', permitsOf);
+
 describeWithChromium('permits of navigations in Playwright', () => {
-  let browser: Browser;
-  beforeAll(async () => {
-    browser = await launchChromium();
-  });
-  afterAll(() => browser.close());
-
-  permitsOf(async (robots, options) => {
-    const context = await browser.newContext();
-    const guards: Guarding[] = [];
-    for (const each of options)
-      guards.push((await guardContext(context, robots, each)) as unknown as Guarding);
-    return { newPage: async () => (await context.newPage()) as unknown as Page, guards };
-  });
-
   it('are no longer watched when the guard is disposed of', async () => {
+    const browser = opened(await launchChromium());
     const context = await browser.newContext();
     const [on, off] = [vi.spyOn(context, 'on'), vi.spyOn(context, 'off')];
     const robots = opened(new RobotsClient({ agent: 'ExampleBot' }));
     await (await guardContext(context, robots, waiting)).dispose();
-    const ofEnds = on.mock.calls.filter(([event]) => String(event).startsWith('request'));
-    expect(ofEnds.map(([event]) => event)).toEqual(['requestfinished', 'requestfailed']);
-    expect(off.mock.calls).toEqual(ofEnds);
-  });
-});
-
-describeWithChromium('permits of navigations in Puppeteer', () => {
-  let browser: PuppeteerBrowser;
-  beforeAll(async () => {
-    browser = await launchPuppeteer();
-  });
-  afterAll(() => browser.close());
-
-  permitsOf(async (robots, options) => {
-    const context = await browser.createBrowserContext();
-    const guards: Guarding[] = [];
-    for (const each of options)
-      guards.push((await guardPuppeteer(context, robots, each)) as unknown as Guarding);
-    return { newPage: async () => (await context.newPage()) as unknown as Page, guards };
+    expect(on.mock.calls.map(([event]) => event)).toEqual(['page', 'requestfinished', 'requestfailed']);
+    expect(off.mock.calls).toEqual(on.mock.calls);
   });
 });

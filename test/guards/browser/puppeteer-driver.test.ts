@@ -16,7 +16,7 @@ class FakeSession extends EventEmitter {
   connection = () => ({ session: (): FakeSession | null => this.page ?? null });
 }
 
-it('tells when requests end, until the listener is removed', async () => {
+it('tells when requests are sent and end, until the listener is removed', async () => {
   const page = new FakeSession();
   const session = new FakeSession(page);
   const context = { browser: () => browser, targets: () => [] };
@@ -29,10 +29,14 @@ it('tells when requests end, until the listener is removed', async () => {
   const driver = await PuppeteerDriver.open(browser);
   session.emit('Target.attachedToTarget', { sessionId: '1', targetInfo: { type: 'page' } });
   const [removed, kept]: [string[], string[]] = [[], []];
-  const remove = driver.onRequestEnd(context, (end, id) => void removed.push(`${end} ${id}`));
-  driver.onRequestEnd(context, (end, id) => void kept.push(`${end} ${id}`));
+  const remove = driver.onRequest(context, (event, id) => void removed.push(`${event} ${id}`));
+  driver.onRequest(context, (event, id) => void kept.push(`${event} ${id}`));
+  page.emit('Network.requestWillBeSentExtraInfo', { requestId: 'a' });
   page.emit('Network.loadingFailed', { requestId: 'a' });
   remove();
   page.emit('Network.loadingFinished', { requestId: 'b' });
-  expect([removed, kept]).toEqual([['failed a'], ['failed a', 'finished b']]);
+  expect([removed, kept]).toEqual([
+    ['sent a', 'failed a'],
+    ['sent a', 'failed a', 'finished b'],
+  ]);
 });
