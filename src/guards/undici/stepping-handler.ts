@@ -44,6 +44,8 @@ export class SteppingHandler implements ResponseHandler {
   }
 
   onRequestStart(controller: unknown, context: unknown): void {
+    // undici writes the header right after this.
+    this.#sent.started?.onWireSent();
     this.#handler.onRequestStart?.(controller, context);
   }
 

@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events';
 import {
   Agent,
+  buildConnector,
   Client,
   type Dispatcher,
   fetch as undiciFetch,
@@ -16,7 +17,7 @@ import type { Dispatcher as OldestDispatcher } from 'undici-7.0';
 import type { Dispatcher as DispatcherOfEight } from 'undici-8';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { robotsInterceptor } from '../../../src/guards/undici/undici.ts';
-import type { GuardClient, RobotsClient, RobotsClientOptions } from '../../../src/index.ts';
+import { type GuardClient, RobotsClient, type RobotsClientOptions } from '../../../src/index.ts';
 import { testClient } from '../../support/client.ts';
 import { eventually } from '../../support/eventually.ts';
 import { answer, type Handler, type Site, startSite } from '../../support/site.ts';
@@ -287,6 +288,27 @@ describe('a dispatcher of undici 6', () => {
     open.unshift({ [Symbol.asyncDispose]: () => made.close() });
     expect(() => made.compose(robotsInterceptor(client()))).not.toThrow();
   });
+});
+
+it('the gap to the next request counts from when a connection has sent this one', async () => {
+  const arrivals: number[] = [];
+  const server = await site((_, response) => {
+    arrivals.push(performance.now());
+    answer(response, { body: 'a page' });
+  });
+  const connect = buildConnector({});
+  let connections = 0;
+  const made = new Agent({
+    connect: (options, onConnect) =>
+      void setTimeout(() => connect(options, onConnect), connections++ === 0 ? 80 : 0),
+  });
+  await using robots = new RobotsClient({ agent: 'ExampleBot' });
+  const pacing = { defaultDelayMs: 100, concurrency: 2 };
+  const dispatcher = made.compose(robotsInterceptor(robots, { pacing }));
+  open.unshift({ [Symbol.asyncDispose]: () => made.destroy() });
+  const paths = ['/one', '/two'];
+  await Promise.all(paths.map(async (path) => (await request(server.url(path), { dispatcher })).body.text()));
+  expect(arrivals[1]! - arrivals[0]!).toBeGreaterThan(80);
 });
 
 describe('the types', () => {
