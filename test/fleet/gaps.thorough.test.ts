@@ -4,7 +4,7 @@ import { describeWith } from '../support/installed.ts';
 import { startRedis } from '../support/redis-server.ts';
 import { type CompiledScript, compileScript, startWorker, type Worker } from '../support/workers.ts';
 import type { CrawlerOptions } from './crawler.ts';
-import { startJudgedSite } from './judged-site.ts';
+import { startJudgedSite } from '../support/judged-site.ts';
 
 describeWith('redis-server')('the gaps that the site sees', () => {
   let script: CompiledScript;

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { startRedis } from '../support/redis-server.ts';
 import { type CompiledScript, startWorker, type Worker } from '../support/workers.ts';
 import type { CrawlerOptions } from './crawler.ts';
-import { type JudgedSite, startJudgedSite } from './judged-site.ts';
+import { type JudgedSite, startJudgedSite } from '../support/judged-site.ts';
 
 /** An outage of Redis within a pause. */
 export interface Outage {

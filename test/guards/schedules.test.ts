@@ -11,7 +11,7 @@ import { guardAxios } from '../../src/guards/axios/axios.ts';
 import { gotHooks } from '../../src/guards/got/got.ts';
 import { robotsInterceptor } from '../../src/guards/undici/undici.ts';
 import { type Clock, guardFetch, type PacingOptions, refusalIn, RobotsClient } from '../../src/index.ts';
-import { Chance } from '../support/random.ts';
+import { Chance, playSchedules, SEED } from '../support/random.ts';
 import { answer, type Site, startSite } from '../support/site.ts';
 import { runs } from '../support/thorough.ts';
 
@@ -316,7 +316,6 @@ function changing(plan: Schedule['clock']): ChangingClock {
   };
 }
 
-const SEED = Number(process.env['CHANGING_SEED'] ?? Date.now()) >>> 0;
 /** Schedules a client. */
 const SCHEDULES = runs(60);
 const CLOCK_SCHEDULES = runs(12);
@@ -331,27 +330,23 @@ describe.each(Object.keys(clients))('random schedules over %s', (name) => {
     await site.close();
   });
 
-  async function playAll(seed: number, count: number, changesClock: boolean): Promise<void> {
-    for (let number = seed; number < seed + count; number++) {
-      const schedule = scheduleOf(number, changesClock);
-      try {
-        await play(clients[name]!, schedule);
-      } catch (error) {
-        throw new Error(`schedule ${number}: ${JSON.stringify(schedule)}`, { cause: error });
-      }
-    }
-  }
+  const playAll = (count: number, changesClock: boolean): Promise<void> =>
+    playSchedules(
+      count,
+      (number) => scheduleOf(number, changesClock),
+      (schedule) => play(clients[name]!, schedule),
+    );
 
   it(
     `keep the concurrency that the site sees, and lose no permit (seed ${SEED})`,
-    () => playAll(SEED, SCHEDULES, false),
+    () => playAll(SCHEDULES, false),
     300_000,
   );
 
   // Not yet for streams of got: some of their requests wait for 30 s and more while the clock stands still.
   it.skipIf(name === 'got.stream')(
     `also while the clock jumps and stands still (seed ${SEED})`,
-    () => playAll(SEED, CLOCK_SCHEDULES, true),
+    () => playAll(CLOCK_SCHEDULES, true),
     300_000,
   );
 });

@@ -38,3 +38,22 @@ export class Chance {
     );
   }
 }
+
+/** The seed of schedules that differ from run to run. `CHANGING_SEED` repeats a run. */
+export const SEED: number = Number(process.env['CHANGING_SEED'] ?? Date.now()) >>> 0;
+
+/** Plays as many schedules, the first one of {@link SEED}. The error names the one that fails. */
+export async function playSchedules<Schedule>(
+  count: number,
+  scheduleOf: (number: number) => Schedule,
+  play: (schedule: Schedule, number: number) => Promise<void>,
+): Promise<void> {
+  for (let number = SEED; number < SEED + count; number++) {
+    const schedule = scheduleOf(number);
+    try {
+      await play(schedule, number);
+    } catch (error) {
+      throw new Error(`schedule ${number}: ${JSON.stringify(schedule)}`, { cause: error });
+    }
+  }
+}

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { withRobots } from '../../../src/guards/crawlee/crawlee.ts';
 import { RobotsClient } from '../../../src/index.ts';
 import { inMemory } from '../../support/crawlee.ts';
-import { Chance } from '../../support/random.ts';
+import { Chance, playSchedules, SEED } from '../../support/random.ts';
 import { answer, type Site, startSite } from '../../support/site.ts';
 import { runs } from '../../support/thorough.ts';
 
@@ -159,7 +159,6 @@ async function play({ crawler: name, concurrency, delayMs, paths }: Schedule): P
   expect((await robots.policy(site.origin)).pacing?.inFlight ?? []).toEqual([]);
 }
 
-const SEED = Number(process.env['CHANGING_SEED'] ?? Date.now()) >>> 0;
 const SCHEDULES = runs(5);
 
 beforeAll(async () => {
@@ -168,12 +167,5 @@ beforeAll(async () => {
 afterAll(() => site.close());
 
 it(`random schedules over Crawlee: each request ends once, at the pace of the site (seed ${SEED})`, async () => {
-  for (let number = SEED; number < SEED + SCHEDULES; number++) {
-    const schedule = scheduleOf(new Chance(number));
-    try {
-      await play(schedule);
-    } catch (error) {
-      throw new Error(`schedule ${number}: ${JSON.stringify(schedule)}`, { cause: error });
-    }
-  }
+  await playSchedules(SCHEDULES, (number) => scheduleOf(new Chance(number)), play);
 }, 120_000);

@@ -1,5 +1,5 @@
-import type { ServerResponse } from 'node:http';
-import { answer, type Answer, startSite } from '../support/site.ts';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { answer, type Answer, type Handler, startSite } from './site.ts';
 
 /** A request for a page, as the site has it in its log. Times are milliseconds of the site's monotonic clock. */
 export interface LoggedRequest {
@@ -10,6 +10,8 @@ export interface LoggedRequest {
   readonly at: number;
   /** It came after this time: then its process looked in vain. */
   readonly after: number;
+  /** When its response ended, or was given up; infinite until then. */
+  readonly over: number;
 }
 
 /** A pause that the site asked for. */
@@ -36,8 +38,8 @@ export interface JudgedSite extends AsyncDisposable {
   now(): number;
   /** Answers the next page request with this status and `Retry-After`. */
   pauseNext(seconds: number, status?: 429 | 503): void;
-  /** The gaps between requests that came between these times, but for those after the first request of a process. */
-  judgeGaps(gapMs: number, from: number, until: number): Judgement;
+  /** The gaps between requests, of this member if one is named, that came between these times, but for those after the first request of a process. */
+  judgeGaps(gapMs: number, from: number, until: number, member?: string): Judgement;
   /** Requests, of this member if one is named, that came between these times for certain. */
   between(from: number, until: number, member?: string): readonly LoggedRequest[];
 }
@@ -45,7 +47,11 @@ export interface JudgedSite extends AsyncDisposable {
 /** How often the site looks for requests, so that it knows when one came although its process is held up. */
 const LOOK_MS = 1;
 
-export async function startJudgedSite(robots: Answer = { body: '' }): Promise<JudgedSite> {
+/** @param respond What it does with a request for a page that `pauseNext` does not concern. */
+export async function startJudgedSite(
+  robots: Answer = { body: '' },
+  respond: Handler = (_, response) => answer(response, { body: 'a page' }),
+): Promise<JudgedSite> {
   const log: LoggedRequest[] = [];
   const pauses: AskedPause[] = [];
   const asked: { readonly seconds: number; readonly status: number }[] = [];
@@ -53,23 +59,27 @@ export async function startJudgedSite(robots: Answer = { body: '' }): Promise<Ju
   // It has read what came before the earlier of these times: a connection takes one look, its request another.
   let looks: readonly [earlier: number, later: number] = [now(), now()];
   const looking = setInterval(() => setImmediate(() => (looks = [looks[1], now()])), LOOK_MS);
-  const page = (url: string, response: ServerResponse): void => {
+  const page = (url: string, request: IncomingMessage, response: ServerResponse): void => {
     const member = url.split('/')[1] ?? '';
     const at = now();
-    log.push({ path: url, member, at, after: looks[0] });
+    const logged = { path: url, member, at, after: looks[0], over: Infinity };
+    log.push(logged);
+    // The client may see the end of a response before the site's `finish` event.
+    for (const event of ['prefinish', 'close'])
+      response.on(event, () => (logged.over = Math.min(logged.over, now())));
     const pause = asked.shift();
-    if (pause === undefined) return answer(response, { body: 'a page' });
+    if (pause === undefined) return respond(request, response);
     const { seconds, status } = pause;
     pauses.push({ member, from: at, until: at + seconds * 1_000 });
     answer(response, { status, headers: { 'retry-after': String(seconds) } });
   };
-  const site = await startSite(({ url = '' }, response) =>
-    url === '/robots.txt' ? answer(response, robots) : page(url, response),
-  );
+  const site = await startSite((request, response) => {
+    const { url = '' } = request;
+    if (url === '/robots.txt') answer(response, robots);
+    else page(url, request, response);
+  });
   const between = (from: number, until: number, member?: string): LoggedRequest[] =>
-    log.filter(
-      (each) => each.after > from && each.at < until && (member === undefined || each.member === member),
-    );
+    log.filter((each) => each.after > from && each.at < until && isOf(each, member));
   return {
     origin: site.origin,
     log,
@@ -77,8 +87,8 @@ export async function startJudgedSite(robots: Answer = { body: '' }): Promise<Ju
     now,
     pauseNext: (seconds, status = 429) => void asked.push({ seconds, status }),
     between,
-    judgeGaps(gapMs, from, until) {
-      const judged = log.filter(({ at }) => at > from && at < until);
+    judgeGaps(gapMs, from, until, member) {
+      const judged = log.filter((each) => each.at > from && each.at < until && isOf(each, member));
       const tooClose: string[] = [];
       let leastGapMs = Infinity;
       for (const [index, next] of judged.entries()) {
@@ -100,6 +110,10 @@ export async function startJudgedSite(robots: Answer = { body: '' }): Promise<Ju
       await site.close();
     },
   };
+}
+
+function isOf(request: LoggedRequest, member: string | undefined): boolean {
+  return member === undefined || request.member === member;
 }
 
 /** Timers are late by milliseconds: a tenth of the gap is tolerated, 50 ms at most. */
