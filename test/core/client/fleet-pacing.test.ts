@@ -8,6 +8,7 @@ import { paceOf } from '../../../src/core/pacing/index.ts';
 import { Pacer } from '../../../src/core/pacing/pacer.ts';
 import { booked, decisionFor, waitForStart } from '../pacing/support.ts';
 import { SECOND } from '../../support/client.ts';
+import fc from '../../support/fast-check.ts';
 import { ScriptedStore } from '../../support/store.ts';
 import { runs } from '../../support/thorough.ts';
 import type { StoreReserveOptions } from '../../../src/core/store/index.ts';
@@ -386,7 +387,6 @@ describe('a store that cannot reserve', () => {
 
 describe('for any calls of the processes of a fleet', () => {
   it('no two of their requests are closer than the delay, and none leaves in a pause', async () => {
-    const { default: fc } = await import('fast-check');
     const step = fc.record({
       member: fc.nat(2),
       laterMs: fc.oneof(fc.constant(0), fc.nat(3_000)),
@@ -443,5 +443,5 @@ describe('for any calls of the processes of a fleet', () => {
       }),
       { numRuns: runs(100) },
     );
-  });
+  }, 300_000);
 });
