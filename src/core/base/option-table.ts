@@ -181,11 +181,12 @@ export function allOf(...checks: readonly Check[]): Check {
 /** An object with exactly the fields of a table. */
 export function fields(table: Readonly<Record<string, Check>>, expected = 'an object'): Check {
   const known = Object.keys(table);
+  const checks = Object.entries(table);
   return (value, path) => {
     if (!isObject(value)) throw invalid(nameOf(path), expected, value);
     const unknown = Object.keys(value).filter((name) => !known.includes(name));
     if (unknown.length > 0) throw unknownOptions(unknown, known, path === '' ? '' : `${path}.`);
-    for (const [name, check] of Object.entries(table)) checkField(value, name, path, check);
+    for (const [name, check] of checks) checkField(value, name, path, check);
   };
 }
 

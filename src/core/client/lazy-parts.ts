@@ -71,7 +71,7 @@ export function lazyPacer(
       fleet: (await stored?.load())?.fleet,
       requestRateMs: (decision) => {
         const file = engineOf().fileOf(decision);
-        return file && rates.delayMsOf(file, decision.agent, clock.now());
+        return file && rates.delayMsOf(file, decision.agent, clock);
       },
       onDeferral: (decision, deferral) => {
         recorder?.onDeferral(decision, deferral.retryAt, deferral.delayFrom);

@@ -1,3 +1,4 @@
+import type { Clock } from '../base/index.ts';
 import type { Decision } from '../decision/index.ts';
 import { requestRate, type RobotsFile } from '../rules/index.ts';
 import type { Pace } from './options.ts';
@@ -32,10 +33,10 @@ function statedGap(crawlDelayMs: number | undefined, requestRateMs: number | und
 export class RequestRates {
   readonly #agentsWithout = new WeakMap<RobotsFile, Set<string>>();
 
-  /** The least time between two requests of `agent` at `now`, in milliseconds; `undefined` when none is stated. */
-  delayMsOf(file: RobotsFile, agent: string, now: number): number | undefined {
+  /** The least time between two requests of `agent` now, in milliseconds; `undefined` when none is stated. */
+  delayMsOf(file: RobotsFile, agent: string, clock: Clock): number | undefined {
     if (this.#agentsWithout.get(file)?.has(agent) === true) return undefined;
-    if (requestRate(file, agent) !== undefined) return requestRate(file, agent, { atMs: now });
+    if (requestRate(file, agent) !== undefined) return requestRate(file, agent, { atMs: clock.now() });
     const agents = this.#agentsWithout.get(file) ?? new Set();
     this.#agentsWithout.set(file, agents.add(agent));
     return undefined;

@@ -9,6 +9,7 @@ export type { PacingTotals } from './origin-queues.ts';
 export {
   type BackOffOptions,
   type BookingOptions,
+  guardPaceOf,
   type Pace,
   paceOf,
   type PacingOptions,

@@ -3,7 +3,6 @@ import {
   type Check,
   predicate,
   milliseconds,
-  omitUndefined,
   optionTable,
   RobotsInvalidOptionsError,
   wholeNumber,
@@ -134,18 +133,25 @@ export function readReserveOptions(given: BookingOptions | Pace): Pace {
   return paceOf(given, Infinity);
 }
 
-/** Those made here, so that the pace of a guard is not checked again for each request. */
+/** Those of guards. Others are not kept: a weak set of thousands costs more at each garbage collection than the checks. */
 const paces = new WeakSet<PacingOptions>();
 
 function isPace(given: PacingOptions): given is Pace {
   return paces.has(given);
 }
 
+/** {@link paceOf} for a guard: it is not checked again for each request. */
+export function guardPaceOf(given: PacingOptions, defaultMaxDelayMs: number): Pace {
+  const pace = paceOf(given, defaultMaxDelayMs);
+  paces.add(pace);
+  return pace;
+}
+
 /** Adds the defaults. */
 export function paceOf(given: BookingOptions, defaultMaxDelayMs: number): Pace {
-  const { backOff = {} } = given;
-  const pace: Pace = {
-    ...omitUndefined({ ahead: given.ahead }),
+  const { backOff = {}, ahead } = given;
+  return {
+    ...(ahead === undefined ? undefined : { ahead }),
     defaultDelayMs: given.defaultDelayMs ?? 500,
     minDelayMs: given.minDelayMs ?? 0,
     concurrency: given.concurrency ?? 1,
@@ -154,8 +160,6 @@ export function paceOf(given: BookingOptions, defaultMaxDelayMs: number): Pace {
     pauseOnRefusal: given.pauseOnRefusal ?? false,
     maxTotalWaitMs: given.maxTotalWaitMs ?? Infinity,
   };
-  paces.add(pace);
-  return pace;
 }
 
 function backOffOf({ firstMs = 30_000, maxMs = 3_600_000 }: BackOffOptions): Required<BackOffOptions> {

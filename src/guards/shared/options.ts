@@ -17,7 +17,7 @@ import type { OtherIdentity } from './identity.ts';
 import { ADDRESS_POLICIES, type AddressPolicy } from '../../core/net/address-policy.ts';
 import { type Agent, agentTokens } from '../../core/rules/agent-tokens.ts';
 import type { Refusal } from './refusal-errors.ts';
-import { type Pace, paceOf, type PacingOptions, pacingOptions } from '../../core/pacing/index.ts';
+import { type Pace, guardPaceOf, type PacingOptions, pacingOptions } from '../../core/pacing/index.ts';
 
 /** A request that was sent without a check of robots.txt, because the caller said so. */
 export interface IgnoredRequest {
@@ -253,7 +253,7 @@ const MAX_DELAY_MS = 5 * 60 * 1000;
 
 function readPacing(pacing: boolean | PacingOptions | undefined): Pace | undefined {
   if (pacing === undefined || pacing === false) return undefined;
-  return paceOf(pacing === true ? {} : pacing, MAX_DELAY_MS);
+  return guardPaceOf(pacing === true ? {} : pacing, MAX_DELAY_MS);
 }
 
 /**
