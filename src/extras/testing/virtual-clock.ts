@@ -1,4 +1,4 @@
-import { assertKnownOptions, type Clock, invalid } from '../../core/base/index.ts';
+import { assertKnownOptions, type Clock, invalid, onAbort } from '../../core/base/index.ts';
 
 export interface VirtualClockOptions {
   /** Epoch ms to start at. @default noon of 15 January 2026, UTC */
@@ -74,11 +74,7 @@ class SteppingClock implements VirtualClock {
       signal.throwIfAborted();
       const leave = (): void => {
         this.#sleepers.delete(sleeper);
-        signal.removeEventListener('abort', abort);
-      };
-      const abort = (): void => {
-        leave();
-        reject(signal.reason);
+        unlisten();
       };
       const sleeper: Sleeper = {
         until: this.#time + ms,
@@ -88,8 +84,11 @@ class SteppingClock implements VirtualClock {
           resolve();
         },
       };
+      const unlisten = onAbort(signal, () => {
+        leave();
+        reject(signal.reason);
+      });
       this.#sleepers.add(sleeper);
-      signal.addEventListener('abort', abort, { once: true });
       for (const watcher of this.#watchers) if (this.#sleepers.size >= watcher.count) watcher.notify();
       if (this.#autoAdvance) void this.#moveWhileWaited();
     });
