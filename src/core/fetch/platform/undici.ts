@@ -58,6 +58,7 @@ function joinManyCodings(message: unknown): void {
   if (!Array.isArray(fields)) return;
   const lines: number[] = [];
   for (let at = 0; at + 1 < fields.length; at += 2) if (isContentEncoding(fields[at])) lines.push(at);
+  if (lines.length === 0) return;
   const items = lines.flatMap((at) => String(fields[at + 1]).split(','));
   // Requests of other APIs of undici are left alone. Only a fetch sends this field.
   if (

@@ -54,23 +54,25 @@ const MAX_DROPPED_URLS = 100;
  */
 export class WireRequests {
   readonly #expected = new Map<string, Expected>();
+  /** The newest one, which most libraries send before the next is expected. To find it takes no key. */
+  #latest: Expected | undefined;
 
   expect(request: WatchedRequest): Expected {
-    const key = keyOf(request);
-    let older = this.#expected.get(key);
+    if (this.#latest !== undefined) this.#keep(this.#latest);
+    return (this.#latest = { key: keyOf(request), request, older: undefined });
+  }
+
+  #keep(expected: Expected): void {
+    let older = this.#expected.get(expected.key);
     while (older?.request.hasExpired === true) older = older.older;
     if (this.#expected.size >= MAX_DROPPED_URLS) this.#forgetDropped();
-    const expected = { key, request, older };
-    this.#expected.set(key, expected);
-    return expected;
+    expected.older = older;
+    this.#expected.set(expected.key, expected);
   }
 
   /** A request was sent. Returns the guard's request for the same URL. */
   sent(wire: WireRequest, origin: string): WatchedRequest | undefined {
-    if (this.#expected.size === 0) return undefined;
-    // A proxy is sent the whole URL.
-    const key = wire.path.startsWith('/') ? origin + wire.path : wire.path;
-    const expected = this.#expected.get(key);
+    const expected = this.#find(wire.path, origin);
     if (expected === undefined) return undefined;
     const { request } = expected;
     this.forget(expected);
@@ -79,7 +81,20 @@ export class WireRequests {
     return request;
   }
 
-  forget({ key, request, older }: Expected): void {
+  #find(path: string, origin: string): Expected | undefined {
+    // A proxy is sent the whole URL.
+    const start = path.startsWith('/') ? origin : '';
+    const { key = '' } = this.#latest ?? {};
+    if (key.length === start.length + path.length && key.startsWith(start) && key.endsWith(path))
+      return this.#latest;
+    return this.#expected.size === 0 ? undefined : this.#expected.get(start + path);
+  }
+
+  forget(expected: Expected): void {
+    if (expected === this.#latest) this.#latest = undefined;
+    // Most were sent, and so forgotten, before.
+    if (this.#expected.size === 0) return;
+    const { key, request, older } = expected;
     let newer = this.#expected.get(key);
     if (newer?.request === request) {
       if (older === undefined) this.#expected.delete(key);
