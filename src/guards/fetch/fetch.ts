@@ -1,15 +1,15 @@
 import { platform } from '#platform';
 import { RobotsInvalidOptionsError, urlWithoutUserinfo } from '../../core/base/index.ts';
-import { isRedirect } from '../../core/fetch/location.ts';
 import type { GuardClient } from '../shared/client.ts';
 import { ignoredBecause, type RobotsInit, type GuardOptions, guardedTwice } from '../shared/options.ts';
 import type { Refusal } from '../shared/refusal-errors.ts';
 import { Guard } from '../shared/guard.ts';
 import {
   type Admission,
-  type AdmittedRequest,
+  type PlannedRequest,
   reachesSite,
   type RefusedRequest,
+  type RequestOptions,
   type RespondedRequest,
   type StartedRequest,
 } from '../shared/guarded-request.ts';
@@ -82,7 +82,7 @@ export function guardFetch(
   platform.undici?.surviveManyCodings();
   const guarded = new GuardedFetch(fetch, guard, options);
   const guardedFetch = (input: unknown, init?: unknown): Promise<unknown> => {
-    if (typeof input !== 'string' || init !== undefined || !isSentAsGiven(input))
+    if (!guard.needsNoDecision || typeof input !== 'string' || init !== undefined || !isSentAsGiven(input))
       return guarded.fetch(input, init);
     const origin = guard.allowedOrigin(input);
     return origin === undefined ? guarded.fetch(input, init) : guarded.fetchAllowed(input, origin);
@@ -130,74 +130,101 @@ class GuardedFetch {
     assertUnfollowed(response, url);
     const { status } = response;
     reports.responded(url, status, response.headers, origin);
-    return isRedirect(status)
-      ? this.#follow(this.#read(url, undefined), this.#guard.unseen(url), response, undefined)
+    return redirects(status, response.headers)
+      ? this.#follow(this.#read(url, undefined), this.#guard.unseen(url), response)
       : response;
   }
 
   /** Any call. Its first request is sent synchronously when memory allows it. */
-  async fetch(input: unknown, init: unknown): Promise<unknown> {
-    const call = this.#read(input, init);
-    const planned = this.#guard.plan(call.url, { signal: call.signal, because: ignoredBecause(call.robots) });
+  fetch(input: unknown, init: unknown): Promise<unknown> {
+    try {
+      const call = this.#read(input, init);
+      const planned = this.#guard.plan(call.url, optionsOf(call));
+      try {
+        if (!reachesSite(call.url)) return this.#send(call.input, call.init);
+        const admission = this.#addressesOf === undefined ? planned.admit() : undefined;
+        return admission === undefined || admission instanceof Promise
+          ? this.#fetchWhenAdmitted(call, planned, admission)
+          : this.#exchange(call, admission);
+      } catch (error) {
+        parseUrl(call.url);
+        throw error;
+      }
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  async #fetchWhenAdmitted(
+    call: Call,
+    planned: PlannedRequest,
+    admitting: Promise<Admission> | undefined,
+  ): Promise<unknown> {
     let addresses: PageHops | undefined;
     let admission: Admission;
     try {
-      if (!reachesSite(call.url)) return this.#send(call.input, call.init);
-      if (this.#addressesOf !== undefined) {
-        addresses = await this.#addressesOf(call);
-        await this.#admitAddress(addresses, new URL(call.url), call);
-      }
-      const admitted = planned.admit();
-      admission = admitted instanceof Promise ? await admitted : admitted;
+      addresses = await this.#addressesOf?.(call);
+      if (addresses !== undefined) await this.#admitAddress(addresses, new URL(call.url), call);
+      admission = await (admitting ?? planned.admit());
     } catch (error) {
       parseUrl(call.url);
       throw error;
     }
-    if (admission.refusal !== undefined) return this.#refuse(admission.refusal, arrivalOf(call.url));
-    const follows = call.redirect === 'follow';
-    const [request, response] = await this.#sendRequest(admission, addresses, follows, [
-      call.input,
-      this.#initOf(call),
-    ]);
-    if (request.refusal !== undefined) return this.#refuse(request.refusal, arrivalOf(call.url));
-    return follows && isRedirect(response.status)
-      ? this.#follow(call, request, response, addresses)
-      : this.#untilBodyEnds(request, response);
+    return this.#exchange(call, admission, addresses);
   }
 
-  /** Follows the redirects that begin with `firstResponse`, by the steps of the Fetch standard. */
+  /**
+   * Sends an admitted request, and follows where its response leads. One asynchronous function for all of it: each costs
+   * a request nearly a kilobyte.
+   *
+   * @param hop The redirect that led to the request; `undefined` for the request of the call.
+   */
+  async #exchange(
+    call: Call,
+    admission: Admission,
+    addresses?: PageHops,
+    hop?: HopRequest,
+  ): Promise<unknown> {
+    if (admission.refusal !== undefined) return this.#refuse(admission.refusal, hop ?? arrivalOf(call.url));
+    const follows = call.redirect === 'follow';
+    let started: StartedRequest | undefined;
+    let response: ResponseLike;
+    let request: RespondedRequest | RefusedRequest;
+    try {
+      const starting = admission.start();
+      started = starting instanceof Promise ? await starting : starting;
+      response = await this.#sendOver(addresses, call, hop);
+      if (follows) assertUnfollowed(response, String(admission.url));
+      request = started.onResponseHeaders(response.status, response.headers);
+    } catch (error) {
+      if (started === undefined) admission.finish();
+      else started.fail(error);
+      throw error;
+    }
+    if (request.refusal !== undefined) {
+      discard(response);
+      return this.#refuse(request.refusal, hop ?? arrivalOf(call.url));
+    }
+    if (follows && redirects(response.status, response.headers))
+      return this.#follow(call, request, response, addresses, hop);
+    return this.#untilBodyEnds(request, hop === undefined ? response : arrivedAt(response, hop));
+  }
+
+  /** Follows a redirect, by the steps of the Fetch standard. */
   async #follow(
     call: Call,
-    initial: RespondedRequest,
-    firstResponse: ResponseLike,
-    addresses: PageHops | undefined,
+    request: RespondedRequest,
+    response: ResponseLike,
+    addresses?: PageHops,
+    hop?: HopRequest,
   ): Promise<unknown> {
-    let request = initial;
-    let response = firstResponse;
-    let hop: HopRequest | undefined;
-    while (redirects(response.status, response.headers)) {
-      // Release the connection before the decision, which may take a long time.
-      discard(response);
-      request.finish();
-      const next = redirectedRequest(hop ?? firstRequest(call), response);
-      hop = next;
-      const planned = request.redirectedTo(next.url, {
-        signal: call.signal,
-        because: ignoredBecause(call.robots),
-      });
-      if (addresses !== undefined) await this.#admitAddress(addresses, next.url, call);
-      const admission = await planned.admit();
-      if (admission.refusal !== undefined) return this.#refuse(admission.refusal, next);
-      const [sent, received] = await this.#sendRequest(admission, addresses, true, [
-        next.url.href,
-        initOf(next, call),
-      ]);
-      if (sent.refusal !== undefined) return this.#refuse(sent.refusal, next);
-      request = sent;
-      response = received;
-    }
-    const arrived = hop === undefined ? response : arrivedAt(response, hop);
-    return this.#untilBodyEnds(request, arrived);
+    // Release the connection before the decision, which may take a long time.
+    discard(response);
+    request.finish();
+    const next = redirectedRequest(hop ?? firstRequest(call), response);
+    const planned = request.redirectedTo(next.url, optionsOf(call));
+    if (addresses !== undefined) await this.#admitAddress(addresses, next.url, call);
+    return this.#exchange(call, await planned.admit(), addresses, next);
   }
 
   #read(input: unknown, init: unknown): Call {
@@ -220,31 +247,15 @@ class GuardedFetch {
     return addresses.admit(url, () => this.#guard.knows(url), signal);
   }
 
-  /** Starts and sends a request, under its address policy if it has one. A refused response is discarded. */
-  async #sendRequest(
-    admitted: AdmittedRequest,
-    addresses: PageHops | undefined,
-    follows: boolean,
-    [input, init]: readonly [input: Call['input'], init: object],
-  ): Promise<readonly [RespondedRequest | RefusedRequest, ResponseLike]> {
-    let request: StartedRequest | undefined;
-    try {
-      const starting = admitted.start();
-      request = starting instanceof Promise ? await starting : starting;
-      const response = await (addresses === undefined
-        ? this.#send(input, init)
-        : addresses.send(new URL(admitted.url), (connection) =>
-            this.#send(input, { ...init, ...connection }),
-          ));
-      if (follows) assertUnfollowed(response, String(admitted.url));
-      const responded = request.onResponseHeaders(response.status, response.headers);
-      if (responded.refusal !== undefined) discard(response);
-      return [responded, response];
-    } catch (error) {
-      if (request === undefined) admitted.finish();
-      else request.fail(error);
-      throw error;
-    }
+  /** Sends a request, under its address policy if it has one. */
+  #sendOver(addresses: PageHops | undefined, call: Call, hop: HopRequest | undefined): Promise<ResponseLike> {
+    const input = hop === undefined ? call.input : hop.url.href;
+    const init = hop === undefined ? this.#initOf(call) : initOf(hop, call);
+    return addresses === undefined
+      ? this.#send(input, init)
+      : addresses.send(hop?.url ?? new URL(call.url), (connection) =>
+          this.#send(input, { ...init, ...connection }),
+        );
   }
 
   /** Holds the permit of a request until its body has ended, if that can be seen: under Node's and undici's fetch. */
@@ -287,6 +298,8 @@ function opaqueRedirect(url: string): TypeError {
     'as in browsers; request the URL that it redirects to';
   return Object.assign(new TypeError(message), { code: 'ERR_ROBOTS_REDIRECT_OPAQUE' });
 }
+
+const optionsOf = ({ signal, robots }: Call): RequestOptions => ({ signal, because: ignoredBecause(robots) });
 
 function arrivalOf(url: string): Arrival {
   return { url: parseUrl(url), redirects: 0, crossedOrigins: false };

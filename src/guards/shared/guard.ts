@@ -34,16 +34,17 @@ export class Guard<Result = unknown> {
   readonly identity: Identity | undefined;
   /** Tells the client how the sites respond. */
   readonly reports: SiteReports;
+  /** Whether an allowed request needs no more than that. */
+  readonly needsNoDecision: boolean;
   readonly #settings: GuardSettings<Result>;
   readonly #context: RequestContext;
-  readonly #needsNoDecision: boolean;
 
   /** @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) */
   constructor(client: GuardClient, options: GuardOptions<Result>, capabilities: Capabilities = {}) {
     const settings = readGuardOptions(options);
     const adapter = adapterOf(client, settings);
     this.#settings = settings;
-    this.#needsNoDecision =
+    this.needsNoDecision =
       settings.filter === undefined &&
       settings.pace === undefined &&
       settings.purpose === undefined &&
@@ -78,7 +79,7 @@ export class Guard<Result = unknown> {
    * requests of a crawler. Such a request need not be planned.
    */
   allowedOrigin(url: string): string | undefined {
-    return this.#needsNoDecision ? this.#context.client.allowedOrigin(url) : undefined;
+    return this.needsNoDecision ? this.#context.client.allowedOrigin(url) : undefined;
   }
 
   /** Whether the robots.txt of `url` is in memory, so that it will not be fetched. */
