@@ -135,6 +135,12 @@ export class OriginQueue {
     if (!request.hasStarted || this.#sleeper.isForPermit) this.#sleeper.wake();
   }
 
+  /** The clock was set forward by `ms`. */
+  setForward(ms: number): void {
+    this.schedule.setForward(ms);
+    this.#sleeper.wake();
+  }
+
   /** The permit of a request ends at `at`, if `release` is not called before. */
   expire(request: PacedRequest, at: number): void {
     request.expiresAt = at;
@@ -222,7 +228,7 @@ export class OriginQueue {
     if (turn > deadline) return this.#defer(request, now, turn);
     if (ahead > 0) {
       const imposedMs = Math.max(earliest - now, gap.delayMs);
-      return pace.maxDelayMs === 0 || imposedMs > pace.maxDelayMs
+      return pace.maxDelayMs === 0 || imposedMs > pace.maxDelayMs || now >= deadline
         ? this.#defer(request, now, turn)
         : undefined;
     }

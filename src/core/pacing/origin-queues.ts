@@ -59,6 +59,11 @@ export class OriginQueues {
     return this.#add(origin);
   }
 
+  /** The clock was set forward by `ms`. */
+  setForward(ms: number): void {
+    for (const queue of this.#queues.values()) queue.setForward(ms);
+  }
+
   totals(now: number): PacingTotals {
     const totals = { waiting: 0, inFlight: 0, paused: 0 };
     for (const { waiting, schedule } of this.#queues.values()) {

@@ -57,8 +57,10 @@ export class Pacer implements Permits {
   constructor(options: PacerOptions) {
     const { maxOrigins, clock, fleet, onPause } = options;
     this.#options = options;
-    this.#clock = new MonotonicClock(clock);
     this.isRealTime = clock === systemClock || clock.sleep === undefined;
+    const setForward = (ms: number): void => this.#queues.setForward(ms);
+    // Time goes by in the leaps of a clock that can sleep.
+    this.#clock = new MonotonicClock(clock, this.isRealTime ? setForward : undefined);
     const punctuality = new Punctuality(this.isRealTime ? COLD_SLACK_MS : 0);
     this.#queues = new OriginQueues(
       maxOrigins,

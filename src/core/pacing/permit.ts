@@ -107,8 +107,8 @@ export class PagePermit implements RequestPermit {
 
   taken(): void {
     const request = this.#request;
-    if (request.hasStarted && this.#permits.isRealTime)
-      request.queue.schedule.taken(request, this.#permits.now());
+    const { isRealTime } = this.#permits;
+    if (request.hasStarted) request.queue.schedule.taken(request, this.#permits.now(), isRealTime);
   }
 
   release(): void {

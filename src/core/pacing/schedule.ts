@@ -93,8 +93,18 @@ export class Schedule {
   /** The latest end of the first permit, or of the wait for the latest request to be sent. Most end earlier. */
   nextExpiry(now: number): number {
     let next = this.#last !== undefined && now < this.#last.sentBefore ? this.#last.sentBefore : Infinity;
-    for (const { expiresAt } of this.#permits) next = Math.min(next, expiresAt);
+    for (const { expiresAt } of this.#permits) if (expiresAt > now) next = Math.min(next, expiresAt);
     return next;
+  }
+
+  /** The clock was set forward by `ms`. That ends gaps and pauses, but no permit: its request is as far as before. */
+  setForward(ms: number): void {
+    const permits = new Set(this.#permits);
+    if (this.#last !== undefined) permits.add(this.#last);
+    for (const permit of permits) {
+      permit.expiresAt += ms;
+      permit.sentBefore += ms;
+    }
   }
 
   /** Gives a permit for that time. Only when {@link earliestStart} and {@link hasFreePermit} allow it. */
@@ -136,11 +146,15 @@ export class Schedule {
     }
   }
 
-  /** The HTTP stack has taken the latest request. The next one starts when this one is sent, so that a gap is between them. */
-  taken(permit: Permit, now: number): void {
+  /**
+   * The HTTP stack has taken the latest request. The next one starts when this one is sent, so that a gap is between them.
+   *
+   * @param connects Whether time goes by until then.
+   */
+  taken(permit: Permit, now: number, connects: boolean): void {
     this.#permits.add(permit);
     permit.expiresAt = now + NO_RESPONSE_TTL_MS;
-    this.#awaitSending(permit, now + CONNECT_MS);
+    if (connects) this.#awaitSending(permit, now + CONNECT_MS);
   }
 
   /** The library may drop a started request without a word. */

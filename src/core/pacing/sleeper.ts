@@ -47,16 +47,17 @@ export class Sleeper {
    */
   async sleepUntil(at: number, now: number, forPermit = false): Promise<void> {
     const until = Math.min(at, now + MAX_SLEEP_MS);
-    if (until <= now) return;
     const { shown } = this.#monotonic;
+    this.#monotonic.sleep();
     try {
       const isOver = this.#hasTimer
         ? this.#sleepByTimer(until, now, forPermit)
         : this.#sleepByClock(until, now, forPermit);
-      if (await isOver) this.#monotonic.advanceFrom(shown, until);
+      if (await isOver) this.#monotonic.advanceFrom(shown, until, until - now);
     } catch (error) {
       if (error !== WAKE) throw error;
     } finally {
+      this.#monotonic.wake();
       this.#sleep = undefined;
     }
   }

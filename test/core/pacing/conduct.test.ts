@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { guardFetch, RobotsClient, type RobotsClientOptions } from '../../../src/index.ts';
-import { paceOf } from '../../../src/core/pacing/index.ts';
+import { paceOf, type RequestPermit } from '../../../src/core/pacing/index.ts';
 import { Pacer } from '../../../src/core/pacing/pacer.ts';
 import { Schedule } from '../../../src/core/pacing/schedule.ts';
 import { virtualClock } from '../../../src/extras/testing/index.ts';
@@ -106,6 +106,23 @@ describe('a deferral', () => {
     });
     await clock.advance(2_000);
     expect((await Promise.all(taken)).map(({ waitedMs }) => waitedMs)).toEqual([0, 1_000, 2_000]);
+  });
+
+  it('of the whole wait comes at its end also for a request after others that wait for a permit', async () => {
+    const clock = virtualClock();
+    const pacer = new Pacer({ clock, random: () => 0, maxOrigins: 4 });
+    const decision = decisionFor(A, 0);
+    const pace = paceOf({}, Infinity);
+    const acquired = async (maxTotalWaitMs: number) =>
+      pacer.acquire(decision, { ...pace, maxTotalWaitMs }, undefined);
+    const first = await acquired(Infinity);
+    first.tryStart();
+    const second = acquired(Infinity);
+    const deferred = expect(acquired(2_000)).rejects.toMatchObject({ delayFrom: 'concurrency' });
+    await clock.advance(2_000);
+    await deferred;
+    first.done();
+    expect((await second).waitedMs).toBe(2_000);
   });
 });
 
@@ -403,5 +420,51 @@ describe('a `Date` that stands still', () => {
     } finally {
       vi.useRealTimers();
     }
+  });
+});
+
+describe('a clock over timers that it does not move', () => {
+  /** A pacer with a clock that shows `shown.at`, in virtual time. */
+  function shown() {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    const shown = { at: Date.UTC(2026, 0, 15, 12) };
+    const pacer = new Pacer({ clock: { now: () => shown.at }, random: () => 0, maxOrigins: 4 });
+    const acquire = async (delayMs: number, signal?: AbortSignal): Promise<RequestPermit> => {
+      const permit = await pacer.acquire(decisionFor(A, delayMs), paceOf({}, Infinity), signal);
+      expect(permit.tryStart()).toBe(true);
+      return permit;
+    };
+    return { shown, acquire };
+  }
+
+  afterEach(() => void vi.useRealTimers());
+
+  it('stands still: a wait that was interrupted goes on, and does not begin again', async () => {
+    const { acquire } = shown();
+    (await acquire(1_000)).done();
+    const leaving = new AbortController();
+    const left = expect(acquire(1_000, leaving.signal)).rejects.toThrow('left');
+    const next = acquire(1_000);
+    await vi.advanceTimersByTimeAsync(900);
+    leaving.abort(new Error('left'));
+    await left;
+    await vi.advanceTimersByTimeAsync(100);
+    expect((await next).waitedMs).toBe(1_000);
+  });
+
+  it('is set forward: a gap ends, and a body that is read holds its permit until 30 s have gone by', async () => {
+    const { shown: clock, acquire } = shown();
+    const first = await acquire(60_000);
+    first.responded({ status: 200 });
+    await turns();
+    clock.at += HOUR;
+    let isNext = false;
+    const next = acquire(60_000).then(() => (isNext = true));
+    await vi.advanceTimersByTimeAsync(20_000);
+    first.bodyRead();
+    await vi.advanceTimersByTimeAsync(29_999);
+    expect(isNext).toBe(false);
+    await vi.advanceTimersByTimeAsync(1);
+    await next;
   });
 });

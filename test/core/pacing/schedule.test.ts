@@ -131,6 +131,27 @@ describe('permits', () => {
     expect(schedule.earliestStart(next.at, wanted())).toBe(next.at + SECOND);
   });
 
+  it('that have expired are not waited for, while the latest request connects', () => {
+    const schedule = new Schedule();
+    permitAt(schedule, START);
+    const connecting = sent(schedule, wanted(), START + 29_000);
+    schedule.taken(connecting, START + 29_000, true);
+    const now = START + 31_000;
+    expect(schedule.hasFreePermit(now, now, 2)).toBe(false);
+    expect(schedule.nextExpiry(now)).toBe(START + 39_000);
+  });
+
+  it('last as long as before when the clock is set forward', () => {
+    const schedule = new Schedule();
+    const connecting = sent(schedule);
+    schedule.taken(connecting, START, true);
+    schedule.setForward(HOUR);
+    const now = START + HOUR;
+    expect(schedule.nextExpiry(now)).toBe(now + 10_000);
+    schedule.sent(connecting, now);
+    expect(schedule.nextExpiry(now)).toBe(now + 10 * MINUTE);
+  });
+
   it('are forgotten once expired, from the oldest up to the first that lasts', () => {
     const schedule = new Schedule();
     const [first, second, third] = [0, 1_000, 2_000].map((ms) => permitAt(schedule, START + ms));
