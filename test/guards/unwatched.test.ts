@@ -6,6 +6,7 @@ import axios, { type AxiosAdapter, type AxiosInstance } from 'axios';
 import got from 'got';
 import { describe, expect, it } from 'vitest';
 import { guardAxios } from '../../src/guards/axios/axios.ts';
+import { virtualClock } from '../../src/extras/testing/index.ts';
 import { gotHooks } from '../../src/guards/got/got.ts';
 import { WireRequests } from '../../src/core/fetch/platform/wire-requests.ts';
 import { selfSigned } from '../support/certificates.ts';
@@ -19,7 +20,8 @@ const pacing = { defaultDelayMs: 0, maxDelayMs: 0 };
 /** A client that may fetch everything at `origin`, and the number of permits that are held there. */
 function allowing(origin: string) {
   const overrides = { [origin]: { text: '' } };
-  const { robots, clock } = openedClient({ overrides });
+  const clock = virtualClock();
+  const { robots } = openedClient({ overrides, clock });
   const inFlight = async (): Promise<number> => (await robots.policy(origin)).pacing?.inFlight.length ?? 0;
   return { robots, clock, inFlight };
 }
@@ -56,7 +58,7 @@ describe('got over HTTP/2', () => {
     const { origin, asked, clock, guarded, inFlight } = await site();
     const slow = guarded.stream(`${origin}/slow`).on('error', () => undefined);
     await asked.come;
-    clock.advance(100_000);
+    await clock.advance(100_000);
     expect(await inFlight()).toBe(1);
     await expect(guarded(`${origin}/page`)).rejects.toMatchObject({ code: 'ERR_ROBOTS_DEFERRED' });
     slow.destroy();
@@ -71,7 +73,7 @@ describe('got over HTTP/2', () => {
     });
     dropped.on('error', () => undefined);
     await eventually(async () => expect(await inFlight()).toBe(1));
-    clock.advance(30_000);
+    await clock.advance(30_000);
     expect(await inFlight()).toBe(0);
   });
 });
@@ -97,7 +99,7 @@ describe('axios', () => {
     const { clock, inFlight, instance } = guardedAxios({ adapter });
     const page = instance.get(`${ORIGIN}/page`);
     await asked.come;
-    clock.advance(100_000);
+    await clock.advance(100_000);
     expect(await inFlight()).toBe(1);
     settle(new Error('no network'));
     await expect(page).rejects.toThrow('no page');
@@ -132,7 +134,7 @@ describe('axios', () => {
     const { clock, inFlight, instance } = guardedAxios({ transport });
     const page = instance.get(`${ORIGIN}/page`);
     await asked.come;
-    clock.advance(100_000);
+    await clock.advance(100_000);
     expect(await inFlight()).toBe(1);
     sent.destroy(new Error('no network'));
     await expect(page).rejects.toThrow('no page');
@@ -150,7 +152,7 @@ describe('axios', () => {
     guardAxios(instance, robots, { pacing });
     await expect(instance.get(`${ORIGIN}/page`)).rejects.toThrow('no token');
     expect(await inFlight()).toBe(1);
-    clock.advance(30_000);
+    await clock.advance(30_000);
     expect(await inFlight()).toBe(0);
   });
 

@@ -77,6 +77,11 @@ const nodeRequests = /* @__PURE__ */ once(() => {
     if (socket === null) request.once('socket', (given) => whenSending(given, watched));
     else whenSending(socket, watched);
   });
+  channels?.subscribe('http.client.request.error', (message) => {
+    const { request } = message as { readonly request: NodeRequest };
+    // Given up before it had a socket, so that its start was not published.
+    if (request[WATCHED] === undefined) requests.sent(request, nodeOriginOf(request))?.finish();
+  });
   channels?.subscribe('http.client.response.finish', (message) => {
     const { request, response } = message as {
       readonly request: NodeRequest;
