@@ -26,6 +26,8 @@ const MAX_SLACK_MS = 10_000;
 const LOCAL_SLOT_MS = 1_000;
 /** The share of the slack that is left after a request that used its slot. */
 const SLACK_KEPT = 0.5;
+/** The share of the longest wait that slack may take: the other members wait for its end, and not longer than that. */
+const MAX_SLACK_OF_WAIT = 0.25;
 
 /** How late a request may use its slot: the slots around it belong to others, but timers are late by milliseconds. */
 export function slotToleranceMs(delayMs: number): number {
@@ -117,7 +119,7 @@ export class FleetSlots {
    */
   async book(delayMs: number, bounds: WaitBounds): Promise<number | undefined> {
     const askedAt = this.#clock.now();
-    const slackMs = this.#slackMs;
+    const slackMs = Math.min(this.#slackMs, Math.floor(bounds.maxWaitMs * MAX_SLACK_OF_WAIT));
     const waitMs = await this.#fleet.reserve(this.#origin, delayMs, { ...bounds, slackMs });
     const now = this.#clock.now();
     if (waitMs === undefined) {

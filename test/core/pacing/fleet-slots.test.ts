@@ -59,6 +59,14 @@ describe('the slot of a process in the schedule of its fleet', () => {
     expect(slots.usable(1_000, clock.now(), clock.now())?.at).toBe(clock.now() + 1_000);
   });
 
+  it('lasts at most a quarter of the longest wait: a member that waits no longer is not deferred for it', async () => {
+    const { clock, slots } = slotsOver();
+    slots.missed(500);
+    await slots.book(100, { minWaitMs: 0, maxWaitMs: 300 });
+    const slot = slots.usable(100, clock.now(), clock.now());
+    expect(slot && slot.latestAt - slot.at).toBe(75 + 10);
+  });
+
   it('lasts longer after one that was missed, because the reply of the store came too late', async () => {
     const { clock, slots } = slotsOver(80);
     await slots.book(100, ANY);
