@@ -1,7 +1,8 @@
 import { createRequire } from 'node:module';
 import { isRobotsError, quote, RobotsInvalidOptionsError, ignore } from '../../core/base/index.ts';
 import type { OnDamage, QuarantinedDatabase } from '../embedded/quarantine.ts';
-import { markLmdbClosed, quarantineDamagedLmdb } from './quarantine.ts';
+import { lmdbFileId, markLmdbClosed, quarantineDamagedLmdb } from './quarantine.ts';
+import { randomUUID } from 'node:crypto';
 import { writeSync } from 'node:fs';
 import { inspect } from 'node:util';
 
@@ -46,15 +47,36 @@ interface Lmdb {
   }): LmdbDatabase;
 }
 
+/** The open databases by their files, and how many stores use each. */
+const opened = new Map<string, { readonly database: LmdbDatabase; stores: number }>();
+
 /**
- * Opens the store's own database.
+ * Opens the store's own database. Stores of one file share it: `lmdb` opens a database in a write transaction, for which
+ * the main thread waits, while another transaction of this process waits for the main thread.
  *
  * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) when it cannot be opened; see its `cause`.
  */
 export function openDatabase(path: string, onDamage: OnDamage): OpenedDatabase {
-  const { lmdb, file } = loadLmdb();
+  const file = lmdbFileId(path);
+  const shared = file === undefined ? undefined : opened.get(file);
+  if (file === undefined || shared === undefined) return openNew(path, onDamage);
+  shared.stores++;
+  return { database: shared.database, quarantine: undefined, close: () => closeShared(path, file) };
+}
+
+/** The last store of a file closes the database. */
+async function closeShared(path: string, file: string): Promise<void> {
+  const shared = opened.get(file);
+  if (shared === undefined || --shared.stores > 0) return;
+  opened.delete(file);
+  await shared.database.close();
+  markLmdbClosed(path);
+}
+
+function openNew(path: string, onDamage: OnDamage): OpenedDatabase {
+  const { lmdb, library } = loadLmdb();
   try {
-    const quarantine = quarantineDamagedLmdb(path, file, onDamage);
+    const quarantine = quarantineDamagedLmdb(path, library, onDamage);
     const database = lmdb.open({
       path,
       encoding: 'binary',
@@ -66,8 +88,9 @@ export function openDatabase(path: string, onDamage: OnDamage): OpenedDatabase {
       noMetaSync: true,
     });
     assertServed(database);
-    const close = (): Promise<void> => database.close().then(() => markLmdbClosed(path));
-    return { database, quarantine, close };
+    const file = lmdbFileId(path) ?? randomUUID();
+    opened.set(file, { database, stores: 1 });
+    return { database, quarantine, close: () => closeShared(path, file) };
   } catch (cause) {
     if (isRobotsError(cause)) throw cause;
     throw new RobotsInvalidOptionsError(
@@ -78,11 +101,11 @@ export function openDatabase(path: string, onDamage: OnDamage): OpenedDatabase {
 }
 
 /** Loads the optional peer on use. Callers with a database of their own bring it themselves. */
-function loadLmdb(): { readonly lmdb: Lmdb; readonly file: string } {
+function loadLmdb(): { readonly lmdb: Lmdb; readonly library: string } {
   try {
     const require = createRequire(import.meta.url);
     const lmdb: Lmdb = require('lmdb');
-    return { lmdb, file: require.resolve('lmdb') };
+    return { lmdb, library: require.resolve('lmdb') };
   } catch (cause) {
     // Node lists the files that required it, one per line.
     const [reason = ''] = messageOf(cause).split('\n');

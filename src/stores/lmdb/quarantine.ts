@@ -45,6 +45,16 @@ function filesAt(path: string): { readonly data: string; readonly lock: string }
     : { data: path, lock: `${path}-lock` };
 }
 
+/** The same for all paths that lead to one file; `undefined` when there is none. */
+export function lmdbFileId(path: string): string | undefined {
+  try {
+    const { dev, ino } = statSync(filesAt(path).data);
+    return `${dev}:${ino}`;
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * Renames the database at `path` if it is damaged. A new one, and one that was not opened or changed since
  * {@link markLmdbClosed}, counts as sound: only others are first opened in a child process.

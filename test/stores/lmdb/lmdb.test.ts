@@ -57,6 +57,17 @@ describe('LMDB', () => {
     return found;
   }
 
+  it('is opened again in one process while it writes, and stays open until its last store is closed', async () => {
+    for (let round = 0; round < 50; round++) {
+      const written = store.reserve!('k', MINUTE);
+      if (round % 2 === 0) await setImmediate();
+      const again = lmdbStore({ path, clock });
+      await again.set('a', String(round), { ttlMs: HOUR });
+      await Promise.all([written, again.close()]);
+      expect(await store.get('a')).toBe(String(round));
+    }
+  });
+
   it('refuses a database of lmdb 2.0, and names the versions served', async () => {
     const database = open<Buffer, string>({ path: join(path, 'of-2.0'), encoding: 'binary' });
     const older = new Proxy(database, { has: (of, name) => name !== 'committed' && name in of });
