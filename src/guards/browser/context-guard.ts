@@ -235,9 +235,14 @@ class ContextWatcher<Page> implements BrowserContextGuard<Page>, RequestWatcher 
     }
     const headers = headersOf(response.responseHeaders);
     const navigation = this.#navigations.peek(frameId);
-    // A document holds its permit until its body has arrived.
+    // A document holds its permit until its body has arrived. Chromium stays where it is on a 204 or 205, and shows no end of
+    // it in a popup.
     const hasBody =
-      started.holdsPermit && navigation?.paused.requestId === requestId && !redirects(status, headers);
+      started.holdsPermit &&
+      navigation?.paused.requestId === requestId &&
+      status !== 204 &&
+      status !== 205 &&
+      !redirects(status, headers);
     const { refusal: error } = hasBody
       ? started.onResponseHeaders(status, headers)
       : started.onResponse(status, headers);
@@ -280,9 +285,12 @@ class ContextWatcher<Page> implements BrowserContextGuard<Page>, RequestWatcher 
     }
   }
 
-  #end({ request, leaving, timer }: Navigation): void {
+  #end({ paused, request, leaving, timer }: Navigation): void {
     clearTimeout(timer);
     leaving.abort(new DOMException('The navigation has ended', 'AbortError'));
+    const pending = this.#pending.peek(paused.requestId);
+    // A navigation that is given up may have been sent just before, and the browser has not shown it yet.
+    if (pending?.isSent !== true && !request.hasResponded) pending?.started?.onWireSent();
     request.finish();
   }
 

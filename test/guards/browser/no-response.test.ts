@@ -42,6 +42,7 @@ async function isContinued(session: BrowserSession, requestId: string): Promise<
 }
 
 interface Guarded extends AsyncDisposable {
+  readonly context: EventEmitter;
   readonly session: BrowserSession;
   /** The session of a page. */
   readonly network: EventEmitter;
@@ -67,7 +68,7 @@ async function guarded(pacing: PacingOptions): Promise<Guarded> {
   const robots = new RobotsClient({ agent: 'ExampleBot', transport: { fetch } });
   await guardContext(context as never, robots, { pacing });
   context.emit('page', page);
-  return { session, network, [Symbol.asyncDispose]: () => robots.close() };
+  return { context, session, network, [Symbol.asyncDispose]: () => robots.close() };
 }
 
 it.each([
@@ -86,6 +87,22 @@ it.each([
   await isContinued(session, 'two');
 });
 
+it.each([204, 205])(
+  'a document without content frees its permit at its header (%i)',
+  async (responseStatusCode) => {
+    await using guard = await guarded({ defaultDelayMs: 0 });
+    const { session } = guard;
+    session.pause('one');
+    await isContinued(session, 'one');
+    session.pause('two');
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(session.continued).not.toContain('two');
+    session.pause('one', { responseStatusCode });
+    await vi.advanceTimersByTimeAsync(10);
+    await isContinued(session, 'two');
+  },
+);
+
 it('the gap to the next document counts from when the browser sent this one', async () => {
   await using guard = await guarded({ defaultDelayMs: 100, concurrency: 2 });
   const { session, network } = guard;
@@ -95,6 +112,25 @@ it('the gap to the next document counts from when the browser sent this one', as
   session.pause('two');
   await vi.advanceTimersByTimeAsync(5_000);
   network.emit('Network.requestWillBeSentExtraInfo', { requestId: 'one' });
+  await vi.advanceTimersByTimeAsync(90);
+  expect(session.continued).not.toContain('two');
+  await vi.advanceTimersByTimeAsync(20);
+  await isContinued(session, 'two');
+});
+
+it('the gap after a document that is given up before the browser shows it counts from its end', async () => {
+  await using guard = await guarded({ defaultDelayMs: 100 });
+  const { context, session } = guard;
+  session.pause('one');
+  await vi.advanceTimersByTimeAsync(200);
+  await isContinued(session, 'one');
+  session.pause('two');
+  await vi.advanceTimersByTimeAsync(80);
+  context.emit('requestfailed', {
+    isNavigationRequest: () => true,
+    url: () => 'https://example.com/one',
+    failure: () => ({ errorText: 'net::ERR_ABORTED' }),
+  });
   await vi.advanceTimersByTimeAsync(90);
   expect(session.continued).not.toContain('two');
   await vi.advanceTimersByTimeAsync(20);
