@@ -6,6 +6,7 @@ import { eventually } from '../../support/eventually.ts';
 import { type JudgedSite, type LoggedRequest, startJudgedSite } from '../../support/judged-site.ts';
 import { Chance, playSchedules, SEED } from '../../support/random.ts';
 import { answer } from '../../support/site.ts';
+import { runs } from '../../support/thorough.ts';
 import { type Guarding, inBothBrowsers, type OpenContext, type Page } from './contexts.ts';
 
 /** Behaviours of documents that load. A part of the path: `/document/<page>.<step>/<behaviour>/<ms>`. */
@@ -113,6 +114,10 @@ interface GivenUp {
 
 const pageOf = (path: string): string => path.split('/')[2]?.split('.')[0] ?? '';
 
+/** Closes a page or a context. Puppeteer may never say that a page which was loading is closed, guarded or not. */
+const closeOf = (opened: { close(): Promise<void> }): Promise<void> =>
+  Promise.race([opened.close(), sleep(1_000)]);
+
 /** Plays a schedule: one client, a guard for each of two contexts. */
 class Play {
   readonly givenUp: GivenUp[] = [];
@@ -136,7 +141,7 @@ class Play {
       const closing = isLast && plan.closesAfterMs !== undefined ? sleep(plan.closesAfterMs) : undefined;
       const closed = closing?.then(() => {
         giveUp();
-        return page.close();
+        return closeOf(page);
       });
       const error = await this.take(step, page).then(
         () => undefined,
@@ -169,7 +174,9 @@ class Play {
     const code: unknown = Reflect.get(Object(refused), 'code');
     if (code !== (isPrivate ? 'ERR_ROBOTS_DISALLOWED' : undefined)) this.failures.push(`${path}: ${refused}`);
     const loads = LOADING.some((behaviour) => path.includes(`/${behaviour}/`));
-    if (loads && error !== undefined) this.failures.push(`${path}: ${error}`);
+    // The page of an error that an earlier step led to may come only now.
+    if (loads && !/interrupted by another navigation/.test(String(error)) && error !== undefined)
+      this.failures.push(`${path}: ${error}`);
   }
 
   /** What the log of the site shows that should not be. */
@@ -212,8 +219,8 @@ class Play {
   }
 }
 
-/** Schedules a library. */
-const SCHEDULES = 12;
+/** Schedules a library: some 3 s each. */
+const SCHEDULES = runs(4);
 
 inBothBrowsers('random schedules', (open: OpenContext) => {
   beforeAll(() => {
@@ -246,12 +253,11 @@ inBothBrowsers('random schedules', (open: OpenContext) => {
       const { pacing: paced } = await robots.policy(site.origin);
       expect([paced?.inFlight ?? [], paced?.waiting ?? 0]).toEqual([[], 0]);
     });
-    for (const context of contexts) await context.close();
+    for (const context of contexts) await closeOf(context);
     expect(play.violations(schedule)).toEqual([]);
   }
 
-  // Takes minutes on a busy machine.
-  it.skipIf(process.env['CI'] !== undefined)(
+  it(
     `keep the conduct that the site sees, and lose no permit (seed ${SEED})`,
     () => playSchedules(SCHEDULES, scheduleOf, playOne),
     300_000,
