@@ -39,8 +39,9 @@ export class Chance {
   }
 }
 
-/** The seed of schedules that differ from run to run. `CHANGING_SEED` repeats a run. */
-export const SEED: number = Number(process.env['CHANGING_SEED'] ?? Date.now()) >>> 0;
+/** The seed of schedules: in CI the same in each run, elsewhere another one. `CHANGING_SEED` chooses it. */
+export const SEED: number =
+  Number(process.env['CHANGING_SEED'] ?? (process.env['CI'] === undefined ? Date.now() : 1)) >>> 0;
 
 /** Plays as many schedules, the first one of {@link SEED}. The error names the one that fails. */
 export async function playSchedules<Schedule>(

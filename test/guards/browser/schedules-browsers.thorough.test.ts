@@ -163,8 +163,10 @@ class Play {
       return sleep(20);
     }
     const popup = url.replace('/document/', '/document/popup-');
-    if (popup !== url) this.popups.push(new URL(popup).pathname);
-    return page.evaluate(`void window.open('${popup}')`);
+    // The page of an error, which a refusal leads to, may open no windows.
+    const opens = await page.evaluate(`window.open('${popup}') !== null`);
+    if (opens === true && popup !== url) this.popups.push(new URL(popup).pathname);
+    return opens;
   }
 
   private async judge({ path, timeoutMs }: Step, error: unknown, page: Page, guard: Guarding): Promise<void> {
