@@ -5,13 +5,13 @@ type Defined<Fields> = {
   [Name in keyof Fields as undefined extends Fields[Name] ? Name : never]?: Exclude<Fields[Name], undefined>;
 };
 
-/**
- * The fields that are not undefined, for objects in which a field is absent rather than undefined. It takes a
- * microsecond, ten times as long as a spread: not for the hot path.
- */
+/** The fields that are not undefined, for objects in which a field is absent rather than undefined. */
 export function omitUndefined<const Fields extends object>(fields: Fields): Defined<Fields>;
-export function omitUndefined(fields: object): object {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+export function omitUndefined(fields: Readonly<Record<string, unknown>>): object {
+  const defined: Record<string, unknown> = {};
+  // Ten times as fast as `Object.fromEntries`, and each new record makes several.
+  for (const name of Object.keys(fields)) if (fields[name] !== undefined) defined[name] = fields[name];
+  return defined;
 }
 
 /** A handler for rejections that are handled elsewhere, and for required listeners. */

@@ -16,9 +16,8 @@ const COLON = 0x3a;
 const ZERO = 0x30;
 const THREE = 0x33;
 
-/** The fields that frame a body, and the length of the longest name. */
-const FRAMING_FIELDS: ReadonlySet<string> = new Set(['content-length', 'transfer-encoding']);
-const MAX_NAME = 'transfer-encoding'.length;
+/** The fields that frame a body. */
+const FRAMING_FIELDS: readonly string[] = ['content-length', 'transfer-encoding'];
 
 /** Connects with `connect`, and corrects what the parser of undici reads from the sockets: see {@link ResponseHeads}. */
 export function correctingResponseHeads(connect: Connector): Connector {
@@ -59,17 +58,31 @@ class ResponseHeads {
   #column = 0;
   #hasCr = false;
   #status = 0;
-  /** The name of the current field, in lower case, as long as it can be one of {@link FRAMING_FIELDS}. */
+  /** Whether the name of the current field can be one of {@link FRAMING_FIELDS}, as far as it is read. */
+  #mayFrame = true;
+  /** That name, in lower case. */
   #name = '';
   #isInFramingValue = false;
 
   correct(chunk: Buffer): void {
     for (let at = 0; at < chunk.length && this.#part !== 'body'; at++) {
+      if (this.#isRestRight) {
+        const end = chunk.indexOf(LF, at);
+        this.#column += (end === -1 ? chunk.length : end) - at;
+        if (end === -1) return;
+        at = end;
+      }
       const byte = chunk[at]!;
       chunk[at] = this.#corrected(byte);
       this.#column++;
       if (byte === LF) this.#endLine();
     }
+  }
+
+  /** Whether nothing is corrected in what is left of the line. */
+  get #isRestRight(): boolean {
+    if (this.#part === 'status-line') return this.#column > STATUS_END;
+    return this.#part === 'fields' && this.#column > 0 && !this.#mayFrame;
   }
 
   #corrected(byte: number): number {
@@ -97,8 +110,12 @@ class ResponseHeads {
 
   #inField(byte: number): number {
     if (this.#isInFramingValue) return byte === HTAB ? SP : byte;
-    if (byte === COLON) this.#isInFramingValue = FRAMING_FIELDS.has(this.#name);
-    else if (this.#column <= MAX_NAME) this.#name += String.fromCharCode(byte).toLowerCase();
+    if (byte === COLON) {
+      this.#mayFrame = this.#isInFramingValue = FRAMING_FIELDS.includes(this.#name);
+      return byte;
+    }
+    this.#name += String.fromCharCode(byte).toLowerCase();
+    this.#mayFrame = FRAMING_FIELDS.some((name) => name.startsWith(this.#name));
     return byte;
   }
 
@@ -109,6 +126,7 @@ class ResponseHeads {
     if (isEndOfHead) this.#status = 0;
     this.#column = 0;
     this.#name = '';
+    this.#mayFrame = true;
     this.#isInFramingValue = false;
   }
 }
