@@ -6,6 +6,9 @@ import { DurationsReporter, LongestFirst } from './test/support/durations.ts';
 
 const THOROUGH = 'test/**/*.thorough.test.ts';
 
+/** The major version of the Node that CI runs further tests on. */
+const otherNode = process.env['OTHER_NODE'];
+
 /**
  * Tests that CI leaves out on its second and third line of Node, because they cannot differ there: of what uses nothing of
  * Node that other tests do not use there, too; of documents, sentence by sentence, whose sockets are those of test/core/;
@@ -23,6 +26,9 @@ const SAME_ON_EVERY_NODE = [
   'test/stores/redis/redis-topologies.test.ts',
 ];
 
+/** What CI leaves out on the line of Node between the oldest and the newest, too: programs over what is tested there. */
+const SAME_BETWEEN = ['test/{apps,demo,extras,fleet}/**'];
+
 /** The `imports` of package.json, and the package's own name, lead to what is built; tests run the source. */
 export const sourceAlias = {
   '#platform': fileURLToPath(new URL('src/core/fetch/platform/undici.ts', import.meta.url)),
@@ -38,8 +44,8 @@ export const sourceAlias = {
 export default defineConfig({
   resolve: { alias: sourceAlias },
   test: {
-    // More than processors: the tests wait for servers, browsers and clocks for a third of their time.
-    maxWorkers: Math.ceil(availableParallelism() * 1.5),
+    // More than processors: the tests wait for servers, browsers and clocks for half of their time.
+    maxWorkers: availableParallelism() * 2,
     setupFiles: ['test/support/setup.ts'],
     sequence: { sequencer: LongestFirst },
     projects: [
@@ -50,7 +56,11 @@ export default defineConfig({
           // puts back what it changes in the process.
           name: 'quick',
           include: ['test/**/*.test.ts'],
-          exclude: [THOROUGH, ...(process.env['OTHER_NODE'] === 'true' ? SAME_ON_EVERY_NODE : [])],
+          exclude: [
+            THOROUGH,
+            ...(otherNode === undefined ? [] : SAME_ON_EVERY_NODE),
+            ...(otherNode === '22' ? SAME_BETWEEN : []),
+          ],
           isolate: false,
         },
       },

@@ -131,6 +131,10 @@ const ACCEPTED: Readonly<Record<Judgement, readonly Judgement[]>> = {
 
 /** RFC 9112 §5.1: "No whitespace is allowed between the field name and colon". Node 22's `fetch` ignores it. */
 const SPACE_BEFORE_COLON = /^([\w-]+)[ \t]+:/gm;
+/** RFC 9110 §5.1: `field-name = token`, of at least one character. Node 22's `fetch` ignores a field without a name. */
+const WITHOUT_NAME = /^:.*\r\n/gm;
+const asNode22Reads = (text: string): string =>
+  text.replaceAll(SPACE_BEFORE_COLON, '$1:').replaceAll(WITHOUT_NAME, '');
 
 const TRANSPORTS: readonly (readonly [WireCase['transport'], Wanted])[] = [
   [
@@ -171,8 +175,8 @@ describe.each(TRANSPORTS)('RFC 9112: whatever a server sends, over %s', (transpo
     await fc.assert(
       fc.asyncProperty(responses(wanted), async ([text, cuts]) => {
         const result = await wire.ask({ protocol: 'http1', transport, pieces: inPieces(text, cuts) });
-        const ignored = transport === 'fetch' ? text.replaceAll(SPACE_BEFORE_COLON, '$1:') : text;
-        const accepted = [...ACCEPTED[judge(text)], ...ACCEPTED[judge(ignored)]];
+        const read = transport === 'fetch' ? asNode22Reads(text) : text;
+        const accepted = [...ACCEPTED[judge(text)], ...ACCEPTED[judge(read)]];
         expect(accepted).toContain(outcomeOf(result));
       }),
       { numRuns: runs(300) },

@@ -140,7 +140,7 @@ describe('with any behaviour of the store', () => {
           await robots.close();
         },
       ),
-      { numRuns: runs(10) },
+      { numRuns: runs(40) },
     );
     expect(fromStore).toBeGreaterThan(0);
   }, 60_000);
