@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { rolldown } from 'rolldown';
-import { launchChromium } from '../support/chromium.ts';
+import { chromiumOptions, launchChromium } from '../support/chromium.ts';
 import type { Result, runContract, Runtime } from './contract.ts';
 import { startSites } from './sites.ts';
 
@@ -146,7 +146,7 @@ async function freePort(): Promise<number> {
 
 async function inPage(folder: string, control: string, runtime: Runtime): Promise<readonly Result[]> {
   const code = await bundled(folder, 'page.js', ['browser'], 'iife');
-  await using browser = await launchChromium();
+  await using browser = await launchChromium(chromiumOptions('whole'));
   const page = await browser.newPage();
   await page.goto(control);
   await page.evaluate(code);

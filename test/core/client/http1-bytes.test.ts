@@ -129,12 +129,17 @@ const ACCEPTED: Readonly<Record<Judgement, readonly Judgement[]>> = {
   'disallowed by rules or refused': ['disallowed by rules', 'refused'],
 };
 
-/** RFC 9112 §5.1: "No whitespace is allowed between the field name and colon". Node 22's `fetch` ignores it. */
-const SPACE_BEFORE_COLON = /^([\w-]+)[ \t]+:/gm;
-/** RFC 9110 §5.1: `field-name = token`, of at least one character. Node 22's `fetch` ignores a field without a name. */
-const WITHOUT_NAME = /^:.*\r\n/gm;
-const asNode22Reads = (text: string): string =>
-  text.replaceAll(SPACE_BEFORE_COLON, '$1:').replaceAll(WITHOUT_NAME, '');
+/**
+ * What the parser behind `fetch` on Node 20 and 22 lets pass: white space before a colon, a field without a name, and a value
+ * that goes on in the next line. RFC 9112 §5.2 has clients replace the latter "with one or more SP octets", or refuse it.
+ */
+const LENIENT: readonly (readonly [RegExp, string])[] = [
+  [/^(\S*:.*)\r\n[ \t]+/gm, '$1 '],
+  [/^([\w-]+)[ \t]+:/gm, '$1:'],
+  [/^:.*\r\n/gm, ''],
+];
+const readLeniently = (text: string): string =>
+  LENIENT.reduce((read, [form, instead]) => read.replaceAll(form, instead), text);
 
 const TRANSPORTS: readonly (readonly [WireCase['transport'], Wanted])[] = [
   [
@@ -175,7 +180,7 @@ describe.each(TRANSPORTS)('RFC 9112: whatever a server sends, over %s', (transpo
     await fc.assert(
       fc.asyncProperty(responses(wanted), async ([text, cuts]) => {
         const result = await wire.ask({ protocol: 'http1', transport, pieces: inPieces(text, cuts) });
-        const read = transport === 'fetch' ? asNode22Reads(text) : text;
+        const read = transport === 'fetch' ? readLeniently(text) : text;
         const accepted = [...ACCEPTED[judge(text)], ...ACCEPTED[judge(read)]];
         expect(accepted).toContain(outcomeOf(result));
       }),

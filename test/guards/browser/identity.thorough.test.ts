@@ -21,7 +21,7 @@ describeWithChromium('the User-Agent of a guarded browser', () => {
   describe.each(Object.entries(libraries))('with %s', (_, launch) => {
     let browser: OpenBrowser;
     beforeAll(async () => {
-      browser = await launch();
+      browser = await launch('shell');
     });
     afterAll(() => browser[Symbol.asyncDispose]());
 
@@ -56,7 +56,7 @@ describeWithChromium('the User-Agent of a guarded browser', () => {
     const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
     const server = await pages();
     for (const launch of Object.values(libraries)) {
-      await using browser = await launch();
+      await using browser = await launch('shell');
       await using page = await browser.open({ agent });
       await page.visit(server.url('/page'));
     }

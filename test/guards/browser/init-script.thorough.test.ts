@@ -12,7 +12,7 @@ describeWithChromium('without the setting of the browser no disallowed page is l
   describe.each(Object.entries(libraries))('with %s', (_, launch) => {
     let browser: OpenBrowser;
     beforeAll(async () => {
-      browser = await launch();
+      browser = await launch('shell');
     });
     afterAll(() => browser[Symbol.asyncDispose]());
 

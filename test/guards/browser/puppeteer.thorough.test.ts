@@ -2,7 +2,7 @@ import type { Browser, BrowserContext, Page } from 'puppeteer-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { guardContext, type GuardContextOptions } from '../../../src/guards/browser/puppeteer.ts';
 import type { Decision } from '../../../src/index.ts';
-import { describeWithChromium, launchPuppeteer } from '../../support/chromium.ts';
+import { chromiumOptions, describeWithChromium, launchPuppeteer } from '../../support/chromium.ts';
 import { eventually } from '../../support/eventually.ts';
 import { answer, type Site } from '../../support/site.ts';
 import { Moment, ScriptedClient, site as plainSite } from '../support.ts';
@@ -50,7 +50,7 @@ describeWithChromium('guardContext of Puppeteer', () => {
   let browser: Browser;
   beforeAll(async () => {
     // Frames of other sites are in processes of their own, as in browsers that people use.
-    browser = await launchPuppeteer(['--site-per-process']);
+    browser = await launchPuppeteer(chromiumOptions('whole', ['--site-per-process']));
   });
   afterAll(() => browser.close());
 

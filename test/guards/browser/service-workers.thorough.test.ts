@@ -43,7 +43,7 @@ describeWithChromium('a service worker does not answer for a guarded browser', (
   describe.each(Object.entries(libraries))('with %s', (_, launch) => {
     let browser: OpenBrowser;
     beforeAll(async () => {
-      browser = await launch();
+      browser = await launch('whole');
     });
     afterAll(() => browser[Symbol.asyncDispose]());
 
@@ -79,7 +79,7 @@ describeWithChromium('a service worker does not answer for a guarded browser', (
 describeWithChromium('service workers that a profile already has', () => {
   it('are passed by in Puppeteer, by pages that are open, new ones, and popups', async () => {
     const server = await siteWithWorker();
-    const browser = await launchPuppeteer();
+    const browser = await launchPuppeteer(chromiumOptions('whole'));
     opened({ [Symbol.asyncDispose]: () => browser.close() });
     const context = browser.defaultBrowserContext();
     const page = await browser.newPage();
@@ -102,7 +102,7 @@ describeWithChromium('service workers that a profile already has', () => {
     const profile = await mkdtemp(join(tmpdir(), 'canfetch-'));
     opened({ [Symbol.asyncDispose]: () => rm(profile, { recursive: true, maxRetries: 5 }) });
     const launch = async (): Promise<BrowserContext> =>
-      chromium.launchPersistentContext(profile, chromiumOptions());
+      chromium.launchPersistentContext(profile, chromiumOptions('whole'));
     const first = await launch();
     const page = await first.newPage();
     await page.goto(server.page);

@@ -15,7 +15,7 @@ describeWithChromium('a guarded browser loads no disallowed page ahead', () => {
   describe.each(Object.entries(libraries))('with %s', (_, launch) => {
     let browser: OpenBrowser;
     beforeAll(async () => {
-      browser = await launch();
+      browser = await launch('whole');
     });
     afterAll(() => browser[Symbol.asyncDispose]());
 

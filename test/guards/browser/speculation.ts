@@ -1,7 +1,12 @@
 import { expect } from 'vitest';
 import { guardContext, type GuardContextOptions } from '../../../src/guards/browser/playwright.ts';
 import { guardContext as guardPuppeteer } from '../../../src/guards/browser/puppeteer.ts';
-import { launchChromium, launchPuppeteer } from '../../support/chromium.ts';
+import {
+  chromiumOptions,
+  launchChromium,
+  launchPuppeteer,
+  type WhichChromium,
+} from '../../support/chromium.ts';
 import { eventually } from '../../support/eventually.ts';
 import { answer, type Site } from '../../support/site.ts';
 import { ScriptedClient, site } from '../support.ts';
@@ -18,9 +23,9 @@ export interface OpenBrowser extends AsyncDisposable {
   open(options?: GuardContextOptions): Promise<GuardedPage>;
 }
 
-export const libraries: Readonly<Record<string, () => Promise<OpenBrowser>>> = {
-  async Playwright() {
-    const browser = await launchChromium();
+export const libraries: Readonly<Record<string, (which: WhichChromium) => Promise<OpenBrowser>>> = {
+  async Playwright(which) {
+    const browser = await launchChromium(chromiumOptions(which));
     return {
       async open(options) {
         const context = await browser.newContext();
@@ -37,8 +42,8 @@ export const libraries: Readonly<Record<string, () => Promise<OpenBrowser>>> = {
       [Symbol.asyncDispose]: () => browser.close(),
     };
   },
-  async Puppeteer() {
-    const browser = await launchPuppeteer();
+  async Puppeteer(which) {
+    const browser = await launchPuppeteer(chromiumOptions(which));
     return {
       async open(options) {
         const context = await browser.createBrowserContext();
