@@ -2,7 +2,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { guardContext, type GuardContextOptions } from '../../../src/guards/browser/playwright.ts';
 import type { Decision } from '../../../src/index.ts';
-import { chromiumOptions, describeWithChromium, launchChromium } from '../../support/chromium.ts';
+import { describeWithChromium, launchChromium } from '../../support/chromium.ts';
 import { eventually } from '../../support/eventually.ts';
 import { answer, type Site } from '../../support/site.ts';
 import { Moment, ScriptedClient, site as plainSite } from '../support.ts';
@@ -59,7 +59,7 @@ async function goAstray(page: Page, url: string): Promise<Error> {
 describeWithChromium('guardContext', () => {
   let browser: Browser;
   beforeAll(async () => {
-    browser = await launchChromium(chromiumOptions('whole'));
+    browser = await launchChromium();
   });
   afterAll(() => browser.close());
 
