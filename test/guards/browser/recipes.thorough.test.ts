@@ -2,7 +2,12 @@ import { chromium } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { guardContext } from '../../../src/guards/browser/playwright.ts';
 import { guardContext as guardPuppeteer } from '../../../src/guards/browser/puppeteer.ts';
-import { describeWithChromium, launchChromium, launchPuppeteer } from '../../support/chromium.ts';
+import {
+  chromiumOptions,
+  describeWithChromium,
+  launchChromium,
+  launchPuppeteer,
+} from '../../support/chromium.ts';
 import { opened } from '../../support/opened.ts';
 import { answer } from '../../support/site.ts';
 import { challenger, faultIn, signedBot, type SignedBot } from '../../support/signed-bot.ts';
@@ -21,7 +26,7 @@ describeWithChromium('a browser that an agent drives by its URL', () => {
         ? answer(response, { status: 307, headers: { location: url.slice(4) } })
         : answer(response, { headers: { 'content-type': 'text/html' }, body: url }),
     );
-    const browser = await launchPuppeteer();
+    const browser = await launchPuppeteer(chromiumOptions('whole'));
     closing(() => browser.close());
     const refused: string[] = [];
     const onRefusal = ({ url }: { readonly url: string }): void => void refused.push(url);
