@@ -38,8 +38,12 @@ export interface JudgedSite extends AsyncDisposable {
   now(): number;
   /** Answers the next page request with this status and `Retry-After`. */
   pauseNext(seconds: number, status?: 429 | 503): void;
-  /** The gaps between requests, of this member if one is named, that came between these times, but for those after the first request of a process. */
-  judgeGaps(gapMs: number, from: number, until: number, member?: string): Judgement;
+  /**
+   * The gaps between requests, of this member if one is named, that came between these times, but for those after the first
+   * request of a process. A request may come up to `lateMs` after it was sent, as from a process that has to wait for a
+   * processor: the gap before it is longer by as much, and the one after it shorter.
+   */
+  judgeGaps(gapMs: number, from: number, until: number, member?: string, lateMs?: number): Judgement;
   /** Requests, of this member if one is named, that came between these times for certain. */
   between(from: number, until: number, member?: string): readonly LoggedRequest[];
 }
@@ -87,7 +91,7 @@ export async function startJudgedSite(
     now,
     pauseNext: (seconds, status = 429) => void asked.push({ seconds, status }),
     between,
-    judgeGaps(gapMs, from, until, member) {
+    judgeGaps(gapMs, from, until, member, lateMs = 0) {
       const judged = log.filter((each) => each.at > from && each.at < until && isOf(each, member));
       const tooClose: string[] = [];
       let leastGapMs = Infinity;
@@ -98,7 +102,9 @@ export async function startJudgedSite(
         const mostMs = next.at - before.after;
         // A process may send its first request later than it expects: it loads code, and connects.
         const isCold = before.path.endsWith('/0');
-        if (!isCold && mostMs < leastAllowedMs(gapMs))
+        const extraMs = before.at - (judged[index - 2]?.at ?? before.at) - gapMs;
+        const beforeWasLateMs = Math.min(Math.max(extraMs, 0), lateMs);
+        if (!isCold && mostMs + beforeWasLateMs < leastAllowedMs(gapMs))
           tooClose.push(
             `${before.path} at ${before.at.toFixed(1)}, ${next.path} ${mostMs.toFixed(1)} ms later`,
           );
