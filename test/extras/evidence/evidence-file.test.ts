@@ -478,8 +478,9 @@ describe('a rotation', () => {
     const get = guardFetch(async (_url: string) => new Response('a page'), client);
     const pause = async (site: string, seconds: number): Promise<void> => {
       client.report(`https://${site}.example`, { reachable: true, retryAfter: String(seconds) });
-      await vi.waitFor(async () =>
-        expect((await client.policy(`https://${site}.example`)).pacing?.pause).toBeDefined(),
+      await vi.waitFor(
+        async () => expect((await client.policy(`https://${site}.example`)).pacing?.pause).toBeDefined(),
+        { timeout: 30_000 },
       );
     };
     await pause('a', 60);
