@@ -44,8 +44,8 @@ export const sourceAlias = {
 export default defineConfig({
   resolve: { alias: sourceAlias },
   test: {
-    // More than processors: the tests wait for servers, browsers and clocks for half of their time.
-    maxWorkers: availableParallelism() * 2,
+    // On two processors twice as many: the tests wait for servers, browsers and clocks for half of their time.
+    maxWorkers: Math.max(4, availableParallelism()),
     setupFiles: ['test/support/setup.ts'],
     sequence: { sequencer: LongestFirst },
     projects: [

@@ -39,6 +39,8 @@ export interface OutageReport {
 }
 
 const GAP_MS = 200;
+/** How late a process may send on a busy machine. Less than a gap: all that go at once after a pause are too close. */
+const LATE_MS = GAP_MS / 2;
 const PAUSE_SECONDS = 10;
 /** By then a store that is back is used again. */
 const RECOVERY_MS = 5_000;
@@ -99,8 +101,8 @@ async function play(
       (_, index) => site.log.filter(({ member, at }) => member === `m${index}` && at > goesOnAt - 50).length,
     );
   await until(() => pages().every((count) => count > 0));
-  const before = site.judgeGaps(GAP_MS, warmFrom, awayFrom);
-  const after = site.judgeGaps(GAP_MS, Math.max(knownAt, asked.from), site.now());
+  const before = site.judgeGaps(GAP_MS, warmFrom, awayFrom, { lateMs: LATE_MS });
+  const after = site.judgeGaps(GAP_MS, Math.max(knownAt, asked.from), site.now(), { lateMs: LATE_MS });
   // Timers of Node may be early by a millisecond.
   const end = asked.until - 50;
   const own = site.between(asked.from, end, asked.member);

@@ -22,7 +22,8 @@ export const chromiumPath: string | undefined = installed([
  * The headless shell: Chromium without what only a window needs, which Playwright starts by default. A page takes a third of
  * the processor time there. It has neither settings nor extensions.
  */
-const shellPath = installed(['/usr/bin/chromium-headless-shell']) ?? chromiumPath;
+const shellPath =
+  installed([process.env['CHROMIUM_PATH'], '/usr/bin/chromium-headless-shell']) ?? chromiumPath;
 
 const ARGS = [
   '--headless',

@@ -30,6 +30,17 @@ export interface Judgement {
   readonly tooClose: readonly string[];
 }
 
+/** The requests whose gaps are judged. */
+export interface JudgedRequests {
+  /** Who asked. @default everybody */
+  readonly member?: string;
+  /**
+   * How late a request may come, as from a process that waits for a processor: the gap before it is longer by as much, and
+   * the one after it shorter. @default 0
+   */
+  readonly lateMs?: number;
+}
+
 /** A site with pages, whose log tells whether a fleet kept to its gaps and pauses. */
 export interface JudgedSite extends AsyncDisposable {
   readonly origin: string;
@@ -38,12 +49,8 @@ export interface JudgedSite extends AsyncDisposable {
   now(): number;
   /** Answers the next page request with this status and `Retry-After`. */
   pauseNext(seconds: number, status?: 429 | 503): void;
-  /**
-   * The gaps between requests, of this member if one is named, that came between these times, but for those after the first
-   * request of a process. A request may come up to `lateMs` after it was sent, as from a process that has to wait for a
-   * processor: the gap before it is longer by as much, and the one after it shorter.
-   */
-  judgeGaps(gapMs: number, from: number, until: number, member?: string, lateMs?: number): Judgement;
+  /** The gaps between requests that came between these times, but for those after the first request of a process. */
+  judgeGaps(gapMs: number, from: number, until: number, of?: JudgedRequests): Judgement;
   /** Requests, of this member if one is named, that came between these times for certain. */
   between(from: number, until: number, member?: string): readonly LoggedRequest[];
 }
@@ -91,7 +98,7 @@ export async function startJudgedSite(
     now,
     pauseNext: (seconds, status = 429) => void asked.push({ seconds, status }),
     between,
-    judgeGaps(gapMs, from, until, member, lateMs = 0) {
+    judgeGaps(gapMs, from, until, { member, lateMs = 0 } = {}) {
       const judged = log.filter((each) => each.at > from && each.at < until && isOf(each, member));
       const tooClose: string[] = [];
       let leastGapMs = Infinity;

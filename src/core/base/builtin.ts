@@ -63,7 +63,7 @@ export async function sha256Of(bytes: Uint8Array): Promise<string> {
 /** {@link sha256Of} at once; `undefined` in browsers and Workers, whose digests are asynchronous. */
 export function sha256Now(bytes: Uint8Array): string | undefined {
   const nodeCrypto = builtin('node:crypto');
-  // `hash()` takes a third of the time of a hash object. Deno and Bun may lack it.
+  // `hash()` takes a third of the time of a hash object. Other runtimes may lack it.
   return (
     nodeCrypto?.hash?.('sha256', bytes, 'hex') ?? nodeCrypto?.createHash('sha256').update(bytes).digest('hex')
   );

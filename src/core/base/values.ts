@@ -9,7 +9,7 @@ type Defined<Fields> = {
 export function omitUndefined<const Fields extends object>(fields: Fields): Defined<Fields>;
 export function omitUndefined(fields: Readonly<Record<string, unknown>>): object {
   const defined: Record<string, unknown> = {};
-  // Ten times as fast as `Object.fromEntries`, and each new record makes several.
+  // A quarter of the time of `Object.fromEntries`, and each new record makes several.
   for (const name of Object.keys(fields)) if (fields[name] !== undefined) defined[name] = fields[name];
   return defined;
 }

@@ -79,10 +79,10 @@ class ResponseHeads {
     }
   }
 
-  /** Whether nothing is corrected in what is left of the line. */
+  /** Whether what is left of the line needs no correction. */
   get #isRestRight(): boolean {
     if (this.#part === 'status-line') return this.#column > STATUS_END;
-    return this.#part === 'fields' && this.#column > 0 && !this.#mayFrame;
+    return this.#part === 'fields' && !this.#mayFrame;
   }
 
   #corrected(byte: number): number {

@@ -49,7 +49,6 @@ export function freshness(
 }
 
 function readStatedLifetime(headers: RobotsResponseHeaders, receivedAtMs: number): StatedLifetime {
-  if (headers.cacheControl === undefined && headers.expires === undefined) return { source: 'default' };
   const directives = cacheDirectives(headers.cacheControl ?? '');
   // RFC 9111 §4.2.1: "If directives conflict (e.g., both max-age and no-cache are present), the most restrictive
   // directive should be honored." A `no-cache` with a list of fields counts as a bare one (§5.2.2.4 says that many

@@ -80,11 +80,18 @@ describe('RFC 9110 §15.2.1: an unsolicited 100', () => {
 describe('RFC 9110 §5.5: white space around the value of a framing field', () => {
   const { rawSite, fetch } = context(undiciTransport());
 
-  it.each([' ', '\t', '\t \t'])('is not part of it, in one piece or in many: %j', async (space) => {
-    const response = WHOLE.replace(/content-length: (\d+)/, `Content-LENGTH:${space}$1${space}`);
-    const { origin } = await rawSite((socket) => void runSteps(socket, [{ slowly: response, everyMs: 0 }]));
-    expect(bodyOf(await fetch(origin))).toBe(RULES);
-  });
+  it.each([' ', '\t', '\t \t'])(
+    'is not part of it, first or after others, whole or byte by byte: %j',
+    async (space) => {
+      for (const others of ['', 'date: x\r\nContent-Type: text/plain\r\nc: d\r\n']) {
+        const response = WHOLE.replace(/content-length: (\d+)/, `${others}Content-LENGTH:${space}$1${space}`);
+        for (const sent of [response, { slowly: response, everyMs: 0 }]) {
+          const { origin } = await rawSite((socket) => void runSteps(socket, [sent]));
+          expect(bodyOf(await fetch(origin))).toBe(RULES);
+        }
+      }
+    },
+  );
 
   it('is left as it is in other fields', async () => {
     const fields = `x-content-length: 1\r\netag: "a\tb"\r\ncontent-length: ${RULES.length}`;
