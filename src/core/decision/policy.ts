@@ -84,7 +84,12 @@ export interface OriginPolicy {
 
 /** What decides when a request may start: the gap between starts, the number in flight, or a pause. */
 export type DelayFrom =
-  'crawl-delay' | 'request-rate' | 'default-delay' | 'min-delay' | 'concurrency' | Pause['delayFrom'];
+  | 'crawl-delay'
+  | 'request-rate'
+  | 'default-delay'
+  | 'min-delay'
+  | 'concurrency'
+  | Pause['delayFrom'];
 
 /** The page requests of this process to one origin. Times are epoch milliseconds. */
 export interface OriginPacing {

@@ -56,7 +56,9 @@ export interface GuardOptions<Result = unknown> {
    * ```
    */
   readonly onDisallow?:
-    'throw' | 'response' | ((decision: Decision, refusal: Refusal) => Result | Promise<Result>);
+    | 'throw'
+    | 'response'
+    | ((decision: Decision, refusal: Refusal) => Result | Promise<Result>);
   /**
    * Whether the guard adds `agent` (by default the client's) as `User-Agent` to a request without one: a site should
    * see the name that its robots.txt was checked for (RFC 9309 §2.2.1). A `User-Agent` set by the caller is kept. The
@@ -267,7 +269,12 @@ function readPacing(pacing: boolean | PacingOptions | undefined): Pace | undefin
  * - `security`: a search for abuse, which those who commit it would forbid.
  */
 export type IgnoreReason =
-  'user-request' | 'user-preview' | 'owner-request' | 'owner-consent' | 'security' | (string & {});
+  | 'user-request'
+  | 'user-preview'
+  | 'owner-request'
+  | 'owner-consent'
+  | 'security'
+  | (string & {});
 
 /**
  * The member that the guard adds to the options of a request. The guard removes it before the request is sent.

@@ -37,7 +37,10 @@ export interface NodeRedisSentinelConnection {
 
 /** A connection made by the caller, with any supported client library. */
 export type RedisConnection =
-  CallingConnection | NodeRedisConnection | NodeRedisClusterConnection | NodeRedisSentinelConnection;
+  | CallingConnection
+  | NodeRedisConnection
+  | NodeRedisClusterConnection
+  | NodeRedisSentinelConnection;
 
 /** Sends a command about `key` to the node that holds it. Bulk strings are returned as bytes. */
 export type SendCommand = (key: string, command: string, ...args: RedisArgument[]) => Promise<unknown>;

@@ -8,7 +8,8 @@ type OtherItem = 'integer' | 'decimal' | 'string' | 'byte-sequence' | 'boolean' 
 
 /** The value of a member: the text of a token, or the type of any other value. */
 export type MemberValue =
-  { readonly type: 'token'; readonly token: string } | { readonly type: OtherItem | 'inner-list' };
+  | { readonly type: 'token'; readonly token: string }
+  | { readonly type: OtherItem | 'inner-list' };
 
 const KEY = /[a-z*][a-z0-9_.*-]*/y;
 /** §3.3.1, §3.3.2: up to 15 digits, or up to 12 and 1 to 3 after the point. */
