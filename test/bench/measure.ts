@@ -29,16 +29,9 @@ export function median(values: readonly number[]): number {
 
 /** How long something took. */
 export interface Took {
-  ms: number;
+  readonly ms: number;
   /** Of this process, all threads: what other processes do does not count. */
-  processorMs: number;
-}
-
-export const nothing = (): Took => ({ ms: 0, processorMs: 0 });
-
-export function add(sum: Took, more: Took): void {
-  sum.ms += more.ms;
-  sum.processorMs += more.processorMs;
+  readonly processorMs: number;
 }
 
 export async function timed(work: () => Promise<unknown>): Promise<Took> {

@@ -1,6 +1,6 @@
 import { describeFleetOnLmdb, describeFleetOnRedis, describeFleetOnSqlite } from './behaviour.ts';
 
-const ORIGINS = 1_000;
+const ORIGINS = 300;
 
 describeFleetOnLmdb(ORIGINS);
 describeFleetOnSqlite(ORIGINS);
