@@ -15,7 +15,6 @@ import {
 } from '../shared/guarded-request.ts';
 import { isNodeStream, watchNodeStream } from '../shared/response-body.ts';
 import { redirects } from '../shared/headers.ts';
-import { isSentAsGiven } from '../../core/url/index.ts';
 import { addressChecks } from './page-addresses.ts';
 import type { PageHops } from './page-hops.ts';
 import { firstRequest, type HopRequest, redirectedRequest } from './redirect.ts';
@@ -82,7 +81,7 @@ export function guardFetch(
   platform.undici?.surviveManyCodings();
   const guarded = new GuardedFetch(fetch, guard, options);
   const guardedFetch = (input: unknown, init?: unknown): Promise<unknown> => {
-    if (!guard.needsNoDecision || typeof input !== 'string' || init !== undefined || !isSentAsGiven(input))
+    if (!guard.needsNoDecision || typeof input !== 'string' || init !== undefined)
       return guarded.fetch(input, init);
     const origin = guard.allowedOrigin(input);
     return origin === undefined ? guarded.fetch(input, init) : guarded.fetchAllowed(input, origin);

@@ -61,7 +61,10 @@ export interface GuardClientAdapter {
    */
   decide(url: string, signal: AbortSignal | undefined): Decision | Promise<Decision>;
   decideFromMemory(url: string): Decision | undefined;
-  /** The origin of `url` when memory alone allows a request; `undefined` when {@link decide} has to be called. */
+  /**
+   * The origin of `url` when memory alone allows a request; `undefined` when {@link decide} has to be called, also for a
+   * URL that is not serialised.
+   */
   allowedOrigin(url: string): string | undefined;
   /** Publishes a decision that {@link decide} or {@link decideFromMemory} made. */
   publishDecision(decision: Decision, context?: DecisionContext): void;
@@ -131,6 +134,8 @@ class OwnClient implements GuardClientAdapter {
       // `decide` throws the same error.
       return undefined;
     }
+    // A URL parser that keeps dot segments would send another URL than was decided: see `removeDotSegments`.
+    if (located.href !== url) return undefined;
     this.#engine.countHit();
     return located.origin;
   }

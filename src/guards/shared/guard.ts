@@ -75,8 +75,8 @@ export class Guard<Result = unknown> {
   }
 
   /**
-   * The origin of `url` when memory alone allows the request, and no option of the guard needs the decision: most
-   * requests of a crawler. Such a request need not be planned.
+   * The origin of `url` when memory alone allows the request, no option of the guard needs the decision, and the URL is
+   * serialised: most requests of a crawler. Such a request need not be planned.
    */
   allowedOrigin(url: string): string | undefined {
     return this.needsNoDecision ? this.#context.client.allowedOrigin(url) : undefined;
