@@ -332,7 +332,7 @@ function wordsOf(table: RuleTable, { listed, sorted, parents }: OrderedRules): I
     const head = headOf(table.bytesOf(entry), table.startOf(entry), literalLength);
     writeRule(words, rule * RULE_WORDS, table, entry, head, detail);
     if (needsDetails(table, entry)) {
-      words.set(table.detailsOf(entry), detail);
+      table.writeDetails(entry, words, detail);
       detail += DETAIL_WORDS;
     }
     if (rule < listed.length && sieveWords > 0) addToSieve(words, sieves, rule, head, literalLength);

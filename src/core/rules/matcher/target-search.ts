@@ -146,12 +146,18 @@ export class TargetSearch {
    */
   #findVariants(from: number, piece: Uint8Array, start: number, end: number): number {
     let varies = false;
-    let isOpen = false;
+    let open = end;
     for (let at = start; at < end; at++) {
-      if (piece[at] === ANY_PERCENT) isOpen = true;
+      if (piece[at] === ANY_PERCENT) open = at;
       else if (piece[at]! >= QUERY_ESCAPE) varies = true;
     }
-    if (!isOpen && !varies) return this.#find(from, this.#targetEnd, piece, start, end);
+    const isOpen = open < end;
+    if (!varies) {
+      // Most pieces do not occur at all. What is before the `%` has one form.
+      const found = open === start ? from : this.#find(from, this.#targetEnd, piece, start, open);
+      if (found < 0 || !isOpen) return found;
+      from = found - (open - start);
+    }
     const found = this.#findVariant(from, piece, start, end, PERCENT, varies);
     if (!isOpen) return found;
     const other = this.#findVariant(from, piece, start, end, LITERAL_PERCENT, varies);
@@ -174,9 +180,13 @@ export class TargetSearch {
     const targetEnd = this.#targetEnd;
     const query = varies ? this.#queryStart() : targetEnd;
     if (from <= query) {
-      this.#writeVariant(piece, start, end, false, percent);
-      const found = this.#find(from, query, form.bytes, 0, form.length);
-      if (found >= 0 || query === targetEnd) return found;
+      // No variant is shorter than the piece.
+      if (end - start <= query - from) {
+        this.#writeVariant(piece, start, end, false, percent);
+        const found = this.#find(from, query, form.bytes, 0, form.length);
+        if (found >= 0) return found;
+      }
+      if (query === targetEnd) return -1;
       const across = this.#spanning(from, piece, start, end, percent);
       if (across >= 0) return across;
     }

@@ -127,13 +127,19 @@ export class Pattern {
   /** The normal form of the other dialects, with wildcards as `*`. */
   #write(fileBytes: Uint8Array, start: number, end: number, traits: DialectTraits): void {
     const form = this.#form;
+    // No byte becomes more than an escape.
+    form.reserve((end - start) * 3);
+    const { bytes } = form;
     let wildcardSeen = false;
     let querySeen = false;
     for (let at = start; at < end; at++) {
       const byte = fileBytes[at]!;
-      if (byte === PERCENT) {
+      if (SHAPE.rfc9309[byte] === SHAPE_PLAIN && byte !== QUESTION) {
+        if (form.length === form.bareAt + 2) form.pushPlain(byte);
+        else bytes[form.length++] = byte;
+      } else if (byte === PERCENT) {
         const escaped = escapeAt(fileBytes, at, end);
-        const same = SAME_IN_QUERY.indexOf(escaped);
+        const same = escaped < 0 ? -1 : SAME_IN_QUERY.indexOf(escaped);
         if (escaped >= 0) at += 2;
         if (escaped >= 0 && URI_CLASS[escaped] === UNRESERVED) this.priority -= 2;
         if (wildcardSeen && same >= 0) {
@@ -145,8 +151,7 @@ export class Pattern {
         wildcardSeen = true;
         if (form.endPiece()) this.varies = true;
         form.push(STAR);
-      } else if (SHAPE.rfc9309[byte] === SHAPE_PLAIN && byte !== QUESTION) form.pushPlain(byte);
-      else {
+      } else {
         if (byte === QUESTION && !wildcardSeen) querySeen = true;
         if (URI_CLASS[byte] === ENCODED) this.priority += 2;
         pushRaw(form, byte, traits);
