@@ -4,7 +4,7 @@ import { Pattern } from '../normal-form/pattern.ts';
 import type { MatchedGroup } from '../verdict.ts';
 import { RuleCursor } from './rule-cursor.ts';
 import { RuleTable } from './rule-table.ts';
-import { Ruleset } from './ruleset.ts';
+import { type OrderedRules, Ruleset } from './ruleset.ts';
 import { type Selection, selectRules } from './select.ts';
 
 /** Up to this number of rules, trying each rule is faster than a binary search among sorted rules. */
@@ -27,40 +27,34 @@ export function compile(
   const selection = selectRules(cursor, agent, traits, pattern, add, () => table.clear());
   const sorts = table.count > MAX_LISTED_RULES;
   const listed = table.bestFirst(sorts);
-  const sorted = sorts ? sortedLiterals(table, table.count - listed.length) : { literals: [], parents: [] };
-  const rules = { listed, sorted: sorted.literals, parents: sorted.parents };
-  return new Ruleset(selection, describe(selection), bytes, traits, table, rules);
+  const literals = sorts ? sortedLiterals(table, table.count - listed.length) : { sorted: [], parents: [] };
+  return new Ruleset(selection, describe(selection), bytes, traits, table, { listed, ...literals });
 }
 
 /** Up to this number of entries a comparison sort is faster than the radix sort. */
 const MAX_COMPARISON_SORT = 24;
 
-/** Literal rules, sorted by bytes. Of rules that match the same targets only the one that decides is kept. */
-interface SortedLiterals {
-  /** Their entries. */
-  readonly literals: number[];
-  /** For each entry the index of the longest other rule that is its prefix and not anchored; -1 if there is none. */
-  readonly parents: number[];
-}
-
-/** Sorts the literal rules of `table`, `count` of them. */
-function sortedLiterals(table: RuleTable, count: number): SortedLiterals {
+/**
+ * Sorts the literal rules of `table`, `count` of them, by bytes. Of rules that match the same targets only the one that
+ * decides is kept. A parent is never anchored.
+ */
+function sortedLiterals(table: RuleTable, count: number): Pick<OrderedRules, 'sorted' | 'parents'> {
   const sort = new LiteralSort(table, count);
-  const literals: number[] = [];
+  const sorted: number[] = [];
   const parents: number[] = [];
   let parent = -1;
   for (const entry of sort.sorted()) {
-    const previous = literals.length - 1;
-    if (previous >= 0 && sort.compare(literals[previous]!, entry, 0) === 0) {
-      if (table.beats(entry, literals[previous]!)) literals[previous] = entry;
+    const previous = sorted.length - 1;
+    if (previous >= 0 && sort.compare(sorted[previous]!, entry, 0) === 0) {
+      if (table.beats(entry, sorted[previous]!)) sorted[previous] = entry;
       continue;
     }
-    while (parent >= 0 && !sort.isPrefix(literals[parent]!, entry)) parent = parents[parent]!;
+    while (parent >= 0 && !sort.isPrefix(sorted[parent]!, entry)) parent = parents[parent]!;
     parents.push(parent);
-    literals.push(entry);
-    if (!table.isAnchored(entry)) parent = literals.length - 1;
+    sorted.push(entry);
+    if (!table.isAnchored(entry)) parent = sorted.length - 1;
   }
-  return { literals, parents };
+  return { sorted, parents };
 }
 
 /** Kinds of entries at a depth. 0: ends there, not anchored. 1: ends there, anchored. 2 and more: the next byte. */

@@ -73,10 +73,7 @@ export class RuleTable {
     cells[at + START] = rewritten ? forms.length : pattern.start;
     cells[at + LENGTH] = pattern.length;
     if (!rewritten) return;
-    forms.reserve(forms.length + pattern.length);
-    for (let byte = 0; byte < pattern.length; byte++) {
-      forms.bytes[forms.length++] = pattern.bytes[pattern.start + byte]!;
-    }
+    for (let byte = 0; byte < pattern.length; byte++) forms.push(pattern.bytes[pattern.start + byte]!);
   }
 
   offsetOf(entry: number): number {

@@ -330,16 +330,13 @@ function wordsOf(table: RuleTable, { listed, sorted, parents }: OrderedRules): I
     const entry = entries[rule]!;
     const literalLength = table.literalLengthOf(entry);
     const head = headOf(table.bytesOf(entry), table.startOf(entry), literalLength);
-    writeRule(words, rule * RULE_WORDS, table, entry, head, detail);
-    if (needsDetails(table, entry)) {
+    if (writeRule(words, rule * RULE_WORDS, table, entry, head, detail)) {
       table.writeDetails(entry, words, detail);
       detail += DETAIL_WORDS;
     }
     if (rule < listed.length && sieveWords > 0) addToSieve(words, sieves, rule, head, literalLength);
   }
-  for (let at = 0; at < parents.length; at++) {
-    words[detail + at] = parents[at]! < 0 ? -1 : parents[at]! + listed.length;
-  }
+  for (const parent of parents) words[detail++] = parent < 0 ? -1 : parent + listed.length;
   return words;
 }
 
@@ -355,6 +352,7 @@ function needsDetails(table: RuleTable, entry: number): boolean {
   );
 }
 
+/** Returns whether the rule has details, at `detail`. */
 function writeRule(
   words: Int32Array,
   word: number,
@@ -362,7 +360,7 @@ function writeRule(
   entry: number,
   head: number,
   detail: number,
-): void {
+): boolean {
   const wild = table.isWild(entry);
   const detailed = needsDetails(table, entry);
   const facts = table.factsOf(entry) | (Math.min(table.literalLengthOf(entry), HEAD_BYTES) << HEAD_SHIFT);
@@ -371,6 +369,7 @@ function writeRule(
   words[word + 2] = detailed
     ? facts | DETAILED
     : facts | (tailOf(table, entry) << TAIL_SHIFT) | (table.lineOf(entry) << LOW_BITS);
+  return detailed;
 }
 
 /**

@@ -48,22 +48,16 @@ export class TargetSearch {
     this.#index = undefined;
   }
 
-  /** Whether a pattern that is not wild matches the target. */
-  #literalMatches({ bytes, start, length, anchored }: Pattern): boolean {
+  /** Whether `pattern` matches the target. */
+  matches(pattern: Pattern): boolean {
+    const { bytes, start, length, anchored, varies } = pattern;
+    if (pattern.wild) return this.wildMatches(bytes, start, length, anchored, varies);
     const room = this.#targetEnd - this.#start;
     return (
       length <= room &&
       (!anchored || length === room) &&
       this.#isAt(this.#start, bytes, start, start + length)
     );
-  }
-
-  /** Whether `pattern` matches the target. */
-  matches(pattern: Pattern): boolean {
-    const { bytes, start, length, anchored, varies } = pattern;
-    return pattern.wild
-      ? this.wildMatches(bytes, start, length, anchored, varies)
-      : this.#literalMatches(pattern);
   }
 
   /**
@@ -151,16 +145,16 @@ export class TargetSearch {
       if (piece[at] === ANY_PERCENT) open = at;
       else if (piece[at]! >= QUERY_ESCAPE) varies = true;
     }
-    const isOpen = open < end;
-    if (!varies) {
+    if (!varies && open > start) {
       // Most pieces do not occur at all. What is before the `%` has one form.
-      const found = open === start ? from : this.#find(from, this.#targetEnd, piece, start, open);
-      if (found < 0 || !isOpen) return found;
-      from = found - (open - start);
+      const found = this.#find(from, this.#targetEnd, piece, start, open);
+      if (found < 0 || open === end) return found;
+      from = found - open + start;
     }
-    const found = this.#findVariant(from, piece, start, end, PERCENT, varies);
-    if (!isOpen) return found;
-    const other = this.#findVariant(from, piece, start, end, LITERAL_PERCENT, varies);
+    const query = varies ? this.#queryStart() : this.#targetEnd;
+    const found = this.#findVariant(from, piece, start, end, PERCENT, query);
+    if (open === end) return found;
+    const other = this.#findVariant(from, piece, start, end, LITERAL_PERCENT, query);
     return found < 0 || (other >= 0 && other < found) ? other : found;
   }
 
@@ -174,11 +168,10 @@ export class TargetSearch {
     start: number,
     end: number,
     percent: number,
-    varies: boolean,
+    query: number,
   ): number {
     const form = this.#form;
     const targetEnd = this.#targetEnd;
-    const query = varies ? this.#queryStart() : targetEnd;
     if (from <= query) {
       // No variant is shorter than the piece.
       if (end - start <= query - from) {
@@ -202,8 +195,10 @@ export class TargetSearch {
     const isPath = query === targetEnd;
     this.#writeVariant(piece, start, end, !isPath, PERCENT);
     const least = isPath ? from : Math.max(from, query + 1);
-    if (this.#endsWith(least, targetEnd, form.bytes, 0, form.length)) return true;
-    return from <= query && this.#spanning(from, piece, start, end, PERCENT) === targetEnd;
+    return (
+      this.#endsWith(least, targetEnd, form.bytes, 0, form.length) ||
+      (from <= query && this.#spanning(from, piece, start, end, PERCENT) === targetEnd)
+    );
   }
 
   /**
@@ -248,11 +243,8 @@ export class TargetSearch {
 
   #queryStart(): number {
     if (this.#query < 0) {
-      const target = this.#target;
-      const targetEnd = this.#targetEnd;
-      let at = this.#start;
-      while (at < targetEnd && target[at] !== QUESTION) at++;
-      this.#query = at;
+      const at = this.#target.indexOf(QUESTION, this.#start);
+      this.#query = at < 0 ? this.#targetEnd : Math.min(at, this.#targetEnd);
     }
     return this.#query;
   }

@@ -79,7 +79,7 @@ export class NormalForm {
   bareAt: number = NO_BARE_PERCENT;
 
   push(byte: number): void {
-    if (this.length === this.bytes.length) this.reserve(this.length + 1);
+    this.reserve(this.length + 1);
     this.bytes[this.length++] = byte;
     this.byteMask |= BYTE_MASK[byte]!;
   }

@@ -139,7 +139,7 @@ export class Pattern {
         else bytes[form.length++] = byte;
       } else if (byte === PERCENT) {
         const escaped = escapeAt(fileBytes, at, end);
-        const same = escaped < 0 ? -1 : SAME_IN_QUERY.indexOf(escaped);
+        const same = SAME_IN_QUERY.indexOf(escaped);
         if (escaped >= 0) at += 2;
         if (escaped >= 0 && URI_CLASS[escaped] === UNRESERVED) this.priority -= 2;
         if (wildcardSeen && same >= 0) {
