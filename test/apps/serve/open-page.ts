@@ -9,6 +9,8 @@ export class OpenPage implements AsyncDisposable {
   readonly complaints: string[] = [];
   private readonly browser: Browser;
   private opened: Page | undefined;
+  /** The options of its context. */
+  private openedAs = '';
 
   private constructor(service: TestService, browser: Browser) {
     this.service = service;
@@ -25,8 +27,16 @@ export class OpenPage implements AsyncDisposable {
     return this.opened;
   }
 
-  /** Opens a new window. */
+  /** Opens a window, or empties the one with these options: a process for each would take most of the tests' time. */
   async open(options: BrowserContextOptions = {}): Promise<void> {
+    const openedAs = JSON.stringify(options);
+    if (this.opened?.isClosed() === false && openedAs === this.openedAs) {
+      await this.opened.goto('about:blank');
+      await this.opened.emulateMedia({ media: null, colorScheme: null });
+      this.complaints.length = 0;
+      return;
+    }
+    this.openedAs = openedAs;
     await this.opened?.context().close();
     const context = await this.browser.newContext(options);
     const page = await context.newPage();
