@@ -39,6 +39,8 @@ export interface JudgedRequests {
    * the one after it shorter. @default 0
    */
   readonly lateMs?: number;
+  /** When the first of them may come; it may be late, too. @default when it comes */
+  readonly notBefore?: number;
 }
 
 /** A site with pages, whose log tells whether a fleet kept to its gaps and pauses. */
@@ -98,7 +100,7 @@ export async function startJudgedSite(
     now,
     pauseNext: (seconds, status = 429) => void asked.push({ seconds, status }),
     between,
-    judgeGaps(gapMs, from, until, { member, lateMs = 0 } = {}) {
+    judgeGaps(gapMs, from, until, { member, lateMs = 0, notBefore = Infinity } = {}) {
       const judged = log.filter((each) => each.at > from && each.at < until && isOf(each, member));
       const tooClose: string[] = [];
       let leastGapMs = Infinity;
@@ -109,7 +111,8 @@ export async function startJudgedSite(
         const mostMs = next.at - before.after;
         // A process may send its first request later than it expects: it loads code, and connects.
         const isCold = before.path.endsWith('/0');
-        const extraMs = before.at - (judged[index - 2]?.at ?? before.at) - gapMs;
+        const slot = index === 1 ? notBefore : judged[index - 2]!.at + gapMs;
+        const extraMs = before.at - slot;
         const beforeWasLateMs = Math.min(Math.max(extraMs, 0), lateMs);
         if (!isCold && mostMs + beforeWasLateMs < leastAllowedMs(gapMs))
           tooClose.push(
