@@ -12,29 +12,26 @@ const otherNode = process.env['OTHER_NODE'];
 /**
  * Tests that CI leaves out on its second and third line of Node, because they cannot differ there: of what uses nothing of
  * Node that other tests do not use there, too; of documents, sentence by sentence, whose sockets are those of test/core/;
- * of the project's own files; and of further drivers for Redis.
+ * of the project's own files; and of libraries that come with their own HTTP stack or drivers, whose larger tests CI has
+ * on the newest line.
  */
 const SAME_ON_EVERY_NODE = [
-  'test/core/{decision,lifecycle,rules,url}/**',
+  'test/core/{cache,decision,lifecycle,rules,store,url}/**',
   'test/core/pacing/model.test.ts',
   'test/extras/{report,robots-parser}/**',
   'test/extras/evidence/replay-property.test.ts',
   'test/apps/answers/{comparison,text}/**',
+  'test/apps/mcp/**',
   'test/apps/serve/openapi.test.ts',
+  'test/guards/crawlee/**',
   'test/{bench,conformance,fuzz,mutants,package,simulate,soak,specifications,support}/*.test.ts',
   'test/{readme,architecture}.test.ts',
-  'test/stores/redis/redis-topologies.test.ts',
+  'test/stores/{keyv,redis}/**',
+  'test/stores/processes.test.ts',
 ];
 
-/**
- * What CI leaves out on the line of Node between the oldest and the newest, too: programs over what is tested there, and
- * libraries that come with their own HTTP stack, browser or database.
- */
-const SAME_BETWEEN = [
-  'test/{apps,demo,extras,fleet}/**',
-  'test/guards/{browser,crawlee}/**',
-  'test/stores/{keyv,redis}/**',
-];
+/** What CI leaves out on the line of Node between the oldest and the newest, too: programs over what is tested there. */
+const SAME_BETWEEN = ['test/{apps,demo,extras,fleet}/**', 'test/core/pacing/**', 'test/guards/browser/**'];
 
 /** What CI has in a larger edition on the newest line of Node. */
 const LARGER_ON_NEWEST = ['test/fleet/fleet.test.ts'];
