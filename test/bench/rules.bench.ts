@@ -125,7 +125,7 @@ export function firstAnswers(files: readonly BenchFile[], rounds: number): Row[]
       ratio: times(took.peer / took.ours),
       bar: '≥ 6 ×',
       held: took.peer / took.ours >= 6,
-      quotedAs: 'the first answer of a file',
+      quotedAs: 'the first decision of a file',
     },
   ];
 }
