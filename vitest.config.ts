@@ -12,8 +12,7 @@ const otherNode = process.env['OTHER_NODE'];
 /**
  * Tests that CI leaves out on its second and third line of Node, because they cannot differ there: of what uses nothing of
  * Node that other tests do not use there, too; of documents, sentence by sentence, whose sockets are those of test/core/;
- * of the project's own files; and of libraries that come with their own HTTP stack or drivers, whose larger tests CI has
- * on the newest line.
+ * of the project's own files; and of drivers for Redis, which the tests of fleets use on the newest line.
  */
 const SAME_ON_EVERY_NODE = [
   'test/core/{cache,decision,lifecycle,rules,store,url}/**',
@@ -21,17 +20,18 @@ const SAME_ON_EVERY_NODE = [
   'test/extras/{report,robots-parser}/**',
   'test/extras/evidence/replay-property.test.ts',
   'test/apps/answers/{comparison,text}/**',
-  'test/apps/mcp/**',
   'test/apps/serve/openapi.test.ts',
-  'test/guards/crawlee/**',
   'test/{bench,conformance,fuzz,mutants,package,simulate,soak,specifications,support}/*.test.ts',
   'test/{readme,architecture}.test.ts',
   'test/stores/{keyv,redis}/**',
-  'test/stores/processes.test.ts',
 ];
 
 /** What CI leaves out on the line of Node between the oldest and the newest, too: programs over what is tested there. */
-const SAME_BETWEEN = ['test/{apps,demo,extras,fleet}/**', 'test/core/pacing/**', 'test/guards/browser/**'];
+const SAME_BETWEEN = [
+  'test/{apps,demo,extras,fleet}/**',
+  'test/guards/{browser,crawlee}/**',
+  'test/stores/processes.test.ts',
+];
 
 /** What CI has in a larger edition on the newest line of Node. */
 const LARGER_ON_NEWEST = ['test/fleet/fleet.test.ts'];
@@ -79,7 +79,7 @@ export default defineConfig({
         test: { name: 'thorough', include: [THOROUGH] },
       },
     ],
-    // The second run, on another line of Node too, finds the modules compiled.
+    // Later runs, also on another line of Node, reuse the transformed modules.
     experimental: { fsModuleCache: true },
     // CI keeps the end of a long log: what failed must be there, not what passed.
     reporters: [process.env['CI'] === undefined ? 'default' : 'dot', new DurationsReporter()],

@@ -2,9 +2,9 @@ import { Agent, request } from 'undici';
 import { RobotsClient } from '../../src/index.ts';
 
 /*
- * A process that asks cold origins, for `cold`: one of those compared, so that each has its own heap, and the connections
- * that one keeps open cost it alone. It receives lists of origins, and closes at an empty one. After each it sends its
- * processor time in milliseconds since the end of the first list.
+ * The process of one crawler of `cold`. Each crawler has its own, so it does not pay for connections that another keeps open.
+ * It receives lists of origins, and closes when a list is empty. After each list it sends its processor time in milliseconds
+ * since the end of the first one.
  */
 export type ColdCrawler = 'bare' | 'canFetch' | 'prefetch';
 

@@ -39,10 +39,8 @@ export interface OutageReport {
 }
 
 const GAP_MS = 200;
-/** How late a process may send on a busy machine. */
+/** How late a process may send on a busy machine. Less than a gap: all that go at once after a pause are too close. */
 const LATE_MS = GAP_MS / 2;
-/** After a pause it connects anew. Less than a gap: of all that go at once, some are too close however late they are. */
-const LATE_AFTER_PAUSE_MS = GAP_MS * 0.9;
 const PAUSE_SECONDS = 10;
 /** By then a store that is back is used again. */
 const RECOVERY_MS = 5_000;
@@ -105,8 +103,8 @@ async function play(
   await until(() => pages().every((count) => count > 0));
   const before = site.judgeGaps(GAP_MS, warmFrom, awayFrom, { lateMs: LATE_MS });
   const after = site.judgeGaps(GAP_MS, Math.max(knownAt, asked.from), site.now(), {
-    lateMs: LATE_AFTER_PAUSE_MS,
-    notBefore: asked.until,
+    lateMs: LATE_MS,
+    resumedAt: Math.max(knownAt, asked.until),
   });
   // Timers of Node may be early by a millisecond.
   const end = asked.until - 50;

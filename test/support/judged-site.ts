@@ -39,8 +39,8 @@ export interface JudgedRequests {
    * the one after it shorter. @default 0
    */
   readonly lateMs?: number;
-  /** When the first of them may come; it may be late, too. @default when it comes */
-  readonly notBefore?: number;
+  /** When the first request was due, after a pause. Its process connects anew, so it may be late by most of a gap. */
+  readonly resumedAt?: number;
 }
 
 /** A site with pages, whose log tells whether a fleet kept to its gaps and pauses. */
@@ -56,6 +56,9 @@ export interface JudgedSite extends AsyncDisposable {
   /** Requests, of this member if one is named, that came between these times for certain. */
   between(from: number, until: number, member?: string): readonly LoggedRequest[];
 }
+
+/** Of a gap. Less than what is tolerated: two requests at once are too close, however late the first is. */
+const LATE_AFTER_PAUSE = 0.85;
 
 /** How often the site looks for requests, so that it knows when one came although its process is held up. */
 const LOOK_MS = 1;
@@ -100,7 +103,7 @@ export async function startJudgedSite(
     now,
     pauseNext: (seconds, status = 429) => void asked.push({ seconds, status }),
     between,
-    judgeGaps(gapMs, from, until, { member, lateMs = 0, notBefore = Infinity } = {}) {
+    judgeGaps(gapMs, from, until, { member, lateMs = 0, resumedAt = Infinity } = {}) {
       const judged = log.filter((each) => each.at > from && each.at < until && isOf(each, member));
       const tooClose: string[] = [];
       let leastGapMs = Infinity;
@@ -111,9 +114,9 @@ export async function startJudgedSite(
         const mostMs = next.at - before.after;
         // A process may send its first request later than it expects: it loads code, and connects.
         const isCold = before.path.endsWith('/0');
-        const slot = index === 1 ? notBefore : judged[index - 2]!.at + gapMs;
-        const extraMs = before.at - slot;
-        const beforeWasLateMs = Math.min(Math.max(extraMs, 0), lateMs);
+        const dueAt = index === 1 ? resumedAt : judged[index - 2]!.at + gapMs;
+        const mostLateMs = index === 1 ? gapMs * LATE_AFTER_PAUSE : lateMs;
+        const beforeWasLateMs = Math.min(Math.max(before.at - dueAt, 0), mostLateMs);
         if (!isCold && mostMs + beforeWasLateMs < leastAllowedMs(gapMs))
           tooClose.push(
             `${before.path} at ${before.at.toFixed(1)}, ${next.path} ${mostMs.toFixed(1)} ms later`,

@@ -134,7 +134,7 @@ class OwnClient implements GuardClientAdapter {
       // `decide` throws the same error.
       return undefined;
     }
-    // A URL parser that keeps dot segments would send another URL than was decided: see `removeDotSegments`.
+    // The library serialises other URLs by itself, and may keep their dot segments: see `removeDotSegments`.
     if (located.href !== url) return undefined;
     this.#engine.countHit();
     return located.origin;

@@ -36,7 +36,7 @@ const MAX_COMPARISON_SORT = 24;
 
 /**
  * Sorts the literal rules of `table`, `count` of them, by bytes. Of rules that match the same targets only the one that
- * decides is kept. A parent is never anchored.
+ * decides is kept.
  */
 function sortedLiterals(table: RuleTable, count: number): Pick<OrderedRules, 'sorted' | 'parents'> {
   const sort = new LiteralSort(table, count);

@@ -110,7 +110,7 @@ export class RuleTable {
     return this.#cells[entry * COLUMNS + FACTS]!;
   }
 
-  /** Writes start, length, priority, length as written, offset and line into `words`. A view to copy from takes longer. */
+  /** Writes start, length, priority, length as written, offset and line into `words`. Copying from a subarray takes longer. */
   writeDetails(entry: number, words: Int32Array, at: number): void {
     const cells = this.#cells;
     for (let column = 0; column < FACTS; column++) words[at + column] = cells[entry * COLUMNS + column]!;

@@ -79,7 +79,7 @@ export interface OrderedRules {
   readonly listed: readonly number[];
   /** Entries of literal rules, sorted by bytes. */
   readonly sorted: readonly number[];
-  /** For each of `sorted` the index there of the longest other rule that is its prefix; -1 if there is none. */
+  /** For each of `sorted` the index there of the longest other rule that is its prefix and not anchored; -1 if there is none. */
   readonly parents: readonly number[];
 }
 

@@ -146,7 +146,7 @@ export class TargetSearch {
       else if (piece[at]! >= QUERY_ESCAPE) varies = true;
     }
     if (!varies && open > start) {
-      // Most pieces do not occur at all. What is before the `%` has one form.
+      // What is before the `%` has one form. It is searched first, because most pieces do not occur.
       const found = this.#find(from, this.#targetEnd, piece, start, open);
       if (found < 0 || open === end) return found;
       from = found - open + start;
@@ -243,8 +243,8 @@ export class TargetSearch {
 
   #queryStart(): number {
     if (this.#query < 0) {
-      const at = this.#target.indexOf(QUESTION, this.#start);
-      this.#query = at < 0 ? this.#targetEnd : Math.min(at, this.#targetEnd);
+      this.#query = this.#start;
+      while (this.#query < this.#targetEnd && this.#target[this.#query] !== QUESTION) this.#query++;
     }
     return this.#query;
   }

@@ -73,7 +73,7 @@ export class NormalForm {
   length = 0;
   /** Index of the first raw `?` of a target; past every index when there is none. */
   query: number = NO_QUERY;
-  /** The byte mask of all bytes. */
+  /** The byte mask of a target. */
   byteMask = 0;
   /** Index of the last `%` that starts no escape. */
   bareAt: number = NO_BARE_PERCENT;
