@@ -12,7 +12,7 @@ const BAR = 1.05;
 /** Of wall-clock time, which leaves out what connections cost after their turn: no measure, but a bound. */
 const MAX_WALL = 2;
 
-/** How many origins one of those compared asks before the next has its turn. */
+/** How many origins a crawler asks before the next one has its turn. */
 const TURN = 500;
 
 const NAMES: readonly ColdCrawler[] = ['bare', 'canFetch', 'prefetch'];

@@ -57,6 +57,14 @@ describe.each(fetches)('guardFetch around %s', (_, fetch) => {
     expect(pagesOf(server)).toEqual(['GET /page']);
   });
 
+  it('sends the URL that was decided, without the dot segments that Node 20 and 22 keep', async () => {
+    const robots = client();
+    const server = await site((_request, response) => answer(response, { body: 'hello' }));
+    await robots.prefetch([server.origin]);
+    await (await guardFetch(fetch, robots)(server.url('/docs/.cfg/../page'))).text();
+    expect(pagesOf(server)).toEqual(['GET /docs/page']);
+  });
+
   it('refuses a disallowed one, which never reaches the site', async () => {
     const robots = client();
     const server = await site(echo);

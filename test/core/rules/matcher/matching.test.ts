@@ -104,6 +104,9 @@ describe('rfc9309: escapes (RFC 9309 §2.2.2, figure 4 and §2.2.3)', () => {
     ['/*b/%41', '/%%41b/%%41b/A'],
     ['/%4', '/%40'],
     ['/%*5B', '/%5B'],
+    // A piece that ends the target.
+    ['/*b%', '/ab%'],
+    ['/*b%4', '/ab%4'],
     // Of two bare `%` of a pattern one may be the `%` of an escape, or stand before digits that were escaped.
     ['/%zz%4', '/%zz%4%31'],
     ['/%zz%4', '/%zz%40'],
