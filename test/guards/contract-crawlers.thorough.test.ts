@@ -1,6 +1,6 @@
 import { type BaseHttpClient, GotScrapingHttpClient, HttpCrawler } from '@crawlee/http';
 import type { Browser, Page } from 'playwright-core';
-import type { Browser as PuppeteerBrowser, Page as PuppeteerPage } from 'puppeteer-core';
+import type { Browser as PuppeteerBrowser, Page as PuppeteerPage } from 'puppeteer';
 import { afterAll, beforeAll } from 'vitest';
 import { type SkippedRequest, withRobots } from '../../src/guards/crawlee/crawlee.ts';
 import { guardContext } from '../../src/guards/browser/playwright.ts';

@@ -4,14 +4,14 @@ import {
   type Browser as PuppeteerBrowser,
   launch,
   type LaunchOptions as PuppeteerLaunchOptions,
-} from 'puppeteer-core';
+} from 'puppeteer';
 import { describe } from 'vitest';
 
 const installed = (paths: readonly (string | undefined)[]): string | undefined =>
   paths.find((path) => path !== undefined && existsSync(path));
 
 /** Where Chromium is, of a system that has it; `CHROMIUM_PATH` names another. */
-export const chromiumPath: string | undefined = installed([
+const chromiumPath: string | undefined = installed([
   process.env['CHROMIUM_PATH'],
   '/usr/bin/chromium',
   '/usr/bin/chromium-browser',

@@ -75,6 +75,8 @@ async function askBoth(services: readonly Started[]): Promise<void> {
     ),
   );
   for (const each of responses) expect(JSON.parse(each)).toMatchObject({ allowed: true, reason: 'no-rule' });
+  // A store that failed says so, and explains a second request.
+  expect(services.map(({ stderr }) => stderr()).join('')).toBe('');
   expect(site.requests.map(({ url }) => url)).toEqual(['/robots.txt']);
   for (const { child, stderr } of services) {
     child.kill('SIGTERM');

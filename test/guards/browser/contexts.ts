@@ -1,5 +1,5 @@
 import type { Browser } from 'playwright-core';
-import type { Browser as PuppeteerBrowser } from 'puppeteer-core';
+import type { Browser as PuppeteerBrowser } from 'puppeteer';
 import { afterAll, beforeAll } from 'vitest';
 import { guardContext, type GuardContextOptions } from '../../../src/guards/browser/playwright.ts';
 import { guardContext as guardPuppeteer } from '../../../src/guards/browser/puppeteer.ts';

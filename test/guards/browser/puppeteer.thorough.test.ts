@@ -1,4 +1,4 @@
-import type { Browser, BrowserContext, Page } from 'puppeteer-core';
+import type { Browser, BrowserContext, Page } from 'puppeteer';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { guardContext, type GuardContextOptions } from '../../../src/guards/browser/puppeteer.ts';
 import type { Decision } from '../../../src/index.ts';
@@ -50,7 +50,7 @@ describeWithChromium('guardContext of Puppeteer', () => {
   let browser: Browser;
   beforeAll(async () => {
     // Frames of other sites are in processes of their own, as in browsers that people use.
-    browser = await launchPuppeteer(chromiumOptions('whole', ['--site-per-process']));
+    browser = await launchPuppeteer(chromiumOptions('shell', ['--site-per-process']));
   });
   afterAll(() => browser.close());
 
@@ -381,7 +381,7 @@ describeWithChromium('guardContext of Puppeteer', () => {
   });
 
   it('works in a browser that Puppeteer did not start, and when contexts come and go', async () => {
-    const { connect } = await import('puppeteer-core');
+    const { connect } = await import('puppeteer');
     const server = await site();
     const other = await connect({ browserWSEndpoint: browser.wsEndpoint() });
     open.push(() => other.disconnect());

@@ -4,7 +4,7 @@ import { PuppeteerCrawler } from '@crawlee/puppeteer';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { withRobots } from '../../../src/guards/crawlee/crawlee.ts';
-import { chromiumPath, describeWithChromium, launchChromium } from '../../support/chromium.ts';
+import { chromiumOptions, describeWithChromium, launchChromium } from '../../support/chromium.ts';
 import { inMemory } from '../../support/crawlee.ts';
 import { startSite } from '../../support/site.ts';
 import { because, client, closing, pagesOf, record, robots, site, PermitClient } from './support.ts';
@@ -140,9 +140,7 @@ describeWithChromium('withRobots of a browser crawler', () => {
 });
 
 describeWithChromium('withRobots(PuppeteerCrawler)', () => {
-  const launchContext = {
-    launchOptions: { executablePath: chromiumPath ?? '', args: ['--no-sandbox', '--disable-gpu'] },
-  };
+  const launchContext = { launchOptions: chromiumOptions() };
 
   it.each([[false], [true]])(
     'skips what is disallowed, at once or after redirects (a context a page: %s)',
