@@ -206,6 +206,6 @@ export function moveError(
 }
 
 /** Blocks: stores open their databases synchronously. */
-function pause(ms: number): void {
+export function pause(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }

@@ -1,5 +1,5 @@
 import { quote, RobotsInvalidOptionsError } from '../../core/base/index.ts';
-import { moveError } from '../embedded/quarantine.ts';
+import { moveError, pause } from '../embedded/quarantine.ts';
 
 /** The part of a database connection that is used: of `node:sqlite`, `bun:sqlite` or a package with their interface. */
 export interface SqliteDatabase {
@@ -84,9 +84,25 @@ export function prepareSchema(database: SqliteDatabase, path: string): void {
       if (needsTables(database, path)) database.exec(TABLES);
     });
   }
-  database.exec(SETTINGS);
-  // From now on a locked database is an error at once, so that waiting for it never blocks this process.
-  database.exec('PRAGMA busy_timeout = 0');
+  applySettings(database);
+}
+
+/** The time in ms that setting up a connection may wait for processes that open the database, too. */
+const MAX_WAIT_MS = 500;
+const PAUSE_MS = 5;
+
+/** SQLite waits for no other process when it changes the journal mode: it upgrades a lock that it holds, and fails at once. */
+function applySettings(database: SqliteDatabase): void {
+  const until = performance.now() + MAX_WAIT_MS;
+  for (;;) {
+    try {
+      database.exec(SETTINGS);
+      return;
+    } catch (error) {
+      if (!hasCode(error, SQLITE_BUSY) || performance.now() >= until) throw error;
+      pause(PAUSE_MS);
+    }
+  }
 }
 
 /** Runs `work` in a transaction of its own. Throws as `work` does. */

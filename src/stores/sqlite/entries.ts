@@ -34,6 +34,9 @@ export class SqliteEntries implements EmbeddedDatabase {
       removeSome: prepare('removeSome'),
       page: prepare('page'),
     };
+    // From now on a locked database is an error at once, so that waiting for it never blocks this process. Not before: SQLite
+    // reads the schema for the first statement, and if another process holds the file then, it reports a missing table.
+    database.exec('PRAGMA busy_timeout = 0');
   }
 
   find(kind: EntryKind, key: string): Entry | undefined {

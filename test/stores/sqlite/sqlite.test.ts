@@ -420,6 +420,31 @@ describeWithSqlite('SQLite', () => {
     store = sqliteStore({ path });
   });
 
+  it('waits for processes that open the file, too, where SQLite would not', async () => {
+    await store.close();
+    const other = openSqlite(path);
+    other.exec('PRAGMA journal_mode = DELETE; BEGIN; SELECT * FROM entry');
+    let attempts = 0;
+    const connection = openSqlite(path);
+    const made = sqliteStore({
+      exec(sql) {
+        if (sql.includes('journal_mode') && ++attempts === 3) other.exec('COMMIT');
+        connection.exec(sql);
+        // The statements are prepared by then.
+        if (sql.includes('busy_timeout = 0')) other.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
+      },
+      prepare: (sql) => connection.prepare(sql),
+      close: () => undefined,
+    });
+    expect(attempts).toBe(3);
+    other.exec('COMMIT');
+    other.close();
+    await made.set('k', 'v', { ttlMs: HOUR });
+    expect(await made.get('k')).toBe('v');
+    connection.close();
+    store = sqliteStore({ path });
+  });
+
   it('a transaction that fails is told with its cause, not with that of the rollback', () => {
     const cause = new Error('disk I/O error');
     const database: SqliteDatabase = {
