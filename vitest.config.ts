@@ -26,7 +26,10 @@ const SAME_ON_EVERY_NODE = [
   'test/stores/{keyv,redis}/**',
 ];
 
-/** What CI leaves out on the line of Node between the oldest and the newest, too: programs over what is tested there, and schedules. */
+/**
+ * What CI leaves out on the line of Node between the oldest and the newest, too: programs over what is tested there, and
+ * random schedules.
+ */
 const SAME_BETWEEN = [
   'test/{apps,demo,extras,fleet}/**',
   'test/guards/{browser,crawlee}/**',

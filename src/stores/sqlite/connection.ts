@@ -61,7 +61,14 @@ const TABLES = `
 `;
 
 /**
- * In WAL mode readers and a writer do not wait for each other. With \`synchronous = NORMAL\` there is one disk sync in
+ * The time in ms that a step of opening may wait for other processes which open or write the same database. It blocks,
+ * so a process that holds the file for longer is an error.
+ */
+const OPEN_TIMEOUT_MS = 500;
+const PAUSE_MS = 5;
+
+/**
+ * In WAL mode readers and a writer do not wait for each other. With `synchronous = NORMAL` there is one disk sync in
  * a thousand pages: "WAL mode is always consistent with synchronous=NORMAL, but WAL mode does lose durability. A
  * transaction committed in WAL mode with synchronous=NORMAL might roll back following a power loss or system crash."
  */
@@ -77,6 +84,7 @@ const SETTINGS = `
  * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) when the database belongs to another program.
  */
 export function prepareSchema(database: SqliteDatabase, path: string): void {
+  database.exec(`PRAGMA busy_timeout = ${OPEN_TIMEOUT_MS}`);
   // In one transaction: another process may create the tables between the reads.
   if (inTransaction(database, 'BEGIN', () => needsTables(database, path))) {
     inTransaction(database, 'BEGIN IMMEDIATE', () => {
@@ -87,13 +95,13 @@ export function prepareSchema(database: SqliteDatabase, path: string): void {
   applySettings(database);
 }
 
-/** The time in ms that setting up a connection may wait for processes that open the database, too. */
-const MAX_WAIT_MS = 500;
-const PAUSE_MS = 5;
-
-/** SQLite waits for no other process when it changes the journal mode: it upgrades a lock that it holds, and fails at once. */
+/**
+ * Applies the settings. To change the journal mode, SQLite upgrades a lock that it holds. While another process does so, too,
+ * it fails at once instead of waiting.
+ */
 function applySettings(database: SqliteDatabase): void {
-  const until = performance.now() + MAX_WAIT_MS;
+  // One attempt may take half of it.
+  const until = performance.now() + 2 * OPEN_TIMEOUT_MS;
   for (;;) {
     try {
       database.exec(SETTINGS);

@@ -17,12 +17,7 @@ import {
   SQLITE_NOTADB,
   prepareSchema,
 } from './connection.ts';
-
-/**
- * The time in ms that a step of opening may wait for other processes which open or write the same database. It blocks,
- * so a process that holds the file for longer is an error.
- */
-const OPEN_TIMEOUT_MS = 500;
+import { SqliteEntries } from './entries.ts';
 
 /** A larger database is not checked as a whole when it is opened: a call that meets damage rejects. */
 const CHECKED_BYTES = 64 * 1024 * 1024;
@@ -36,6 +31,7 @@ interface NodeSqlite {
 
 export interface OpenedDatabase {
   readonly database: SqliteDatabase;
+  readonly entries: SqliteEntries;
   /** The damaged database that was replaced, if any. */
   readonly quarantine: QuarantinedDatabase | undefined;
 }
@@ -55,9 +51,8 @@ export function openDatabase(givenPath: string, onDamage: OnDamage): OpenedDatab
     makeFolder(dirname(path));
     const quarantine = quarantineDamagedSqlite(path, connect, onDamage);
     database = connect(path);
-    database.exec(`PRAGMA busy_timeout = ${OPEN_TIMEOUT_MS}`);
     prepareSchema(database, path);
-    return { database, quarantine };
+    return { database, entries: new SqliteEntries(database), quarantine };
   } catch (cause) {
     database?.close();
     if (isRobotsError(cause)) throw cause;

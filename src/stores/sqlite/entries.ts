@@ -34,8 +34,9 @@ export class SqliteEntries implements EmbeddedDatabase {
       removeSome: prepare('removeSome'),
       page: prepare('page'),
     };
-    // From now on a locked database is an error at once, so that waiting for it never blocks this process. Not before: SQLite
-    // reads the schema for the first statement, and if another process holds the file then, it reports a missing table.
+    // From now on a locked database is an error at once, so that waiting for it never blocks this process. Not earlier:
+    // if another process has just created the tables, SQLite reads the schema again for these statements, and reports a
+    // missing table when it cannot, because the file is locked.
     database.exec('PRAGMA busy_timeout = 0');
   }
 

@@ -38,8 +38,8 @@ export type SqliteStore = EmbeddedStore;
  * such a database up (WAL mode, tables), and does not close it.
  *
  * Calls of SQLite run in the thread of the caller; each takes a fraction of a millisecond, and now and then one takes
- * as long as the disk takes to sync. Waiting for other processes does not block the thread. Errors of the database,
- * such as a full disk, reject the call.
+ * as long as the disk takes to sync. Opening may block it for a few seconds while other processes open the file; later waits
+ * for them do not block it. Errors of the database, such as a full disk, reject the call.
  *
  * A file of up to 64 MiB is checked when it is opened. A damaged one is renamed, kept beside the new one, and reported
  * in {@link EmbeddedStore.quarantine}. All processes that use a file must share a process table: not containers with
@@ -63,27 +63,22 @@ export type SqliteStore = EmbeddedStore;
 export function sqliteStore(source: SqliteStoreOptions | SqliteDatabase): SqliteStore {
   const name = 'SQLite store';
   if (isDatabase(source)) {
-    setUp(source);
     const close = (): Promise<void> => Promise.resolve();
-    return embeddedStore(new SqliteEntries(source), { name, clock: systemClock, close });
+    return embeddedStore(setUp(source), { name, clock: systemClock, close });
   }
   const { path, clock, onDamage } = readPathOptions(source, 'a file, or an open database of SQLite');
-  const { database, quarantine } = openDatabase(path, onDamage);
-  return embeddedStore(new SqliteEntries(database), {
-    name,
-    clock,
-    quarantine,
-    close: async () => void database.close(),
-  });
+  const { database, entries, quarantine } = openDatabase(path, onDamage);
+  return embeddedStore(entries, { name, clock, quarantine, close: async () => void database.close() });
 }
 
 function isDatabase(source: SqliteStoreOptions | SqliteDatabase): source is SqliteDatabase {
   return typeof source === 'object' && source !== null && 'prepare' in source;
 }
 
-function setUp(database: SqliteDatabase): void {
+function setUp(database: SqliteDatabase): SqliteEntries {
   try {
     prepareSchema(database, 'the database');
+    return new SqliteEntries(database);
   } catch (cause) {
     if (cause instanceof RobotsInvalidOptionsError) throw cause;
     throw new RobotsInvalidOptionsError(

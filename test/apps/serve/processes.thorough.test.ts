@@ -75,7 +75,7 @@ async function askBoth(services: readonly Started[]): Promise<void> {
     ),
   );
   for (const each of responses) expect(JSON.parse(each)).toMatchObject({ allowed: true, reason: 'no-rule' });
-  // A store that failed says so, and explains a second request.
+  // First: if a store failed, stderr says why there was a second request.
   expect(services.map(({ stderr }) => stderr()).join('')).toBe('');
   expect(site.requests.map(({ url }) => url)).toEqual(['/robots.txt']);
   for (const { child, stderr } of services) {

@@ -48,7 +48,7 @@ interface Guarded extends AsyncDisposable {
   readonly network: EventEmitter;
 }
 
-/** A guarded context with a page, while time stands still. Pauses of the process count all the same, so waits are long. */
+/** A guarded context with a page, in fake time. A pause of the process counts as time, too: gaps are seconds. */
 async function guarded(pacing: PacingOptions): Promise<Guarded> {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
   const session = new BrowserSession();

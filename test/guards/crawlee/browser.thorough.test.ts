@@ -140,7 +140,8 @@ describeWithChromium('withRobots of a browser crawler', () => {
 });
 
 describeWithChromium('withRobots(PuppeteerCrawler)', () => {
-  const launchContext = { launchOptions: chromiumOptions() };
+  // Only tests ask for a browser: this suite may be skipped.
+  const launchContext = () => ({ launchOptions: chromiumOptions() });
 
   it.each([[false], [true]])(
     'skips what is disallowed, at once or after redirects (a context a page: %s)',
@@ -148,7 +149,7 @@ describeWithChromium('withRobots(PuppeteerCrawler)', () => {
       const server = await site();
       const { options, handled, skipped, failed } = record();
       const crawler = new (withRobots(PuppeteerCrawler, client()))(
-        { ...options, launchContext: { ...launchContext, useIncognitoPages } },
+        { ...options, launchContext: { ...launchContext(), useIncognitoPages } },
         inMemory(),
       );
       await crawler.run([
@@ -177,7 +178,7 @@ describeWithChromium('withRobots(PuppeteerCrawler)', () => {
     const crawler = new (withRobots(PuppeteerCrawler, client()))(
       {
         ...options,
-        launchContext,
+        launchContext: launchContext(),
         requestHandler: async ({ request, enqueueLinks }) => {
           handled.push(request.url);
           await enqueueLinks();
@@ -195,7 +196,7 @@ describeWithChromium('withRobots(PuppeteerCrawler)', () => {
     const server = await site();
     const permits = new PermitClient();
     const crawler = new (withRobots(PuppeteerCrawler, permits, { pacing: true }))(
-      { ...record().options, launchContext },
+      { ...record().options, launchContext: launchContext() },
       inMemory(),
     );
     await crawler.run([server.url('/to?/page')]);

@@ -420,28 +420,47 @@ describeWithSqlite('SQLite', () => {
     store = sqliteStore({ path });
   });
 
-  it('waits for processes that open the file, too, where SQLite would not', async () => {
+  it('waits for other processes that open the file, where SQLite would not', async () => {
     await store.close();
     const other = openSqlite(path);
     other.exec('PRAGMA journal_mode = DELETE; BEGIN; SELECT * FROM entry');
-    let attempts = 0;
     const connection = openSqlite(path);
+    const calls: string[] = [];
+    const attempts = (): number => calls.filter((sql) => sql.includes('journal_mode')).length;
     const made = sqliteStore({
       exec(sql) {
-        if (sql.includes('journal_mode') && ++attempts === 3) other.exec('COMMIT');
+        calls.push(sql);
+        if (sql.includes('journal_mode') && attempts() === 2) other.exec('COMMIT');
         connection.exec(sql);
-        // The statements are prepared by then.
-        if (sql.includes('busy_timeout = 0')) other.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
       },
-      prepare: (sql) => connection.prepare(sql),
+      prepare(sql) {
+        calls.push(sql);
+        return connection.prepare(sql);
+      },
       close: () => undefined,
     });
-    expect(attempts).toBe(3);
-    other.exec('COMMIT');
+    expect(attempts()).toBe(2);
+    // SQLite may have to read the schema for a statement, so it waits until all are prepared.
+    expect(calls[0]).toMatch(/^PRAGMA busy_timeout = [1-9]/);
+    expect(calls.at(-1)).toBe('PRAGMA busy_timeout = 0');
     other.close();
     await made.set('k', 'v', { ttlMs: HOUR });
     expect(await made.get('k')).toBe('v');
     connection.close();
+    store = sqliteStore({ path });
+  });
+
+  it('a database that lost its tables is an error with its cause', async () => {
+    await store.close();
+    const other = openSqlite(path);
+    other.exec('DROP TABLE entry');
+    expect(() => sqliteStore({ path })).toThrow(
+      expect.objectContaining({ code: invalid, message: expect.stringContaining('no such table: entry') }),
+    );
+    // The connection was closed with it.
+    other.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT');
+    other.close();
+    rmSync(path);
     store = sqliteStore({ path });
   });
 
