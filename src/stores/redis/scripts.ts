@@ -53,7 +53,8 @@ return 0
 `);
 
 /**
- * Writes a value, unless the stored one has a later token. The token is a prefix of the value (`value.ts`).
+ * Writes a value, unless the stored one has a later token. The token is a prefix of the value (`value-encoding.ts`). What does
+ * not begin as a token of `takeLease` is junk, which must not keep values out.
  * KEYS[1] the value, KEYS[2] the lease, if it is released too; ARGV[1] the new value, ARGV[2] the token it is written
  * under, ARGV[3] its lifetime in ms.
  */
@@ -61,7 +62,8 @@ export const setFenced: RedisScript = redisScript(`
 local later = false
 local head = redis.pcall('GETRANGE', KEYS[1], 0, 256)
 if type(head) == 'string' and #head > 2 and string.byte(head, 1) == 102 then
-  later = string.sub(head, 3, 2 + string.byte(head, 2)) > ARGV[2]
+  local stored = string.sub(head, 3, 2 + string.byte(head, 2))
+  later = string.match(stored, '^%d+%-') ~= nil and stored > ARGV[2]
 end
 if not later then redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[3]) end
 if KEYS[2] and redis.call('GET', KEYS[2]) == ARGV[2] then redis.call('DEL', KEYS[2]) end

@@ -90,6 +90,13 @@ describeWith('redis-server')('Redis', () => {
       expect(await server.command('KEYS', 'crawl-7/*')).toHaveLength(2);
     });
 
+    it('junk that looks like the value of a later lease is overwritten', async () => {
+      await server.command('SET', 'canfetch:{k}', 'f\u0003zzzt{}');
+      const lease = await store.lease('k', HOUR);
+      await store.set('k', 'value', { ttlMs: DAY, fence: lease?.token ?? '' });
+      expect(await store.get('k')).toBe('value');
+    });
+
     it('goes by the clock of the server alone', async () => {
       await store.lease('k', HOUR);
       await store.reserve('k', MINUTE);
