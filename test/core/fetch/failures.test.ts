@@ -6,18 +6,16 @@ describe.each(TRANSPORTS)('failures over %s', (name, make) => {
   const { site, fetch, transport } = context(make());
 
   it('names the hop that failed', async () => {
-    const closed = await site({});
-    await closed.close();
-    const { origin } = await site({
-      '/robots.txt': { status: 302, headers: { location: closed.url('/there') } },
-    });
+    // No server of another test gets this port by chance, as it may get one that was closed.
+    const closed = 'http://127.0.0.1:5/there';
+    const { origin } = await site({ '/robots.txt': { status: 302, headers: { location: closed } } });
     const outcome = await fetch(origin);
     expect(outcome).toEqual({
       kind: 'unreachable',
       error: 'ECONNREFUSED',
       hops: 1,
-      finalUrl: closed.url('/there'),
-      redirects: [{ url: `${origin}/robots.txt`, status: 302, location: closed.url('/there') }],
+      finalUrl: closed,
+      redirects: [{ url: `${origin}/robots.txt`, status: 302, location: closed }],
     });
   });
 
