@@ -45,6 +45,9 @@ export type Handler = (request: IncomingMessage, response: ServerResponse) => vo
 /** Answers by path and query; of a list each request takes the next, the last stays. Any other path is a 404. */
 export type Script = Readonly<Record<string, Answer | readonly Answer[]>>;
 
+/** `127.0.0.1` and a port that no server of a test gets by chance, as it may get one that was just closed. */
+export const REFUSING_HOST = '127.0.0.1:5';
+
 /** An HTTP server that answers as `plan` says. */
 export async function startSite(plan: Handler | Script): Promise<Site> {
   const handler = typeof plan === 'function' ? plan : followScript(plan);

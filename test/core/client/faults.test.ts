@@ -5,7 +5,7 @@ import type { Decision, RobotsClientOptions } from '../../../src/index.ts';
 import { type Identity, makeAuthority, selfSigned } from '../../support/certificates.ts';
 import { DAY, testClient } from '../../support/client.ts';
 import { type Steps, runSteps } from '../../support/socket-steps.ts';
-import { type Site, startRawSite } from '../../support/site.ts';
+import { REFUSING_HOST, type Site, startRawSite } from '../../support/site.ts';
 import { DEADLINE, type Expected, type Fault, FAULTS, RULES } from './fault-table.ts';
 import { opened } from '../../support/opened.ts';
 
@@ -138,11 +138,9 @@ describe.each(TRANSPORTS)('over %s', (name, { options, overTls }) => {
   });
 
   it('a refused connection', async () => {
-    const site = await stage([]);
-    await site.close();
     const { client } = testClient(options);
     opened(client);
-    expectDecision(await client.check(site.url('/x/page')), {
+    expectDecision(await client.check(`http://${REFUSING_HOST}/x/page`), {
       state: 'disallow-all',
       reason: 'unreachable',
       error: 'ECONNREFUSED',

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { fetchTransport, type FetchedResponse } from '../../../src/core/fetch/fetch-transport.ts';
+import { REFUSING_HOST } from '../../support/site.ts';
 import { bodyOf, context, occurrence, TRANSPORTS } from './context.ts';
 
 describe.each(TRANSPORTS)('failures over %s', (name, make) => {
   const { site, fetch, transport } = context(make());
 
   it('names the hop that failed', async () => {
-    // No server of another test gets this port by chance, as it may get one that was closed.
-    const closed = 'http://127.0.0.1:5/there';
+    const closed = `http://${REFUSING_HOST}/there`;
     const { origin } = await site({ '/robots.txt': { status: 302, headers: { location: closed } } });
     const outcome = await fetch(origin);
     expect(outcome).toEqual({
