@@ -1,12 +1,12 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cp, readFile, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { rolldown } from 'rolldown';
 import { chromiumOptions, launchChromium } from '../support/chromium.ts';
+import { freePort } from '../support/free-port.ts';
 import type { Result, runContract, Runtime } from './contract.ts';
 import { startSites } from './sites.ts';
 
@@ -16,6 +16,9 @@ import { startSites } from './sites.ts';
  */
 const NODE = { checksConnections: true, seesRedirects: true, showsFields: true, setsUserAgent: true };
 const FETCH = { checksConnections: false, seesRedirects: true, showsFields: true, setsUserAgent: true };
+
+/** A runtime that hangs is given up after this time: CI runs them last, on processors that are busy with other tests. */
+const TIMEOUT_MS = 300_000;
 
 type Run = (folder: string, control: string, runtime: Runtime) => Promise<readonly Result[]>;
 
@@ -46,7 +49,7 @@ function script(program: string, ...options: readonly string[]): Run {
     const args = [...options, path, control, JSON.stringify(runtime)];
     const command = join(folder, 'node_modules', program);
     const run = promisify(execFile);
-    const { stdout } = await run(command, args, { cwd: folder, timeout: 60_000 });
+    const { stdout } = await run(command, args, { cwd: folder, timeout: TIMEOUT_MS });
     const results = JSON.parse(stdout) as Result[];
     const { bin } = JSON.parse(await readFile(join(folder, 'node_modules/canfetch/package.json'), 'utf8'));
     const cli = join(folder, 'node_modules/canfetch', bin.canfetch);
@@ -58,7 +61,8 @@ function script(program: string, ...options: readonly string[]): Run {
     );
     const behaviour = 'the command names the runtime and the transport';
     if (!runtime.checksConnections) {
-      const serve = run(command, [...options, cli, 'serve', '--port', '0'], { cwd: folder, timeout: 10_000 });
+      const serving = [...options, cli, 'serve', '--port', '0'];
+      const serve = run(command, serving, { cwd: folder, timeout: TIMEOUT_MS });
       const stderr = await serve.then(
         () => 'no failure',
         (error: unknown) => String(Reflect.get(Object(error), 'stderr')),
@@ -125,23 +129,14 @@ const config :Workerd.Config = (
 }
 
 async function whenListening(url: string, body: unknown): Promise<Response> {
-  for (let attempts = 100; ; attempts--) {
+  for (let waitedMs = 0; ; waitedMs += 100) {
     try {
       return await fetch(url, { method: 'POST', body: JSON.stringify(body) });
     } catch (error) {
-      if (attempts === 0) throw error;
+      if (waitedMs >= TIMEOUT_MS) throw error;
       await new Promise((resolve) => setTimeout(resolve, 100));
     }
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  if (address === null || typeof address === 'string') throw new Error('Expected a port');
-  return address.port;
 }
 
 async function inPage(folder: string, control: string, runtime: Runtime): Promise<readonly Result[]> {
