@@ -28,6 +28,8 @@ const LOCAL_SLOT_MS = 1_000;
 const SLACK_KEPT = 0.5;
 /** The share of the longest wait that slack may take: the other members wait for its end, and not longer than that. */
 const MAX_SLACK_OF_WAIT = 0.25;
+/** Slack may always take two replies of the store: a slot is known only one reply after it was booked. */
+const MAX_SLACK_OF_REPLY = 2;
 
 /** How late a request may use its slot: the slots around it belong to others, but timers are late by milliseconds. */
 export function slotToleranceMs(delayMs: number): number {
@@ -57,6 +59,8 @@ export class FleetSlots {
    * store is busy, become longer, so that it can use them.
    */
   #slackMs: number;
+  /** How long the store took for the latest booking. */
+  #replyMs = 0;
   readonly #process: Punctuality;
 
   constructor(
@@ -78,6 +82,11 @@ export class FleetSlots {
     return slot === undefined || slot.delayMs < delayMs || slot.latestAt < Math.max(now, earliest)
       ? undefined
       : slot;
+  }
+
+  /** Whether a slot is booked and not used. */
+  get isBooked(): boolean {
+    return this.#slot !== undefined;
   }
 
   /** Uses the slot. */
@@ -119,9 +128,11 @@ export class FleetSlots {
    */
   async book(delayMs: number, bounds: WaitBounds): Promise<number | undefined> {
     const askedAt = this.#clock.now();
-    const slackMs = Math.min(this.#slackMs, Math.floor(bounds.maxWaitMs * MAX_SLACK_OF_WAIT));
+    const longestMs = Math.max(bounds.maxWaitMs * MAX_SLACK_OF_WAIT, this.#replyMs * MAX_SLACK_OF_REPLY);
+    const slackMs = Math.min(this.#slackMs, Math.floor(longestMs));
     const waitMs = await this.#fleet.reserve(this.#origin, delayMs, { ...bounds, slackMs });
     const now = this.#clock.now();
+    this.#replyMs = now - askedAt;
     if (waitMs === undefined) {
       // A fleet that cannot be reached leaves each process its own schedule.
       this.#slot = {
@@ -156,8 +167,10 @@ export class FleetSlots {
     return pausedMs;
   }
 
-  /** Without a gap the fleet shares only pauses, so any time is free. */
-  startAt(at: number): void {
-    this.#slot = { at, latestAt: at + MAX_LATE_MS, delayMs: 0, checkedAt: this.#clock.now() };
+  /** Without a gap the fleet shares only pauses, so any time from `earliest` on is free. */
+  startAt(earliest: number): void {
+    const now = this.#clock.now();
+    const at = Math.max(earliest, now);
+    this.#slot = { at, latestAt: at + MAX_LATE_MS, delayMs: 0, checkedAt: now };
   }
 }

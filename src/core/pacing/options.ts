@@ -40,7 +40,7 @@ export interface PacingOptions {
   readonly concurrency?: number;
   /**
    * The longest wait that a site may impose, in milliseconds: the wait of a request that is first in the queue of its
-   * origin. Waiting for earlier requests of the same client does not count; 0 never waits. A request that would wait
+   * origin. Waiting for earlier requests of the same client does not count, nor for replies of the store; 0 never waits. A request that would wait
    * longer is not sent: a guard rejects with `RobotsDeferredError` (`ERR_ROBOTS_DEFERRED`), `reserve` returns
    * `status: 'deferred'`, both with `retryAt`. No delay is ever shortened.
    * @default 300_000 for guards, no bound for `reserve`

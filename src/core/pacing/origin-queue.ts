@@ -16,7 +16,7 @@ export interface PacedRequest extends Wanted, Permit {
   /** Whether a future permit is booked for the request, instead of waiting for its time. */
   readonly isBooking: boolean;
   /** The latest end of its whole wait. */
-  readonly deadline: number;
+  deadline: number;
   /** Its number among the requests to its origin. */
   turn: number;
   /** The time at which it became the first of its queue. */
@@ -381,15 +381,26 @@ export class OriginQueue {
     const { gap, pace, deadline, firstAt = now } = request;
     if (gap.delayMs === 0) {
       await this.askForPause();
-      return slots.startAt(now + minWaitMs);
+      slots.startAt(now + minWaitMs);
+      return this.#discountStore(request, now);
     }
     const maxWaitMs = (request.isBooking ? deadline : Math.min(deadline, firstAt + pace.maxDelayMs)) - now;
     const tooLongMs = await slots.book(gap.delayMs, { minWaitMs, maxWaitMs: Math.max(0, maxWaitMs) });
-    if (tooLongMs === undefined) return;
+    if (tooLongMs === undefined) {
+      if (slots.isBooked) this.#discountStore(request, now);
+      return;
+    }
     // Another member may have paused the origin: that is then the cause.
     await this.askForPause();
     const later = this.#monotonic.now();
     this.#settle(waiter, this.#defer(request, later, later + tooLongMs));
+  }
+
+  /** A slot was booked within the bounds of a request's wait. The time that the store took since `askedAt` adds to them. */
+  #discountStore(request: PacedRequest, askedAt: number): void {
+    const tookMs = this.#monotonic.now() - askedAt;
+    request.deadline += tookMs;
+    request.firstAt = (request.firstAt ?? askedAt) + tookMs;
   }
 
   #sleepForFirst(request: PacedRequest, now: number): Promise<void> | undefined {
