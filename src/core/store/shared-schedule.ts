@@ -10,10 +10,18 @@ interface SharedScheduleOptions {
 
 /** Ten years. A slot further away comes from a broken store. */
 const MAX_WAIT_MS = 10 * 365 * 24 * 60 * 60 * 1000;
-/** Interval at which a pause is sent again to a store that is unreachable. */
-const RESEND_MS = 1_000;
-/** Interval at which a pause is repeated: a server that restarts may have lost it, and its loss shows nowhere else. */
-const REPEAT_MS = 2_000;
+/** Interval at which pauses are sent to a store that was unreachable, and a few others are looked for. */
+const ROUND_MS = 1_000;
+/** The pauses looked for in one round: a server that restarts may have lost them, and their loss shows nowhere else. */
+const CHECKS_OF_ROUND = 2;
+/** A pause is lost where the store's ends earlier than ours by this: clocks and calls differ by less. */
+const LOST_MS = 1_000;
+
+/** A pause that was learnt here. */
+interface KeptPause {
+  readonly until: number;
+  isSent: boolean;
+}
 
 /** The schedules of origins that a fleet shares. Calls resolve with `undefined` when the store fails, or cannot pause. */
 export class SharedSchedule {
@@ -21,9 +29,9 @@ export class SharedSchedule {
   readonly #caller: StoreCaller;
   readonly #clock: MonotonicClock;
   readonly #closing = new AbortController();
-  /** The pauses that were learnt here, until they end. */
-  readonly #pauses = new Map<string, { readonly until: number; readonly nextAt: number }>();
-  #isRepeating = false;
+  /** Until they end, by origin. Those looked for last come last. */
+  readonly #pauses = new Map<string, KeptPause>();
+  #isKeeping = false;
 
   constructor(options: SharedScheduleOptions, caller: StoreCaller) {
     this.#options = options;
@@ -50,14 +58,14 @@ export class SharedSchedule {
 
   /**
    * Pauses an origin for at least `ms`; 0 only asks. Resolves with the milliseconds until the end of the pause in force.
-   * The pause is kept and repeated until it ends: the store may be unreachable, or forget.
+   * The pause is kept until it ends, and sent again where the store was unreachable, or has forgotten.
    */
   async pause(origin: string, ms: number): Promise<number | undefined> {
     const { store } = this.#options;
     if (store.pause === undefined) return undefined;
     const until = this.#clock.now() + ms;
     const leftMs = await this.#move('pause', origin, (key) => store.pause?.(key, wholeMs(ms)));
-    if (ms > 0) this.#keep(origin, until, leftMs === undefined ? RESEND_MS : REPEAT_MS);
+    if (ms > 0) this.#keep(origin, until, leftMs !== undefined);
     return leftMs;
   }
 
@@ -66,31 +74,46 @@ export class SharedSchedule {
     this.#pauses.clear();
   }
 
-  #keep(origin: string, until: number, nextMs: number): void {
+  #keep(origin: string, until: number, isSent: boolean): void {
     if (this.#closing.signal.aborted || origin.length > MAX_ORIGIN_LENGTH) return;
     const before = this.#pauses.get(origin)?.until ?? until;
-    this.#pauses.set(origin, { until: Math.max(until, before), nextAt: this.#clock.now() + nextMs });
-    if (!this.#isRepeating) void this.#repeat();
+    this.#pauses.set(origin, { until: Math.max(until, before), isSent });
+    if (!this.#isKeeping) void this.#keepAll();
   }
 
-  /** Sends the kept pauses again until they are over. */
-  async #repeat(): Promise<void> {
-    this.#isRepeating = true;
+  async #keepAll(): Promise<void> {
+    this.#isKeeping = true;
     const { signal } = this.#closing;
     while (this.#pauses.size > 0) {
       try {
-        await sleepInBackground(this.#options.clock, RESEND_MS, signal);
+        await sleepInBackground(this.#options.clock, ROUND_MS, signal);
       } catch {
         break;
       }
-      for (const [origin, { until, nextAt }] of this.#pauses) {
-        const now = this.#clock.now();
-        if (until <= now) this.#pauses.delete(origin);
-        // The others can wait until the store has taken one.
-        else if (nextAt <= now && (await this.pause(origin, until - now)) === undefined) break;
+      await this.#round();
+    }
+    this.#isKeeping = false;
+  }
+
+  /** Sends what was not sent. Of the others it looks for a few, and if one is lost, all may be. */
+  async #round(): Promise<void> {
+    let checks = CHECKS_OF_ROUND;
+    for (const [origin, kept] of [...this.#pauses]) {
+      const leftMs = kept.until - this.#clock.now();
+      if (leftMs <= 0) this.#pauses.delete(origin);
+      else if (!kept.isSent || checks-- > 0) {
+        const storedMs = await this.pause(origin, kept.isSent ? 0 : leftMs);
+        // The others can wait until the store answers.
+        if (storedMs === undefined) return;
+        if (storedMs < leftMs - LOST_MS) for (const each of this.#pauses.values()) each.isSent = false;
+        this.#moveToEnd(origin);
       }
     }
-    this.#isRepeating = false;
+  }
+
+  #moveToEnd(origin: string): void {
+    const kept = this.#pauses.get(origin);
+    if (this.#pauses.delete(origin) && kept !== undefined) this.#pauses.set(origin, kept);
   }
 
   async #move(

@@ -7,6 +7,7 @@ import { Schedule } from '../../../src/core/pacing/schedule.ts';
 import { virtualClock } from '../../../src/extras/testing/index.ts';
 import { HOUR, SECOND } from '../../support/client.ts';
 import { ScriptedStore } from '../../support/store.ts';
+import { slotKey } from '../../../src/core/store/store-key.ts';
 import { A, booked, closing, decisionFor, laidDown, noting, SLOW } from './support.ts';
 
 const turns = async (): Promise<void> => {
@@ -244,6 +245,29 @@ describe('a pause', () => {
       waitMs: 55_000,
       delayFrom: 'retry-after',
     });
+  });
+
+  it('is one of many: two calls a second look for them, and all are shared again when one is lost', async () => {
+    const clock = virtualClock();
+    const [first, empty] = [1, 2].map(() => new ScriptedStore({ clock, reserves: true }));
+    const learns = scripted(() => new Response(''), { store: first!, clock });
+    const origins = Array.from({ length: 100 }, (_, at) => `https://site${at}.example`);
+    for (const origin of origins) learns.client.report(origin, { reachable: true, retryAfter: '600' });
+    const pass = async (seconds: number): Promise<void> => {
+      for (let second = 0; second < seconds; second++) {
+        await turns();
+        await clock.advance(SECOND);
+      }
+      await turns();
+    };
+    await pass(10);
+    const before = first!.count('pause');
+    await pass(100);
+    expect(first!.count('pause') - before).toBe(200);
+    Object.assign(first!, { pause: empty!.pause!.bind(empty) });
+    await pass(3);
+    const left = await Promise.all(origins.map((origin) => empty!.pause!(slotKey(origin), 0)));
+    expect(left.every((ms) => ms > 480_000)).toBe(true);
   });
 
   it('is published once, though later responses lengthen it', async () => {
