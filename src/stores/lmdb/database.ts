@@ -1,10 +1,12 @@
 import { createRequire } from 'node:module';
 import { isRobotsError, quote, RobotsInvalidOptionsError, ignore } from '../../core/base/index.ts';
 import type { OnDamage, QuarantinedDatabase } from '../embedded/quarantine.ts';
+import { MAX_READERS } from './probe.ts';
 import { lmdbFileId, markLmdbClosed, quarantineDamagedLmdb } from './quarantine.ts';
 import { randomUUID } from 'node:crypto';
 import { writeSync } from 'node:fs';
 import { inspect } from 'node:util';
+import { isMainThread } from 'node:worker_threads';
 
 /** The part of a database of the package `lmdb` (opened with `encoding: 'binary'`) that is used. */
 export interface LmdbDatabase {
@@ -44,6 +46,7 @@ interface Lmdb {
     readonly eventTurnBatching: false;
     readonly overlappingSync: false;
     readonly noMetaSync: true;
+    readonly maxReaders: number;
   }): LmdbDatabase;
 }
 
@@ -86,6 +89,7 @@ function openNew(path: string, onDamage: OnDamage): OpenedDatabase {
       // database integrity, but a system crash may undo the last committed transaction" (lmdb.h).
       overlappingSync: false,
       noMetaSync: true,
+      maxReaders: MAX_READERS,
     });
     assertServed(database);
     const file = lmdbFileId(path) ?? randomUUID();
@@ -156,14 +160,15 @@ function assertServed(database: LmdbDatabase): void {
  */
 export async function transact<Result>(database: LmdbDatabase, work: () => Result): Promise<Result> {
   const begun = awaitTransaction();
-  const done = database.transaction(() => {
-    begun();
-    return work();
-  });
-  // A caller's database may batch by event turns. Handle the batch's promise too, so that its rejection is not
-  // unhandled.
-  setImmediate(() => database.committed.then(ignore, ignore));
   try {
+    // Throws when the caller has closed its database.
+    const done = database.transaction(() => {
+      begun();
+      return work();
+    });
+    // A caller's database may batch by event turns. Handle the batch's promise too, so that its rejection is not
+    // unhandled.
+    setImmediate(() => database.committed.then(ignore, ignore));
     return await done;
   } catch (error) {
     throw await reasonOf(error);
@@ -212,6 +217,8 @@ function awaitTransaction(): () => void {
 
 function prepare(): void {
   isPrepared = true;
+  // The end of a worker thread is not that of the process.
+  if (!isMainThread) return;
   process.on('uncaughtExceptionMonitor', (error) => {
     fatal = { error };
     // If the error is handled, the process continues and gets here.

@@ -4,7 +4,7 @@ import { basename } from 'node:path';
 /**
  * The result of opening a database in a child process.
  *
- * - `sound`: no damage found, or the probe could not run.
+ * - `sound`: no damage found, or the probe could not run to its end.
  * - `damaged`: what was read cannot be what the store has written, or LMDB threw when it read.
  * - `refused`: LMDB threw when it opened the database.
  * - `crashed`: the process died, as this one would have.
@@ -14,6 +14,19 @@ export type Probe =
   | { readonly kind: 'damaged'; readonly reason: string }
   | { readonly kind: 'refused'; readonly code: unknown; readonly reason: string }
   | { readonly kind: 'crashed'; readonly reason: string };
+
+/** Processes and worker threads that may read a database at the same time; LMDB's default is 126. */
+export const MAX_READERS = 1_024;
+
+/** What a fault of LMDB raises. Any other signal has come from outside, as of Ctrl-C, which ends all of a terminal's job. */
+const CRASHES: ReadonlySet<string | null> = new Set([
+  'SIGSEGV',
+  'SIGBUS',
+  'SIGABRT',
+  'SIGILL',
+  'SIGFPE',
+  'SIGTRAP',
+]);
 
 /** Longer than opening and reading take on a busy machine. */
 const DEADLINE_MS = 20_000;
@@ -33,7 +46,7 @@ const tell = (result) => console.log(JSON.stringify(result));
 let kind = 'refused';
 try {
   const { open } = require(library);
-  const options = { encoding: 'binary', eventTurnBatching: false, overlappingSync: false, noMetaSync: true };
+  const options = { encoding: 'binary', eventTurnBatching: false, overlappingSync: false, noMetaSync: true, maxReaders: ${MAX_READERS} };
   const database = open({ path, keyEncoding: 'binary', ...options });
   kind = 'damaged';
   const until = Date.now() + ${READING_MS};
@@ -59,6 +72,8 @@ try {
   }
   tell(damage ? { kind: 'damaged', reason: damage } : { kind: 'sound' });
 } catch (error) {
+  // As many readers as the database has room for.
+  if (error.code === -30790) kind = 'sound';
   tell({ kind, code: error.code, reason: String(error.message) });
 }
 process.exit();
@@ -83,7 +98,7 @@ export function probe(library: string, path: string, mode: 'alone' | 'shared'): 
   });
   // The child could not be started, or did not end in time.
   if (error !== undefined) return { kind: 'sound' };
-  if (signal !== null) return { kind: 'crashed', reason: `LMDB dies of it (${signal})` };
+  if (CRASHES.has(signal)) return { kind: 'crashed', reason: `LMDB dies of it (${signal})` };
   return readProbe(stdout) ?? { kind: 'sound' };
 }
 

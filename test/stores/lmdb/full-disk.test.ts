@@ -64,4 +64,23 @@ describe('a process that ends while LMDB writes', () => {
     expect(stderr).toContain(words);
     rmSync(path, { recursive: true });
   });
+
+  it('goes on when a worker thread of it has ended so', async () => {
+    using script = compileScript(new URL('disk-worker.ts', import.meta.url));
+    const path = mkdtempSync(join(tmpdir(), 'canfetch-exit-'));
+    const worker = startWorker(script, ['thread', path]);
+    expect(await worker.next()).toBe('opened');
+    expect(await worker.next()).toBe(3);
+    expect(await worker.ended()).toEqual({ code: 0, stderr: '' });
+    rmSync(path, { recursive: true });
+  });
+
+  it('ends as always when its database was closed before', async () => {
+    using script = compileScript(new URL('disk-worker.ts', import.meta.url));
+    const path = mkdtempSync(join(tmpdir(), 'canfetch-exit-'));
+    const worker = startWorker(script, ['closed', path]);
+    expect(await worker.next()).toBe('rejected');
+    expect(await worker.ended()).toEqual({ code: 0, stderr: '' });
+    rmSync(path, { recursive: true });
+  });
 });

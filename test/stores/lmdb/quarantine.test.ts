@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { lmdbStore } from '../../../src/stores/lmdb/lmdb.ts';
+import { probe } from '../../../src/stores/lmdb/probe.ts';
 import { HOUR } from '../../support/client.ts';
 
 /** `damaged.thorough.test.ts` has all kinds of damage, each in processes of its own. */
@@ -77,3 +78,28 @@ it.runIf(process.platform === 'linux')(
       );
   },
 );
+
+describe('a database that is opened in a child process first', () => {
+  /** What comes of it when the library does this in the child. */
+  const probed = (source: string): string => {
+    const library = join(newFolder(), 'library.cjs');
+    writeFileSync(library, source);
+    return probe(library, '', 'alone').kind;
+  };
+
+  it.skipIf(process.platform === 'win32')(
+    'is damaged when the child crashes, not when somebody ends it',
+    () => {
+      const endedBy = (signal: string): string => probed(`process.kill(process.pid, '${signal}')`);
+      expect(['SIGBUS', 'SIGSEGV', 'SIGABRT'].map(endedBy)).toEqual(['crashed', 'crashed', 'crashed']);
+      expect(['SIGINT', 'SIGTERM', 'SIGKILL'].map(endedBy)).toEqual(['sound', 'sound', 'sound']);
+    },
+  );
+
+  it('is not damaged when it has no room for a further reader', () => {
+    const full = `const error = Object.assign(new Error('MDB_READERS_FULL'), { code: -30790 });
+      exports.open = () => ({ getStats() { throw error; } });`;
+    expect(probed(full)).toBe('sound');
+    expect(probed(full.replace('-30790', '-30796'))).toBe('damaged');
+  });
+});
