@@ -123,7 +123,9 @@ export class WriteBatches {
       });
       for (const each of taken ?? []) each.settle();
     } catch (reason) {
-      this.#failed(taken ?? this.#take(), reason);
+      // A transaction that did not begin has waited for another program, and a write alone would wait as long.
+      if (taken === undefined) for (const each of this.#take()) each.reject(reason);
+      else this.#failed(taken, reason);
     }
     this.#writing = undefined;
     this.#schedule();

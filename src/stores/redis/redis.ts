@@ -229,7 +229,8 @@ function keyOf(prefix: string, name: string): string | undefined {
 /**
  * The names of all values on the server, a page at a time. A name may come twice.
  *
- * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) over a Cluster, of which it would see one node.
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) over a Cluster, of which it would see one node, and
+ * over a connection with `keyPrefix`.
  */
 async function* scan(
   connection: RedisConnection,
@@ -239,6 +240,12 @@ async function* scan(
   if ('nodeClient' in connection || Reflect.get(connection, 'isCluster') === true) {
     throw new RobotsInvalidOptionsError(
       'Expected a connection to one server, got one to a Cluster; make a store for each of its masters',
+    );
+  }
+  const { keyPrefix }: { readonly keyPrefix?: unknown } = Object(Reflect.get(connection, 'options'));
+  if (keyPrefix !== undefined && keyPrefix !== '') {
+    throw new RobotsInvalidOptionsError(
+      'Expected a connection without `keyPrefix`, which SCAN does not use; give `redisStore` a `prefix` instead',
     );
   }
   const pattern = `${prefix.replaceAll(/[*?[\]\\^]/g, String.raw`\$&`)}{*}`;

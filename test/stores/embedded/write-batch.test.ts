@@ -110,6 +110,21 @@ describe('writes in transactions', () => {
     expect([transactions.done, transactions.committed]).toEqual([['set', 'lease'], []]);
   });
 
+  it('reject at once when their transaction does not begin: each alone would wait as long for another program', async () => {
+    let begun = 0;
+    const locked = new WriteBatches(
+      async () => {
+        begun++;
+        throw new Error('database is locked');
+      },
+      () => undefined,
+    );
+    const writes = [1, 2, 3].map(() => locked.add({ urgency: 'now', isSmall: true, work: () => undefined }));
+    const settled = await Promise.allSettled(writes);
+    expect(settled.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+    expect(begun).toBe(1);
+  });
+
   it('reject when the commit keeps failing', async () => {
     transactions.refuses = () => true;
     const settled = Promise.allSettled([write('a', 'now'), write('b', 'now'), write('c', 'soon', false)]);

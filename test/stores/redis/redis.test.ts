@@ -72,6 +72,17 @@ describeWith('redis-server')('Redis', () => {
       }
     });
 
+    it('values over a connection with `keyPrefix` are not listed nor cleared, with an error', async () => {
+      const prefixed = new Redis(server.url, { keyPrefix: 'crawl:' });
+      const other = redisStore(prefixed);
+      await other.set('k', 'value', { ttlMs: DAY });
+      expect(await other.get('k')).toBe('value');
+      const refused = { code: 'ERR_ROBOTS_INVALID_OPTIONS', message: expect.stringContaining('`keyPrefix`') };
+      await expect(other.clear()).rejects.toMatchObject(refused);
+      await expect(other.entries()[Symbol.asyncIterator]().next()).rejects.toMatchObject(refused);
+      await prefixed.quit();
+    });
+
     it('a slot is remembered for its delay beyond its time, five minutes at least', async () => {
       await store.reserve('k', HOUR);
       await store.reserve('k', HOUR);
