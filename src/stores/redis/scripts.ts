@@ -29,20 +29,26 @@ function redisScript(source: string): RedisScript {
  * Acquires a lease. KEYS[1] the lease, KEYS[2] the value, if it is read too; ARGV[1] the unique name of the holder,
  * ARGV[2] the duration in ms, ARGV[3] the bytes to read of the value. Returns the token and the value, or nothing.
  *
- * The current holder gets the lease again, because a client that lost its connection may repeat the command.
+ * The current holder gets the lease again, because a client that lost its connection may repeat the command. Tokens go on
+ * from that of the value where the clock was set back, or a replica took over whose clock is behind.
  */
 export const takeLease: RedisScript = redisScript(`
 local token = redis.call('GET', KEYS[1])
-if token then
-  if string.sub(token, -string.len(ARGV[1])) ~= ARGV[1] then return false end
-else
+if token and string.sub(token, -string.len(ARGV[1])) ~= ARGV[1] then return false end
+local value = KEYS[2] and redis.pcall('GETRANGE', KEYS[2], 0, ARGV[3])
+if type(value) ~= 'string' then value = '' end
+if not token then
   local time = redis.call('TIME')
-  token = string.format('%d%06d-%s', time[1], time[2], ARGV[1])
+  local number = time[1] * 1000000 + time[2]
+  if #value > 2 and string.byte(value, 1) == 102 then
+    local stored = string.sub(value, 3, 2 + string.byte(value, 2))
+    local last = tonumber(string.match(stored, '^(%d+)%-') or '')
+    if last and last >= number and last < 2 ^ 53 - 1 then number = last + 1 end
+  end
+  token = string.format('%.0f-%s', number, ARGV[1])
   redis.call('SET', KEYS[1], token, 'PX', ARGV[2])
 end
 if not KEYS[2] then return {token} end
-local value = redis.pcall('GETRANGE', KEYS[2], 0, ARGV[3])
-if type(value) ~= 'string' then value = '' end
 return {token, value}
 `);
 

@@ -72,6 +72,19 @@ describeWith('redis-server')('Redis', () => {
       }
     });
 
+    it('a later lease overwrites a value of before the clock of the server was set back', async () => {
+      const fence = `${(Date.now() + HOUR) * 1_000}-another`;
+      await store.set('k', 'old', { ttlMs: DAY, fence });
+      const lease = await store.lease('lease', HOUR, { valueKey: 'k' });
+      expect(lease?.value).toBe('old');
+      expect(lease!.token! > fence).toBe(true);
+      await lease!.setAndRelease!('new', { ttlMs: DAY });
+      expect(await store.get('k')).toBe('new');
+      // The one after that has a later token, too.
+      const next = await store.lease('lease', HOUR, { valueKey: 'k' });
+      expect(next!.token! > lease!.token!).toBe(true);
+    });
+
     it('values over a connection with `keyPrefix` are not listed nor cleared, with an error', async () => {
       const prefixed = new Redis(server.url, { keyPrefix: 'crawl:' });
       const other = redisStore(prefixed);
