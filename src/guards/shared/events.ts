@@ -8,7 +8,6 @@ import {
   type SentRequest,
 } from '../../core/decision/index.ts';
 import { priceIn } from '../../core/lifecycle/index.ts';
-import { locate } from '../../core/url/index.ts';
 import type { GuardSettings } from './options.ts';
 import type { GuardClientAdapter } from './client.ts';
 import type { Refusal } from './refusal-errors.ts';
@@ -72,8 +71,9 @@ export class GuardEvents {
 
   /** The header of a response to a request has come, or the request has ended without one. */
   sent({ url, startedAt, decision, isPaced }: StartedAt, end: RequestEnd): void {
+    // A request that was not checked may have a longer URL than one that can be.
     const { href, origin } =
-      decision === undefined ? locate(url) : { href: decision.url, origin: decision.origin };
+      decision === undefined ? new URL(url) : { href: decision.url, origin: decision.origin };
     const pacing = isPaced ? this.#pacing : undefined;
     this.#client.publishRequest({ url: href, origin, startedAt, ...(pacing && { pacing }), ...endOf(end) });
   }

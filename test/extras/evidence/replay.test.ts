@@ -322,6 +322,27 @@ describe('what became of a decision', () => {
     expect(await replayed(recording.lines())).toMatchObject({ changed: 0, faults: 0 });
   });
 
+  it.each([
+    ['by `filter`', { filter: () => false }, {}],
+    ['by `robots.ignore`', {}, { robots: { ignore: true, because: 'ours' } }],
+  ])(
+    'has requests that were not checked %s, of any length, and does not change them',
+    async (_, options, init) => {
+      const sent: string[] = [];
+      const send = async (url: string | URL | Request): Promise<Response> => {
+        sent.push(String(url));
+        return new Response('a page');
+      };
+      const { client, recording } = recorded();
+      const url = `https://a.example/x?${'a'.repeat(70_000)}`;
+      const get = guardFetch(send as typeof fetch, client, options);
+      expect((await get(url, init)).status).toBe(200);
+      expect(sent).toEqual([url]);
+      expect(recording.ofType('request')).toMatchObject([{ url, origin: 'https://a.example', status: 200 }]);
+      expect(await replayed(recording.lines())).toMatchObject({ changed: 0, faults: 0 });
+    },
+  );
+
   it('has deferrals and pauses', async () => {
     const clock = virtualClock({ autoAdvance: true });
     const { client, recording } = recorded({ clock }, () => new Response('User-agent: *\nCrawl-delay: 60\n'));

@@ -16,7 +16,6 @@ import {
   type Redirect,
 } from '../../lifecycle/index.ts';
 import type { Agent } from '../../rules/agent-tokens.ts';
-import { locate } from '../../url/index.ts';
 import type {
   AttemptEntry,
   DecisionEntry,
@@ -171,7 +170,7 @@ export class Recorder implements RecordObserver {
 
   /** A guard sends a request without a check. */
   onIgnored(url: string, because: string): void {
-    const { origin } = locate(url);
+    const { origin } = new URL(url);
     this.#write({ type: 'ignored', ...this.#stamp(), origin, url: urlWithoutUserinfo(url), because });
   }
 
