@@ -108,6 +108,21 @@ describe('guardAxios', () => {
     );
   });
 
+  it('refuses requests over the fetch adapter of axios 1.11 and earlier, which has a fetch of its own', async () => {
+    const server = await site();
+    const instance = axios.create({ adapter: 'fetch' });
+    // Other instances that it makes pay no attention to the `fetch` in their config.
+    Object.assign(instance, { create: () => axios.create({ adapter: async () => ({ data: '' }) as never }) });
+    const guarded = guardAxios(instance, client());
+    for (const path of ['/private', '/page'])
+      await expect(guarded.get(server.url(path))).rejects.toMatchObject({
+        code: 'ERR_ROBOTS_INVALID_OPTIONS',
+        message: expect.stringContaining('axios 1.12 or later'),
+      });
+    expect(server.requests).toEqual([]);
+    expect((await guarded.get(server.url('/page'), { adapter: 'http' })).status).toBe(200);
+  });
+
   it('rejects with the refusal itself, or with an AxiosError that wraps it after a redirect', async () => {
     const server = await site();
     const guarded = guardAxios(axios.create({ baseURL: server.origin }), client());

@@ -72,7 +72,7 @@ interface Config {
  * that error among its causes: `refusalIn(error)` finds it.
  *
  * axios handles redirects synchronously, so it cannot wait for a robots.txt. A redirect to an origin whose robots.txt
- * is not in memory is refused with `RobotsUndecidedError` (`ERR_ROBOTS_UNDECIDED`). With `adapter: 'fetch'` the fetch
+ * is not in memory is refused with `RobotsUndecidedError` (`ERR_ROBOTS_UNDECIDED`). With `adapter: 'fetch'` (axios 1.12 or later) the fetch
  * of axios is guarded instead, which can wait. For the same reason `pacing` delays requests, but not their redirects.
  *
  * axios calls request interceptors in reverse order: add those that change the URL after this one. An `adapter` or
@@ -116,8 +116,15 @@ export function guardAxios<Instance extends AxiosLike>(
     guardedFetches.set(made, made);
     return made;
   };
+  let takesFetch: Promise<boolean> | undefined;
   const onRequest = async (config: Config): Promise<Config> => {
     if (!usesFetch(config.adapter)) return requests.begin(config);
+    takesFetch ??= callsGivenFetch(instance);
+    if (!(await takesFetch)) {
+      throw new RobotsInvalidOptionsError(
+        'Expected axios 1.12 or later for `adapter: "fetch"`, got one whose requests cannot be guarded; update the package `axios`',
+      );
+    }
     config.env = { ...config.env, fetch: guarded(config.env?.fetch) };
     if (config.robots !== undefined) config.fetchOptions = { ...config.fetchOptions, robots: config.robots };
     return config;
@@ -148,6 +155,29 @@ function assertServed(instance: AxiosLike): void {
   throw new RobotsInvalidOptionsError(
     'Expected an instance of axios 1, got one of axios 0, which cannot be guarded; update the package `axios`',
   );
+}
+
+/** Whether axios calls the `fetch` of its config, which it does from 1.12 on. Found out with a URL that needs no network. */
+async function callsGivenFetch(instance: AxiosLike): Promise<boolean> {
+  const { create }: { create?: unknown } = Object(instance);
+  // Instances of the class itself have none.
+  if (typeof create !== 'function') return true;
+  let isCalled = false;
+  const fetch = async (): Promise<Response> => {
+    isCalled = true;
+    return new Response();
+  };
+  try {
+    const { get }: { get(url: string): Promise<unknown> } = create({
+      adapter: 'fetch',
+      baseURL: '',
+      env: { fetch },
+    });
+    await get('data:,');
+  } catch {
+    // The outcome does not matter.
+  }
+  return isCalled;
 }
 
 /** The requests that axios sends over Node's HTTP. `guardFetch` guards requests over `fetch`. */
