@@ -6,9 +6,10 @@
  * A package of hundreds of modules would take a third of a millisecond to load each. The entry points are those that package.json
  * documents, and `test/package/entry-points.test.ts` holds its `exports` to them.
  */
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
+import { minifySync } from 'rolldown/utils';
 import { rollup } from 'rollup';
 import { dts } from 'rollup-plugin-dts';
 import { entryPoints, manifest } from './entry-points.js';
@@ -50,6 +51,9 @@ const withoutUnusedRequire = {
       : null,
 };
 
+/** Two builds make a large package. Names stay, so that stack traces can be read. */
+const minify = { compress: false, mangle: false, codegen: { removeWhitespace: true } };
+
 async function bundle(input, external, output) {
   const build = await rolldown({
     input,
@@ -68,8 +72,7 @@ await bundle({ ...entryPoints, ...platforms, cli: 'src/apps/cli/main.ts' }, isIn
   dir: folder,
   cleanDir: true,
   format: 'esm',
-  // Names stay, so that stack traces can be read.
-  minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
+  minify,
   entryFileNames: '[name].js',
   // Its module reads the files of the page beside it.
   codeSplitting: { groups: [{ name: 'page/assets', test: /serve\/page\/assets\.ts$/ }] },
@@ -80,8 +83,7 @@ await bundle({ ...entryPoints, ...platforms }, isInstalledAsCommonJs, {
   dir: `${folder}/cjs`,
   format: 'cjs',
   exports: 'named',
-  // Two builds make a large package. Names stay, so that stack traces can be read.
-  minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
+  minify,
   // Jest runs no `import()` in CommonJS.
   dynamicImportInCjs: false,
   entryFileNames: '[name].cjs',
@@ -139,6 +141,15 @@ for (const { isEntry, name, exports } of output) {
   if (!isEntry) continue;
   const names = exports.map((each) => (each === 'module.exports' ? 'default as "module.exports"' : each));
   writeFileSync(`${folder}/${name}.d.ts`, `export { ${names.join(', ')} } from './cjs/${name}.cjs';\n`);
+}
+
+/** The page is served module by module. Its modules lose their comments only. */
+const page = 'src/apps/serve/page';
+for (const name of readdirSync(page)) {
+  if (name.endsWith('.js')) {
+    const { code } = minifySync(name, readFileSync(`${page}/${name}`, 'utf8'), minify);
+    writeFileSync(`${folder}/page/${name}`, code);
+  } else if (/\.(?:html|css|svg)$/.test(name)) cpSync(`${page}/${name}`, `${folder}/page/${name}`);
 }
 
 writeFileSync(
