@@ -29,6 +29,8 @@ export type RedirectedRequests = WeakMap<ResponseHandler, AnyRequest>;
 
 /** Passes all events to `handler`, and takes a request of the guard through its states. */
 export class SteppingHandler implements ResponseHandler {
+  /** Whether an event has come. A handler may dispatch a further request from then on. */
+  hasEvents = false;
   readonly #handler: ResponseHandler;
   readonly #guard: Guard;
   readonly #redirected: RedirectedRequests;
@@ -44,6 +46,7 @@ export class SteppingHandler implements ResponseHandler {
   }
 
   onRequestStart(controller: unknown, context: unknown): void {
+    this.hasEvents = true;
     // undici writes the header right after this.
     this.#sent.started?.onWireSent();
     this.#handler.onRequestStart?.(controller, context);
@@ -55,6 +58,7 @@ export class SteppingHandler implements ResponseHandler {
   }
 
   onResponseStart(controller: unknown, status: number, headers: NodeHeaders, statusMessage?: string): void {
+    this.hasEvents = true;
     // RFC 9110 §15.2: "A client MUST be able to parse one or more 1xx responses received prior to a final response".
     if (status >= 200) {
       const refusal = this.#onHeaders(status, headers);
@@ -92,6 +96,7 @@ export class SteppingHandler implements ResponseHandler {
   }
 
   onResponseError(controller: unknown, error: unknown): void {
+    this.hasEvents = true;
     const sent = this.#sent;
     if (sent.started !== undefined) sent.started.fail(error);
     // A site whose body breaks off has responded, so it is reachable.

@@ -80,8 +80,22 @@ export function robotsInterceptor(
   };
 }
 
-/** The request that is passed to the dispatcher below: another guard may stand there. */
-let dispatching: { readonly request: RequestOptions; readonly guard: Guard } | undefined;
+/** A request that is passed to the dispatcher below, where another guard may stand. */
+interface Dispatching {
+  readonly request: RequestOptions;
+  readonly guard: Guard;
+  readonly handler: SteppingHandler;
+}
+
+let dispatching: Dispatching | undefined;
+
+/**
+ * Whether `given` is the request that a guard above passes on. A dispatcher that answers at once lets redirects be
+ * dispatched in the meantime: from the first event on, a request is another one.
+ */
+function isPassedOn({ request, handler }: Dispatching, given: RequestOptions): boolean {
+  return !handler.hasEvents && request.path === given.path && request.origin === given.origin;
+}
 
 class GuardedDispatch {
   readonly dispatch: (request: RequestOptions, handler: ResponseHandler) => boolean;
@@ -103,7 +117,7 @@ class GuardedDispatch {
       return true;
     }
     try {
-      if (dispatching?.request.path === given.path) {
+      if (dispatching !== undefined && isPassedOn(dispatching, given)) {
         if (dispatching.guard !== this.#guard) throw guardedTwice('a dispatcher');
         return this.dispatch(given, handler);
       }
@@ -156,9 +170,10 @@ class GuardedDispatch {
 
   #send(request: RequestOptions, handler: ResponseHandler, sent: SentRequest): boolean {
     const outer = dispatching;
-    dispatching = { request, guard: this.#guard };
+    const stepping = new SteppingHandler(handler, this.#guard, this.#redirected, sent);
+    dispatching = { request, guard: this.#guard, handler: stepping };
     try {
-      return this.dispatch(request, new SteppingHandler(handler, this.#guard, this.#redirected, sent));
+      return this.dispatch(request, stepping);
     } finally {
       dispatching = outer;
     }

@@ -227,6 +227,58 @@ describe('the order of interceptors', () => {
   });
 });
 
+describe('a dispatcher that answers at once', () => {
+  /** `/from` of a.test redirects to `location`, and everything else is a page. */
+  function answering(location: string) {
+    const sent: string[] = [];
+    const mock = new MockAgent();
+    mock.disableNetConnect();
+    open.push({ [Symbol.asyncDispose]: () => mock.close() });
+    const from = mock.get('http://a.test');
+    from.intercept({ path: '/from' }).reply(() => {
+      sent.push('http://a.test/from');
+      return { statusCode: 302, responseOptions: { headers: { location } } };
+    });
+    const { origin, pathname } = new URL(location, 'http://a.test');
+    mock
+      .get(origin)
+      .intercept({ path: pathname })
+      .reply(() => {
+        sent.push(origin + pathname);
+        return { statusCode: 200, data: 'a page' };
+      });
+    return { mock, sent };
+  }
+
+  const overrides = {
+    'http://a.test': { text: '' },
+    'http://b.test': { text: 'User-agent: *\nDisallow: /\n' },
+  };
+
+  it.each(['guard, redirect', 'guard, redirect, guard'])(
+    'compose(%s): a redirect to the same path of another site is checked',
+    async (order) => {
+      const { mock, sent } = answering('http://b.test/from');
+      const guard = robotsInterceptor(client({ overrides }));
+      const redirect = interceptors.redirect({ maxRedirections: 3 });
+      const composed = order.split(', ').map((name) => (name === 'guard' ? guard : redirect));
+      const asked = request('http://a.test/from', { dispatcher: mock.compose(composed) });
+      await expect(asked).rejects.toMatchObject({ code: 'ERR_ROBOTS_DISALLOWED' });
+      expect(sent).toEqual(['http://a.test/from']);
+    },
+  );
+
+  it('two guards on it are still noticed', async () => {
+    const { mock, sent } = answering('/page');
+    const robots = client({ overrides });
+    const dispatcher = mock.compose(robotsInterceptor(robots), robotsInterceptor(robots));
+    await expect(request('http://a.test/from', { dispatcher })).rejects.toMatchObject({
+      code: 'ERR_ROBOTS_INVALID_OPTIONS',
+    });
+    expect(sent).toEqual([]);
+  });
+});
+
 describe('a dispatcher of undici 6', () => {
   const message =
     /^Expected robotsInterceptor to be composed with a dispatcher of undici 7 or 8, got one of undici 6/;
