@@ -143,11 +143,12 @@ export class Pacer implements Permits {
     });
   }
 
-  learn({ decision, pace, at, startedAt = at }: PacedRequest, response: PageResponse): void {
+  learn({ decision, pace, at, startedAt = at }: PacedRequest, response: PageResponse): boolean {
     const { status, headers } = response;
-    if (!asksForPause(status) && !(pace.pauseOnRefusal && isEdgeRefusal(response))) return;
+    if (!asksForPause(status) && !(pace.pauseOnRefusal && isEdgeRefusal(response))) return false;
     const askedMs = askedPauseMs(fieldLines(headers, 'retry-after'), this.#options.clock.now());
     this.#pause(decision.origin, { askedMs, startedAt, backOff: pace.backOff, status });
+    return true;
   }
 
   /**

@@ -1,6 +1,5 @@
 import type { Decision, DelayFrom } from '../decision/index.ts';
 import type { PacedRequest } from './origin-queue.ts';
-import { asksForPause } from '../lifecycle/index.ts';
 import type { PageResponse } from './pause.ts';
 import { PERMIT_TTL_MS } from './schedule.ts';
 
@@ -58,8 +57,8 @@ export interface Permits {
   acquireAgain(request: PacedRequest, signal: AbortSignal | undefined): void | Promise<void>;
   /** A request has started. */
   started(request: PacedRequest): void;
-  /** Learns what the response to a request says. */
-  learn(request: PacedRequest, response: PageResponse): void;
+  /** Learns what the response to a request says. Returns whether it pauses the origin. */
+  learn(request: PacedRequest, response: PageResponse): boolean;
 }
 
 /** The permit of a request, and another one if it cannot start with its first. */
@@ -120,8 +119,7 @@ export class PagePermit implements RequestPermit {
     if (!request.hasStarted || this.#hasLearnt) return;
     request.queue.responded(request, this.#permits.now() + PERMIT_TTL_MS);
     // It may be the response to another request for the URL, so later responses still count.
-    this.#hasLearnt = asksForPause(response.status);
-    this.#permits.learn(request, response);
+    this.#hasLearnt = this.#permits.learn(request, response);
   }
 
   bodyRead(): void {

@@ -360,6 +360,21 @@ describe('reserve', () => {
     expect(held).toHaveLength(12);
   });
 
+  it.each([429, 403])(
+    'learns of one %i once, though header and body are reported at different times',
+    async (status) => {
+      const { client, clock } = laidDown({ [A]: '' });
+      const permit = await client.acquirePermit(await client.check(A), { pauseOnRefusal: true });
+      await permit.start();
+      const response = { status, headers: { 'retry-after': '60' } };
+      permit.responded(response);
+      await clock.advance(5_000);
+      permit.responded(response);
+      permit.done(response);
+      expect(await client.reserve(A, undefined, { maxDelayMs: 0 })).toMatchObject({ waitMs: 55_000 });
+    },
+  );
+
   it('learns of a 429 by `done` with a status after one without', async () => {
     const { client } = laidDown({ [A]: '' });
     const booking = booked(await client.reserve(A));
