@@ -135,6 +135,28 @@ describe('guardAxios', () => {
     expect(pagesOf(server)).toEqual(['/to?/private']);
   });
 
+  it('takes the signals of packages for old platforms, which have fewer methods', async () => {
+    const server = await site();
+    const aborting = new AbortController();
+    /** What axios asks of a signal. */
+    class OldSignal {
+      removeEventListener = (): void => undefined;
+      addEventListener = (type: string, listener: () => void): void =>
+        aborting.signal.addEventListener(type, listener);
+      get aborted(): boolean {
+        return aborting.signal.aborted;
+      }
+    }
+    const signal = new OldSignal();
+    const robots = client();
+    expect((await guardAxios(axios.create(), robots).get(server.url('/page'), { signal })).status).toBe(200);
+    const paced = guardAxios(axios.create(), robots, { pacing: { defaultDelayMs: 60_000 } });
+    const waiting = paced.get(server.url('/page'), { signal }).catch((error: unknown) => error);
+    aborting.abort();
+    expect(axios.isCancel(await waiting)).toBe(true);
+    expect(pagesOf(server)).toEqual(['/page']);
+  });
+
   it('an abort while deciding is one of axios', async () => {
     let asked = (): void => undefined;
     const waiting = new Promise<void>((resolve) => (asked = resolve));

@@ -46,6 +46,19 @@ export function abortSignalOf(signal: LightAbortSignal): AbortSignal {
   return controller.signal;
 }
 
+const followers = new WeakMap<object, AbortSignal>();
+
+/** `signal`, or a real one that follows it, if it is of a package for platforms that had none. */
+export function completeSignal(signal: AbortSignal): AbortSignal {
+  if (typeof signal.throwIfAborted === 'function') return signal;
+  let follower = followers.get(signal);
+  if (follower === undefined) {
+    follower = abortSignalOf(signal);
+    followers.set(signal, follower);
+  }
+  return follower;
+}
+
 const listeners = new WeakMap<AbortSignal, Set<() => void>>();
 
 /**

@@ -1,3 +1,4 @@
+import { completeSignal } from '../../core/base/index.ts';
 import type { Decision, RedirectChain } from '../../core/decision/index.ts';
 import type { Expected, RequestWatch, WatchedRequest } from '../../core/fetch/platform/wire-requests.ts';
 import { type Pace, RobotsDeferredError, type RequestPermit } from '../../core/pacing/index.ts';
@@ -140,7 +141,8 @@ export class GuardedRequest implements PlannedRequest, AdmittedRequest, StartedR
   constructor(context: RequestContext, url: string | URL, options: RequestOptions, from?: GuardedRequest) {
     this.#context = context;
     this.url = url;
-    this.#options = options;
+    const signal = options.signal && completeSignal(options.signal);
+    this.#options = signal === options.signal ? options : { ...options, signal };
     this.#from = from;
   }
 
