@@ -48,7 +48,7 @@ export function abortSignalOf(signal: LightAbortSignal): AbortSignal {
 
 const followers = new WeakMap<object, AbortSignal>();
 
-/** `signal`, or a real one that follows it, if it is of a package for platforms that had none. */
+/** `signal`, or a real `AbortSignal` that follows it, where it comes from a polyfill such as the package abort-controller. */
 export function completeSignal(signal: AbortSignal): AbortSignal {
   if (typeof signal.throwIfAborted === 'function') return signal;
   let follower = followers.get(signal);

@@ -27,7 +27,7 @@ export interface LmdbStoreOptions {
 export type LmdbStore = EmbeddedStore;
 
 /**
- * Makes a store for up to 1,024 processes on one machine. It needs the package `lmdb`.
+ * Makes a store for up to 1,024 processes and worker threads on one machine. It needs the package `lmdb`.
  *
  * Pass a folder; or a database that you opened with `lmdb` for the store alone, as `open({ path, encoding: 'binary'
  * })` or `root.openDB({ name: 'robots', encoding: 'binary' })`. Errors of the database, such as a full disk, reject
