@@ -159,7 +159,10 @@ export type Reservation =
        * report have the first call.
        */
       done(response?: PageResponse): void;
-      /** The request is not sent, so its time is free again. In a fleet this client's next request gets it. */
+      /**
+       * The request is not sent, so its time is free again once no later one is booked. In a fleet this client's next
+       * request gets it.
+       */
       release(): void;
     })
   /** The wait would be too long, or no permit is free. Nothing is booked: reserve again at `retryAt`. */

@@ -174,14 +174,26 @@ export class Schedule {
     permit.sentBefore = -Infinity;
   }
 
-  /** Ends a permit. If its request has not started, its time is free again. Returns whether it was held. */
+  /** Ends a permit. If its request has not started, its time is free again once no later one is booked. Returns whether it was held. */
   release(permit: Permit): boolean {
     this.#ahead.delete(permit);
     permit.sentBefore = -Infinity;
     if (!this.#permits.delete(permit)) return false;
-    if (this.#last === permit && !permit.hasStarted) this.#last = permit.before;
+    if (!permit.hasStarted) this.#freeTime(permit);
     permit.before = undefined;
     return true;
+  }
+
+  /** Once no later start stands, the next one may have this time, in whichever order they are released. */
+  #freeTime(permit: Permit): void {
+    if (this.#last === permit) this.#last = permit.before;
+    else {
+      for (const later of this.#permits) {
+        if (later.before !== permit) continue;
+        later.before = permit.before;
+        return;
+      }
+    }
   }
 
   /** The bookings whose time has not come, and the first of these times. */

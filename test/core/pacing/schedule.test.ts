@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Gap } from '../../../src/core/pacing/gap.ts';
 import type { PauseSignal } from '../../../src/core/pacing/pause.ts';
@@ -91,6 +92,27 @@ describe('gaps', () => {
     expect(schedule.earliestStart(START, wanted())).toBe(START + 2_000);
     expect([schedule.release(permit), schedule.release(permit)]).toEqual([true, false]);
     expect(schedule.earliestStart(START, wanted())).toBe(START + 1_000);
+  });
+
+  it('permits that are released in any order leave their times, up to the latest that stands', () => {
+    const orders = fc.tuple(fc.shuffledSubarray([1, 2, 3, 4, 5, 6]), fc.integer({ min: 1, max: 6 }));
+    const everyOrder = fc.property(orders, ([order, started]) => {
+      const schedule = new Schedule();
+      const first = sent(schedule);
+      const permits = [1, 2, 3, 4, 5, 6].map((count) => permitAt(schedule, START + count * SECOND));
+      for (const count of order) schedule.release(permits[count - 1]!);
+      const standing = [1, 2, 3, 4, 5, 6].filter((count) => !order.includes(count));
+      const latest = standing.at(-1) ?? 0;
+      expect(schedule.earliestStart(START, wanted())).toBe(START + (latest + 1) * SECOND);
+      // What was released gets a time behind those that stand.
+      const again = permits[started - 1]!;
+      if (!order.includes(started)) return;
+      schedule.acquire(again, START + (latest + 1) * SECOND);
+      schedule.release(again);
+      for (const count of standing) schedule.release(permits[count - 1]!);
+      expect(schedule.earliestStart(START, wanted())).toBe(first.at + SECOND);
+    });
+    fc.assert(everyOrder);
   });
 
   it('what decides the time is the request for robots.txt, the longer of two gaps, or a pause', () => {
