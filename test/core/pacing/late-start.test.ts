@@ -249,14 +249,19 @@ describe('a process that wakes up late', () => {
   );
 
   it('keeps the delay with a real clock and a blocked event loop, too', async () => {
-    // The time at which a slot is checked, right before `fetch` is called. How long that takes is up to the machine.
-    let checkedAt = 0;
-    const clock = { now: () => (checkedAt = Date.now()) };
+    // The clock stands still until the event loop turns: a slot is checked and its request sent at one time. How long
+    // that takes is up to the machine.
+    let turnsAt: number | undefined;
+    const now = (): number => {
+      if (turnsAt === undefined) setImmediate(() => (turnsAt = undefined));
+      return (turnsAt ??= Date.now());
+    };
+    const clock = { now };
     const client = new RobotsClient({ agent: 'ExampleBot', clock, overrides: { [A]: { text: '' } } });
     closing(client);
     const left: number[] = [];
     const fetch = (): Promise<Response> => {
-      left.push(checkedAt);
+      left.push(now());
       return Promise.resolve(new Response('a page'));
     };
     const pacing = { defaultDelayMs: 40 };
