@@ -96,7 +96,7 @@ describe('gaps', () => {
 
   it('permits that are released in any order leave their times, up to the latest that stands', () => {
     const orders = fc.tuple(fc.shuffledSubarray([1, 2, 3, 4, 5, 6]), fc.integer({ min: 1, max: 6 }));
-    const everyOrder = fc.property(orders, ([order, started]) => {
+    const everyOrder = fc.property(orders, ([order, again]) => {
       const schedule = new Schedule();
       const first = sent(schedule);
       const permits = [1, 2, 3, 4, 5, 6].map((count) => permitAt(schedule, START + count * SECOND));
@@ -105,10 +105,10 @@ describe('gaps', () => {
       const latest = standing.at(-1) ?? 0;
       expect(schedule.earliestStart(START, wanted())).toBe(START + (latest + 1) * SECOND);
       // What was released gets a time behind those that stand.
-      const again = permits[started - 1]!;
-      if (!order.includes(started)) return;
-      schedule.acquire(again, START + (latest + 1) * SECOND);
-      schedule.release(again);
+      const permit = permits[again - 1]!;
+      if (!order.includes(again)) return;
+      schedule.acquire(permit, START + (latest + 1) * SECOND);
+      schedule.release(permit);
       for (const count of standing) schedule.release(permits[count - 1]!);
       expect(schedule.earliestStart(START, wanted())).toBe(first.at + SECOND);
     });
