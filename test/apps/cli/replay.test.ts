@@ -1,13 +1,14 @@
 import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { guardFetch, RobotsClient } from '../../../src/index.ts';
 import { evidenceFile } from '../../../src/extras/evidence/index.ts';
 import { HOUR, START } from '../../support/client.ts';
 import { type Site, startSite } from '../../support/site.ts';
 import { startService } from '../serve/service.ts';
 import { cli, records } from './session.ts';
+import { eventually } from '../../support/eventually.ts';
 
 const FORBIDS = 'User-agent: *\nDisallow: /private\n\nUser-agent: OtherBot\nDisallow: /\n';
 const DIGEST = /sha256 [0-9a-f]{64}/;
@@ -438,7 +439,7 @@ describe('--evidence', () => {
     const ask = async (): Promise<number> =>
       (await fetch(`${service.origin}/v1/check?url=${encodeURIComponent(site.url('/private'))}`)).status;
     expect(await ask()).toBe(200);
-    await vi.waitFor(() => expect(readFileSync(path, 'utf8')).toContain('"type":"decision"'));
+    await eventually(() => expect(readFileSync(path, 'utf8')).toContain('"type":"decision"'));
     renameSync(path, `${path}.1`);
     service.hangUp();
     expect(readFileSync(path, 'utf8')).toBe('');

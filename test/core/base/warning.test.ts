@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { invokeListener, emitWarning } from '../../../src/core/base/index.ts';
+import { eventually } from '../../support/eventually.ts';
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -39,7 +40,7 @@ describe('a function of the user that listens', () => {
     const warn = emitted();
     for (let call = 0; call < 3; call++) invokeListener(`${how} 1`, listener);
     invokeListener(`${how} 2`, listener);
-    await vi.waitFor(() => expect(warn).toHaveBeenCalledTimes(2));
+    await eventually(() => expect(warn).toHaveBeenCalledTimes(2));
     expect(warn.mock.calls[0]?.[0]).toContain(`\`${how} 1\` failed: Error: no disk`);
     expect(warn.mock.calls[0]?.[1]).toMatchObject({
       type: 'RobotsWarning',

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { profiles, type RobotsClient } from '../../../src/index.ts';
 import { DAY, HOUR, MINUTE, SECOND, START, type VirtualClock } from '../../support/client.ts';
 import { answer, type Script, type Site, startRawSite, startSite } from '../../support/site.ts';
 import { opened, openedSite as site, openedClient as client } from '../../support/opened.ts';
+import { eventually } from '../../support/eventually.ts';
 
 const RULES = 'User-agent: *\nDisallow: /private\nCrawl-delay: 2\n\nUser-agent: OtherBot\nDisallow: /other\n';
 
@@ -430,7 +431,7 @@ describe('an outage', () => {
     robots.peek('https://b.example/page');
     robots.report('https://a.example/page', { reachable: true });
     // Memory loads its library for the first of them.
-    await vi.waitFor(() => expect(robots.stats().origins).toBe(1));
+    await eventually(() => expect(robots.stats().origins).toBe(1));
     expect(() => robots.report('https://', { reachable: true })).toThrow();
     robots.report('https://b.example/page', { reachable: true });
     robots.report('https://b.example/page', { reachable: true });

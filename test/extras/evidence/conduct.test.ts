@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   guardFetch,
   type PacingOptions,
@@ -9,6 +9,7 @@ import { virtualClock } from '../../../src/extras/testing/index.ts';
 import { earlyStarts, Recording, replayed } from '../../support/evidence.ts';
 import { opened } from '../../support/opened.ts';
 import { ScriptedStore } from '../../support/store.ts';
+import { eventually } from '../../support/eventually.ts';
 
 const A = 'https://a.example';
 /** Pacing that waits for nothing, so that a test decides when requests start. */
@@ -176,12 +177,12 @@ describe('a pause', () => {
     const { client, clock, recording, start } = made;
     await crawlAt(made, [0, 100]);
     client.report(A, { reachable: true, retryAfter: '60' });
-    await vi.waitFor(() => expect(recording.ofType('pause')).toHaveLength(1));
+    await eventually(() => expect(recording.ofType('pause')).toHaveLength(1));
     await clock.advance(1_000);
     await crawlAt(made, [60_100], false);
     expect(made.early()).toEqual([]);
     client.report(A, { reachable: true, retryAfter: '60' });
-    await vi.waitFor(() => expect(recording.ofType('pause')).toHaveLength(2));
+    await eventually(() => expect(recording.ofType('pause')).toHaveLength(2));
     expect(clock.now()).toBe(start + 60_100);
     await crawlAt(made, [70_000], false);
     expect(made.early()).toEqual([['70000', 'retry-after', 120_100]]);
@@ -233,7 +234,7 @@ describe('a pause', () => {
     opened(other);
     await made.client.check(`${A}/`);
     other.report(A, { reachable: true, retryAfter: '600' });
-    await vi.waitFor(() => expect(store.count('pause')).toBeGreaterThan(0));
+    await eventually(() => expect(store.count('pause')).toBeGreaterThan(0));
     const from = clock.now();
     for (let look = 0; look < 3; look++) expect((await made.client.policy(A)).pacing?.pause).toBeDefined();
     const pauses = made.recording.ofType('pause');

@@ -21,6 +21,7 @@ import { earlyStarts, replayed } from '../../support/evidence.ts';
 import { isThorough } from '../../support/thorough.ts';
 import { smallDisk } from '../../support/small-disk.ts';
 import { compileScript, startWorker } from '../../support/workers.ts';
+import { eventually } from '../../support/eventually.ts';
 
 function folder(): string {
   const path = mkdtempSync(join(tmpdir(), 'canfetch-evidence-'));
@@ -173,7 +174,7 @@ describe('a file of evidence', () => {
     const path = join(folder(), 'evidence.ndjson');
     await using evidence = await evidenceFile(path);
     evidence(RUN);
-    await vi.waitFor(() => expect(linesOf(path)).toHaveLength(1));
+    await eventually(() => expect(linesOf(path)).toHaveLength(1));
   });
 
   it('of two clients replays as two runs', async () => {
@@ -478,9 +479,8 @@ describe('a rotation', () => {
     const get = guardFetch(async (_url: string) => new Response('a page'), client);
     const pause = async (site: string, seconds: number): Promise<void> => {
       client.report(`https://${site}.example`, { reachable: true, retryAfter: String(seconds) });
-      await vi.waitFor(
-        async () => expect((await client.policy(`https://${site}.example`)).pacing?.pause).toBeDefined(),
-        { timeout: 30_000 },
+      await eventually(async () =>
+        expect((await client.policy(`https://${site}.example`)).pacing?.pause).toBeDefined(),
       );
     };
     await pause('a', 60);
@@ -506,7 +506,7 @@ describe('a rotation', () => {
     const path = join(folder(), 'evidence.ndjson');
     await using evidence = await evidenceFile(path);
     evidence(RUN);
-    await vi.waitFor(() => expect(linesOf(path)).toHaveLength(1));
+    await eventually(() => expect(linesOf(path)).toHaveLength(1));
     renameSync(path, `${path}.1`);
     vi.advanceTimersByTime(10_000);
     expect(existsSync(path)).toBe(true);
@@ -557,7 +557,7 @@ describe('trouble', () => {
     });
     const allowed = (site: string) => client.canFetch(`https://${site}.example/private`);
     for (let site = 0; site < 100; site++) expect(await allowed(`a-${site}`)).toBe(false);
-    await vi.waitFor(() => expect(evidence.lost).toBe(200));
+    await eventually(() => expect(evidence.lost).toBe(200));
     expect(published).toEqual([{ path, error: 'ENOSPC' }]);
     expect(warnings()).toBe(1);
     expect(linesOf(path)).toEqual([]);
@@ -624,7 +624,7 @@ describe('a process', () => {
     const path = join(folder(), 'evidence.ndjson');
     const writer = startWorker(compiled(), [path, 'exit']);
     await writer.next().catch(() => undefined);
-    await vi.waitFor(() => expect(entriesOf(path).at(-1)?.['type']).toBe('end'), 30_000);
+    await eventually(() => expect(entriesOf(path).at(-1)?.['type']).toBe('end'));
     expect(await replayed(linesOf(path))).toMatchObject({ runs: 1, unfinished: 0, changed: 0, faults: 0 });
     expect(existsSync(`${path}.lock`)).toBe(false);
   }, 60_000);

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import {
   type CacheMessage,
   guardFetch,
@@ -15,6 +15,7 @@ import { fakeOrigin, virtualClock } from '../../../src/extras/testing/index.ts';
 import { DAY, START, VirtualClock } from '../../support/client.ts';
 import { earlyStarts, Recording, replayed } from '../../support/evidence.ts';
 import { ScriptedStore } from '../../support/store.ts';
+import { eventually } from '../../support/eventually.ts';
 
 const FORBIDS = 'User-agent: *\nDisallow: /private\n\nUser-agent: OtherBot\nDisallow: /\n';
 
@@ -416,7 +417,7 @@ describe('a decision within a pause', () => {
     await client.check('https://a.example/private');
     clock.advance(DAY - 1_000);
     client.report('https://a.example/page', { reachable: true, retryAfter: '3600' });
-    await vi.waitFor(() => expect(recording.ofType('pause')).toHaveLength(1));
+    await eventually(() => expect(recording.ofType('pause')).toHaveLength(1));
     clock.advance(2_000);
     expect(client.peek('https://a.example/private')?.allowed).toBe(false);
     await client.check('https://a.example/page');

@@ -20,6 +20,7 @@ import dns from 'node:dns';
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type LookupFunction, Socket } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { eventually } from '../../support/eventually.ts';
 
 const open: { close(): Promise<unknown> }[] = [];
 afterEach(async () => {
@@ -486,12 +487,12 @@ describe('a name server that keeps silent', () => {
         const outcome = fetch(`ftp://${host}`, { transport, signal: leave.signal }).catch(() => 'left');
         return { leave: () => leave.abort(), outcome };
       });
-      await vi.waitFor(() => expect(new Set(asked)).toEqual(new Set(['one.example', 'two.example'])));
+      await eventually(() => expect(new Set(asked)).toEqual(new Set(['one.example', 'two.example'])));
       for (const [at, { leave, outcome }] of leaving.entries()) {
         expect(cancel).toHaveBeenCalledTimes(0);
         leave();
         expect(await outcome).toBe('left');
-        await vi.waitFor(() => expect(cancel).toHaveBeenCalledTimes(at));
+        await eventually(() => expect(cancel).toHaveBeenCalledTimes(at));
       }
     } finally {
       for (const spy of [cancel, ...queries]) spy.mockRestore();
