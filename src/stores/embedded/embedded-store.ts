@@ -171,16 +171,16 @@ export function embeddedStore(
     reserve: (key, delayMs, options) => open(() => bookSlot(table, key, delayMs, options)),
     pause: (key, pauseMs) => open(() => pauseSlots(table, key, pauseMs)),
     async *entries(isWanted = () => true) {
-      const pages = table.pages('value');
-      for (;;) {
-        const page = await open(async () => table.read(() => pages.next()));
-        if (page.done === true) return;
-        for (const { key, content, expiresAt } of page.value) {
+      let after = '';
+      do {
+        const { entries, next } = await open(async () => table.read(() => table.page('value', after)));
+        for (const { key, content, expiresAt } of entries) {
           if (!isWanted(key)) continue;
           const value = await decodeValue(content);
           if (value !== undefined) yield { key, value, expiresAt };
         }
-      }
+        after = next;
+      } while (after !== '');
     },
     sweep: () => open(() => table.sweep()),
     clear: () => open(() => table.clear('value')),

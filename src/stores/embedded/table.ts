@@ -14,6 +14,13 @@ export interface Entry {
   readonly content: Buffer;
 }
 
+/** Some entries, in the order of the database. */
+export interface Page {
+  readonly entries: readonly Entry[];
+  /** Where the next page starts; empty after the last one. */
+  readonly next: string;
+}
+
 /**
  * A database within this process, shared with other processes through its file. All methods but `transact` are
  * synchronous. Those that write run inside `transact` only.
@@ -29,8 +36,12 @@ export interface EmbeddedDatabase {
   sweep(now: number, limit: number): number;
   /** Deletes up to `limit` entries of a kind. @returns how many. */
   removeSome(kind: EntryKind, limit: number): number;
-  /** All entries of a kind, expired ones too, up to `limit` at a time. No transaction stays open between pages. */
-  pages(kind: EntryKind, limit: number): Generator<readonly Entry[]>;
+  /**
+   * Up to `limit` entries of a kind, expired ones too.
+   *
+   * @param after `next` of the page before; empty for the first one.
+   */
+  page(kind: EntryKind, after: string, limit: number): Page;
   /** Runs a read outside transactions, and repeats it while the database is locked. */
   whenFree<Result>(work: () => Result): Result | Promise<Result>;
   /**
@@ -114,12 +125,11 @@ export class Table {
     await this.#pageByPage(() => this.#database.removeSome(kind, PAGE));
   }
 
-  /** All unexpired entries of a kind, a page at a time. */
-  *pages(kind: EntryKind): Generator<readonly Entry[]> {
-    for (const page of this.#database.pages(kind, PAGE)) {
-      const now = this.now();
-      yield page.filter(({ expiresAt }) => expiresAt > now);
-    }
+  /** Some unexpired entries of a kind, after those of the page before. */
+  page(kind: EntryKind, after: string): Page {
+    const { entries, next } = this.#database.page(kind, after, PAGE);
+    const now = this.now();
+    return { entries: entries.filter(({ expiresAt }) => expiresAt > now), next };
   }
 
   async #pageByPage(deleteSome: () => number): Promise<number> {

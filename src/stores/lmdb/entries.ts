@@ -1,5 +1,5 @@
-import type { EmbeddedDatabase, Entry, EntryKind } from '../embedded/table.ts';
-import { type LmdbDatabase, type LmdbEntry, type LmdbRange, transact } from './database.ts';
+import type { EmbeddedDatabase, Entry, EntryKind, Page } from '../embedded/table.ts';
+import { type LmdbDatabase, transact } from './database.ts';
 import { createHash } from 'node:crypto';
 
 const NOTHING = Buffer.alloc(0);
@@ -85,14 +85,12 @@ export class LmdbEntries implements EmbeddedDatabase {
     return names.length;
   }
 
-  *pages(kind: EntryKind, limit: number): Generator<readonly Entry[]> {
-    const names = { ...namesOf(kind), limit };
-    for (let range: LmdbRange | undefined = names; range !== undefined;) {
-      const found: LmdbEntry[] = [...this.#database.getRange(range)];
-      yield found.flatMap(({ key, value }) => decodeEntry(String(key), value) ?? []);
-      const last = found.length === limit ? found.at(-1) : undefined;
-      range = last && { ...names, start: String(last.key), exclusiveStart: true };
-    }
+  page(kind: EntryKind, after: string, limit: number): Page {
+    const { start, end } = namesOf(kind);
+    const range = { start: after || start, end, limit, exclusiveStart: true };
+    const found = [...this.#database.getRange(range)];
+    const entries = found.flatMap(({ key, value }) => decodeEntry(String(key), value) ?? []);
+    return { entries, next: found.length === limit ? String(found.at(-1)?.key) : '' };
   }
 
   /** LMDB readers never wait. */

@@ -1,5 +1,5 @@
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
-import type { EmbeddedDatabase, Entry, EntryKind } from '../embedded/table.ts';
+import type { EmbeddedDatabase, Entry, EntryKind, Page } from '../embedded/table.ts';
 import { BrokenTransaction } from '../embedded/write-batch.ts';
 import { hasCode, type SqliteDatabase, SQLITE_BUSY, type SqliteStatement, rollBack } from './connection.ts';
 
@@ -69,14 +69,12 @@ export class SqliteEntries implements EmbeddedDatabase {
     return this.#run(({ removeSome }) => removeSome.all(KINDS[kind], limit).length);
   }
 
-  *pages(kind: EntryKind, limit: number): Generator<readonly Entry[]> {
-    for (let last: string | undefined = ''; last !== undefined;) {
-      const after: string = last;
-      const rows = this.#run(({ page }) => page.all(KINDS[kind], after, limit));
-      yield rows.flatMap((row) => readEntry(row) ?? []);
-      const { key } = Object(rows.length === limit ? rows.at(-1) : undefined);
-      last = typeof key === 'string' ? key : undefined;
-    }
+  page(kind: EntryKind, after: string, limit: number): Page {
+    const rows = this.#run(({ page }) => page.all(KINDS[kind], after, limit));
+    const entries = rows.flatMap((row) => readEntry(row) ?? []);
+    const { key } = Object(rows.length === limit ? rows.at(-1) : undefined);
+    // Keys that are no texts, and no entries, sort after all others.
+    return { entries, next: typeof key === 'string' ? key : '' };
   }
 
   whenFree<Result>(work: () => Result): Promise<Result> {

@@ -123,6 +123,35 @@ describeWithSqlite('SQLite', () => {
     expect(await keysOf(store)).toHaveLength(990);
   });
 
+  it('lists every entry, also when another program locks the database before each page', async () => {
+    const keys = Array.from({ length: 600 }, (_, at) => `https://site${at}.example`);
+    const connection = openSqlite(path);
+    const free = sqliteStore(connection);
+    await Promise.all(keys.map((key) => free.set(key, key, { ttlMs: HOUR })));
+    let refused = 0;
+    let isFree = true;
+    const locked = sqliteStore({
+      exec: (sql) => connection.exec(sql),
+      close: () => undefined,
+      prepare(sql) {
+        const statement = connection.prepare(sql);
+        return {
+          get: (...values) => statement.get(...values),
+          run: (...values) => statement.run(...values),
+          all(...values) {
+            isFree = !isFree;
+            if (isFree) return statement.all(...values);
+            refused++;
+            throw Object.assign(new Error('database is locked'), { errcode: 5 });
+          },
+        };
+      },
+    });
+    expect((await keysOf(locked)).sort()).toEqual([...keys].sort());
+    expect(refused).toBe(3);
+    connection.close();
+  });
+
   it('clears values; leases and slots stay', async () => {
     const keys = Array.from({ length: 600 }, (_, at) => `k${at}`);
     await Promise.all(keys.map((key) => store.set(key, key, { ttlMs: HOUR })));
