@@ -242,6 +242,8 @@ interface Change {
   readonly value: string | undefined;
   readonly expiresAt: number;
   readonly fence: string | undefined;
+  /** Resolves when this value and earlier ones of its key are compressed; `undefined` if none is in another thread. */
+  compressed: Promise<void> | undefined;
 }
 
 /** Values that wait for their transaction. This process can read them already; others only after the commit. */
@@ -267,31 +269,45 @@ class PendingChanges {
     { ttlMs, fence }: StoreSetOptions,
     along?: (writer: Writer) => void,
   ): Promise<void> {
-    const ttl = durationMs('ttlMs', ttlMs);
-    const change: Change = { value, expiresAt: this.#table.now() + ttl, fence };
-    await this.#change(key, change, async () => {
-      const content = await encodeValue(value, fence);
+    const expiresAt = this.#table.now() + durationMs('ttlMs', ttlMs);
+    const change: Change = { value, expiresAt, fence, compressed: undefined };
+    await this.#change(key, change, encodeValue(value, fence), (content) => {
       const write = (writer: Writer): void => {
-        if (!isLate(writer, key, fence)) writer.put('value', { key, content, expiresAt: change.expiresAt });
+        if (!isLate(writer, key, fence)) writer.put('value', { key, content, expiresAt });
         along?.(writer);
       };
-      await this.#table.write('soon', write, false);
+      return this.#table.write('soon', write, false);
     });
   }
 
   async delete(key: string): Promise<void> {
-    const change: Change = { value: undefined, expiresAt: Infinity, fence: undefined };
-    await this.#change(key, change, () => this.#table.write('soon', (writer) => writer.remove('value', key)));
+    const change: Change = { value: undefined, expiresAt: Infinity, fence: undefined, compressed: undefined };
+    const write = (): Promise<void> => this.#table.write('soon', (writer) => writer.remove('value', key));
+    await this.#change(key, change, undefined, write);
   }
 
-  async #change(key: string, change: Change, write: () => Promise<void>): Promise<void> {
+  async #change<Content>(
+    key: string,
+    change: Change,
+    content: Content | Promise<Content>,
+    write: (content: Content) => Promise<void>,
+  ): Promise<void> {
+    const before = this.#changes.get(key)?.compressed;
+    change.compressed = content instanceof Promise ? ended(before, content) : before;
     this.#changes.set(key, change);
     try {
-      await write();
+      if (change.compressed !== undefined) await change.compressed;
+      // Every change takes this step, also where its content is ready: so those of one key stay in order.
+      await write(await content);
     } finally {
       if (this.#changes.get(key) === change) this.#changes.delete(key);
     }
   }
+}
+
+/** Resolves when all have ended, well or not. Keeps none of their results. */
+async function ended(...promises: unknown[]): Promise<void> {
+  await Promise.allSettled(promises);
 }
 
 /** Whether the stored value was written under a later lease than `fence`. */

@@ -1,4 +1,5 @@
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
@@ -313,6 +314,34 @@ describe('LMDB', () => {
       const writing = store.set('k', 'late', { ttlMs: DAY, fence: late!.token! });
       expect(await store.get('k')).toBe('next');
       await writing;
+    });
+
+    describe('comes after earlier ones of its key', () => {
+      const small = 'small';
+      // Compressed in another thread; the larger one takes longer.
+      const large = 'large '.repeat(12_000);
+      const larger = randomBytes(2_000_000).toString('base64');
+      const write = (value: string | undefined): Promise<void> =>
+        value === undefined ? store.delete('k') : store.set('k', value, { ttlMs: DAY });
+
+      it.each([
+        ['a small value, deleted', [small, undefined]],
+        ['a large value, then a small one', [large, small]],
+        ['a large value, deleted', [large, undefined]],
+        ['a large value, then a smaller one', [larger, large]],
+        ['many values', [small, larger, undefined, large, small, larger, undefined, 'last']],
+      ])('%s', async (_, values) => {
+        await Promise.all(values.map(write));
+        // Not `toBe`, which would print a megabyte.
+        expect((await store.get('k')) === values.at(-1)).toBe(true);
+      });
+
+      it('a large value, then one that is refused, then a small one', async () => {
+        const first = write(large);
+        const refused = store.set('k', small, { ttlMs: DAY, fence: 'no token' });
+        await Promise.all([first, expect(refused).rejects.toThrow('token'), write('last')]);
+        expect(await store.get('k')).toBe('last');
+      });
     });
 
     it('is no longer read after it failed', async () => {
