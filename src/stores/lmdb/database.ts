@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { isRobotsError, quote, RobotsInvalidOptionsError, ignore } from '../../core/base/index.ts';
 import type { OnDamage, QuarantinedDatabase } from '../embedded/quarantine.ts';
 import { MAX_READERS } from './probe.ts';
-import { lmdbFileId, markLmdbClosed, quarantineDamagedLmdb } from './quarantine.ts';
+import { lmdbFile, lmdbFileId, markLmdbClosed, quarantineDamagedLmdb } from './quarantine.ts';
 import { randomUUID } from 'node:crypto';
 import { writeSync } from 'node:fs';
 import { inspect } from 'node:util';
@@ -60,23 +60,24 @@ const opened = new Map<string, { readonly database: LmdbDatabase; stores: number
  * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) when it cannot be opened; see its `cause`.
  */
 export function openDatabase(path: string, onDamage: OnDamage): OpenedDatabase {
-  const file = lmdbFileId(path);
+  const data = lmdbFile(path);
+  const file = lmdbFileId(data);
   const shared = file === undefined ? undefined : opened.get(file);
-  if (file === undefined || shared === undefined) return openNew(path, onDamage);
+  if (file === undefined || shared === undefined) return openNew(path, data, onDamage);
   shared.stores++;
-  return { database: shared.database, quarantine: undefined, close: () => closeShared(path, file) };
+  return { database: shared.database, quarantine: undefined, close: () => closeShared(data, file) };
 }
 
 /** The last store of a file closes the database. */
-async function closeShared(path: string, file: string): Promise<void> {
+async function closeShared(data: string, file: string): Promise<void> {
   const shared = opened.get(file);
   if (shared === undefined || --shared.stores > 0) return;
   opened.delete(file);
   await shared.database.close();
-  markLmdbClosed(path);
+  markLmdbClosed(data);
 }
 
-function openNew(path: string, onDamage: OnDamage): OpenedDatabase {
+function openNew(path: string, data: string, onDamage: OnDamage): OpenedDatabase {
   const { lmdb, library } = loadLmdb();
   try {
     const quarantine = quarantineDamagedLmdb(path, library, onDamage);
@@ -92,9 +93,9 @@ function openNew(path: string, onDamage: OnDamage): OpenedDatabase {
       maxReaders: MAX_READERS,
     });
     assertServed(database);
-    const file = lmdbFileId(path) ?? randomUUID();
+    const file = lmdbFileId(data) ?? randomUUID();
     opened.set(file, { database, stores: 1 });
-    return { database, quarantine, close: () => closeShared(path, file) };
+    return { database, quarantine, close: () => closeShared(data, file) };
   } catch (cause) {
     if (isRobotsError(cause)) throw cause;
     throw new RobotsInvalidOptionsError(

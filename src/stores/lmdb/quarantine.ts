@@ -10,7 +10,7 @@ import {
   readFileSync,
   statSync,
 } from 'node:fs';
-import { dirname, extname, join } from 'node:path';
+import { dirname, extname, join, resolve } from 'node:path';
 import { codeOf, quote, RobotsInvalidOptionsError } from '../../core/base/index.ts';
 import {
   type DatabaseFile,
@@ -38,17 +38,16 @@ const HEAD_BYTES = 52;
 /** More than LMDB needs to open a database. */
 const FREE_BYTES = 64 * 1024;
 
-/** The two files that LMDB opens for `path`: in a folder, or, if it has an extension, the file itself. */
-function filesAt(path: string): { readonly data: string; readonly lock: string } {
-  return extname(path) === ''
-    ? { data: join(path, 'data.mdb'), lock: join(path, 'lock.mdb') }
-    : { data: path, lock: `${path}-lock` };
+/** The file that LMDB opens for `path`: in a folder, or, if it has an extension, the file itself. */
+export function lmdbFile(path: string): string {
+  // Absolute, because the working directory may be another one when the database is closed.
+  return extname(path) === '' ? resolve(path, 'data.mdb') : resolve(path);
 }
 
-/** The same for all paths that lead to one file; `undefined` when there is none. */
-export function lmdbFileId(path: string): string | undefined {
+/** The same for all names of one file; `undefined` when there is none. */
+export function lmdbFileId(data: string): string | undefined {
   try {
-    const { dev, ino } = statSync(filesAt(path).data);
+    const { dev, ino } = statSync(data);
     return `${dev}:${ino}`;
   } catch {
     return undefined;
@@ -69,7 +68,8 @@ export function quarantineDamagedLmdb(
   library: string,
   onDamage: OnDamage,
 ): QuarantinedDatabase | undefined {
-  const { data, lock } = filesAt(path);
+  const data = lmdbFile(path);
+  const lock = extname(path) === '' ? resolve(path, 'lock.mdb') : `${data}-lock`;
   makeFolder(dirname(data));
   const file: DatabaseFile = {
     kind: 'LMDB',
@@ -89,11 +89,6 @@ export function quarantineDamagedLmdb(
     },
   };
   return quarantineIfDamaged(file, onDamage);
-}
-
-/** Call it when the database at `path` is closed, so that it is opened faster. */
-export function markLmdbClosed(path: string): void {
-  writeCleanShutdownMarker(filesAt(path).data);
 }
 
 function damageOf(found: Probe): string | undefined {
@@ -171,12 +166,13 @@ const MAX_BYTES = 64 * 1024 * 1024;
 const CHUNK_BYTES = 256 * 1024;
 
 /**
- * Writes a marker with the digest of the data file beside it. Call it after the database is closed.
+ * Writes a marker with the digest of the data file beside it. Call it after the database is closed, so that it is opened
+ * faster.
  *
  * If that fails, or the file is large, the marker is missing or wrong, and the next process probes the database before
  * it opens it.
  */
-function writeCleanShutdownMarker(data: string): void {
+export function markLmdbClosed(data: string): void {
   try {
     const digest = digestOf(data);
     if (digest !== undefined) writeFileSync(markOf(data), digest);
@@ -186,7 +182,7 @@ function writeCleanShutdownMarker(data: string): void {
 }
 
 /**
- * Whether the data file is unchanged since the last {@link writeCleanShutdownMarker}, or does not exist yet. Call it right
+ * Whether the data file is unchanged since the last {@link markLmdbClosed}, or does not exist yet. Call it right
  * before the database is opened.
  *
  * It removes the marker: if the process dies before it closes the database, the next one finds no marker, even if no byte

@@ -1,7 +1,16 @@
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { open, type RootDatabase } from 'lmdb';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -509,6 +518,21 @@ describe('LMDB', () => {
       await opened.close();
       expect(readFileSync(join(left, 'data.mdb')).equals(data)).toBe(true);
       expect([await processesToOpen(left), await processesToOpen(left)]).toEqual([1, 0]);
+    });
+
+    it('unless it was closed, also from another working directory', async () => {
+      const elsewhere = join(path, 'elsewhere');
+      const other = join(elsewhere, 'own', 'data.mdb');
+      mkdirSync(dirname(other), { recursive: true });
+      writeFileSync(other, 'of another database, which was not closed');
+      const directory = process.cwd();
+      process.chdir(path);
+      const opened = lmdbStore({ path: 'own', clock });
+      process.chdir(elsewhere);
+      await opened.close();
+      process.chdir(directory);
+      expect(readdirSync(dirname(other))).toEqual(['data.mdb']);
+      expect(await processesToOpen(join(path, 'own'))).toBe(0);
     });
 
     it('when it was not closed, or is too large to read it all', async () => {
