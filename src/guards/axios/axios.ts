@@ -1,4 +1,4 @@
-import { RobotsInvalidOptionsError, RobotsInvalidUrlError } from '../../core/base/index.ts';
+import { completeSignal, RobotsInvalidOptionsError, RobotsInvalidUrlError } from '../../core/base/index.ts';
 import { guardFetch } from '../fetch/fetch.ts';
 import type { GuardClient } from '../shared/client.ts';
 import type { EditableHeaders, NodeHeaders } from '../shared/headers.ts';
@@ -49,11 +49,17 @@ interface Transport {
   request(...args: unknown[]): unknown;
 }
 
+interface CancelToken {
+  readonly reason?: unknown;
+  subscribe?(listener: () => void): void;
+  unsubscribe?(listener: () => void): void;
+}
+
 /** The part of axios's request config that the guard reads and writes. */
 interface Config {
   readonly signal?: AbortSignal;
   /** The older way to cancel. It has a reason once it is cancelled. */
-  readonly cancelToken?: { readonly reason?: unknown };
+  readonly cancelToken?: CancelToken;
   adapter?: unknown;
   transport?: unknown;
   readonly robots?: unknown;
@@ -195,19 +201,30 @@ class AxiosRequests {
   }
 
   async begin(config: Config): Promise<Config> {
+    const { signal, cancelToken } = config;
     const text = this.#instance.getUri(config);
     const url = urlOf(sentUrl(text));
     if (!isSentAsGiven(text)) Object.assign(config, { url: url.href, baseURL: undefined, params: undefined });
     if (config.headers !== undefined) this.#guard.identity?.identify(url, config.headers);
-    const options = { signal: config.signal, because: ignoredBecause(config.robots) };
+    const options = { signal, because: ignoredBecause(config.robots) };
     let started: StartedRequest | undefined;
+    const waiting = cancelToken && new AbortController();
+    const cancel = (): void => waiting?.abort();
+    cancelToken?.subscribe?.(cancel);
     try {
-      started = await this.#guard.plan(url, options).startOrThrow();
-      // axios checks its token next.
-      if (config.cancelToken?.reason !== undefined) started.finish();
+      const planned = this.#guard.plan(url, { ...options, signal: anyOf(signal, waiting?.signal) });
+      started = await planned.startOrThrow();
     } catch (error) {
       // axios checks the signal next, and rejects with its own error, which `isCancel` recognizes.
-      if (config.signal?.aborted !== true) throw error;
+      if (signal?.aborted !== true && cancelToken?.reason === undefined) throw error;
+    } finally {
+      // One token may serve all requests of a crawl.
+      cancelToken?.unsubscribe?.(cancel);
+    }
+    // axios would throw the same, but only after the interceptors that follow.
+    if (cancelToken?.reason !== undefined) {
+      started?.finish();
+      throw cancelToken.reason;
     }
     const beforeRedirect = this.#givenFor(config.beforeRedirect);
     const guarded: BeforeRedirect = (redirect, response, ...details) => {
@@ -313,6 +330,10 @@ class AxiosRequests {
     const started = admission.start();
     if (!(started instanceof Promise)) this.#requests.set(key, started);
   }
+}
+
+function anyOf(signal: AbortSignal | undefined, other: AbortSignal | undefined): AbortSignal | undefined {
+  return signal && other ? AbortSignal.any([completeSignal(signal), other]) : (signal ?? other);
 }
 
 function isTransport(value: unknown): value is Transport {
