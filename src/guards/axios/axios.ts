@@ -1,4 +1,4 @@
-import { completeSignal, RobotsInvalidOptionsError, RobotsInvalidUrlError } from '../../core/base/index.ts';
+import { onAbort, RobotsInvalidOptionsError, RobotsInvalidUrlError } from '../../core/base/index.ts';
 import { guardFetch } from '../fetch/fetch.ts';
 import type { GuardClient } from '../shared/client.ts';
 import type { EditableHeaders, NodeHeaders } from '../shared/headers.ts';
@@ -211,15 +211,18 @@ class AxiosRequests {
     const waiting = cancelToken && new AbortController();
     const cancel = (): void => waiting?.abort();
     cancelToken?.subscribe?.(cancel);
+    if (signal?.aborted === true) cancel();
+    const unlisten = waiting && signal && onAbort(signal, cancel);
     try {
-      const planned = this.#guard.plan(url, { ...options, signal: anyOf(signal, waiting?.signal) });
+      const planned = this.#guard.plan(url, { ...options, signal: waiting?.signal ?? signal });
       started = await planned.startOrThrow();
     } catch (error) {
       // axios checks the signal next, and rejects with its own error, which `isCancel` recognizes.
       if (signal?.aborted !== true && cancelToken?.reason === undefined) throw error;
     } finally {
-      // One token may serve all requests of a crawl.
+      // One token or signal may serve all requests of a crawl.
       cancelToken?.unsubscribe?.(cancel);
+      unlisten?.();
     }
     // axios would throw the same, but only after the interceptors that follow.
     if (cancelToken?.reason !== undefined) {
@@ -330,10 +333,6 @@ class AxiosRequests {
     const started = admission.start();
     if (!(started instanceof Promise)) this.#requests.set(key, started);
   }
-}
-
-function anyOf(signal: AbortSignal | undefined, other: AbortSignal | undefined): AbortSignal | undefined {
-  return signal && other ? AbortSignal.any([completeSignal(signal), other]) : (signal ?? other);
 }
 
 function isTransport(value: unknown): value is Transport {

@@ -155,6 +155,7 @@ export function embeddedStore(
     delete: (key) => open(() => pendingChanges.delete(key)),
     lease: (key, ttlMs, { valueKey } = {}) =>
       open(async () => {
+        if (valueKey !== undefined) await pendingChanges.queued(valueKey);
         const taken = await takeLease(table, key, durationMs('ttlMs', ttlMs), valueKey);
         if (taken === undefined) return undefined;
         const { token, content } = taken;
@@ -284,6 +285,13 @@ class PendingChanges {
     const change: Change = { value: undefined, expiresAt: Infinity, fence: undefined, compressed: undefined };
     const write = (): Promise<void> => this.#table.write('soon', (writer) => writer.remove('value', key));
     await this.#change(key, change, undefined, write);
+  }
+
+  /** Resolves once the changes of a key that were made before are in the queue of writes. */
+  async queued(key: string): Promise<void> {
+    await this.#changes.get(key)?.compressed;
+    // The step that each change takes.
+    await undefined;
   }
 
   async #change<Content>(

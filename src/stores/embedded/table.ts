@@ -17,7 +17,7 @@ export interface Entry {
 /** Some entries, in the order of the database. */
 export interface Page {
   readonly entries: readonly Entry[];
-  /** Where the next page starts; empty after the last one. */
+  /** The name after which the next page starts; empty after the last page. */
   readonly next: string;
 }
 

@@ -73,7 +73,7 @@ export class SqliteEntries implements EmbeddedDatabase {
     const rows = this.#run(({ page }) => page.all(KINDS[kind], after, limit));
     const entries = rows.flatMap((row) => readEntry(row) ?? []);
     const { key } = Object(rows.length === limit ? rows.at(-1) : undefined);
-    // Keys that are no texts, and no entries, sort after all others.
+    // Keys that are not text are not entries, and sort after all others.
     return { entries, next: typeof key === 'string' ? key : '' };
   }
 

@@ -249,12 +249,12 @@ describe('a process that wakes up late', () => {
   );
 
   it('keeps the delay with a real clock and a blocked event loop, too', async () => {
-    // The clock stands still until the event loop turns: a slot is checked and its request sent at one time. How long
-    // that takes is up to the machine.
-    let turnsAt: number | undefined;
+    // The clock stands still within a callback: a slot is checked and its request sent at one time. How long that takes
+    // is up to the machine.
+    let calledAt: number | undefined;
     const now = (): number => {
-      if (turnsAt === undefined) setImmediate(() => (turnsAt = undefined));
-      return (turnsAt ??= Date.now());
+      if (calledAt === undefined) process.nextTick(() => (calledAt = undefined));
+      return (calledAt ??= Date.now());
     };
     const clock = { now };
     const client = new RobotsClient({ agent: 'ExampleBot', clock, overrides: { [A]: { text: '' } } });

@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { open, type RootDatabase } from 'lmdb';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { encodeEntry, nameOf } from '../../../src/stores/lmdb/entries.ts';
 import { type LmdbStore, lmdbStore, type StoreEntry } from '../../../src/stores/lmdb/lmdb.ts';
 import { DAY, HOUR, MINUTE, SECOND, VirtualClock } from '../../support/client.ts';
@@ -351,6 +351,17 @@ describe('LMDB', () => {
         await Promise.all([first, expect(refused).rejects.toThrow('token'), write('last')]);
         expect(await store.get('k')).toBe('last');
       });
+
+      it.each([
+        ['deleted', undefined, null],
+        ['large', large, large],
+      ])('a lease that reads its value, which was %s', async (_, value, expected) => {
+        await write(small);
+        const writing = write(value);
+        const lease = await store.lease('lease', DAY, { valueKey: 'k' });
+        expect(lease?.value === expected).toBe(true);
+        await writing;
+      });
     });
 
     it('is no longer read after it failed', async () => {
@@ -526,6 +537,7 @@ describe('LMDB', () => {
       mkdirSync(dirname(other), { recursive: true });
       writeFileSync(other, 'of another database, which was not closed');
       const directory = process.cwd();
+      onTestFinished(() => process.chdir(directory));
       process.chdir(path);
       const opened = lmdbStore({ path: 'own', clock });
       process.chdir(elsewhere);
