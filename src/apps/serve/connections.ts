@@ -39,6 +39,11 @@ export class Connections {
     for (const connection of this.#bySocket.values()) connection.closeAfterResponses();
   }
 
+  /** Closes the connections without a request in progress: some browsers open one in advance, and send nothing on it. */
+  closeUnused(): void {
+    for (const connection of this.#bySocket.values()) if (connection.isUnused) connection.destroy();
+  }
+
   /** When too many requests wait, drops the connection that has most of them. */
   #countWaiting(change: number): void {
     this.#waiting += change;
@@ -138,6 +143,10 @@ export class Connection {
     this.#forgetWaiting();
     // A pipelined response that waits for its turn emits no `close` when the connection closes.
     for (const exchange of this.#begun) exchange.leave();
+  }
+
+  get isUnused(): boolean {
+    return this.#begun.size === 0 && this.#waiting.length === 0;
   }
 
   /** Number of requests that wait for their turn. */

@@ -58,6 +58,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     request.on('error', () => undefined);
     connection.add(exchange, () => answer(exchange, connection, options));
   });
+  server.on('connection', (socket) => connections.of(socket));
   server.timeout = IDLE_MS;
   server.maxConnections = 1_024;
   await new Promise<void>((resolve, reject) => {
@@ -67,7 +68,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   server.on('error', options.onError);
   setMaxListeners(0, service.stopping);
   service.stopping.addEventListener('abort', () => connections.closeAfterResponses(), { once: true });
-  return { url: urlOf(server), close: () => close(server) };
+  return { url: urlOf(server), close: () => close(server, connections) };
 }
 
 function urlOf(server: Server): string {
@@ -78,8 +79,10 @@ function urlOf(server: Server): string {
   return `http://${host}:${address.port}/`;
 }
 
-function close(server: Server): Promise<void> {
+function close(server: Server, connections: Connections): Promise<void> {
   return new Promise((resolve) => {
+    // By then every request that has arrived has begun.
+    setImmediate(() => connections.closeUnused());
     const last = setTimeout(() => server.closeAllConnections(), GRACE_MS);
     server.close(() => {
       clearTimeout(last);

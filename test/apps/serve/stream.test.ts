@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { request as send, type ClientRequest, type IncomingMessage } from 'node:http';
+import { createConnection } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { settled } from '../../support/settled.ts';
 import { answer, type Site, startSite } from '../../support/site.ts';
@@ -180,6 +182,19 @@ describe('the end', () => {
     });
     expect((await lines.next()).done).toBe(true);
     expect(await ended).toBe(0);
+  });
+
+  it('SIGTERM: a connection on which no request has come does not delay it', async () => {
+    const unused = createConnection(service.port, '127.0.0.1');
+    const closed = once(unused, 'close');
+    // The service has seen it once it answers a later one.
+    await once(unused, 'connect');
+    expect((await ask(service.origin, '/healthz')).status).toBe(200);
+    const since = performance.now();
+    expect(await service.terminate()).toBe(0);
+    await closed;
+    // Requests in progress would have 15 s.
+    expect(performance.now() - since).toBeLessThan(10_000);
   });
 
   it('Ctrl-C: the same, with 130', async () => {
