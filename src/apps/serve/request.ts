@@ -156,14 +156,14 @@ export class AllowedHosts {
 
   constructor(bound: string, more: readonly string[]) {
     const names = ['localhost', '127.0.0.1', '[::1]', bound, ...more];
-    this.#names = new Set(names.map((name) => serialised(name) ?? name.toLowerCase()));
+    this.#names = new Set(names.map((name) => serialised(withoutPort(name)) ?? name.toLowerCase()));
   }
 
   /** @throws Problem 421 when `Host` is not an allowed name, 400 when there is more than one or it is malformed. */
   assert({ headers: { host = '' }, rawHeaders }: IncomingMessage): void {
     assertSingleHost(rawHeaders);
     if (host === this.#allowed) return;
-    const name = /^(?:\[[\da-f:.]+\]|[^:/?#@\\\s]+)(?=:\d*$|$)/i.exec(host)?.[0];
+    const name = HOST.exec(host)?.[0];
     if (name === undefined) throw badHost(`got ${quote(host)}`);
     if (this.#names.has(serialised(name) ?? '')) {
       this.#allowed = host;
@@ -196,6 +196,14 @@ function assertSingleHost(rawHeaders: readonly string[]): void {
 function badHost(got: string): Problem {
   const detail = `Expected one Host header field, which names a host and perhaps a port, ${got}`;
   return new Problem(400, 'ERR_ROBOTS_INVALID_REQUEST', detail, { headers: { connection: 'close' } });
+}
+
+/** A host, before a port or without one. */
+const HOST = /^(?:\[[\da-f:.]+\]|[^:/?#@\\\s]+)(?=:\d*$|$)/i;
+
+/** A name may be given as a `Host` field has it. */
+function withoutPort(name: string): string {
+  return HOST.exec(name)?.[0] ?? name;
 }
 
 /** Serialises a host as in a URL; `undefined` when it is invalid. */

@@ -8,7 +8,8 @@ let named: TestService;
 
 beforeAll(async () => {
   service = await startService();
-  named = await startService(['--allow-host', 'Robots.Internal']);
+  const names = ['Robots.Internal', 'with-port.internal:8309', '2001:db8::1'];
+  named = await startService(names.flatMap((name) => ['--allow-host', name]));
 });
 
 afterAll(async () => {
@@ -69,11 +70,14 @@ describe('Host (DNS rebinding)', () => {
     },
   );
 
-  it('--allow-host makes one ours', async () => {
-    const headers = { host: 'robots.internal:8309' };
-    expect((await ask(named.origin, '/healthz', { headers })).status).toBe(200);
-    expect((await ask(service.origin, '/healthz', { headers })).status).toBe(421);
-  });
+  it.each(['robots.internal:8309', 'robots.internal', 'with-port.internal', '[2001:db8::1]:80'])(
+    '--allow-host makes %s ours',
+    async (host) => {
+      const headers = { host };
+      expect((await ask(named.origin, '/healthz', { headers })).status).toBe(200);
+      expect((await ask(service.origin, '/healthz', { headers })).status).toBe(421);
+    },
+  );
 });
 
 describe('pages of other sites', () => {
