@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { lmdbStore } from '../../../src/stores/lmdb/lmdb.ts';
 import { RobotsClient } from '../../../src/index.ts';
@@ -9,6 +10,7 @@ import { fakeOrigin, type FakeOrigin } from '../../../src/extras/testing/index.t
 import { importSnapshot, type CommandStore } from '../../../src/apps/cli/cache/command-store.ts';
 import { type OriginRecord, profiles } from '../../../src/core/lifecycle/index.ts';
 import { RecordCodec } from '../../../src/core/store/record/record-codec.ts';
+import { eventually } from '../../support/eventually.ts';
 import { describeWith } from '../../support/installed.ts';
 import { smallDisk } from '../../support/small-disk.ts';
 import { startRedis } from '../../support/redis-server.ts';
@@ -169,6 +171,19 @@ describe('cache export and import', () => {
     const again = await cache('import', ['-a', 'ExampleBot'], { stdin: `${first}\n${second}` });
     expect(records(again.stdout)).toMatchObject([{ imported: 0, reasons: { older: 2 } }]);
     expect(await decideFrom(path)).toEqual({ allowed: [false, true], attempts: 0 });
+  });
+
+  it('import ends with Ctrl-C while more lines may come, and tells what it has done', async () => {
+    await crawl();
+    const { stdout } = await cache('export');
+    const stdin = new PassThrough();
+    stdin.write(stdout);
+    const stop = new AbortController();
+    const importing = cache('import', ['-a', 'OtherBot'], { stdin, signal: stop.signal });
+    await eventually(() => expect(stdin.readableLength).toBe(0));
+    stop.abort(new Error('Interrupted'));
+    const { code, stdout: counts } = await importing;
+    expect([code, records(counts)]).toMatchObject([130, [{ imported: expect.any(Number), rejected: 0 }]]);
   });
 
   it('export wants to know whose records, where there are several’s', async () => {

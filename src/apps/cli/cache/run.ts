@@ -132,11 +132,19 @@ async function exportAll(context: ActionContext): Promise<ExitCode> {
   return exitCode.success;
 }
 
-async function importAll({ opened, given, session, output, whose }: ActionContext): Promise<ExitCode> {
-  const lines = createInterface({ input: session.stdin });
+async function importAll({
+  opened,
+  given,
+  session,
+  output,
+  whose,
+  signal,
+}: ActionContext): Promise<ExitCode> {
+  const lines = createInterface({ input: session.stdin, signal });
   const namespace = { token: '', addressPolicy: DEFAULT_ADDRESS_POLICY, ...whose };
   const { error, ...done } = await importSnapshot(lines, opened, { namespace, profile: readProfile(given) });
   await output.write(jsonLine<ImportLine>(done));
+  signal.throwIfAborted();
   if (error !== undefined) {
     const reason = error instanceof Error ? error.message : String(error);
     session.stderr.write(`canfetch: the store takes no more records: ${printable(reason)}\n`);
