@@ -99,6 +99,17 @@ it('what the proxy refuses is told as its refusal, with its status', async () =>
 
 describe('wrong proxies are wrong usage, and nothing is asked', () => {
   it.each([
+    ['check', ['http://site.test/']],
+    ['policy', ['http://site.test']],
+    ['lint', ['http://site.test']],
+    ['diff', ['http://site.test', 'http://site.test']],
+  ])('of `%s`', async (command, operands) => {
+    const { code, stderr } = await cli([command, '--proxy', 'socks5://127.0.0.1:1', ...operands]);
+    const expected = /^canfetch: Expected --proxy to be the URL of an http/;
+    expect([code, stderr]).toEqual([2, expect.stringMatching(expected)]);
+  });
+
+  it.each([
     ['--proxy', ['--proxy', 'socks5://u:secret@127.0.0.1:1'], {}],
     ['HTTPS_PROXY', [], { HTTPS_PROXY: 'ftp://u:secret@127.0.0.1:1' }],
     ['http_proxy', [], { http_proxy: 'http://u:secret@:::' }],

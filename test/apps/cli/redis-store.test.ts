@@ -45,6 +45,19 @@ describeWith('redis-server')('--store redis://HOST:PORT', () => {
     expect(site.requests).toHaveLength(1);
   });
 
+  it('is closed when the client cannot be made, so that the command ends', async () => {
+    const refused = await cli(['check', '-a', 'ExampleBot/1.0 (€)', '--store', redis.url, site.url('/')]);
+    expect([refused.code, refused.stderr]).toEqual([USAGE, expect.stringContaining('Expected')]);
+    // One is that of the question itself.
+    await eventually(async () =>
+      expect(
+        String(await redis.command('CLIENT', 'LIST'))
+          .trim()
+          .split('\n'),
+      ).toHaveLength(1),
+    );
+  });
+
   it.each(CLIENTS)('works over %s, and connects again to a server that was lost', async (name) => {
     const { store, close } = await openRedisStore(redis.url, [name]);
     await store.set('k', 'value', { ttlMs: 60_000 });

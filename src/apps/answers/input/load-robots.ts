@@ -85,7 +85,8 @@ export class RobotsLoader implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await (await this.#opened)?.[Symbol.asyncDispose]();
+    // A client that could not be opened has nothing to close: `load` rejected with the reason.
+    await (await this.#opened?.catch(() => undefined))?.[Symbol.asyncDispose]();
   }
 
   async #ask(url: string): Promise<LoadedRobots> {

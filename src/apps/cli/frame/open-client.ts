@@ -58,11 +58,15 @@ export class OpenedClient implements PolicyClient {
   async [Symbol.asyncDispose](): Promise<void> {
     // Closing the client writes its pending records, so it must precede closing the store.
     await this.client.close();
-    await this.dispatcher?.destroy();
-    await this.#store?.close();
-    await this.#evidence?.close();
+    await closeParts({ dispatcher: this.dispatcher, store: this.#store, evidence: this.#evidence });
     this.#troubles.report();
   }
+}
+
+async function closeParts({ dispatcher, store, evidence }: Partial<OpenedParts>): Promise<void> {
+  await dispatcher?.destroy();
+  await store?.close();
+  await evidence?.close();
 }
 
 /**
@@ -88,21 +92,29 @@ export async function openClient(
   if (platform.transport !== 'undici') assertFetchSuffices(proxies !== undefined, more.addressPolicy);
   const dispatcher = proxies && new (await import('../../../core/net/index.ts')).ProxyDispatcher(proxies);
   const { RobotsClient } = await import('../../../core/client/index.ts');
-  // First, because every decision must be recorded.
-  const evidence = path === undefined ? undefined : await openEvidence(path);
-  const opened = named === undefined ? undefined : await openStore(named);
-  if (opened !== undefined) warnQuarantined(opened, session);
   const troubles = new StoreTroubles(session);
   // "*" is not a product token, so requests cannot carry it in User-Agent.
   const names = agents.filter((agent) => agent !== '*');
-  const client = new RobotsClient({
-    profile,
-    agent: names.length === 0 ? DEFAULT_AGENT : names,
-    ...omitUndefined({ deadlineMs, dispatcher, evidence, store: opened?.store }),
-    onStoreEvent: (event: StoreEvent) => troubles.note(event),
-    ...more,
-  });
-  return new OpenedClient(client, { dispatcher, store: opened, evidence, troubles });
+  let evidence: EvidenceFile | undefined;
+  let opened: OpenedStore | undefined;
+  try {
+    // First, because every decision must be recorded.
+    if (path !== undefined) evidence = await openEvidence(path);
+    if (named !== undefined) opened = await openStore(named);
+    if (opened !== undefined) warnQuarantined(opened, session);
+    const client = new RobotsClient({
+      profile,
+      agent: names.length === 0 ? DEFAULT_AGENT : names,
+      ...omitUndefined({ deadlineMs, dispatcher, evidence, store: opened?.store }),
+      onStoreEvent: (event: StoreEvent) => troubles.note(event),
+      ...more,
+    });
+    return new OpenedClient(client, { dispatcher, store: opened, evidence, troubles });
+  } catch (error) {
+    // A connection to Redis that stays open would keep the process alive.
+    await closeParts({ dispatcher, store: opened, evidence });
+    throw error;
+  }
 }
 
 /** Decides by fetching robots.txt from the origins. With `purpose`, decisions have `usage`. An abort of `signal` rejects pending decisions. */
