@@ -100,6 +100,7 @@ async function simulate(members: number): Promise<string[]> {
       clock,
       random: jitter,
       profileOf,
+      isAskedAlike: () => true,
       pauses: { has: () => false, ask: () => undefined },
       stored: new Lazy(async () => stored),
     };

@@ -41,6 +41,8 @@ export interface RefresherOptions {
   readonly clock: Clock;
   readonly random: () => number;
   readonly profileOf: (origin: string) => Profile;
+  /** Whether `origin` would be asked, and its response read, as in an attempt for `asked` that was redirected there. */
+  readonly isAskedAlike: (origin: string, asked: string) => boolean;
   /** The pauses of origins, in which a known robots.txt is not requested. */
   readonly pauses: OriginPauses;
   /** The store, if there is one. */
@@ -250,12 +252,14 @@ export class OriginRefresher {
 
   /**
    * Shares a success that was reached by redirects with the origin that served it. Only if the final URL is that
-   * origin's own `/robots.txt`. Other outcomes are not shared: a refusal may be meant for this path only.
+   * origin's own `/robots.txt`, and an attempt of its own would have brought the same. Other outcomes are not shared: a
+   * refusal may be meant for this path only.
    */
   #shareWithServer(context: RefreshContext, outcome: Outcome): void {
     if (outcome.kind !== 'success' || outcome.hops === 0) return;
     const { origin } = new URL(outcome.finalUrl);
     if (origin === context.origin || outcome.finalUrl !== origin + ROBOTS_PATH) return;
+    if (!this.#options.isAskedAlike(origin, context.origin)) return;
     const now = this.#options.clock.now();
     const random = this.#options.random();
     const profile = this.#options.profileOf(origin);

@@ -135,6 +135,7 @@ export class RobotsClient {
       clock,
       random,
       profileOf,
+      isAskedAlike: (origin, asked) => origins.isAskedAlike(origin, asked),
       stored,
     });
     this[ENGINE] = new ClientEngine({ settings, origins, memory, refresher, pacer, client: this, recorder });

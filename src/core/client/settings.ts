@@ -232,6 +232,20 @@ export class OriginSettings {
       throw new RobotsInvalidOptionsError(`\`headersForRobots\` failed for ${quote(origin)}`, { cause });
     }
   }
+
+  /**
+   * Whether `origin` would be asked, and its response read, as in an attempt for `asked` that was redirected there. A
+   * redirect carries no fields of `headersForRobots`, so the site may have responded with a login page.
+   */
+  isAskedAlike(origin: string, asked: string): boolean {
+    if (this.overrides.has(origin) || this.profileOf(origin) !== this.profileOf(asked)) return false;
+    try {
+      return Object.keys(this.headersFor(origin) ?? {}).length === 0;
+    } catch {
+      // An attempt for `origin` would fail with it. That for `asked` has succeeded.
+      return false;
+    }
+  }
 }
 
 function isFtp(origin: string): boolean {

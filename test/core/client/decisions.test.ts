@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { profiles, type RobotsClient } from '../../../src/index.ts';
+import { type Profile, profiles, type RobotsClient, type RobotsClientOptions } from '../../../src/index.ts';
 import { DAY, HOUR, MINUTE, SECOND, START, type VirtualClock } from '../../support/client.ts';
 import { answer, type Script, type Site, startRawSite, startSite } from '../../support/site.ts';
 import { opened, openedSite as site, openedClient as client } from '../../support/opened.ts';
@@ -236,6 +236,69 @@ describe('an answer that a redirect led to', () => {
     expect(await robots.canFetch(other.url('/'))).toBe(false);
     expect(await robots.canFetch(server.url('/'))).toBe(true);
     expect(robots.peek(other.url('/'))).toMatchObject({ allowed: true, state: 'rules' });
+  });
+
+  const SHARED = 'https://shared.example';
+
+  /** A client that has asked a site which redirects to the robots.txt of `SHARED`. */
+  async function redirected(respond: (init: RequestInit) => Response, options: RobotsClientOptions) {
+    const fetch = async (url: string, init: RequestInit): Promise<Response> =>
+      url === `${SHARED}/robots.txt`
+        ? respond(init)
+        : new Response(null, { status: 301, headers: { location: `${SHARED}/robots.txt` } });
+    const { robots } = client({ ...options, transport: { fetch } });
+    await robots.check('https://moved.example/');
+    return robots;
+  }
+
+  const rules = (): Response => new Response(RULES);
+
+  it.each<[string, RobotsClientOptions]>([
+    ['no settings of its own', {}],
+    ['no header fields of its own', { headersForRobots: () => ({}) }],
+    ['the same profile', { overrides: { [SHARED]: { profile: 'rfc9309' } } }],
+  ])('is shared with an origin that has %s', async (_, options) => {
+    const robots = await redirected(rules, options);
+    expect(robots.peek(`${SHARED}/private`)).toMatchObject({ allowed: false, robots: { hops: 0 } });
+  });
+
+  it('opens no origin that is asked with header fields of its own', async () => {
+    const robots = await redirected(
+      ({ headers }) =>
+        new Headers(headers).has('authorization')
+          ? new Response('User-agent: *\nDisallow: /\n')
+          : new Response('<html>Log in</html>', { headers: { 'content-type': 'text/html' } }),
+      { headersForRobots: (origin) => (origin === SHARED ? { authorization: 'Bearer token' } : undefined) },
+    );
+    expect(robots.peek(`${SHARED}/`)).toBeUndefined();
+    expect(await robots.check(`${SHARED}/`)).toMatchObject({ allowed: false, reason: 'rule' });
+  });
+
+  it('is not disturbed by header fields that cannot be had for the origin that served it', async () => {
+    const headersForRobots = (origin: string): undefined => {
+      if (origin === SHARED) throw new Error('no token');
+    };
+    const robots = await redirected(rules, { headersForRobots });
+    expect(robots.peek('https://moved.example/private')).toMatchObject({ allowed: false });
+    await expect(robots.check(`${SHARED}/`)).rejects.toThrow('`headersForRobots` failed');
+  });
+
+  it.each<[string, Response, Partial<Profile>]>([
+    [
+      'challenges',
+      new Response('<html>', { headers: { 'cf-mitigated': 'challenge' } }),
+      { challenge: 'unreachable' },
+    ],
+    ['statuses', new Response('', { status: 203 }), { status: { '203': 'unreachable' } }],
+  ])('opens no origin whose own profile reads %s differently', async (_, response, differing) => {
+    const profile = { ...profiles.rfc9309, name: 'strict', ...differing };
+    const robots = await redirected(() => response.clone(), { overrides: { [SHARED]: { profile } } });
+    expect(await robots.check(`${SHARED}/`)).toMatchObject({ allowed: false, reason: 'unreachable' });
+  });
+
+  it('is not kept for an origin that has a verdict of the caller', async () => {
+    const overrides = { [SHARED]: { verdict: 'allow', because: 'ours' } } as const;
+    expect((await redirected(rules, { overrides })).stats()).toMatchObject({ origins: 1 });
   });
 });
 
