@@ -1,4 +1,4 @@
-import { type Clock, Lazy, type LightAbortSignal } from '../base/index.ts';
+import { type Clock, Lazy, type LightAbortSignal, omitUndefined } from '../base/index.ts';
 import {
   asksForPause,
   attemptDue,
@@ -242,10 +242,14 @@ export class OriginRefresher {
     const profile = this.#options.profileOf(origin);
     // Meanwhile memory may have received a site signal, or evicted the entry.
     const held = isCurrent() ? this.#memory.peek(origin) : undefined;
-    const previous =
-      held !== undefined && known !== undefined
-        ? mergeRecords(held.record, known.record)
-        : (held ?? known)?.record;
+    let previous = (held ?? known)?.record;
+    if (held !== undefined && known !== undefined) {
+      // A 304 confirms the copy whose validators were sent, and memory may have received another one.
+      const isOther = outcome.kind === 'not-modified' && held.record.copy !== known.record.copy;
+      previous = isOther
+        ? mergeRecords(known.record, { origin, ...omitUndefined({ site: held.record.site }) })
+        : mergeRecords(held.record, known.record);
+    }
     const attempt = { origin, previous, outcome, profile, now, random };
     return this.#entryAfter(attempt, context, held ?? known, isCurrent());
   }

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { canFetch, RobotsClient } from '../../../src/index.ts';
+import { canFetch, RobotsClient, type RobotsClientOptions } from '../../../src/index.ts';
 import { DAY, HOUR, MINUTE } from '../../support/client.ts';
 import { eventually } from '../../support/eventually.ts';
+import { Recording, replayed } from '../../support/evidence.ts';
 import { answer, type Handler, type Site } from '../../support/site.ts';
 import { openedSite as site, openedClient as client } from '../../support/opened.ts';
 
@@ -323,6 +324,61 @@ describe('prefetch, interrupted', () => {
     const warming = Reflect.apply(robots.prefetch, robots, [[server.url('/')], options]);
     await expect(warming).rejects.toMatchObject({ code: 'ERR_ROBOTS_INVALID_OPTIONS', message });
     expect(server.requests).toEqual([]);
+  });
+});
+
+describe('a 304 after whose request memory received another file', () => {
+  /** A site that has changed its file, and of which a redirect tells while its 304 for the old file is on its way. */
+  async function crossed(options: RobotsClientOptions = {}) {
+    let confirm = (): void => undefined;
+    const asked: (string | null)[] = [];
+    let body = 'User-agent: *\nDisallow: /old\n';
+    let etag = '"old"';
+    const fetch = async (url: string, { headers }: RequestInit): Promise<Response> => {
+      if (!url.startsWith('https://site.example/'))
+        return new Response(null, { status: 301, headers: { location: 'https://site.example/robots.txt' } });
+      const condition = new Headers(headers).get('if-none-match');
+      asked.push(condition);
+      if (condition !== null && asked.length === 2) {
+        await new Promise<void>((resolve) => (confirm = resolve));
+        return new Response(null, { status: 304, headers: { etag: '"old"' } });
+      }
+      return condition === etag
+        ? new Response(null, { status: 304 })
+        : new Response(body, { headers: { etag } });
+    };
+    const { robots, clock } = client({ ...options, transport: { fetch } });
+    await robots.check('https://site.example/');
+    clock.advance(DAY);
+    const renewed = robots.check('https://site.example/old');
+    await eventually(() => expect(asked).toHaveLength(2));
+    [body, etag] = ['User-agent: *\nDisallow: /new\n', '"new"'];
+    await robots.check('https://moved.example/');
+    expect(robots.peek('https://site.example/new')).toMatchObject({ allowed: false });
+    clock.advance(MINUTE);
+    return { robots, clock, asked, renewed, confirm: () => confirm() };
+  }
+
+  it('renews the file that its request named', async () => {
+    const recording = new Recording();
+    const { robots, clock, asked, renewed, confirm } = await crossed({ evidence: recording.listener });
+    confirm();
+    expect(await renewed).toMatchObject({ allowed: false, rule: { pattern: '/old' } });
+    expect(await replayed(recording.lines())).toMatchObject({ differences: [] });
+    clock.advance(DAY);
+    expect(await robots.canFetch('https://site.example/new')).toBe(false);
+    expect(asked.at(-1)).toBe('"old"');
+    clock.advance(DAY);
+    expect(await robots.canFetch('https://site.example/new')).toBe(false);
+    expect(asked.at(-1)).toBe('"new"');
+  });
+
+  it('keeps what was reported meanwhile', async () => {
+    const { robots, renewed, confirm } = await crossed();
+    robots.report('https://site.example/', { reachable: true });
+    confirm();
+    expect(await renewed).toMatchObject({ rule: { pattern: '/old' } });
+    expect(await robots.policy('https://site.example/')).toMatchObject({ site: { reachable: true } });
   });
 });
 
