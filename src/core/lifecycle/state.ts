@@ -54,7 +54,8 @@ export function attemptDue(record: OriginRecord | undefined, profile: Profile, n
 export function timeInPause(record: OriginRecord, profile: Profile, now: number): number {
   const { answer } = record;
   const isStale = answer !== undefined && stateOf(record, profile, now).state === 'unknown';
-  return isStale ? Math.min(now, answer.staleAt - 1) : now;
+  // After the clock was set back, `now` may lie before the response.
+  return isStale ? Math.max(answer.fetchedAt, Math.min(now, answer.staleAt - 1)) : now;
 }
 
 /** Whether a record can serve while its origin pauses: a site signal alone cannot. */

@@ -4,6 +4,7 @@ import {
   type Profile,
   profiles,
   stateOf,
+  timeInPause,
   withSiteSignal,
 } from '../../../src/core/lifecycle/index.ts';
 import { DAY, HOUR, MINUTE, outcomes, SECOND, START, Story } from './support.ts';
@@ -56,6 +57,19 @@ describe('a fresh answer', () => {
     const { origin, answer } = story.meets(outcomes.success());
     story.record = { origin, ...(answer === undefined ? {} : { answer }) };
     expect([story.stands, story.due]).toEqual(['unknown', 'now']);
+  });
+});
+
+describe('in a pause of its origin, an answer', () => {
+  it.each([
+    ['past its lifetime', 2 * DAY],
+    ['after the clock was set back to before it', -HOUR],
+  ])('serves %s', (_, sinceMs) => {
+    const story = new Story();
+    const record = story.meets(outcomes.success());
+    expect(story.later(sinceMs).stands).toBe('unknown');
+    story.now = timeInPause(record, story.profile, story.now);
+    expect(story.stands).toBe('rules');
   });
 });
 
