@@ -10,6 +10,7 @@ import {
   type Outcome,
   type Profile,
   recordedAt,
+  timeInPause,
   withoutRedirects,
 } from '../lifecycle/index.ts';
 import type { RobotsSource } from '../decision/index.ts';
@@ -135,6 +136,11 @@ export class OriginRefresher {
   /** Whether an entry serves at any age because, as far as this process knows, its origin pauses. */
   servesInPause({ record }: CacheEntry): boolean {
     return canServe(record) && this.#options.pauses.has(record.origin);
+  }
+
+  /** The time at which to read an entry: see `timeInPause`. */
+  readTime(entry: CacheEntry, now: number): number {
+    return this.servesInPause(entry) ? timeInPause(entry.record, entry.profile, now) : now;
   }
 
   /** A refresh in flight still serves its callers, but its result is not kept. */

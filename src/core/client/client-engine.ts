@@ -338,7 +338,7 @@ export class ClientEngine {
     events.publish();
     const { entry, source } = await this.#refresher.refresh(located.origin, options?.signal);
     const now = this.#settings.clock.now();
-    const at = this.#refresher.servesInPause(entry) ? timeInPause(entry.record, entry.profile, now) : now;
+    const at = this.#refresher.readTime(entry, now);
     const decision = this.#recordDecisionTime(
       decide(entry, tokens, located, at, source),
       now,

@@ -281,7 +281,8 @@ export class RobotsClient {
       return describeUnaskable(this.#origins.profileOf(origin), origin, context);
     }
     const { entry, source } = await this.#refresher.getOrRefresh(origin, options?.signal);
-    const policy = describeOrigin(entry, context, settings.clock.now(), source);
+    const at = this.#refresher.readTime(entry, settings.clock.now());
+    const policy = describeOrigin(entry, context, at, source);
     this.#memory.updateSize(entry);
     return policy;
   }
@@ -498,7 +499,8 @@ export class RobotsClient {
     if (override !== undefined) return override.state;
     if (!this.#origins.canAsk(origin)) return 'disallow-all';
     const { entry } = await this.#refresher.getOrRefresh(origin, signal);
-    return stateOf(entry.record, entry.profile, this.#settings.clock.now()).state;
+    const at = this.#refresher.readTime(entry, this.#settings.clock.now());
+    return stateOf(entry.record, entry.profile, at).state;
   }
 }
 

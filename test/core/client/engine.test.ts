@@ -56,6 +56,24 @@ describe('rules past their lifetime', () => {
     expect(permitted()).toEqual([undefined, undefined]);
   });
 
+  it('are what `check`, `policy` and `prefetch` tell of an origin that pauses', async () => {
+    const { client, clock } = testClient({ transport: { fetch: async () => new Response(RULES) } });
+    opened(client);
+    const url = 'https://example.com/private';
+    await client.check(url);
+    client.report(url, { reachable: true, retryAfter: '80000' });
+    await expect.poll(async () => (await client.policy(url)).pacing?.pause).toBeDefined();
+    clock.advance(DAY - 60_000);
+    client.report(url, { reachable: true, retryAfter: '80000' });
+    for (const ms of [120_000, -2 * DAY]) {
+      clock.advance(ms);
+      expect(await client.check(url)).toMatchObject({ state: 'rules', allowed: false, reason: 'rule' });
+      expect(await client.policy(url)).toMatchObject({ state: 'rules', robots: { status: 200 } });
+      expect(await client.prefetch([url])).toMatchObject({ states: { rules: 1 } });
+    }
+    expect(client.stats().attempts).toBe(1);
+  });
+
   it('are not mixed with a question that the clock asks meanwhile', async () => {
     const time = new VirtualClock();
     let meanwhile = (): unknown => undefined;
