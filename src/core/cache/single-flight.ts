@@ -6,6 +6,8 @@ import { onAbort, LightAbortController, type LightAbortSignal, ignore } from '..
  */
 export class SingleFlight<Value> {
   readonly #flights = new Map<string, Flight<Value>>();
+  /** Flights that later callers do not join. Their callers still wait. */
+  readonly #detached = new Set<Flight<Value>>();
 
   get size(): number {
     return this.#flights.size;
@@ -29,6 +31,7 @@ export class SingleFlight<Value> {
     if (flight === undefined) {
       const started = new Flight<Value>(() => {
         if (this.#flights.get(key) === started) this.#flights.delete(key);
+        else this.#detached.delete(started);
       });
       this.#flights.set(key, started);
       started.run((flightSignal) => start(flightSignal, () => this.#flights.get(key) === started));
@@ -39,12 +42,14 @@ export class SingleFlight<Value> {
 
   /** Detaches the flight of `key`: its waiters still get its result, later callers start a new flight. */
   detach(key: string): void {
+    const flight = this.#flights.get(key);
+    if (flight !== undefined) this.#detached.add(flight);
     this.#flights.delete(key);
   }
 
-  /** Aborts every flight. All waiters are rejected with `reason`. */
+  /** Aborts every flight, also detached ones. All waiters are rejected with `reason`. */
   abortAll(reason: unknown): void {
-    for (const flight of [...this.#flights.values()]) flight.abort(reason);
+    for (const flight of [...this.#flights.values(), ...this.#detached]) flight.abort(reason);
   }
 }
 

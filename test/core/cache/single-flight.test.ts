@@ -125,6 +125,27 @@ describe('a flight that is detached', () => {
     expect(await after).toBe('new');
     expect(flights.has('a')).toBe(false);
   });
+
+  it('is ended by abortAll, beside the one that came after', async () => {
+    const { flights, started, join } = hangar();
+    const before = expect(join('a')).rejects;
+    flights.detach('a');
+    const after = expect(join('a')).rejects;
+    flights.abortAll('closed');
+    expect(started.map(({ signal }) => signal.reason)).toEqual(['closed', 'closed']);
+    await before.toBe('closed');
+    await after.toBe('closed');
+  });
+
+  it('is forgotten when it has ended', async () => {
+    const { flights, started, join } = hangar();
+    const before = join('a');
+    flights.detach('a');
+    started[0]?.land('old');
+    expect(await before).toBe('old');
+    flights.abortAll('closed');
+    expect(started[0]?.signal.aborted).toBe(false);
+  });
 });
 
 it('abortAll ends every flight at once, even if the work ignores its signal', async () => {

@@ -1,5 +1,9 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
+import type { FetchFunction, RobotsClientOptions } from '../../../src/index.ts';
 import { testClient } from '../../support/client.ts';
+
+const A = 'https://a.example/';
+const B = 'https://b.example/';
 
 /** A source that never yields, and whether it was closed. */
 function silence() {
@@ -18,6 +22,39 @@ function silence() {
   };
   return { lines, seen };
 }
+
+/** What ends every question of a closed client. */
+const CLOSED = { code: 'ERR_ROBOTS_CLOSED' };
+
+/** A client whose requests get no response. It has sent as many as `asked` shows. */
+function unanswered(options: RobotsClientOptions = {}) {
+  const asked: string[] = [];
+  const fetch: FetchFunction = (url) => {
+    asked.push(url);
+    return new Promise<never>(() => undefined);
+  };
+  return { ...testClient({ ...options, transport: { fetch } }), asked };
+}
+
+describe('close after invalidate', () => {
+  it('rejects the callers of a request in flight at once', async () => {
+    const { client, asked } = unanswered();
+    const pending = expect(client.check(A)).rejects.toMatchObject(CLOSED);
+    await expect.poll(() => asked).toHaveLength(1);
+    await client.invalidate(A);
+    await client.close();
+    await pending;
+  });
+
+  it('rejects the callers of a request that is queued', async () => {
+    const { client, asked } = unanswered({ concurrency: 1 });
+    const pending = [A, B].map((url) => expect(client.check(url)).rejects.toMatchObject(CLOSED));
+    await expect.poll(() => asked).toHaveLength(1);
+    await client.invalidate(B);
+    await client.close();
+    await Promise.all(pending);
+  });
+});
 
 describe.each(['restore', 'prefetch'] as const)('%s of a source that never yields', (method) => {
   it('ends when the client is closed', async () => {
