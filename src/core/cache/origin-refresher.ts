@@ -157,7 +157,7 @@ export class OriginRefresher {
 
   /** Rejects all waiting questions with `reason`, clears the memory, and finishes writes. */
   async close(reason: unknown): Promise<void> {
-    this.#flights.abortAll(reason);
+    this.#flights.close(reason);
     this.#limit.clearQueue();
     this.#memory.close();
     // A store that could not be loaded has nothing to write.

@@ -2,12 +2,13 @@ import { onAbort, LightAbortController, type LightAbortSignal, ignore } from '..
 
 /**
  * At most one flight per key; concurrent callers share it. An abort by one caller rejects that caller only. The
- * flight is aborted when all callers have left, or by `abortAll`.
+ * flight is aborted when all callers have left, or by `close`.
  */
 export class SingleFlight<Value> {
   readonly #flights = new Map<string, Flight<Value>>();
   /** Flights that later callers do not join. Their callers still wait. */
   readonly #detached = new Set<Flight<Value>>();
+  readonly #closing = new LightAbortController();
 
   get size(): number {
     return this.#flights.size;
@@ -18,8 +19,8 @@ export class SingleFlight<Value> {
   }
 
   /**
-   * Joins the flight of `key`, and starts it if there is none. Rejects with `signal.reason` on abort, otherwise with
-   * what `start` rejects with. `isCurrent` tells `start` whether its flight has been detached.
+   * Joins the flight of `key`, and starts it if there is none. Rejects with `signal.reason` on abort, with the reason of
+   * {@link close}, otherwise with what `start` rejects with. `isCurrent` tells `start` whether its flight has been detached.
    */
   join(
     key: string,
@@ -27,6 +28,7 @@ export class SingleFlight<Value> {
     signal?: AbortSignal,
   ): Promise<Value> {
     if (signal?.aborted === true) return Promise.reject(signal.reason);
+    if (this.#closing.aborted) return Promise.reject(this.#closing.reason);
     let flight = this.#flights.get(key);
     if (flight === undefined) {
       const started = new Flight<Value>(() => {
@@ -47,8 +49,9 @@ export class SingleFlight<Value> {
     this.#flights.delete(key);
   }
 
-  /** Aborts every flight, also detached ones. All waiters are rejected with `reason`. */
-  abortAll(reason: unknown): void {
+  /** Aborts every flight, also detached ones. All waiters, and later callers, are rejected with `reason`. */
+  close(reason: unknown): void {
+    this.#closing.abort(reason);
     for (const flight of [...this.#flights.values(), ...this.#detached]) flight.abort(reason);
   }
 }

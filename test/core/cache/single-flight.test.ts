@@ -126,12 +126,12 @@ describe('a flight that is detached', () => {
     expect(flights.has('a')).toBe(false);
   });
 
-  it('is ended by abortAll, beside the one that came after', async () => {
+  it('is ended by close, beside the one that came after', async () => {
     const { flights, started, join } = hangar();
     const before = expect(join('a')).rejects;
     flights.detach('a');
     const after = expect(join('a')).rejects;
-    flights.abortAll('closed');
+    flights.close('closed');
     expect(started.map(({ signal }) => signal.reason)).toEqual(['closed', 'closed']);
     await before.toBe('closed');
     await after.toBe('closed');
@@ -143,15 +143,15 @@ describe('a flight that is detached', () => {
     flights.detach('a');
     started[0]?.land('old');
     expect(await before).toBe('old');
-    flights.abortAll('closed');
+    flights.close('closed');
     expect(started[0]?.signal.aborted).toBe(false);
   });
 });
 
-it('abortAll ends every flight at once, even if the work ignores its signal', async () => {
+it('close ends every flight at once, even if the work ignores its signal, and lets none start', async () => {
   const { flights, started, join } = hangar();
   const waiting = [join('a'), join('b', new AbortController().signal)].map((each) => expect(each).rejects);
-  flights.abortAll('closed');
+  flights.close('closed');
   expect(flights.size).toBe(0);
   for (const each of waiting) await each.toBe('closed');
   expect(started.map(({ signal }) => [signal.aborted, signal.reason])).toEqual([
@@ -159,7 +159,7 @@ it('abortAll ends every flight at once, even if the work ignores its signal', as
     [true, 'closed'],
   ]);
   started[0]?.land('ignored');
-  const again = join('a');
-  started[2]?.land('again');
-  expect(await again).toBe('again');
+  await expect(join('a')).rejects.toBe('closed');
+  await expect(join('a', AbortSignal.abort('early'))).rejects.toBe('early');
+  expect(started).toHaveLength(2);
 });

@@ -1,5 +1,6 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { FetchFunction, RobotsClientOptions } from '../../../src/index.ts';
+import type { CacheMessage, FetchFunction, RobotsClientOptions, RobotsStore } from '../../../src/index.ts';
 import { testClient } from '../../support/client.ts';
 
 const A = 'https://a.example/';
@@ -35,6 +36,53 @@ function unanswered(options: RobotsClientOptions = {}) {
   };
   return { ...testClient({ ...options, transport: { fetch } }), asked };
 }
+
+/** A client whose sites allow everything, with a store of a fleet. `calls` has its requests and the calls of its store. */
+function noted(options: RobotsClientOptions = {}) {
+  const calls: string[] = [];
+  const note =
+    <Value>(name: string, value: Value) =>
+    async (): Promise<Value> => {
+      calls.push(name);
+      return value;
+    };
+  const store: RobotsStore = {
+    get: note('get', undefined),
+    set: note('set', undefined),
+    delete: note('delete', undefined),
+    reserve: note('reserve', 0),
+    pause: note('pause', 0),
+  };
+  const fetch: FetchFunction = async (url) => {
+    calls.push(url);
+    return new Response('');
+  };
+  return { ...testClient({ ...options, store, transport: { fetch } }), calls };
+}
+
+describe('a closed client starts nothing', () => {
+  it('for a policy that was asked for right before', async () => {
+    const { client, calls } = noted();
+    const pending = expect(client.policy(A)).rejects.toMatchObject(CLOSED);
+    await client.close();
+    await pending;
+    expect(calls).toEqual([]);
+    expect(client.stats()).toMatchObject({ origins: 0, attempts: 0 });
+  });
+
+  it('for a question whose miss made a subscriber close it', async () => {
+    const { client, calls } = noted();
+    const closing: Promise<void>[] = [];
+    const onMessage = (message: unknown): void => {
+      if ((message as CacheMessage).event === 'miss') closing.push(client.close());
+    };
+    subscribe('canfetch:cache', onMessage);
+    onTestFinished(() => void unsubscribe('canfetch:cache', onMessage));
+    await expect(client.check(A)).rejects.toMatchObject(CLOSED);
+    await Promise.all(closing);
+    expect([closing.length, calls]).toEqual([1, []]);
+  });
+});
 
 describe('close after invalidate', () => {
   it('rejects the callers of a request in flight at once', async () => {
