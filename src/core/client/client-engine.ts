@@ -243,7 +243,10 @@ export class ClientEngine {
     this.assertOpen();
     const { value: pacer } = this.#pacer;
     if (pacer !== undefined) return pacer.acquire(decision, pace, signal);
-    return this.#pacer.load().then((pacer) => pacer.acquire(decision, pace, signal));
+    return this.#pacer.load().then((pacer) => {
+      this.assertOpen();
+      return pacer.acquire(decision, pace, signal);
+    });
   }
 
   /** The file that a decision rests on, while memory has it, or it was made for a purpose. */

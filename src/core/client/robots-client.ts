@@ -262,6 +262,7 @@ export class RobotsClient {
     const policy = await this.#policyOf(origin, options);
     // Another process of the fleet may have paused the origin.
     const pacer = await (this.#stored === undefined ? this.#pacer.pending : this.#pacer.load());
+    this[ENGINE].assertOpen();
     const pacing = await pacer?.pacingOf(origin, policy);
     return pacing === undefined ? policy : { ...policy, pacing };
   }
@@ -330,6 +331,7 @@ export class RobotsClient {
     const decision = await this.check(url, agent, options);
     if (decision.allowed) {
       const pacer = await this.#pacer.load();
+      this[ENGINE].assertOpen();
       return pacer.book(decision, pace, options.signal);
     }
     const { retryAt } = decision;
@@ -380,7 +382,11 @@ export class RobotsClient {
     const { value: pacer } = this.#pacer;
     if (pacer !== undefined) pacer.report(origin, retryAfter, now, status);
     // If the pacer cannot be loaded, the next call that needs it rejects with the same error.
-    else void this.#pacer.load().then((pacer) => pacer.report(origin, retryAfter, now, status), ignore);
+    else
+      void this.#pacer.load().then((pacer) => {
+        // The closed client may not have closed a store that the pacer has loaded since.
+        if (this.#closing === undefined) pacer.report(origin, retryAfter, now, status);
+      }, ignore);
   }
 
   /**

@@ -1,7 +1,8 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { CacheMessage, FetchFunction, RobotsClientOptions, RobotsStore } from '../../../src/index.ts';
 import { testClient } from '../../support/client.ts';
+import { settled } from './store-support.ts';
 
 const A = 'https://a.example/';
 const B = 'https://b.example/';
@@ -68,6 +69,28 @@ describe('a closed client starts nothing', () => {
     await pending;
     expect(calls).toEqual([]);
     expect(client.stats()).toMatchObject({ origins: 0, attempts: 0 });
+  });
+
+  it.each(['policy', 'reserve', 'acquirePermit'] as const)(
+    'for %s, called right before, that waits for the code of pacing only',
+    async (method) => {
+      const { client, calls } = noted({ overrides: { [A]: { text: 'User-agent: *\nCrawl-delay: 1\n' } } });
+      const decision = await client.check(A);
+      const pending = method === 'acquirePermit' ? client[method](decision) : client[method](A);
+      const closed = expect(pending).rejects.toMatchObject(CLOSED);
+      await client.close();
+      await closed;
+      expect(calls).toEqual([]);
+    },
+  );
+
+  it('for a pause that was reported before the code of pacing was loaded', async () => {
+    const { client, calls } = noted();
+    client.report(A, { reachable: true, retryAfter: '60' });
+    await client.close();
+    await vi.dynamicImportSettled();
+    await settled();
+    expect(calls).toEqual([]);
   });
 
   it('for a question whose miss made a subscriber close it', async () => {
