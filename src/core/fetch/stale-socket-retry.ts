@@ -30,6 +30,9 @@ interface Traffic {
   disconnected: number;
 }
 
+type SocketEvent = 'connected' | 'disconnected';
+type SocketListener = (event: SocketEvent, origin: URL) => void;
+
 /**
  * Sends requests with undici, and once more those that met a stale socket. It learns from the connection events of a
  * dispatcher which requests reused a socket. A dispatcher without such events, such as a proxy's, counts as never
@@ -38,21 +41,15 @@ interface Traffic {
 export class StaleSocketRetry {
   /** Origins with requests in flight. */
   readonly #traffic = new Map<string, Traffic>();
-  readonly #dispatchers: Dispatcher[] = [];
+  readonly #unwatch: (() => void)[] = [];
 
   watch(dispatcher: Dispatcher): void {
     // Any object with `dispatch` is accepted as a dispatcher, so it may have no events.
-    if (typeof dispatcher.on !== 'function') return;
-    this.#dispatchers.push(dispatcher);
-    dispatcher.on('connect', this.#connected);
-    dispatcher.on('disconnect', this.#disconnected);
+    if (typeof dispatcher.on === 'function') this.#unwatch.push(onSocketEvent(dispatcher, this.#count));
   }
 
   unwatch(): void {
-    for (const dispatcher of this.#dispatchers.splice(0)) {
-      dispatcher.off('connect', this.#connected);
-      dispatcher.off('disconnect', this.#disconnected);
-    }
+    for (const unwatch of this.#unwatch.splice(0)) unwatch();
   }
 
   /** Sends one request over `dispatcher`, whose `request()` is that of this package's undici. */
@@ -80,14 +77,41 @@ export class StaleSocketRetry {
     }
   }
 
-  readonly #connected = (origin: URL): void => {
-    const traffic = this.#traffic.get(origin.origin);
-    if (traffic !== undefined) traffic.connected++;
+  readonly #count = (event: SocketEvent, { origin }: URL): void => {
+    const traffic = this.#traffic.get(origin);
+    if (traffic !== undefined) traffic[event]++;
   };
+}
 
-  readonly #disconnected = (origin: URL): void => {
-    const traffic = this.#traffic.get(origin.origin);
-    if (traffic !== undefined) traffic.disconnected++;
+const watched = new WeakMap<
+  Dispatcher,
+  { readonly listeners: Set<SocketListener>; readonly end: () => void }
+>();
+
+/**
+ * Calls `listener` when a socket of `dispatcher` opens or closes, until the returned function is called. All callers
+ * share two listeners of a dispatcher: Node warns above ten of an event, and many clients may use one dispatcher.
+ */
+function onSocketEvent(dispatcher: Dispatcher, listener: SocketListener): () => void {
+  let known = watched.get(dispatcher);
+  if (known === undefined) {
+    const listeners = new Set<SocketListener>();
+    const connected = (origin: URL): void => listeners.forEach((each) => each('connected', origin));
+    const disconnected = (origin: URL): void => listeners.forEach((each) => each('disconnected', origin));
+    dispatcher.on('connect', connected);
+    dispatcher.on('disconnect', disconnected);
+    const end = (): void => {
+      watched.delete(dispatcher);
+      dispatcher.off('connect', connected);
+      dispatcher.off('disconnect', disconnected);
+    };
+    known = { listeners, end };
+    watched.set(dispatcher, known);
+  }
+  const { listeners, end } = known;
+  listeners.add(listener);
+  return () => {
+    if (listeners.delete(listener) && listeners.size === 0) end();
   };
 }
 

@@ -90,6 +90,22 @@ describe('a dispatcher', () => {
     expect(dispatcher.eventNames()).toEqual([]);
   });
 
+  it('has one listener of each event for all clients, until the last one ends', async () => {
+    const { dispatcher, sockets, emit, failing } = setUp();
+    const others = Array.from({ length: 11 }, () => new StaleSocketRetry());
+    for (const other of others) other.watch(dispatcher as unknown as Dispatcher);
+    const listeners = (): number[] => ['connect', 'disconnect'].map((name) => dispatcher.listenerCount(name));
+    expect(listeners()).toEqual([1, 1]);
+    for (const other of others) {
+      other.unwatch();
+      other.unwatch();
+    }
+    expect(listeners()).toEqual([1, 1]);
+    expect(await failing(() => emit('disconnect'))).toBe(2);
+    sockets.unwatch();
+    expect(listeners()).toEqual([0, 0]);
+  });
+
   it('without events counts as one that opens every socket', async () => {
     const sockets = new StaleSocketRetry();
     sockets.watch({ dispatch: () => true } as unknown as Dispatcher);
