@@ -174,7 +174,10 @@ export class Schedule {
     permit.sentBefore = -Infinity;
   }
 
-  /** Ends a permit. If its request has not started, its time is free again once no later one is booked. Returns whether it was held. */
+  /**
+   * Ends a permit. If its request has not started, its time is free again once no later one is booked. Returns whether it
+   * was held.
+   */
   release(permit: Permit): boolean {
     this.#ahead.delete(permit);
     permit.sentBefore = -Infinity;
