@@ -229,6 +229,9 @@ async function fillDecoded(
         error instanceof FetchFailure ? error : new FetchFailure(CONTENT_CODING, { cause: error }),
       );
     }
+  } finally {
+    // A decoder may have asked for more input already, and an iterator closes only after its pending read.
+    if (isNodeStream(body)) body.destroy();
   }
   if (network.failure !== undefined) bytes.broken(network.failure.error);
 }

@@ -1,4 +1,4 @@
-import { brotliCompressSync, createGzip, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
+import { brotliCompressSync, constants, createGzip, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import type { Outcome } from '../../../src/core/lifecycle/outcome.ts';
 import { runSteps } from '../../support/socket-steps.ts';
@@ -155,6 +155,35 @@ describe('content codings decoded here', () => {
     expect(await fetch(origin)).toMatchObject({ kind: 'success', truncated: true });
     await closed.happened;
   });
+
+  it.each([
+    ['gzip', 200, lines(LIMIT + 3_000)],
+    ['br', 200, lines(LIMIT + 3_000)],
+    ['br, gzip', 200, lines(LIMIT + 3_000)],
+    ['gzip', 403, '<p>Forbidden</p>'.repeat(1_300)],
+    ['br', 403, '<p>Forbidden</p>'.repeat(1_300)],
+  ])(
+    'releases a body in %s with the status %i whose decoder waits for more input',
+    async (coding, status, page) => {
+      const closed = occurrence();
+      const { origin } = await rawSite((socket) => {
+        socket.once('close', () => closed.happens());
+        socket.write(
+          `HTTP/1.1 ${status} Status\r\ncontent-type: text/html\r\ncontent-encoding: ${coding}\r\n`,
+        );
+        socket.write('content-length: 9999999\r\n\r\n');
+        // All of the page, but not the end of the stream.
+        const flush = { finishFlush: constants.Z_SYNC_FLUSH };
+        const brotli = { finishFlush: constants.BROTLI_OPERATION_FLUSH };
+        const inner = coding.startsWith('br') ? brotliCompressSync(page, brotli) : Buffer.from(page);
+        socket.write(coding.endsWith('gzip') ? gzipSync(inner, flush) : inner);
+      });
+      expect(await fetch(origin)).toMatchObject(
+        status === 200 ? { kind: 'success', truncated: true } : { kind: 'unavailable', status },
+      );
+      await closed.happened;
+    },
+  );
 
   it('takes little memory for a decompression bomb', async () => {
     const bomb = gzipSync(gzipSync(Buffer.alloc(200 << 20, '#'), { level: 1 }));
