@@ -8,6 +8,7 @@ import {
   invalid,
   yieldToEventLoop,
   optionTable,
+  orAborted,
   untilAborted,
 } from '../base/index.ts';
 import type { OriginMemory } from './origin-memory.ts';
@@ -23,7 +24,10 @@ export type RestoreRejection = Rejection | 'expired' | 'older';
 export interface RestoreOptions {
   /** Stops after the current line and rejects with the signal's reason. Restored lines stay. */
   readonly signal?: AbortSignal;
-  /** Called for each line that is not restored. Lines are 1-based. */
+  /**
+   * Called for each line that is not restored. Lines are 1-based. If it throws, or returns a promise that rejects, the
+   * call rejects; such a promise is awaited.
+   */
   readonly onRejected?: (rejection: {
     readonly line: number;
     readonly reason: RestoreRejection;
@@ -113,7 +117,13 @@ export async function readSnapshot(
     evicted += more ?? 0;
     return more !== undefined;
   };
-  const reader = new SnapshotReader({ codec, profileOf, now: () => clock.now(), keep, onRejected });
+  const reader = new SnapshotReader({
+    codec,
+    profileOf,
+    now: () => clock.now(),
+    keep,
+    onRejected: onRejected && ((rejection) => orAborted(Promise.resolve(onRejected(rejection)), ending)),
+  });
   let length = 0;
   for await (const text of givenLines(lines, ending)) {
     for (const line of String(text).replace(/\n$/, '').split('\n')) {
@@ -187,17 +197,17 @@ export class SnapshotReader {
     return { kept, rejected, reasons: this.#reasons, missing };
   }
 
-  /** Reads a line. Rejects as {@link SnapshotTarget.keep} does. */
+  /** Reads a line. Rejects as `keep` and `onRejected` of the target do. */
   async read(line: string): Promise<void> {
     const number = ++this.#lines;
     if (line === '' || this.#readHeader(line)) return;
     const { codec, profileOf, now, keep } = this.#target;
     const { record, rejected, origin } = { origin: undefined, ...codec.decode(line, now()) };
-    if (record === undefined) this.#reject(number, rejected ?? 'damaged', origin);
+    if (record === undefined) await this.#reject(number, rejected ?? 'damaged', origin);
     else if (isExpired(record, profileOf(record.origin), now())) {
-      this.#reject(number, 'expired', record.origin);
+      await this.#reject(number, 'expired', record.origin);
     } else if (await keep(record)) this.#kept++;
-    else this.#reject(number, 'older', record.origin);
+    else await this.#reject(number, 'older', record.origin);
   }
 
   /** Snapshots may be concatenated, so there may be several headers. */
@@ -207,10 +217,10 @@ export class SnapshotReader {
     return origins !== undefined;
   }
 
-  #reject(line: number, reason: RestoreRejection, origin: string | undefined): void {
+  async #reject(line: number, reason: RestoreRejection, origin: string | undefined): Promise<void> {
     this.#rejected++;
     this.#reasons[reason] = (this.#reasons[reason] ?? 0) + 1;
-    this.#target.onRejected?.({ line, reason, ...omitUndefined({ origin }) });
+    await this.#target.onRejected?.({ line, reason, ...omitUndefined({ origin }) });
   }
 }
 

@@ -5,6 +5,7 @@ import {
   invalid,
   mapConcurrent,
   optionTable,
+  orAborted,
   RobotsInvalidUrlError,
 } from '../base/index.ts';
 import { DistinctOrigins, originOf } from '../url/index.ts';
@@ -13,7 +14,10 @@ import type { OriginState } from '../lifecycle/index.ts';
 export interface PrefetchOptions {
   /** Stops, and rejects with the reason of the signal. */
   readonly signal?: AbortSignal;
-  /** Called after each origin. `total` grows while URLs are still being read. */
+  /**
+   * Called after each origin. `total` grows while URLs are still being read. If it throws, or returns a promise that
+   * rejects, the call rejects; such a promise is awaited.
+   */
   readonly onProgress?: (progress: {
     readonly done: number;
     readonly total: number;
@@ -69,7 +73,8 @@ export async function prefetch(
   for await (const { origin, state } of asked) {
     states[state] = (states[state] ?? 0) + 1;
     done++;
-    onProgress?.({ done, total: origins.count, origin });
+    if (onProgress === undefined) continue;
+    await orAborted(Promise.resolve(onProgress({ done, total: origins.count, origin })), ending);
   }
   return { origins: origins.count, states, invalid, invalidCount };
 }

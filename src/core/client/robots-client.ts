@@ -421,7 +421,7 @@ export class RobotsClient {
    *
    * @param lines Whole lines, with or without line ends, such as `readline` gives; or the whole text.
    * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`), RobotsClosedError (`ERR_ROBOTS_CLOSED`), the
-   * reason of an aborted signal, or what the lines throw.
+   * reason of an aborted signal, or what the lines or `onRejected` throw.
    *
    * @example
    * ```ts

@@ -234,6 +234,32 @@ describe('the header of a snapshot', () => {
 });
 
 describe('restore', () => {
+  it('rejects with what onRejected throws, or rejects with', async () => {
+    const failure = new Error('no disk');
+    const lines: number[] = [];
+    const throwing = ({ line }: { readonly line: number }): void => {
+      lines.push(line);
+      if (line === 2) throw failure;
+    };
+    const { robots } = client();
+    const damaged = ['1\n', '2\n', '3\n'];
+    await expect(robots.restore(damaged, { onRejected: throwing })).rejects.toBe(failure);
+    const rejecting = async (rejection: { readonly line: number }): Promise<void> => throwing(rejection);
+    await expect(robots.restore(damaged, { onRejected: rejecting })).rejects.toBe(failure);
+    expect(lines).toEqual([1, 2, 1, 2]);
+  });
+
+  it('ends with its signal while it waits for onRejected', async () => {
+    const leaving = new AbortController();
+    const reason = new Error('enough');
+    const onRejected = async (): Promise<void> => {
+      setImmediate(() => leaving.abort(reason));
+      await new Promise(() => undefined);
+    };
+    const { robots } = client();
+    await expect(robots.restore(['1\n'], { onRejected, signal: leaving.signal })).rejects.toBe(reason);
+  });
+
   it('keeps a later site signal', async () => {
     const lines = await aSnapshot([A]);
     const { robots, clock } = client();
