@@ -1,4 +1,5 @@
 import { onAbort } from './abort.ts';
+import { TimeSlice } from './time-slice.ts';
 
 export interface MapOptions {
   /** The most items in work and results not yet taken, together. */
@@ -38,14 +39,16 @@ export async function* mapConcurrent<Item, Result>(
   }
 }
 
-/** Each item as a batch of its own. */
+/** Each item as a batch of its own. A list whose items need no I/O is read in slices of time. */
 function oneByOne<Item>(items: Iterable<Item> | AsyncIterable<Item>): AsyncIterable<readonly Item[]> {
   const iterator = Symbol.asyncIterator in items ? items[Symbol.asyncIterator]() : items[Symbol.iterator]();
+  const slice = new TimeSlice();
   // Not a generator: its `return()` would wait until the reading in progress has ended.
   return {
     [Symbol.asyncIterator]: () => ({
       async next() {
         const next = await iterator.next();
+        if (slice.isOver) await slice.yield();
         return next.done === true ? { done: true, value: undefined } : { done: false, value: [next.value] };
       },
       async return() {

@@ -11,10 +11,10 @@ const TIME_SLICE_MS = 10;
 
 /** Divides a long loop, so that other work of the event loop runs. */
 export class TimeSlice {
-  readonly #signal: AbortSignal;
+  readonly #signal: AbortSignal | undefined;
   #endsAt = performance.now() + TIME_SLICE_MS;
 
-  constructor(signal: AbortSignal) {
+  constructor(signal?: AbortSignal) {
     this.#signal = signal;
   }
 
@@ -26,7 +26,7 @@ export class TimeSlice {
   /** Lets other requests run. Throws the reason of the signal when it is aborted. */
   async yield(): Promise<void> {
     await yieldToEventLoop();
-    this.#signal.throwIfAborted();
+    this.#signal?.throwIfAborted();
     this.#endsAt = performance.now() + TIME_SLICE_MS;
   }
 }

@@ -29,8 +29,10 @@ async function collect<Item>(items: AsyncIterable<Item>, into: Item[] = []): Pro
   return into;
 }
 
-/** Long enough for everything that needs no more than microtasks. */
-const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+/** Long enough for everything that needs no more than microtasks, and the end of a slice of time. */
+async function settled(): Promise<void> {
+  for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve));
+}
 
 describe.each([true, false])('mapConcurrent, ordered %s', (ordered) => {
   it('yields every result once, in order if asked, with bounded work, for any order of completion', async () => {
@@ -138,6 +140,22 @@ describe.each([true, false])('mapConcurrent, ordered %s', (ordered) => {
     expect(released).toBe(true);
     const aborted = { concurrency: 2, ordered, signal: AbortSignal.abort(reason) };
     await expect(collect(mapConcurrent(stuck, aborted, () => Promise.resolve()))).rejects.toBe(reason);
+  });
+
+  it.each([
+    ['without work', () => undefined],
+    ['whose work is done', () => Promise.resolve()],
+  ])('gives other work a turn while it reads a list of items %s', async (_what, work) => {
+    const stop = new AbortController();
+    const reason = new Error('left');
+    let read = 0;
+    function* list(): Generator<number> {
+      while (read < 500_000) yield read++;
+    }
+    setImmediate(() => stop.abort(reason));
+    const all = collect(mapConcurrent(list(), { concurrency: 2, ordered, signal: stop.signal }, work));
+    await expect(all).rejects.toBe(reason);
+    expect(read).toBeLessThan(500_000);
   });
 
   it('skips items without work, and yields nothing for an empty source', async () => {
