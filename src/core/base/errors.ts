@@ -106,7 +106,16 @@ export class RobotsAddressRefusedError extends RobotsError {
 
 /** Quotes and truncates a value from outside, so that a message stays one readable line. */
 export function quote(value: unknown): string {
-  return JSON.stringify(truncate(typeof value === 'string' ? value : String(value), 200));
+  return JSON.stringify(truncate(textOf(value), 200));
+}
+
+/** The text of a value from outside. Anything may be given or thrown, also an object that has no text. */
+export function textOf(value: unknown): string {
+  try {
+    return String(value);
+  } catch {
+    return typeof value;
+  }
 }
 
 /** Longer than any real chain of wrappers. The limit also ends a circular chain. */

@@ -1,3 +1,5 @@
+import { textOf } from './errors.ts';
+
 const warned = new Set<string>();
 
 /** Warns the process, or the console of a platform without `process.emitWarning`. */
@@ -42,13 +44,4 @@ function warnOfListener(name: string, error: unknown): void {
     'CANFETCH_LISTENER_FAILED',
     error instanceof Error ? textOf(error.stack) : undefined,
   );
-}
-
-/** Anything may be thrown, also what has no text. */
-function textOf(value: unknown): string {
-  try {
-    return String(value);
-  } catch {
-    return typeof value;
-  }
 }

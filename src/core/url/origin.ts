@@ -1,4 +1,4 @@
-import { RobotsInvalidUrlError, truncate } from '../base/index.ts';
+import { RobotsInvalidUrlError, textOf, truncate } from '../base/index.ts';
 import { encoder, readSerialised, type SerialisedUrl, urlBytes } from './serialised-url.ts';
 
 /**
@@ -52,12 +52,12 @@ export class LocatedUrl implements SerialisedUrl {
     // Before it is parsed, which takes time by its length.
     if (typeof input === 'string' && input.length > MAX_URL_BYTES) throw tooLong(input);
     try {
-      url = typeof input === 'string' ? new URL(input) : new URL(input.href);
+      url = new URL(typeof input === 'string' ? input : input.href);
     } catch (cause) {
-      throw new RobotsInvalidUrlError(String(input), { cause });
+      throw new RobotsInvalidUrlError(textOf(input), { cause });
     }
     if (url.protocol !== 'http:' && url.protocol !== 'https:' && url.protocol !== 'ftp:') {
-      throw new RobotsInvalidUrlError(String(input));
+      throw new RobotsInvalidUrlError(textOf(input));
     }
     const href = removeDotSegments(url.href);
     if (href.length > MAX_URL_BYTES) throw tooLong(href);

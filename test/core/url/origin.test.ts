@@ -82,6 +82,20 @@ describe('origin of a URL', () => {
   });
 });
 
+describe('what is no URL', () => {
+  it.each([
+    ['undefined', undefined],
+    ['5', 5],
+    ['Symbol(x)', Symbol('x')],
+    ['object', Object.create(null)],
+    ['object', Object.assign(Object.create(null), { href: 'mailto:a@example.com' })],
+  ])('is refused with its text, or its type if it has none: %s', (input, value) => {
+    expect(() => Reflect.apply(originOf, undefined, [value])).toThrow(
+      expect.objectContaining({ code: 'ERR_ROBOTS_INVALID_URL', input }),
+    );
+  });
+});
+
 describe('a URL of more than 65,536 bytes', () => {
   const base = 'https://example.com/';
   const filled = (length: number, tail = ''): string =>
