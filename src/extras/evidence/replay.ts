@@ -166,10 +166,21 @@ export interface ReplayedLine {
 /** The bytes of each digest. Many origins have the same file. Several replays may share them. */
 export type Bodies = Map<string, Uint8Array>;
 
-/** A run, as far as the file has it. */
-interface ReplayedRun {
-  readonly state: ReplayState;
+/** What the file has of a run. */
+export interface RunPart {
+  readonly run: string;
+  /** The line that begins it, and its time. */
+  readonly line: number;
+  readonly at: number;
+  /** The number of its first entry. */
+  readonly from: number;
   /** The number that the next entry should have. */
+  readonly next: number;
+  readonly hasEnded: boolean;
+}
+
+interface ReplayedRun extends RunPart {
+  readonly state: ReplayState;
   next: number;
   lines: LinesDigest;
   hasEnded: boolean;
@@ -219,7 +230,7 @@ export class Replay {
    * @throws RobotsEvidenceError (`ERR_ROBOTS_EVIDENCE`)
    */
   take({ entry, text, line }: ReadLine): ReplayedLine | undefined {
-    if (entry.type === 'run') this.#begin(entry);
+    if (entry.type === 'run') this.#begin(entry, line);
     const run = entry.run === undefined ? undefined : this.#runs.get(entry.run);
     if (run === undefined && this.#counts.runs === 0) {
       throw new RobotsEvidenceError(
@@ -237,17 +248,22 @@ export class Replay {
     return { entry, line, again, isSelected };
   }
 
+  /** The runs in the file. Rotated files have a part of a run each. */
+  get runs(): readonly RunPart[] {
+    return [...this.#runs.values()];
+  }
+
   report(): ReplayReport {
-    const runs = [...this.#runs.values()];
     return {
       entries: this.#line,
-      unfinished: runs.filter(({ hasEnded }) => !hasEnded).length,
+      unfinished: this.runs.filter(({ hasEnded }) => !hasEnded).length,
       ...this.#counts,
     };
   }
 
-  #begin(entry: RunEntry): void {
-    const known = this.#runs.get(entry.run);
+  #begin(entry: RunEntry, line: number): void {
+    const { run, at, from = 0 } = entry;
+    const known = this.#runs.get(run);
     // Files may have been joined: the next one continues the run.
     if (known !== undefined) {
       known.lines = new LinesDigest();
@@ -257,7 +273,8 @@ export class Replay {
     this.#counts.runs++;
     const bodyOf: BodyOf = (sha256) => (sha256 === undefined ? undefined : this.#bodies.get(sha256));
     const state = new ReplayState(entry, bodyOf, this.#other);
-    this.#runs.set(entry.run, { state, next: entry.from ?? 0, lines: new LinesDigest(), hasEnded: false });
+    const part = { run, line, at, from, next: from, hasEnded: false };
+    this.#runs.set(run, { ...part, state, lines: new LinesDigest() });
   }
 
   /** Checks the number of an entry, and at the end of a run the digest of its lines. */

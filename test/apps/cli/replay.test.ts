@@ -106,6 +106,85 @@ describe('replay', () => {
     expect([code, stdout]).toEqual([0, expect.stringContaining('4 decisions of 1 run: all as recorded')]);
   });
 
+  describe('of a run that was rotated over three files', () => {
+    let parts: string[];
+    beforeAll(async () => {
+      const path = join(folder, 'three.ndjson');
+      const evidence = await evidenceFile(path);
+      const client = new RobotsClient({
+        agent: 'ExampleBot/1.0',
+        clock: { now: () => START },
+        evidence,
+        transport: { fetch: async () => new Response(FORBIDS) },
+      });
+      const rotate = (name: string): string => {
+        evidence.reopen();
+        renameSync(path, `${path}.${name}`);
+        evidence.reopen();
+        return `${path}.${name}`;
+      };
+      await client.check('https://a.example/private');
+      const first = rotate('1');
+      await client.check('https://b.example/page');
+      const second = rotate('2');
+      await client.check('https://a.example/page');
+      await client.close();
+      await evidence.close();
+      parts = [first, second, path];
+    });
+
+    /** The report of some of the files, read as several and as one. */
+    const bothWays = async (...which: readonly number[]): Promise<unknown[]> => {
+      const files = which.map((index) => parts[index] ?? '');
+      const oneLog = files.map((path) => readFileSync(path, 'utf8')).sort(byFirstNumber);
+      const several = await cli(['replay', '--json', ...files]);
+      const joined = await cli(['replay', '--json', '-'], { stdin: oneLog.join('') });
+      const [ours, theirs] = [several, joined].map(({ code, stdout }) => ({
+        code,
+        report: records(stdout).at(-1),
+      }));
+      return [ours, theirs];
+    };
+    const firstNumber = (text: string): number => Number(/"from":(\d+)/.exec(text)?.[1] ?? 0);
+    const byFirstNumber = (one: string, other: string): number => firstNumber(one) - firstNumber(other);
+
+    it('counts one run, in whatever order the files are named', async () => {
+      for (const order of [
+        [0, 1, 2],
+        [2, 1, 0],
+      ]) {
+        const [several, joined] = await bothWays(...order);
+        expect(several).toEqual(joined);
+        expect(several).toMatchObject({
+          code: 0,
+          report: { runs: 1, unfinished: 0, decisions: 3, faults: 0 },
+        });
+      }
+    });
+
+    it('says that lines are missing when a file in between is, and where', async () => {
+      const [several, joined] = await bothWays(0, 2);
+      expect(several).toEqual(joined);
+      expect(several).toMatchObject({ code: 1, report: { runs: 1, decisions: 2, faults: 1 } });
+      const [first = '', , last = ''] = parts;
+      expect((await cli(['replay', last, first])).stdout).toMatch(
+        /^DOES NOT FIT {2}\S*three\.ndjson, line 1, .*\n {2}lines are missing before it\n2 decisions of 1 run: .*; 1 entry does not fit\n$/,
+      );
+    });
+
+    it('says that a run has no end when its last file has none', async () => {
+      expect(await bothWays(0, 1)).toMatchObject([{ code: 0, report: { unfinished: 0 } }, {}]);
+      const cut = join(folder, 'without-end.ndjson');
+      const [first = '', second = ''] = parts;
+      writeFileSync(cut, readFileSync(second, 'utf8').replace(/\{"type":"end".*\n/, ''));
+      const { code, stdout } = await cli(['replay', cut, first]);
+      expect([code, stdout]).toEqual([
+        0,
+        expect.stringMatching(/^2 decisions of 1 run: .*; 1 run without an end/),
+      ]);
+    });
+  });
+
   it('lists a doctored decision with both reasons', async () => {
     const path = doctored(
       '"allowed":true,"state":"rules","reason":"no-rule"',

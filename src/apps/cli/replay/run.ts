@@ -3,6 +3,7 @@ import {
   Replay,
   type ReplayDifference,
   type ReplayReport,
+  type RunPart,
 } from '../../../extras/evidence/replay.ts';
 import { isRobotsError, omitUndefined, quoted } from '../../../core/base/index.ts';
 import { locate, type LocatedUrl, originOf } from '../../../core/url/index.ts';
@@ -170,13 +171,36 @@ class Listing {
   async finish(bodies: Bodies): Promise<ExitCode> {
     // A file that was started by a rotation may be empty still.
     const [first] = this.sources;
-    if (first !== undefined && this.#total().entries === 0)
+    const total = this.#total();
+    if (first !== undefined && total.entries === 0)
       throw new UsageError(`Expected evidence, got an empty file: ${quoted(first.name)}`);
+    const joined = this.#joinRuns(total);
     await this.flush();
-    const last = this.#view.finish(this.#total(), bodies);
+    const last = this.#view.finish(joined, bodies);
     if (last.length > 0) await this.#output.write(last);
     await this.#output.release();
     return this.#view.isNegative ? exitCode.negative : exitCode.success;
+  }
+
+  /**
+   * A run that was rotated over several files is one, and its last part tells whether it ended. Lines are missing where two
+   * parts do not meet. Only now all parts are known: a later file may have been read first.
+   */
+  #joinRuns(total: ReplayReport): ReplayReport {
+    const parts = this.sources.flatMap(({ name, replay }) => replay.runs.map((part) => ({ name, part })));
+    parts.sort((one, other) => one.part.from - other.part.from);
+    const runs = new Map<string, RunPart>();
+    let { faults } = total;
+    for (const { name, part } of parts) {
+      const { run, line, at, from } = part;
+      if ((runs.get(run)?.next ?? from) !== from) {
+        faults++;
+        this.differs(name, { kind: 'entry', line, at, fault: 'missing-lines' });
+      }
+      runs.set(run, part);
+    }
+    const unfinished = [...runs.values()].filter(({ hasEnded }) => !hasEnded).length;
+    return { ...total, runs: runs.size, unfinished, faults };
   }
 
   clearProgress(): void {
