@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -337,6 +338,33 @@ describe('replay --versions and --body', () => {
   ])('refuses the digest %s', async (digest, message) => {
     const { code, stderr } = await cli(['replay', '--body', digest, file]);
     expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
+  });
+});
+
+describe('a view of a log from which a line was removed', () => {
+  const FAULT = /^DOES NOT FIT {2}.*line 3.*\n {2}lines are missing before it$/m;
+  let cut: string;
+  beforeAll(() => {
+    cut = join(folder, 'without-decision.ndjson');
+    const lines = readFileSync(file, 'utf8').split('\n');
+    writeFileSync(cut, lines.filter((_, index) => index !== 2).join('\n'));
+  });
+
+  it.each([
+    ['the decisions about the page of that line', ['--url', 'https://a.example/private'], '1 decision\n'],
+    ['the versions', ['--versions'], 'https://a.example'],
+  ])('lists %s, and says that lines are missing', async (_, argv, shown) => {
+    const { code, stdout } = await cli(['replay', ...argv, cut]);
+    expect([code, stdout]).toEqual([1, expect.stringMatching(FAULT)]);
+    expect(stdout).toContain(shown);
+    const { stdout: json } = await cli(['replay', '--json', ...argv, cut]);
+    expect(records(json)[0]).toMatchObject({ file: cut, kind: 'entry', line: 3, fault: 'missing-lines' });
+  });
+
+  it('writes the bytes of a version alone, and says so on standard error', async () => {
+    const digest = createHash('sha256').update(FORBIDS).digest('hex');
+    const { code, stdout, stderr } = await cli(['replay', '--body', digest, cut]);
+    expect([code, stdout, stderr]).toEqual([1, FORBIDS, expect.stringMatching(FAULT)]);
   });
 });
 

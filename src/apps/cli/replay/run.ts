@@ -78,7 +78,7 @@ function readView(given: ParsedArguments, session: Session): View {
         `Expected --body to be a SHA-256 in hex, or 8 digits of it at least, got ${quoted(digest)}`,
       );
     }
-    return new BodyView(digest);
+    return new BodyView(style, digest);
   }
   if (switches.has('versions')) return new VersionsView(style, readOrigin(given));
   if (switches.has('conduct')) return new ConductView(style);
@@ -154,7 +154,12 @@ class Listing {
   }
 
   differs(...difference: Parameters<NonNullable<View['differs']>>): void {
-    this.#waiting += this.#view.differs?.(...difference) ?? '';
+    const text = this.#view.differs?.(...difference) ?? '';
+    if (this.#view.isRaw !== true) this.#waiting += text;
+    else if (text !== '') {
+      this.#progress.clear();
+      this.#session.stderr.write(text);
+    }
   }
 
   /** Writes what waits. Resolves when the output has room for more. */

@@ -23,6 +23,8 @@ import { UrlHistory, decisionText } from './url-history.ts';
 export interface View {
   /** Whether something is wrong: exit code 1. */
   readonly isNegative: boolean;
+  /** Whether its output is bytes of a site, which nothing else may be among: what differs is told on standard error. */
+  readonly isRaw?: boolean;
   differs?(file: string, difference: ReplayDifference): string;
   took?(file: string, line: ReplayedLine): string;
   finish(report: ReplayReport, bodies: Bodies): string | Uint8Array;
@@ -52,9 +54,7 @@ export class DifferencesView implements View {
     const { kind } = difference;
     if (kind === 'decision' && !this.#listsAll && !flips(difference.recorded, difference.replayed)) return '';
     this.isNegative = true;
-    return this.#style.isJson
-      ? jsonLine<ReplayLine>({ file, ...difference })
-      : differenceText(file, difference, this.#style.colours);
+    return differenceLine(file, difference, this.#style);
   }
 
   finish(report: ReplayReport): string {
@@ -64,20 +64,34 @@ export class DifferencesView implements View {
   }
 }
 
-/** What was decided about a page, and what became of it. */
-export class UrlHistoryView implements View {
-  readonly #style: Style;
-  readonly #history: UrlHistory;
+/** A view of entries, which lists what does not fit: what it shows may be among the missing entries. */
+class EntriesView {
+  protected readonly style: Style;
   isNegative = false;
 
+  constructor(style: Style) {
+    this.style = style;
+  }
+
+  differs(file: string, difference: ReplayDifference): string {
+    if (difference.kind === 'decision') return '';
+    this.isNegative = true;
+    return differenceLine(file, difference, this.style);
+  }
+}
+
+/** What was decided about a page, and what became of it. */
+export class UrlHistoryView extends EntriesView implements View {
+  readonly #history: UrlHistory;
+
   constructor(style: Style, url: LocatedUrl) {
-    this.#style = style;
+    super(style);
     this.#history = new UrlHistory(url);
   }
 
-  differs(): string {
+  override differs(file: string, difference: ReplayDifference): string {
     this.isNegative = true;
-    return '';
+    return super.differs(file, difference);
   }
 
   took(file: string, line: ReplayedLine): string {
@@ -86,21 +100,19 @@ export class UrlHistoryView implements View {
   }
 
   finish(_report: ReplayReport, bodies: Bodies): string {
-    const { isJson, colours } = this.#style;
+    const { isJson, colours } = this.style;
     return isJson ? this.#history.json() : this.#history.text(bodies, colours);
   }
 }
 
 /** The versions of the files. */
-export class VersionsView implements View {
-  readonly #style: Style;
+export class VersionsView extends EntriesView implements View {
   readonly #versions: FileVersion[] = [];
   readonly #latest = new Map<string, FileVersion>();
   readonly #origin: string | undefined;
-  readonly isNegative: boolean = false;
 
   constructor(style: Style, origin: string | undefined) {
-    this.#style = style;
+    super(style);
     this.#origin = origin;
   }
 
@@ -130,7 +142,7 @@ export class VersionsView implements View {
   finish(_report: ReplayReport, bodies: Bodies): string {
     return this.#versions
       .map((version) =>
-        this.#style.isJson
+        this.style.isJson
           ? jsonLine<FileVersionLine>({ kind: 'version', ...version })
           : versionText(version, bodies),
       )
@@ -139,12 +151,13 @@ export class VersionsView implements View {
 }
 
 /** The bytes of one version. */
-export class BodyView implements View {
+export class BodyView extends EntriesView implements View {
+  readonly isRaw = true;
   readonly #digest: string;
-  readonly isNegative: boolean = false;
 
   /** @param digest SHA-256 in hex, or its beginning. */
-  constructor(digest: string) {
+  constructor(style: Style, digest: string) {
+    super(style);
     this.#digest = digest;
   }
 
@@ -160,30 +173,11 @@ export class BodyView implements View {
 }
 
 /** Requests that were sent too early. */
-export class ConductView implements View {
-  readonly #style: Style;
+export class ConductView extends EntriesView implements View {
   /** Rotated files of a run have one. */
   readonly #byRun = new Map<string, Conduct>();
   readonly #byFile = new Map<string, Conduct>();
   #early = 0;
-  #hasFaults = false;
-
-  constructor(style: Style) {
-    this.#style = style;
-  }
-
-  get isNegative(): boolean {
-    return this.#early > 0 || this.#hasFaults;
-  }
-
-  /** Requests may be among the missing entries. */
-  differs(file: string, difference: ReplayDifference): string {
-    if (difference.kind === 'decision') return '';
-    this.#hasFaults = true;
-    return this.#style.isJson
-      ? jsonLine<ReplayLine>({ file, ...difference })
-      : differenceText(file, difference, this.#style.colours);
-  }
 
   took(file: string, line: ReplayedLine): string {
     return this.#conductOf(file, line.entry.run)
@@ -196,7 +190,7 @@ export class ConductView implements View {
     let requests = 0;
     for (const conduct of new Set(this.#byRun.values())) requests += conduct.requests;
     const early = this.#early;
-    if (this.#style.isJson) return jsonLine<ConductReportLine>({ kind: 'conduct', requests, early });
+    if (this.style.isJson) return jsonLine<ConductReportLine>({ kind: 'conduct', requests, early });
     return `${count(requests, 'request')}: ${early === 0 ? 'none too early' : `${early.toLocaleString('en')} too early`}\n`;
   }
 
@@ -212,9 +206,10 @@ export class ConductView implements View {
 
   #line(early: EarlyStart): string {
     this.#early++;
-    return this.#style.isJson
+    this.isNegative = true;
+    return this.style.isJson
       ? jsonLine<EarlyStartLine>({ kind: 'early', ...early })
-      : earlyText(early, this.#style.colours);
+      : earlyText(early, this.style.colours);
   }
 }
 
@@ -230,6 +225,10 @@ const FAULTS: Readonly<Record<Extract<ReplayDifference, { kind: 'entry' }>['faul
 };
 
 /** A decision that differs, or an entry that does not fit. */
+function differenceLine(file: string, difference: ReplayDifference, { isJson, colours }: Style): string {
+  return isJson ? jsonLine<ReplayLine>({ file, ...difference }) : differenceText(file, difference, colours);
+}
+
 function differenceText(file: string, difference: ReplayDifference, colours: Palette): string {
   const where = `${printable(file)}, line ${difference.line}, ${instant(difference.at)}`;
   if (difference.kind === 'entry') {
