@@ -2,9 +2,12 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { guardFetch, RobotsClient } from '../../../src/index.ts';
 import { evidenceFile } from '../../../src/extras/evidence/index.ts';
+import { EvidenceSource } from '../../../src/apps/cli/replay/evidence-source.ts';
+import { Replay } from '../../../src/extras/evidence/replay.ts';
 import { HOUR, START } from '../../support/client.ts';
 import { type Site, startSite } from '../../support/site.ts';
 import { startService } from '../serve/service.ts';
@@ -228,6 +231,17 @@ describe('replay', () => {
     expect(code).toBe(2);
     expect(stderr).toMatch(message);
     expect(stderr).toContain(path().split('/').at(-1));
+  });
+
+  it('refuses a line that is too long, and does not end quietly before it', async () => {
+    const [run = ''] = readFileSync(file, 'utf8').split('\n');
+    const stream = Readable.from([`${run}\n`, 'z'.repeat(2_000), 'z\n', `${run}\n`]);
+    const source = new EvidenceSource('long.ndjson', stream, new Replay({}), 1_000);
+    await source.fill();
+    expect(source.take()).toMatchObject({ entry: { type: 'run' } });
+    await expect(source.fill()).rejects.toMatchObject({
+      message: 'long.ndjson: Expected lines of up to 1000 characters, got a longer one',
+    });
   });
 
   it('lists what flips under another agent, and every change with --all', async () => {

@@ -14,6 +14,7 @@ export class EvidenceSource {
   readonly #chunks: AsyncIterator<string | Uint8Array>;
   readonly #position: ListPosition;
   readonly #decoder = new TextDecoder();
+  readonly #maxLineLength: number;
   #lines: readonly string[] = [];
   #next = 0;
   #rest = '';
@@ -21,7 +22,8 @@ export class EvidenceSource {
   #hasEnded = false;
   #head: ReadLine | undefined;
 
-  constructor(name: string, stream: Readable, replay: Replay) {
+  constructor(name: string, stream: Readable, replay: Replay, maxLineLength: number = MAX_LINE_LENGTH) {
+    this.#maxLineLength = maxLineLength;
     this.name = name;
     this.replay = replay;
     this.#chunks = stream[Symbol.asyncIterator]();
@@ -38,7 +40,11 @@ export class EvidenceSource {
     return this.#head !== undefined || this.#next < this.#lines.length || this.#hasEnded;
   }
 
-  /** Reads until {@link isReady}. */
+  /**
+   * Reads until {@link isReady}.
+   *
+   * @throws UsageError for a line that is too long to be evidence.
+   */
   async fill(): Promise<void> {
     while (!this.isReady) {
       const { done, value } = await this.#chunks.next();
@@ -89,12 +95,16 @@ export class EvidenceSource {
       this.#rest + (typeof chunk === 'string' ? chunk : this.#decoder.decode(chunk, { stream: true }));
     const lines = text.split('\n');
     this.#rest = lines.pop() ?? '';
-    if (this.#rest.length > MAX_LINE_LENGTH) this.#end();
+    if (this.#rest.length > this.#maxLineLength) {
+      throw new UsageError(
+        `${printable(this.name)}: Expected lines of up to ${this.#maxLineLength} characters, got a longer one`,
+      );
+    }
     this.#lines = lines;
     this.#next = 0;
   }
 
-  /** The rest is a truncated line, or one without a newline. */
+  /** The rest is a line without a newline. */
   #end(): void {
     this.#hasEnded = true;
     const rest = this.#rest + this.#decoder.decode();
