@@ -91,9 +91,10 @@ export class EvidenceSource {
   #add(chunk: string | Uint8Array): void {
     this.#bytes += chunk.length;
     this.#position.reach({ input: '', end: this.#bytes });
-    const text =
-      this.#rest + (typeof chunk === 'string' ? chunk : this.#decoder.decode(chunk, { stream: true }));
+    const text = typeof chunk === 'string' ? chunk : this.#decoder.decode(chunk, { stream: true });
     const lines = text.split('\n');
+    // Only what is new is searched: a long line comes in many chunks.
+    lines[0] = this.#rest + (lines[0] ?? '');
     this.#rest = lines.pop() ?? '';
     if (this.#rest.length > this.#maxLineLength) {
       throw new UsageError(
