@@ -99,7 +99,8 @@ export interface ReplayReport {
  * time. A difference shows that lines were changed or lost, or that another version of canfetch decides otherwise. Memory
  * grows with origins and files, not with decisions.
  *
- * @param lines The lines of one file, without their ends. Replay several files one by one.
+ * @param lines The lines of one file, without their ends. Replay several files one by one. An incomplete last line, as a
+ *   crash leaves it, is skipped.
  * @throws RobotsEvidenceError (`ERR_ROBOTS_EVIDENCE`) for a line that is no evidence, or bytes that do not have their
  *   digest; RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`).
  *
@@ -118,9 +119,29 @@ export async function replay(
   options: ReplayOptions = {},
 ): Promise<ReplayReport> {
   const running = new Replay(options);
-  if (Symbol.iterator in lines) for (const line of lines) running.take(running.read(line));
-  else for await (const line of lines) running.take(running.read(line));
+  let last: string | undefined;
+  const take = (next?: string): void => {
+    if (last !== undefined && (next !== undefined || !isTorn(last))) running.take(running.read(last));
+    last = next;
+  };
+  if (Symbol.iterator in lines) for (const line of lines) take(line);
+  else for await (const line of lines) take(line);
+  take();
   return running.report();
+}
+
+/** How every line begins. */
+const START = '{"type":"';
+
+/** Whether a last line is the beginning of one: its writer was killed, or still writes it. The next writer removes it. */
+export function isTorn(text: string): boolean {
+  if (!START.startsWith(text.slice(0, START.length))) return false;
+  try {
+    JSON.parse(text);
+    return false;
+  } catch {
+    return true;
+  }
 }
 
 const instant = predicate('epoch milliseconds, a Date, or an ISO 8601 date', (value) =>

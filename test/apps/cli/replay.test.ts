@@ -222,7 +222,13 @@ describe('replay', () => {
       () => doctored('Disallow: /private', 'Disallow: /privatf'),
       /line 2.*digest/,
     ],
-    ['a file that was cut', () => doctored(readFileSync(file, 'utf8').slice(-60), ''), /line 9/],
+    ['an incomplete line before others', () => doctored('"reason":"no-rule"', '"rea'), /line 4/],
+    [
+      'an incomplete line with a newline',
+      () => doctored(readFileSync(file, 'utf8').slice(-60, -1), ''),
+      /line 9/,
+    ],
+    ['a last line that begins as none does', () => doctored('\n{"type":"end"', '\n{"typo":"end'), /line 9/],
     ['another file', () => new URL('./session.ts', import.meta.url).pathname, /line 1/],
     ['an empty file', () => doctored(readFileSync(file, 'utf8'), ''), /empty/],
     ['no file', () => join(folder, 'none'), /evidence/],
@@ -231,6 +237,26 @@ describe('replay', () => {
     expect(code).toBe(2);
     expect(stderr).toMatch(message);
     expect(stderr).toContain(path().split('/').at(-1));
+  });
+
+  it.each([
+    ['all but its first character', (end: string) => end.slice(0, 1)],
+    ['its newline and a bracket', (end: string) => end.slice(0, -2)],
+    ['its second half', (end: string) => end.slice(0, end.length / 2)],
+  ])('skips a last line from which a crash tore %s: the run has no end', async (_, tear) => {
+    const torn = join(folder, 'torn.ndjson');
+    writeFileSync(torn, readFileSync(file, 'utf8').replace(/\{"type":"end".*\n$/, tear));
+    const { code, stdout, stderr } = await cli(['replay', torn]);
+    expect([code, stderr, stdout]).toEqual([
+      0,
+      '',
+      '4 decisions of 1 run: all as recorded; 1 run without an end: still running, or cut off\n',
+    ]);
+    const both = await cli(['replay', torn, later]);
+    expect([both.code, both.stdout]).toEqual([
+      0,
+      expect.stringMatching(/^8 decisions of 2 runs: .*; 1 run without/),
+    ]);
   });
 
   it('refuses a line that is too long, and does not end quietly before it', async () => {

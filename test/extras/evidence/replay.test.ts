@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { Readable } from 'node:stream';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import {
   type CacheMessage,
@@ -10,7 +11,7 @@ import {
 } from '../../../src/index.ts';
 import { engineOf } from '../../../src/core/client/engine.ts';
 import type { DecisionEntry } from '../../../src/core/client/evidence/entry.ts';
-import type { ReplayOptions } from '../../../src/extras/evidence/index.ts';
+import { replay, type ReplayOptions } from '../../../src/extras/evidence/index.ts';
 import { fakeOrigin, virtualClock } from '../../../src/extras/testing/index.ts';
 import { DAY, START, VirtualClock } from '../../support/client.ts';
 import { earlyStarts, Recording, replayed } from '../../support/evidence.ts';
@@ -136,7 +137,12 @@ describe('replay', () => {
   });
 
   it.each([
-    ['is cut within a line', (lines: string[]) => [...lines.slice(0, 3), lines[3]!.slice(0, 50)], 4],
+    [
+      'is cut within a line before the last one',
+      (lines: string[]) => [...lines.slice(0, 2), lines[2]!.slice(0, 50), lines[3]!],
+      3,
+    ],
+    ['ends with the beginning of something else', (lines: string[]) => [...lines, '{"at":1'], 5],
     ['lacks its beginning', (lines: string[]) => lines.slice(1), 1],
     ['has a line without a type', (lines: string[]) => [lines[0]!, '{"at":1}'], 2],
     ['has a line that is no JSON', (lines: string[]) => [lines[0]!, 'GET / 200'], 2],
@@ -151,6 +157,14 @@ describe('replay', () => {
       code: 'ERR_ROBOTS_EVIDENCE',
       message: expect.stringContaining(`line ${line}`),
     });
+  });
+
+  it('skips a last line that a crash has torn', async () => {
+    const lines = await smallCrawl();
+    const torn = [...lines.slice(0, 3), lines[3]!.slice(0, 50)];
+    const whole = { entries: 3, decisions: 1, unfinished: 1, changed: 0, faults: 0 };
+    expect(await replayed(torn)).toMatchObject(whole);
+    expect(await replay(Readable.from(torn))).toMatchObject(whole);
   });
 
   it('says what is wrong with a stored record', async () => {

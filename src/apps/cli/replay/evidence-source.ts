@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { isRobotsError, printable } from '../../../core/base/index.ts';
-import type { ReadLine, Replay, ReplayedLine } from '../../../extras/evidence/replay.ts';
+import { isTorn, type ReadLine, type Replay, type ReplayedLine } from '../../../extras/evidence/replay.ts';
 import { ListPosition } from '../../answers/input/targets.ts';
 import { UsageError } from '../../answers/session.ts';
 
@@ -105,12 +105,12 @@ export class EvidenceSource {
     this.#next = 0;
   }
 
-  /** The rest is a line without a newline. */
+  /** The rest is a line without a newline, whole or torn. A run that crashed is no fault. */
   #end(): void {
     this.#hasEnded = true;
     const rest = this.#rest + this.#decoder.decode();
     this.#rest = '';
-    this.#lines = rest === '' ? [] : [rest];
+    this.#lines = rest === '' || isTorn(rest) ? [] : [rest];
     this.#next = 0;
   }
 
