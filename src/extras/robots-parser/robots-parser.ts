@@ -2,7 +2,6 @@
  * The interface of the package `robots-parser`, over this package's rules. An entry point: nothing else imports
  * it, and it imports only `rules/`, `url/` and `base/`.
  */
-import { RobotsInvalidUrlError } from '../../core/base/index.ts';
 import { parseRobots, type RobotsFile, type Verdict } from '../../core/rules/index.ts';
 import { LINE_OTHER, LINE_SITEMAP, LineCursor } from '../../core/rules/parse-line.ts';
 import { locate, LocatedUrl } from '../../core/url/index.ts';
@@ -145,18 +144,22 @@ function isHost({ bytes, keyStart, keyEnd }: LineCursor): boolean {
   return true;
 }
 
-/** Whether `url`, which may be relative, is a URL; it is then in {@link located}. */
-function readUrl(url: string): boolean {
+/**
+ * Whether `given`, which may be relative, is a URL; it is then in {@link located}. As in the package, the text of any value
+ * counts: that of a `URL`, and even that of `undefined`, which is a relative URL.
+ */
+function readUrl(given: string): boolean {
   try {
+    const url = String(given);
     if (!url.startsWith('/')) {
       locate(url, located);
       return true;
     }
-  } catch (error) {
-    if (!(error instanceof RobotsInvalidUrlError)) throw error;
+  } catch {
+    // No absolute URL.
   }
   try {
-    locate(new URL(url, RELATIVE), located);
+    locate(new URL(given, RELATIVE), located);
     return true;
   } catch {
     return false;
@@ -178,8 +181,8 @@ function readUrl(url: string): boolean {
  * ```
  */
 export default function robotsParser(url: string, text: string): Robot {
-  // The package accepts any value as URL, and takes a missing text for an empty file.
-  return new Robots(String(url), text ?? '');
+  // The package takes a missing text for an empty file.
+  return new Robots(url, text ?? '');
 }
 
 export { robotsParser as 'module.exports' };

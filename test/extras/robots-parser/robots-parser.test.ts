@@ -128,6 +128,38 @@ describe('beside robots-parser itself', () => {
   });
 });
 
+describe('a value that is no string, as a program without types may pass it,', () => {
+  const base = 'https://example.com/robots.txt';
+  const text = 'User-agent: *\nDisallow: /private\nDisallow: /undefined\nDisallow: /null\nDisallow: /4';
+  const page = new URL('https://example.com/private');
+  const noText = {
+    toString() {
+      throw new Error('no text');
+    },
+  };
+  const values = [page, new URL('https://example.com/a'), new URL('https://other.example/a')];
+
+  it.each([...values, undefined, null, 4, {}, [page], Object.create(null), Symbol('url'), noText])(
+    'counts as URL by its text, as in the package: case %#',
+    (value) => {
+      for (const own of [base, '/robots.txt', new URL(base), undefined, null]) {
+        const [ours, theirs] = [robotsParser, peer].map((parser) => {
+          const read: Robot = Reflect.apply(parser, undefined, [own, text]);
+          return [read.isAllowed, read.isDisallowed, read.getMatchingLineNumber].map((method): unknown =>
+            Reflect.apply(method, read, [value]),
+          );
+        });
+        expect(ours).toEqual(theirs);
+      }
+    },
+  );
+
+  it('is of the origin when it is a URL object of it', () => {
+    expect(Reflect.apply(robots.isAllowed, robots, [page])).toBe(false);
+    expect(Reflect.apply(robots.isAllowed, robots, [undefined])).toBeUndefined();
+  });
+});
+
 describe('the differences that the guide lists', () => {
   it.each([
     ['User-agent: ExampleBot\nCrawl-delay: 1\nUser-agent: b\nDisallow: /', '/a', 'ExampleBot'],
