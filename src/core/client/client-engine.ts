@@ -268,6 +268,10 @@ export class ClientEngine {
     if (this.#closed) throw new RobotsClosedError();
   }
 
+  get isClosed(): boolean {
+    return this.#closed;
+  }
+
   /** From now on every question is refused. */
   close(): void {
     this.#closed = true;

@@ -64,11 +64,13 @@ export function lazyPacer(
     const { RequestRates } = await import('../pacing/gap.ts');
     const rates = new RequestRates();
     const { deferred, pause } = decisionChannels;
+    const shared = await stored?.load();
     return new Pacer({
       clock,
       random,
       maxOrigins: Math.max(MIN_PACED_ORIGINS, maxOrigins),
-      fleet: (await stored?.load())?.fleet,
+      // A client that was closed meanwhile may not have closed this store. A reported pause is evidence all the same.
+      fleet: engineOf().isClosed ? undefined : shared?.fleet,
       requestRateMs: (decision) => {
         const file = engineOf().fileOf(decision);
         return file && rates.delayMsOf(file, decision.agent, clock);

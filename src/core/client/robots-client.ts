@@ -382,11 +382,7 @@ export class RobotsClient {
     const { value: pacer } = this.#pacer;
     if (pacer !== undefined) pacer.report(origin, retryAfter, now, status);
     // If the pacer cannot be loaded, the next call that needs it rejects with the same error.
-    else
-      void this.#pacer.load().then((pacer) => {
-        // The closed client may not have closed a store that the pacer has loaded since.
-        if (this.#closing === undefined) pacer.report(origin, retryAfter, now, status);
-      }, ignore);
+    else void this.#pacer.load().then((pacer) => pacer.report(origin, retryAfter, now, status), ignore);
   }
 
   /**
@@ -463,10 +459,11 @@ export class RobotsClient {
     const closed = new RobotsClosedError();
     this[ENGINE].close();
     const written = this.#refresher.close(closed);
-    void this.#pacer.pending?.then((pacer) => pacer.close(closed), ignore);
+    // A pause may wait for the pacer to load. Whoever closes the evidence next expects its entry.
+    const paced = this.#pacer.pending?.then((pacer) => pacer.close(closed), ignore);
     for (const work of this.#working) work.abort(closed);
     const attempts = this.#attempts.pending?.then((opened) => opened.close(), ignore);
-    await Promise.all([written, attempts]);
+    await Promise.all([written, attempts, paced]);
   }
 
   /** Runs work that ends when `signal` aborts, or when the client is closed. */

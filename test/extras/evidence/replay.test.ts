@@ -657,6 +657,31 @@ describe('evidence', () => {
     expect(text).not.toContain('secret');
   });
 
+  const busy = () => new Response(null, { status: 503, headers: { 'retry-after': '60' } });
+  it.each([
+    ['a robots.txt', busy, (client: RobotsClient) => client.check('https://a.example/')],
+    [
+      'a page',
+      undefined,
+      (client: RobotsClient) => guardFetch(async (_url: string) => busy(), client)('https://a.example/'),
+    ],
+    [
+      'a report',
+      undefined,
+      (client: RobotsClient) => client.report('https://a.example/', { reachable: true, retryAfter: '60' }),
+    ],
+  ])('has the pause that %s asked for right before the client was closed', async (_, answer, ask) => {
+    const clock = new VirtualClock();
+    for (const options of [{ clock }, { clock, store: new ScriptedStore({ clock }) }]) {
+      const { client, recording } = recorded(options, answer);
+      await ask(client);
+      await client.close();
+      expect(recording.ofType('pause')).toMatchObject([
+        { origin: 'https://a.example', until: START + 60_000 },
+      ]);
+    }
+  });
+
   it('goes on after a listener that throws, and decides all the same', async () => {
     const { client } = recorded({
       evidence: () => {
