@@ -166,6 +166,12 @@ describe('replay', () => {
       }
     });
 
+    it('misses no line where a file is there twice', async () => {
+      const [first = '', second = '', last = ''] = parts;
+      const { code, stdout } = await cli(['replay', '--json', first, second, second, last]);
+      expect([code, records(stdout)]).toMatchObject([0, [{ runs: 1, unfinished: 0, faults: 0 }]]);
+    });
+
     it('says that lines are missing when a file in between is, and where', async () => {
       const [several, joined] = await bothWays(0, 2);
       expect(several).toEqual(joined);

@@ -197,12 +197,14 @@ class Listing {
     const runs = new Map<string, RunPart>();
     let { faults } = total;
     for (const { name, part } of parts) {
-      const { run, line, at, from } = part;
-      if ((runs.get(run)?.next ?? from) !== from) {
+      const { run, line, at, from, next, hasEnded } = part;
+      const before = runs.get(run);
+      if (before !== undefined && before.next < from) {
         faults++;
         this.differs(name, { kind: 'entry', line, at, fault: 'missing-lines' });
       }
-      runs.set(run, part);
+      // A file may be there twice, as a backup.
+      if (before === undefined || before.next < next || hasEnded) runs.set(run, part);
     }
     const unfinished = [...runs.values()].filter(({ hasEnded }) => !hasEnded).length;
     return { ...total, runs: runs.size, unfinished, faults };
