@@ -177,6 +177,7 @@ export class OriginRefresher {
     const isPaused = this.#options.pauses.has(origin);
     const suffices = (record: OriginRecord): boolean =>
       (isPaused && canServe(record)) || this.#improves(record);
+    signal.throwIfAborted();
     const found = await stored.find(origin, suffices, signal);
     const known = found.record === undefined ? undefined : this.#takeOver(found.record, context);
     if (found.kind === 'found' && known !== undefined) return { entry: known, source: 'store' };
@@ -255,6 +256,11 @@ export class OriginRefresher {
       previous = isOther
         ? mergeRecords(known.record, { origin, ...omitUndefined({ site: held.record.site }) })
         : mergeRecords(held.record, known.record);
+    }
+    if (previous !== undefined && previous !== held?.record && previous !== known?.record) {
+      // Evidence names the record before an attempt, and has no entry for one that is made of two.
+      const made = previous;
+      this.#memory.events.observe((observer) => observer.onRecordRestored(made, profile, false));
     }
     const attempt = { origin, previous, outcome, profile, now, random };
     return this.#entryAfter(attempt, context, held ?? known, isCurrent());

@@ -374,10 +374,12 @@ describe('a 304 after whose request memory received another file', () => {
   });
 
   it('keeps what was reported meanwhile', async () => {
-    const { robots, renewed, confirm } = await crossed();
+    const recording = new Recording();
+    const { robots, renewed, confirm } = await crossed({ evidence: recording.listener });
     robots.report('https://site.example/', { reachable: true });
     confirm();
     expect(await renewed).toMatchObject({ rule: { pattern: '/old' } });
+    expect(await replayed(recording.lines())).toMatchObject({ differences: [] });
     expect(await robots.policy('https://site.example/')).toMatchObject({ site: { reachable: true } });
   });
 });
