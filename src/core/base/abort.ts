@@ -92,6 +92,7 @@ export function orAborted<Value>(pending: Promise<Value>, signal: AbortSignal): 
         reject(error);
       },
     );
+    if (signal.aborted) reject(signal.reason);
   });
 }
 

@@ -31,7 +31,7 @@ async function collect<Item>(items: AsyncIterable<Item>, into: Item[] = []): Pro
 
 /** Long enough for everything that needs no more than microtasks, and the end of a slice of time. */
 async function settled(): Promise<void> {
-  for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve));
+  for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
 
 describe.each([true, false])('mapConcurrent, ordered %s', (ordered) => {

@@ -46,12 +46,15 @@ describe('a prefetch with an async onProgress', () => {
     expect(calls).toEqual([1, 2]);
   });
 
-  it('ends with its signal while it waits', async () => {
+  it.each<[string, (leave: () => void) => unknown]>([
+    ['while it waits', setImmediate],
+    ['when it aborts that itself', (leave) => leave()],
+  ])('ends with its signal %s', async (_, soon) => {
     await using client = new RobotsClient(source);
     const leaving = new AbortController();
     const reason = new Error('enough');
     const onProgress = async (): Promise<void> => {
-      setImmediate(() => leaving.abort(reason));
+      soon(() => leaving.abort(reason));
       await new Promise(() => undefined);
     };
     await expect(client.prefetch(urls, { onProgress, signal: leaving.signal })).rejects.toBe(reason);
