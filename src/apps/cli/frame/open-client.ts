@@ -1,4 +1,4 @@
-import { DEFAULT_AGENT, isRobotsError, omitUndefined, printable } from '../../../core/base/index.ts';
+import { DEFAULT_AGENT, ignore, isRobotsError, omitUndefined, printable } from '../../../core/base/index.ts';
 import { platform } from '#platform';
 import type { RobotsStore, StoreEvent } from '../../../core/store/index.ts';
 import type { QuarantinedDatabase } from '../../../stores/lmdb/lmdb.ts';
@@ -112,7 +112,7 @@ export async function openClient(
     return new OpenedClient(client, { dispatcher, store: opened, evidence, troubles });
   } catch (error) {
     // A connection to Redis that stays open would keep the process alive.
-    await closeParts({ dispatcher, store: opened, evidence });
+    await closeParts({ dispatcher, store: opened, evidence }).catch(ignore);
     throw error;
   }
 }

@@ -22,7 +22,7 @@ export const serveCommand: Command = {
       name: 'allow-host',
       value: 'NAME',
       repeatable: true,
-      help: 'accept this name in the Host field, besides localhost and the address it listens on',
+      help: 'accept this name in the Host field, with any port, besides localhost and the address it listens on',
     },
     {
       name: 'allow-private',
