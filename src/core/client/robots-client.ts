@@ -459,7 +459,7 @@ export class RobotsClient {
     const closed = new RobotsClosedError();
     this[ENGINE].close();
     const written = this.#refresher.close(closed);
-    // A pause may wait for the pacer to load. Whoever closes the evidence next expects its entry.
+    // A reported pause is written to the evidence once the pacer has loaded. The caller may close the evidence after this.
     const paced = this.#pacer.pending?.then((pacer) => pacer.close(closed), ignore);
     for (const work of this.#working) work.abort(closed);
     const attempts = this.#attempts.pending?.then((opened) => opened.close(), ignore);
