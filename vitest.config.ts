@@ -2,7 +2,6 @@ import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { entryPoints } from './test/support/entry-points.ts';
-import { DurationsReporter, LongestFirst } from './test/support/durations.ts';
 
 const THOROUGH = 'test/**/*.thorough.test.ts';
 
@@ -21,7 +20,7 @@ const SAME_ON_EVERY_NODE = [
   'test/extras/evidence/replay-property.test.ts',
   'test/apps/answers/{comparison,text}/**',
   'test/apps/serve/openapi.test.ts',
-  'test/{bench,conformance,fuzz,mutants,package,simulate,soak,specifications,support}/*.test.ts',
+  'test/{bench,conformance,fuzz,package,soak,specifications,support}/*.test.ts',
   'test/{readme,architecture}.test.ts',
   'test/stores/{keyv,redis}/**',
 ];
@@ -58,7 +57,6 @@ export default defineConfig({
     // On two processors twice as many: the tests wait for servers, browsers and clocks for half of their time.
     maxWorkers: Math.max(4, availableParallelism()),
     setupFiles: ['test/support/setup.ts'],
-    sequence: { sequencer: LongestFirst },
     projects: [
       {
         extends: true,
@@ -86,7 +84,7 @@ export default defineConfig({
     // Later runs, also on another line of Node, reuse the transformed modules.
     experimental: { fsModuleCache: true },
     // CI keeps the end of a long log: what failed must be there, not what passed.
-    reporters: [process.env['CI'] === undefined ? 'default' : 'dot', new DurationsReporter()],
+    reporters: [process.env['CI'] === undefined ? 'default' : 'dot'],
     // Tests start servers, browsers and processes, on machines that may be slow and busy.
     testTimeout: 60_000,
     hookTimeout: 60_000,

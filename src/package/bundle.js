@@ -52,7 +52,7 @@ const withoutUnusedRequire = {
 };
 
 /** Two builds make a large package. Names stay, so that stack traces can be read. */
-const minify = { compress: false, mangle: false, codegen: { removeWhitespace: true } };
+const minify = { compress: false, mangle: false, codegen: { removeWhitespace: false } };
 
 async function bundle(input, external, output) {
   const build = await rolldown({
