@@ -47,14 +47,13 @@ export async function warmQuestions(files: readonly BenchFile[], rounds: number)
   }
   await client.close();
   const each = (ms: number): string => `${((ms / questions.length) * 1e6).toFixed(0)} ns`;
-  const row = (what: string, ours: number, bar: number, quotedAs?: string, peer = took.peer): Row => ({
+  const row = (what: string, ours: number, bar: number, peer = took.peer): Row => ({
     what: `${what} of a warm client`,
     ours: each(ours),
     peer: each(peer),
     ratio: `${(peer / ours).toFixed(1)} ×`,
     bar: bar === 0 ? '' : `≥ ${bar} ×`,
     held: peer / ours >= bar,
-    ...(quotedAs === undefined ? {} : { quotedAs }),
   });
   const waiting = median(awaited.map(({ canFetch, permits }) => canFetch / permits));
   return [
@@ -66,14 +65,9 @@ export async function warmQuestions(files: readonly BenchFile[], rounds: number)
       bar: '≤ 1.6 ×',
       held: took.permits <= 1.6 * took.url,
     },
-    row(
-      '`permits(url)`, site by site,',
-      took.permits,
-      6.5,
-      '`permits(url)` of a client that knows the origins is',
-    ),
-    row('`peek(url)`, with every reason, site by site,', took.peek, 6, '`peek(url)`'),
-    row('`permits(url)`, sites in random order,', took.permitsAnywhere, 0, undefined, took.peerAnywhere),
+    row('`permits(url)`, site by site,', took.permits, 6.5),
+    row('`peek(url)`, with every reason, site by site,', took.peek, 6),
+    row('`permits(url)`, sites in random order,', took.permitsAnywhere, 0, took.peerAnywhere),
     {
       what: '`await canFetch(url)`, the same',
       ours: each(median(awaited.map(({ canFetch }) => canFetch))),

@@ -1,13 +1,10 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
-import { RobotsClient } from '../../src/index.ts';
 import type { ColdCrawler } from './cold-crawler.ts';
 import { median, type Row } from './measure.ts';
 
 const ORIGINS = 10_000;
-const CONCURRENCY = 32;
-const USER_AGENT = 'ExampleBot/1.0';
 const BAR = 1.05;
 /** Of wall-clock time, which leaves out what connections cost after their turn: no measure, but a bound. */
 const MAX_WALL = 2;
@@ -104,40 +101,6 @@ class CrawlerProcess {
     this.#process.disconnect();
     return processorMs;
   }
-}
-
-/** Origins without end through a memory with bounds: what it takes does not go on growing. Only the network is left out. */
-export async function manyOrigins(count: number): Promise<Row[]> {
-  const body = `User-agent: *\n${'Disallow: /a-path-like-others/\n'.repeat(30)}`;
-  const robots = new RobotsClient({
-    agent: USER_AGENT,
-    cache: { maxOrigins: 10_000 },
-    transport: { fetch: async () => new Response(body) },
-  });
-  let next = 0;
-  const work = async (until: number): Promise<void> => {
-    while (next < until) await robots.canFetch(`https://site${next++}.example/page`);
-  };
-  const memoryAfter = async (asked: number): Promise<number> => {
-    await Promise.all(Array.from({ length: CONCURRENCY }, () => work(asked)));
-    return usedMemory();
-  };
-  const before = await usedMemory();
-  const early = (await memoryAfter(count / 10)) - before;
-  const late = (await memoryAfter(count)) - before;
-  const { origins } = robots.stats();
-  await robots.close();
-  const megabytes = (bytes: number): string => `${(bytes / 1_048_576).toFixed(1)} MiB`;
-  return [
-    {
-      what: `${count} distinct origins, ${origins} remembered`,
-      ours: megabytes(late),
-      peer: `${megabytes(early)} after a tenth`,
-      ratio: `${(late / early).toFixed(2)} ×`,
-      bar: '≤ 1.1 ×',
-      held: late / early <= 1.1 && origins <= 10_000,
-    },
-  ];
 }
 
 /** Some of what is gone is only let go of after a turn. */

@@ -51,11 +51,9 @@ export interface Row {
   readonly held: boolean;
   /** Measured twice, and held once: the distance to the bar is within the noise of the machine. */
   readonly noisy?: boolean;
-  /** What the first page calls it, where it quotes the ratio. */
-  readonly quotedAs?: string;
 }
 
-/** A table of `test/bench/measured.md`. */
+/** The table of `test/bench/measured.md`. */
 export function tableOf(rows: readonly Row[]): string {
   return markdown([
     ['what', 'canfetch', 'peer', 'ratio', 'bar'],
@@ -69,8 +67,14 @@ export function tableOf(rows: readonly Row[]): string {
   ]);
 }
 
+/** A row as one line, for those who watch. */
+export function lineOf({ what, ours, peer, ratio, bar, held, noisy }: Row): string {
+  const found = [ours, peer, ratio].filter((cell) => cell !== '').join(' · ');
+  return `${what}: ${found}${bar === '' ? '' : ` (bar ${bar}${noisy === true ? ', within noise' : held ? '' : ', MISSED'})`}`;
+}
+
 /** Rows of cells as a table in Markdown. The first row is the head. */
-export function markdown([head = [], ...rows]: readonly (readonly string[])[]): string {
+function markdown([head = [], ...rows]: readonly (readonly string[])[]): string {
   const widths = head.map((cell, column) =>
     Math.max(3, cell.length, ...rows.map((row) => row[column]?.length ?? 0)),
   );

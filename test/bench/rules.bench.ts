@@ -9,28 +9,6 @@ const allows = (file: RobotsFile, url: string): boolean => file.check(url, AGENT
 
 const times = (ratio: number): string => `${ratio.toFixed(1)} ×`;
 
-export function parsing(files: readonly BenchFile[], rounds: number): Row[] {
-  const megabytes = files.reduce((sum, file) => sum + file.bytes.length, 0) / 1e6;
-  const peer = files.map((file) => [`https://${file.host}/robots.txt`, file.text, file.bytes] as const);
-  const took = interleave(
-    {
-      parse: () => peer.forEach(([, , bytes]) => parseRobots(bytes)),
-      peer: () => peer.forEach(([url, text]) => robotsParser(url, text)),
-    },
-    rounds,
-  );
-  const speed = (ms: number): string => `${((megabytes / ms) * 1000).toFixed(0)} MB/s`;
-  const row = (what: string, ours: number, theirs: number, bar: number): Row => ({
-    what,
-    ours: speed(ours),
-    peer: speed(theirs),
-    ratio: times(theirs / ours),
-    bar: bar === 0 ? '' : `≥ ${bar} ×`,
-    held: theirs / ours >= bar,
-  });
-  return [row('parse', took.parse, took.peer, 6)];
-}
-
 export function checking(files: readonly BenchFile[], rounds: number): Row[] {
   const bySite = files.flatMap((file) => {
     const ours = parseRobots(file.bytes);
@@ -38,7 +16,7 @@ export function checking(files: readonly BenchFile[], rounds: number): Row[] {
     return file.urls.map((url) => ({ url, ours, peer }));
   });
   const shuffled = inRandomOrder(bySite);
-  const compare = (what: string, questions: typeof bySite, bar: number, quotedAs?: string): Row => {
+  const compare = (what: string, questions: typeof bySite, bar: number): Row => {
     let same = 0;
     const took = interleave(
       {
@@ -58,11 +36,10 @@ export function checking(files: readonly BenchFile[], rounds: number): Row[] {
       ratio: times(ratio),
       bar: bar === 0 ? '' : `≥ ${bar} ×`,
       held: ratio >= bar,
-      ...(quotedAs === undefined ? {} : { quotedAs }),
     };
   };
   return [
-    compare('`file.check(url, agent)`, site by site', bySite, 8, '`file.check(url, agent)`'),
+    compare('`file.check(url, agent)`, site by site', bySite, 8),
     compare('`file.check(url, agent)`, sites in random order', shuffled, 0),
   ];
 }
@@ -125,7 +102,6 @@ export function firstAnswers(files: readonly BenchFile[], rounds: number): Row[]
       ratio: times(took.peer / took.ours),
       bar: '≥ 6 ×',
       held: took.peer / took.ours >= 6,
-      quotedAs: 'the first decision of a file',
     },
   ];
 }
