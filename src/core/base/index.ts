@@ -3,7 +3,6 @@
  * library, or Node. One concept per file; not a junk drawer.
  */
 export * from './abort.ts';
-export * from './bounded-map.ts';
 export * from './builtin.ts';
 export * from './clock.ts';
 export * from './defaults.ts';

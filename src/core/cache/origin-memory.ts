@@ -1,5 +1,5 @@
-import { platform } from '#platform';
-import { type BoundedMap, type Clock, Lazy } from '../base/index.ts';
+import type { LRUCache } from 'lru-cache';
+import { type Clock, Lazy } from '../base/index.ts';
 import {
   mergeRecords,
   type OriginRecord,
@@ -35,7 +35,7 @@ export class OriginMemory {
   readonly #maxOrigins: number;
   readonly #clock: Clock;
   readonly #profileOf: OriginMemoryOptions['profileOf'];
-  readonly #entries: Lazy<BoundedMap<CacheEntry>>;
+  readonly #entries: Lazy<LRUCache<string, CacheEntry>>;
   /** The last origin looked up. Consecutive URLs often share it, and a map look-up costs as much as a decision. */
   #lastOrigin = '';
   #lastEntry: CacheEntry | undefined;
@@ -47,8 +47,9 @@ export class OriginMemory {
     this.#maxOrigins = maxOrigins;
     this.#clock = clock;
     this.#profileOf = profileOf;
-    this.#entries = new Lazy(() =>
-      platform.openBoundedMap<CacheEntry>({
+    this.#entries = new Lazy(async () => {
+      const { LRUCache } = await import('lru-cache');
+      return new LRUCache<string, CacheEntry>({
         // Not `max`, for which the library fills arrays of that length at once: 12 ms for 50,000 origins. See `keep()`.
         maxSize: maxBytes,
         // A single file larger than the whole bound is kept, alone.
@@ -57,8 +58,8 @@ export class OriginMemory {
           if (entry === this.#lastEntry) this.#lastEntry = undefined;
           if (reason === 'evict') this.events.add(origin, 'evict');
         },
-      }),
-    );
+      });
+    });
   }
 
   /** Loads what keeping records needs. {@link keep}, {@link merge} and {@link restore} need it. */
@@ -208,7 +209,7 @@ export class OriginMemory {
     entries.set(origin, entry);
   }
 
-  get #opened(): BoundedMap<CacheEntry> {
+  get #opened(): LRUCache<string, CacheEntry> {
     const { value: entries } = this.#entries;
     if (entries === undefined) throw new Error('Expected memory to be opened before a record is kept');
     return entries;

@@ -67,7 +67,7 @@ export interface RobotsClientOptions {
   /**
    * Resolves host names, with the signature of `dns.lookup`. `addressPolicy` applies to its results. Not together
    * with a `dispatcher` or `transport`, which resolve names themselves.
-   * @default the hosts file, then DNS by c-ares, for any number of names at a time
+   * @default `dns.lookup`, as for the pages
    */
   readonly lookup?: LookupFunction;
   /**

@@ -45,6 +45,9 @@ export const ADDRESS_UNKNOWN = 'ERR_ROBOTS_ADDRESS_UNKNOWN';
 /** A proxy refused to forward the request. The status is the proxy's. */
 export const PROXY = 'ERR_ROBOTS_PROXY';
 
+/** The site speaks HTTP/2 only, which `dispatcher: new Agent({ allowH2: true })` of undici does. */
+export const HTTP2_ONLY = 'ERR_ROBOTS_HTTP2_ONLY';
+
 /** An unknown content coding, or a body that is not one whole coded stream. */
 export const CONTENT_CODING = 'ERR_ROBOTS_CONTENT_CODING';
 

@@ -1,7 +1,12 @@
-import { abortSignalOf, quote, RobotsInvalidOptionsError, ignore, SmallBoundedMap } from '../base/index.ts';
+import { abortSignalOf, quote, RobotsInvalidOptionsError, ignore } from '../base/index.ts';
 import { FetchFailure, REDIRECT_OPAQUE, TRANSFER_CODING } from './failure.ts';
-import { isRetryable } from './stale-socket-retry.ts';
-import type { ResponseHeaders, Transport, TransportRequest, TransportResponse } from './transport.ts';
+import {
+  type ResponseHeaders,
+  sendOnceMore,
+  type Transport,
+  type TransportRequest,
+  type TransportResponse,
+} from './transport.ts';
 
 /** The part of a WHATWG `Response` that is used. A stub without `body` has `text()`. */
 export interface FetchedResponse {
@@ -29,48 +34,36 @@ export type FetchFunction = (
 
 /**
  * Sends requests through a `fetch`. A `fetch` undoes content codings and does not show whether a coded body was cut, so
- * none is requested, and none is accepted. It does not report its sockets, so a socket counts as reused if the origin has
- * responded recently.
+ * none is requested, and none is accepted.
  */
 export function fetchTransport(fetch: FetchFunction): Transport {
   return new FetchTransport(fetch);
 }
 
-/** More idle sockets than any `fetch` keeps. */
-const MAX_RECENT = 1_024;
-
 class FetchTransport implements Transport {
   readonly acceptEncoding = 'identity';
   readonly #fetch: FetchFunction;
-  /** Origins that responded recently. */
-  readonly #responded = new SmallBoundedMap<true>({ maxSize: MAX_RECENT, sizeCalculation: () => 1 });
 
   constructor(fetch: FetchFunction) {
     this.#fetch = fetch;
   }
 
   async request(url: URL, { headers, signal }: TransportRequest): Promise<TransportResponse> {
-    const abortSignal = abortSignalOf(signal);
-    let response: FetchedResponse;
-    try {
-      response = await this.#send(url, headers, abortSignal);
-    } catch (error) {
-      if (!isRetryable(error, signal) || !this.#responded.delete(url.origin)) throw error;
-      response = await this.#send(url, headers, abortSignal);
-    }
+    const init = {
+      method: 'GET' as const,
+      headers: { ...headers },
+      redirect: 'manual' as const,
+      signal: abortSignalOf(signal),
+    };
+    // A global `fetch` of a browser must not be called as a method.
+    const fetch = this.#fetch;
+    const response = await sendOnceMore(async () => fetch(url.href, init), signal);
     assertResponse(response, url);
-    this.#responded.set(url.origin, true);
     if (response.type === 'opaqueredirect' || response.status === 0) {
       discard(response.body);
       throw new FetchFailure(REDIRECT_OPAQUE);
     }
     return toResponse(response, url);
-  }
-
-  async #send(url: URL, headers: TransportRequest['headers'], signal: AbortSignal): Promise<FetchedResponse> {
-    // A global `fetch` of a browser must not be called as a method.
-    const fetch = this.#fetch;
-    return fetch(url.href, { method: 'GET', headers: { ...headers }, redirect: 'manual', signal });
   }
 }
 

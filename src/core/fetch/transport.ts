@@ -1,4 +1,4 @@
-import type { LightAbortSignal } from '../base/index.ts';
+import { codeOf, type LightAbortSignal } from '../base/index.ts';
 import type { LookupFunction } from 'node:net';
 import type { StatusClass } from '../lifecycle/index.ts';
 import type { ContentCoding } from './content-coding.ts';
@@ -33,6 +33,24 @@ export interface TransportRequest {
   readonly publicOnly: boolean;
 }
 
+/** Codes of a connection that ended before a response arrived. */
+const CLOSED_SOCKET: ReadonlySet<string> = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
+
+/**
+ * Sends a request, and once more when its connection was closed before a response: servers close idle connections at any
+ * time, which says nothing about the site. RFC 9112 §9.3.1: "A client SHOULD NOT automatically retry a failed automatic
+ * retry." undici's `retry` interceptor would also resume a body that was cut, by `Range`.
+ */
+export function sendOnceMore<Response>(
+  send: () => Promise<Response>,
+  signal: LightAbortSignal,
+): Promise<Response> {
+  return send().catch((error: unknown) => {
+    if (signal.aborted || !CLOSED_SOCKET.has(codeOf(error))) throw error;
+    return send();
+  });
+}
+
 /** Undoes content codings. Not part of reading a body, because decoders are modules of Node. */
 export type Decode = (
   source: AsyncIterable<Uint8Array>,
@@ -51,7 +69,7 @@ export interface TransportResponse {
   /** Undoes the content codings in {@link headers}. Absent when the transport has undone them. */
   readonly decode?: Decode;
   /**
-   * Whether a field may have been sent that {@link headers} does not show, such as a malformed one over HTTP/2. What
+   * Whether a field may have been sent that {@link headers} does not show, as browsers do of other sites. What
    * depends on a field being absent is then not trusted.
    */
   readonly hidesFields?: boolean;

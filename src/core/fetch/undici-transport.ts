@@ -1,5 +1,6 @@
 import {
   abortSignalOf,
+  codeOf,
   DEFAULT_DEADLINE_MS,
   invalid,
   quote,
@@ -9,8 +10,6 @@ import {
 } from '../base/index.ts';
 import {
   type BuildConnector,
-  type Connector,
-  NameLookup,
   recordingConnector,
   publicOnlyConnector,
   configuredGlobalDispatcher,
@@ -19,13 +18,18 @@ import {
 } from '../net/index.ts';
 import { isPublicHost } from '../net/addresses.ts';
 import { ACCEPT_ENCODING, decode } from './decode.ts';
-import { ADDRESS_UNKNOWN, FetchFailure } from './failure.ts';
-import { DirectConnections, type ResponseData } from './direct-connections.ts';
-import { StaleSocketRetry } from './stale-socket-retry.ts';
-import type { Transport, TransportRequest, TransportResponse, ResponseHeaders } from './transport.ts';
+import { ADDRESS_UNKNOWN, FetchFailure, HTTP2_ONLY, MALFORMED } from './failure.ts';
+import {
+  OWN_REQUEST,
+  sendOnceMore,
+  type Transport,
+  type TransportRequest,
+  type TransportResponse,
+  type ResponseHeaders,
+} from './transport.ts';
+import { lookup as dnsLookup } from 'node:dns';
 import type { LookupFunction } from 'node:net';
-import { LRUCache } from 'lru-cache';
-import { Dispatcher, errors } from 'undici';
+import { Agent, Dispatcher, errors } from 'undici';
 import type { Readable } from 'node:stream';
 
 /** Chooses the dispatcher of a request for robots.txt, redirects included. */
@@ -43,7 +47,7 @@ export interface UndiciTransportOptions {
    * the one `dispatcher` that the caller gave for all.
    */
   readonly publicOnly?: boolean;
-  /** Resolves names. Its results are checked. @default that of `NameLookup` */
+  /** Resolves names. Its results are checked. @default `dns.lookup` */
   readonly lookup?: LookupFunction | undefined;
   /** Milliseconds for connecting, TLS included. @default 10_000 */
   readonly connectTimeoutMs?: number;
@@ -59,33 +63,37 @@ export function undiciTransport(options: UndiciTransportOptions = {}): Transport
   return new UndiciTransport(options);
 }
 
-/** More dispatchers than a crawler chooses from. */
-const MAX_DISPATCHERS = 100;
+/** Bound of a header section. */
+const MAX_HEADER_BYTES = 65_536;
 
 /**
- * Has two sets of connections of its own: to any address, and to public addresses only. A kept-alive socket is reused
- * without another address check, so no socket may be in both. The cost is a second connection when a public site
- * redirects within itself.
+ * One small GET per origin: a connection is kept just long enough for a redirect within the origin, so that no idle
+ * sockets stay open to ten thousand hosts. The attempt's deadline replaces undici's own timers.
+ */
+const AGENT_OPTIONS: Agent.Options = {
+  keepAliveTimeout: 1_000,
+  keepAliveMaxTimeout: 1_000,
+  headersTimeout: 0,
+  bodyTimeout: 0,
+  maxHeaderSize: MAX_HEADER_BYTES,
+};
+
+/**
+ * Has an agent for any address, and one for public addresses only. A kept-alive socket is reused without another address
+ * check, so no socket may be in both. The cost is a second connection when a public site redirects within itself.
  */
 class UndiciTransport implements Transport {
   readonly acceptEncoding = ACCEPT_ENCODING;
   readonly #options: UndiciTransportOptions;
-  readonly #ownLookup: NameLookup | undefined;
   readonly #lookup: LookupFunction;
-  readonly #reached = new ConnectedAddresses();
-  #anywhere: DirectConnections | undefined;
-  #publicOnly: DirectConnections | undefined;
-  /** Dispatchers of the caller or of the process. */
-  readonly #dispatchers = new LRUCache<Dispatcher, KnownDispatcher>({
-    max: MAX_DISPATCHERS,
-    dispose: ({ sockets }) => sockets.unwatch(),
-  });
+  readonly #connected = new ConnectedAddresses();
+  #anywhere: Agent | undefined;
+  #publicOnly: Agent | undefined;
   #isClosed = false;
 
   constructor(options: UndiciTransportOptions) {
     this.#options = options;
-    this.#ownLookup = options.lookup === undefined ? new NameLookup() : undefined;
-    this.#lookup = options.lookup ?? this.#ownLookup!.lookup;
+    this.#lookup = options.lookup ?? dnsLookup;
   }
 
   async request(url: URL, init: TransportRequest): Promise<TransportResponse> {
@@ -111,67 +119,95 @@ class UndiciTransport implements Transport {
     url: URL,
     init: TransportRequest,
   ): Promise<TransportResponse> {
-    const { sockets, requester } = this.#knownDispatcher(dispatcher);
+    const hasRequest = typeof dispatcher.request === 'function' && !isWrapped(dispatcher);
+    const requester = hasRequest ? dispatcher : new Requester(dispatcher);
     // The caller's interceptors may need a real `AbortSignal`.
-    const data = await sockets.send(requester, url, { ...init, signal: abortSignalOf(init.signal) });
+    const signal = abortSignalOf(init.signal);
+    // Pages keep its connections open, which a site may have closed.
+    const data = await sendOnceMore(() => send(requester, url, { ...init, signal }), init.signal);
     return toResponse(data, { mayBeFromProxy: url.protocol === 'http:' });
   }
 
-  #knownDispatcher(dispatcher: Dispatcher): KnownDispatcher {
-    const known = this.#dispatchers.get(dispatcher) ?? new KnownDispatcher(dispatcher);
-    this.#dispatchers.set(dispatcher, known);
-    return known;
-  }
-
   async #sendToPublic(url: URL, init: TransportRequest): Promise<TransportResponse> {
-    const { buildConnector } = this.#options;
-    this.#publicOnly ??= new DirectConnections(
-      publicOnlyConnector(this.#connectorOptions(false), this.#lookup, buildConnector),
-      publicOnlyConnector(this.#connectorOptions(true), this.#lookup, buildConnector),
-    );
-    return toResponse(await this.#publicOnly.exchange(url, init), { isPublic: true });
+    this.#publicOnly ??= new Agent({
+      ...AGENT_OPTIONS,
+      connect: publicOnlyConnector(this.#connectorOptions(), this.#lookup, this.#options.buildConnector),
+    });
+    return toResponse(await send(this.#publicOnly, url, init), { isPublic: true });
   }
 
   async #sendAnywhere(url: URL, init: TransportRequest): Promise<TransportResponse> {
-    this.#anywhere ??= new DirectConnections(this.#connectNoting(false), this.#connectNoting(true));
-    this.#reached.begin(url.origin);
+    this.#anywhere ??= new Agent({
+      ...AGENT_OPTIONS,
+      connect: recordingConnector(
+        this.#connectorOptions(),
+        this.#lookup,
+        this.#connected,
+        this.#options.buildConnector,
+      ),
+    });
+    this.#connected.begin(url.origin);
     try {
-      const data = await this.#anywhere.exchange(url, init);
-      const isPublic = this.#reached.isPublic(url.origin);
+      const data = await send(this.#anywhere, url, init);
+      const isPublic = this.#connected.isPublic(url.origin);
       return toResponse(data, omitUndefined({ isPublic }));
     } finally {
-      this.#reached.end(url.origin);
+      this.#connected.end(url.origin);
     }
   }
 
-  #connectNoting(allowH2: boolean): Connector {
-    const options = this.#connectorOptions(allowH2);
-    return recordingConnector(options, this.#lookup, this.#reached, this.#options.buildConnector);
-  }
-
   /** When a request is aborted, the connection that it waited for ends by this timer. */
-  #connectorOptions(allowH2: boolean): { readonly timeout: number; readonly allowH2: boolean } {
-    return { timeout: this.#options.connectTimeoutMs ?? DEFAULT_DEADLINE_MS, allowH2 };
+  #connectorOptions(): { readonly timeout: number } {
+    return { timeout: this.#options.connectTimeoutMs ?? DEFAULT_DEADLINE_MS };
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    this.#ownLookup?.close();
-    this.#dispatchers.clear();
     await Promise.all([this.#anywhere?.destroy(), this.#publicOnly?.destroy()]);
   }
 }
 
-/** A dispatcher of the caller or of the process, and what is known of its sockets. */
-class KnownDispatcher {
-  readonly requester: Dispatcher;
-  readonly sockets = new StaleSocketRetry();
+/** The alert of a server that speaks none of the protocols that the TLS handshake offered. */
+const NO_APPLICATION_PROTOCOL = 'ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL';
 
-  constructor(dispatcher: Dispatcher) {
-    const hasRequest = typeof dispatcher.request === 'function' && !isWrapped(dispatcher);
-    this.requester = hasRequest ? dispatcher : new Requester(dispatcher);
-    this.sockets.watch(dispatcher);
+/** Sends one request, and resolves when the header section of the response has arrived. */
+async function send(
+  dispatcher: Pick<Dispatcher, 'request'>,
+  url: URL,
+  init: TransportRequest,
+): Promise<Dispatcher.ResponseData> {
+  try {
+    return await dispatcher.request(requestOptions(url, init));
+  } catch (cause) {
+    if (codeOf(cause) === NO_APPLICATION_PROTOCOL) throw new FetchFailure(HTTP2_ONLY, { cause });
+    throw cause;
   }
+}
+
+/**
+ * The most interim responses to one request. RFC 9110 §15.2 makes clients accept them and sets no limit, and each may
+ * be as long as a header section.
+ */
+const MAX_INTERIM = 32;
+
+function requestOptions(url: URL, { headers, signal }: TransportRequest): Dispatcher.RequestOptions {
+  let interim = 0;
+  const options = {
+    origin: url.origin,
+    path: url.pathname + url.search,
+    method: 'GET',
+    headers,
+    signal,
+    onInfo: () => {
+      if (++interim > MAX_INTERIM) throw new FetchFailure(MALFORMED);
+    },
+    // An interceptor of the dispatcher must not follow redirects: each one is checked and reported here.
+    maxRedirections: 0,
+    // undici's interceptor `dump` drops bodies, as if files were empty. It throws for this value, so that no rule is lost.
+    dumpMaxSize: 0,
+    [OWN_REQUEST]: true,
+  } as const;
+  return options;
 }
 
 function chosenBy(choose: DispatcherChoice, url: URL): Dispatcher | undefined {
@@ -207,7 +243,7 @@ const DRAIN_MS = 1_000;
 
 /** The response of a transport, which adds what it knows of the connection. */
 function toResponse(
-  { statusCode, headers, body, hidesFields = false }: ResponseData,
+  { statusCode, headers, body }: Dispatcher.ResponseData,
   known: Pick<TransportResponse, 'isPublic' | 'mayBeFromProxy'>,
 ): TransportResponse {
   // A body destroyed by its reader emits an error. Without a listener it would end the process.
@@ -217,7 +253,6 @@ function toResponse(
     headers: headersOf(headers),
     body,
     decode,
-    hidesFields,
     discard: () => drain(body),
     ...known,
   };
@@ -243,7 +278,7 @@ const JOINED: ReadonlySet<string> = new Set([
   'proxy-status',
 ]);
 
-function headersOf(fields: ResponseData['headers']): ResponseHeaders {
+function headersOf(fields: Dispatcher.ResponseData['headers']): ResponseHeaders {
   return {
     get: (name) => {
       const value = fields[name];

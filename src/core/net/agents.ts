@@ -1,3 +1,4 @@
+import { lookup as dnsLookup } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import { Agent, type buildConnector } from 'undici';
 import { type RobotsAddressRefusedError, RobotsInvalidOptionsError } from '../base/index.ts';
@@ -8,7 +9,6 @@ import {
   ConnectedAddresses,
   publicOnlyLookup,
 } from './connectors.ts';
-import { NameLookup } from './dns/lookup.ts';
 import { configuredGlobalDispatcher } from './global-dispatcher.ts';
 
 /**
@@ -21,7 +21,7 @@ export class PageAgents {
   readonly publicOnly: Agent;
   readonly #lookup: LookupFunction;
 
-  constructor(lookup: LookupFunction = new NameLookup().lookup) {
+  constructor(lookup: LookupFunction = dnsLookup) {
     this.#lookup = publicOnlyLookup(lookup);
     this.anywhere = new Agent({ connect: recordingConnector({}, lookup, this.reached) });
     this.publicOnly = publicOnlyAgent({ lookup });
@@ -61,7 +61,7 @@ export interface PublicOnlyAgentOptions extends Pick<
 > {
   /** Options of undici's `buildConnector`: time-out, TLS and socket options, but no `socketPath`. */
   readonly connect?: Omit<buildConnector.BuildOptions, 'lookup' | 'socketPath'>;
-  /** Resolves names. Addresses that are not public are dropped. @default the lookup of `RobotsClient` */
+  /** Resolves names. Addresses that are not public are dropped. @default `dns.lookup` */
   readonly lookup?: LookupFunction;
 }
 
@@ -85,7 +85,7 @@ export interface PublicOnlyAgentOptions extends Pick<
  * ```
  */
 export function publicOnlyAgent(options: PublicOnlyAgentOptions = {}): Agent {
-  const { connect = {}, lookup = new NameLookup().lookup, ...rest } = options;
+  const { connect = {}, lookup = dnsLookup, ...rest } = options;
   if (typeof connect !== 'object') {
     throw new RobotsInvalidOptionsError(
       `Expected \`connect\` to be connector options, got a ${typeof connect}: the addresses it connects to cannot be checked`,

@@ -6,13 +6,10 @@
 export { PageAgents, publicOnlyAgent, type PublicOnlyAgentOptions } from './agents.ts';
 export {
   type BuildConnector,
-  type Connector,
-  inspectingConnector,
   recordingConnector,
   publicOnlyConnector,
   publicOnlyLookup,
   ConnectedAddresses,
 } from './connectors.ts';
-export { NameLookup } from './dns/lookup.ts';
 export { configuredGlobalDispatcher, isWrapped } from './global-dispatcher.ts';
 export { ProxyDispatcher, type ProxySettings } from './proxy-dispatcher.ts';

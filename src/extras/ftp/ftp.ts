@@ -1,7 +1,7 @@
 import { abortSignalOf, assertKnownOptions, invalid } from '../../core/base/index.ts';
 import { loadPeer } from '../../core/base/optional-peer.ts';
 import type { StatusClass } from '../../core/lifecycle/index.ts';
-import { NameLookup, publicOnlyLookup } from '../../core/net/index.ts';
+import { publicOnlyLookup } from '../../core/net/index.ts';
 import { productToken } from '../../core/rules/index.ts';
 import { FetchFailure, STATUS } from '../../core/fetch/failure.ts';
 import type {
@@ -12,6 +12,7 @@ import type {
 } from '../../core/fetch/transport.ts';
 import { FtpReplyError, type FtpRetrieval, FtpSession } from './ftp-session.ts';
 import type * as BasicFtp from 'basic-ftp';
+import { lookup as dnsLookup } from 'node:dns';
 import { createRequire } from 'node:module';
 
 export type { LightAbortSignal } from '../../core/base/index.ts';
@@ -63,8 +64,6 @@ export function ftpTransport(options: FtpTransportOptions = {}): Transport {
 class OverBasicFtp implements Transport {
   readonly #library: typeof BasicFtp;
   readonly #password: string | undefined;
-  readonly #names = new NameLookup();
-  #connecting = 0;
 
   constructor(library: typeof BasicFtp, password: string | undefined) {
     this.#library = library;
@@ -73,7 +72,7 @@ class OverBasicFtp implements Transport {
 
   async request(
     url: URL,
-    { signal, headers, lookup = this.#names.lookup, publicOnly }: TransportRequest,
+    { signal, headers, lookup = dnsLookup, publicOnly }: TransportRequest,
   ): Promise<TransportResponse> {
     signal.throwIfAborted();
     const session = new FtpSession({
@@ -82,7 +81,9 @@ class OverBasicFtp implements Transport {
       lookup: publicOnly ? publicOnlyLookup(lookup) : lookup,
     });
     try {
-      await this.#connect(session, url);
+      // Resolves the host once. The data connection goes to the address of the control connection.
+      const { hostname, port } = url;
+      await session.connect(hostname.replace(/^\[(.*)\]$/, '$1'), port === '' ? 21 : Number(port));
       await session.login(this.#password ?? passwordFrom(headers['user-agent']));
       await session.setBinary();
       await session.openDataConnection();
@@ -95,17 +96,6 @@ class OverBasicFtp implements Transport {
       // 550 is about the file only in reply to RETR.
       const isFile = error instanceof FtpReplyError && error.reply === FILE_UNAVAILABLE;
       return refused(session, error, isFile ? 'unavailable' : 'unreachable');
-    }
-  }
-
-  /** Resolves the host once. The data connection goes to the address of the control connection. */
-  async #connect(session: FtpSession, { hostname, port }: URL): Promise<void> {
-    this.#connecting++;
-    try {
-      await session.connect(hostname.replace(/^\[(.*)\]$/, '$1'), port === '' ? 21 : Number(port));
-    } finally {
-      // A query without a waiting caller would keep the process alive.
-      if (--this.#connecting === 0) this.#names.close();
     }
   }
 }

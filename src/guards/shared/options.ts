@@ -141,7 +141,7 @@ export interface GuardOptions<Result = unknown> {
   readonly addressPolicy?: AddressPolicy;
   /**
    * Resolves host names for `addressPolicy`, with the signature of `dns.lookup`.
-   * @default the hosts file, then DNS by c-ares, as in `RobotsClient`
+   * @default `dns.lookup`
    */
   readonly lookup?: LookupFunction;
 }

@@ -68,7 +68,8 @@ describe('a fleet over one store with leases', () => {
     );
     const expected = sites.map((_, index) => index % 4 === 1);
     expect(answers).toEqual(fleet.map(() => expected));
-    expect(sites.map((site) => site.robotsCount)).toEqual(sites.map(() => 1));
+    // A `fetch` may meet a connection that a site has closed, so what was reset is sent once more.
+    expect(sites.map((site) => site.robotsCount)).toEqual(sites.map((_, index) => (index % 4 === 3 ? 2 : 1)));
     expect(fleet.flatMap(({ received }) => received)).toEqual([]);
     const total = fleet.reduce((sum, { robots }) => sum + robots.stats().attempts, 0);
     expect(total).toBe(sites.length);

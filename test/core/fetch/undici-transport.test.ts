@@ -61,13 +61,6 @@ describe('undici over an agent of its own', () => {
     await transport.close?.();
   });
 
-  it('goes on over the same connection while the origin keeps it open', async () => {
-    const { origin, connections } = await site({ '/robots.txt': { body: 'Allow: /\n' } });
-    expect(await fetch(origin)).toMatchObject({ kind: 'success' });
-    expect(await fetch(origin)).toMatchObject({ kind: 'success' });
-    expect(connections()).toBe(1);
-  });
-
   it('can be closed twice, used or not', async () => {
     const unused = undiciTransport();
     await unused.close?.();

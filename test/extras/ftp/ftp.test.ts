@@ -16,11 +16,9 @@ import {
 } from '../../support/ftp-site.ts';
 import { AGENT, ATTEMPT, bodyOf, LIMIT, lines, RULES } from '../../core/fetch/context.ts';
 import { REFUSING_HOST } from '../../support/site.ts';
-import dns from 'node:dns';
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type LookupFunction, Socket } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { eventually } from '../../support/eventually.ts';
 
 const open: { close(): Promise<unknown> }[] = [];
 afterEach(async () => {
@@ -468,35 +466,6 @@ describe('names', () => {
       error: 'ERR_ROBOTS_ADDRESS',
     });
     expect(server.connections()).toBe(0);
-  });
-});
-
-describe('a name server that keeps silent', () => {
-  it('is no longer waited for when the last of those who wait has left', async () => {
-    const cancel = vi.spyOn(dns.Resolver.prototype, 'cancel').mockImplementation(() => {});
-    const asked: string[] = [];
-    const silent = (name: string): void => void asked.push(name);
-    const queries = [
-      vi.spyOn(dns.Resolver.prototype, 'resolve4').mockImplementation(silent),
-      vi.spyOn(dns.Resolver.prototype, 'resolve6').mockImplementation(silent),
-    ];
-    try {
-      const transport = ftpTransport();
-      const leaving = ['one.example', 'two.example'].map((host) => {
-        const leave = new AbortController();
-        const outcome = fetch(`ftp://${host}`, { transport, signal: leave.signal }).catch(() => 'left');
-        return { leave: () => leave.abort(), outcome };
-      });
-      await eventually(() => expect(new Set(asked)).toEqual(new Set(['one.example', 'two.example'])));
-      for (const [at, { leave, outcome }] of leaving.entries()) {
-        expect(cancel).toHaveBeenCalledTimes(0);
-        leave();
-        expect(await outcome).toBe('left');
-        await eventually(() => expect(cancel).toHaveBeenCalledTimes(at));
-      }
-    } finally {
-      for (const spy of [cancel, ...queries]) spy.mockRestore();
-    }
   });
 });
 

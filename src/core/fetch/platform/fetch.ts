@@ -1,5 +1,4 @@
 import type { LookupFunction } from 'node:net';
-import { type BoundedMap, type BoundedMapOptions, SmallBoundedMap } from '../../base/index.ts';
 import type { PageAgents } from '../../net/index.ts';
 import type { Transport } from '../transport.ts';
 import type { UndiciTransportOptions } from '../undici-transport.ts';
@@ -18,8 +17,6 @@ export interface Platform {
   readonly transport: 'undici' | 'fetch' | undefined;
   /** The transport in words: `undici 7.30.0`, `fetch`. */
   describe(): string;
-  /** A map that drops what was used least recently. */
-  openBoundedMap<Value extends object>(options: BoundedMapOptions<Value>): Promise<BoundedMap<Value>>;
   /** What is needed only where the platform's `fetch` is undici's; `undefined` elsewhere. */
   readonly undici: UndiciParts | undefined;
 }
@@ -44,6 +41,5 @@ interface UndiciParts {
 export const platform: Platform = {
   transport: typeof fetch === 'function' ? 'fetch' : undefined,
   describe: () => 'fetch',
-  openBoundedMap: async (options) => new SmallBoundedMap(options),
   undici: undefined,
 };

@@ -12,10 +12,6 @@ const nodeOrDeno: Platform = {
     const { version }: { readonly version: string } = createRequire(import.meta.url)('undici/package.json');
     return `undici ${version}`;
   },
-  async openBoundedMap(options) {
-    const { LRUCache } = await import('lru-cache');
-    return new LRUCache(options);
-  },
   undici: {
     checksConnections: () => configuredGlobalDispatcher() === undefined,
     async openTransport(options) {
