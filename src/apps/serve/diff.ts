@@ -4,10 +4,9 @@ import { profileNames, type ProfileName, profiles } from '../../core/lifecycle/i
 import { type ComparedFile, FileComparison } from '../answers/comparison/compare.ts';
 import { notATarget, tokensOf } from '../answers/decide-offline.ts';
 import { absenceOf, loadedFrom, rulesInForce } from '../answers/input/load-robots.ts';
-import { inputSentence } from '../answers/text/reasons.ts';
 import type { ComparisonResult } from '../answers/schema.ts';
 import type { Dialect, RobotsFile } from '../../core/rules/index.ts';
-import { readJson, MAX_AGENTS, onlyKnown, readAgents } from './request.ts';
+import { readJson, MAX_AGENTS, onlyKnown, readAgents, readAs } from './request.ts';
 import type { Exchange } from './exchange.ts';
 import { MAX_BODY_BYTES, MAX_VERDICTS, parsePasted, strings } from './explain.ts';
 import { type Handler, JSON_TYPE, Problem } from './reply.ts';
@@ -23,7 +22,9 @@ interface Given {
   readonly profile?: ProfileName | undefined;
 }
 
-const file = z.union([z.strictObject({ origin: z.string() }), z.string()]);
+const file = z.union([z.strictObject({ origin: z.string() }), z.string()], {
+  error: 'the text of a file, or `{"origin": URL}`',
+});
 
 /** The body of `POST /v1/diff`. */
 export const twoFiles: z.ZodType<Given> = z.strictObject({
@@ -44,10 +45,8 @@ export const twoFiles: z.ZodType<Given> = z.strictObject({
 /** `POST /v1/diff`: which rules differ between two files, and which URLs are decided differently. */
 export const diff: Handler = async ({ request, query, service, signal }) => {
   onlyKnown(query, []);
-  const given = await readJson(request, 2 * MAX_BODY_BYTES);
-  const read = twoFiles.safeParse(given);
-  if (!read.success) throw invalid(inputSentence(read.error, given));
-  const { before, after, agents = [], urls = [], profile = service.profile } = read.data;
+  const given = readAs(twoFiles, await readJson(request, 2 * MAX_BODY_BYTES));
+  const { before, after, agents = [], urls = [], profile = service.profile } = given;
   const { dialect } = profiles[profile];
   const asked = { service, signal, dialect };
   const [old, now] = await Promise.all([sideOf(before, 'before', asked), sideOf(after, 'after', asked)]);

@@ -10,18 +10,15 @@ import type { AccessLine } from '../answers/schema.ts';
 
 /** Limits that protect the service from slow or numerous requests. */
 export interface ServiceLimits {
-  /**
-   * Time in milliseconds after which a stream without a complete question, a connection with an unread response, or one
-   * with a pipelined request that waits for its turn is ended.
-   */
-  readonly stalledMs: number;
+  /** Time in milliseconds after which a connection that neither sends nor takes anything is ended. Longer than the deadline of a fetch. */
+  readonly idleMs: number;
   /** Time in milliseconds for the header section of a request to arrive, from the first byte or the connection on. */
   readonly headersMs: number;
   /** Maximum number of responses of `/v1/explain`, `/v1/diff` and `/v1/policy` that are in progress or unread. */
   readonly explanations: number;
 }
 
-export const DEFAULT_LIMITS: ServiceLimits = { stalledMs: 12_000, headersMs: 10_000, explanations: 16 };
+export const DEFAULT_LIMITS: ServiceLimits = { idleMs: 120_000, headersMs: 10_000, explanations: 16 };
 
 /** The shared state that handlers use. */
 export interface Service {
@@ -37,8 +34,6 @@ export interface Service {
   streams: number;
   /** Number of responses of `/v1/explain`, `/v1/diff` and `/v1/policy` that are in progress or unread. */
   explanations: number;
-  /** Resolves when the next explanation may begin. */
-  explanationTurn: Promise<unknown>;
   readonly limits: ServiceLimits;
 }
 
@@ -49,10 +44,7 @@ export class Exchange {
   readonly service: Service;
   /** Path of the request, without the query. */
   readonly path: string;
-  /** The query without its `?`, as received. */
-  readonly search: string;
-  /** Whether the whole response was given to the connection. */
-  isReplied = false;
+  readonly #search: string;
   #parsed: URLSearchParams | undefined;
   #gone: AbortController | undefined;
   #left = false;
@@ -64,11 +56,11 @@ export class Exchange {
     this.response = response;
     this.service = service;
     this.path = start < 0 ? url : url.slice(0, start);
-    this.search = start < 0 ? '' : url.slice(start + 1);
+    this.#search = start < 0 ? '' : url.slice(start + 1);
   }
 
   get query(): URLSearchParams {
-    return (this.#parsed ??= new URLSearchParams(this.search));
+    return (this.#parsed ??= new URLSearchParams(this.#search));
   }
 
   /** Aborts when the requester has disconnected, or has received the whole response. */
@@ -90,15 +82,6 @@ export class Exchange {
   leave(): void {
     this.#left = true;
     this.#gone?.abort(new BrokenPipeError());
-  }
-
-  /** Closes the connection after this response, without another request. */
-  closeAfterResponse(): void {
-    const { request, response } = this;
-    if (!response.headersSent) response.setHeader('connection', 'close');
-    // A finished response no longer refers to its socket.
-    const { socket } = request;
-    response.once('finish', () => socket.destroySoon());
   }
 }
 

@@ -8,11 +8,11 @@ import { type Dialect, parseRobots, type RobotsFile } from '../../core/rules/ind
 import { explainUrl, linesOf } from '../answers/explanation.ts';
 import { fileSource, notATarget, tokensOf } from '../answers/decide-offline.ts';
 import type { InputError } from '../answers/input/targets.ts';
-import { cause, inputSentence } from '../answers/text/reasons.ts';
+import { cause } from '../answers/text/reasons.ts';
 import { policyRecord } from '../answers/text/json.ts';
 import { lifetimeReason } from '../answers/text/sentences.ts';
 import { type ReadRobots, readRobots } from '../answers/input/load-robots.ts';
-import { readJson, MAX_AGENTS, onlyKnown, onlyOne, readAgents, readPurpose } from './request.ts';
+import { readJson, MAX_AGENTS, onlyKnown, onlyOne, readAgents, readAs, readPurpose } from './request.ts';
 import { agentFor } from './check.ts';
 import { type Handler, JSON_TYPE, Problem } from './reply.ts';
 import { diagnosticsOf, groupRanges, statedUsage, timeline, verdictBy, verdictOf } from './verdicts.ts';
@@ -116,11 +116,9 @@ export const pasted: z.ZodType<Pasted> = z.strictObject({
 /** `POST /v1/explain`: checks URLs against the robots.txt in the body. Uses no network. */
 export const explainPasted: Handler = async ({ request, query, service, signal }) => {
   onlyKnown(query, []);
-  const given = await readJson(request, MAX_BODY_BYTES);
-  const read = pasted.safeParse(given);
-  if (!read.success) throw invalid(inputSentence(read.error, given));
-  const { robots, urls, profile = service.profile, purpose } = read.data;
-  const agents = tokensOf(readAgents(read.data.agents ?? service.agents));
+  const given = readAs(pasted, await readJson(request, MAX_BODY_BYTES));
+  const { robots, urls, profile = service.profile, purpose } = given;
+  const agents = tokensOf(readAgents(given.agents ?? service.agents));
   if (urls.length * agents.length > MAX_VERDICTS) {
     throw invalid(
       `Expected at most ${MAX_VERDICTS} verdicts, got ${urls.length} URLs for ${agents.length} agents`,

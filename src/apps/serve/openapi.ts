@@ -1,5 +1,5 @@
 import { VERSION } from '../../core/base/index.ts';
-import { MAX_STREAMS } from './check.ts';
+import { MAX_STREAMS, question } from './check.ts';
 import { PURPOSES } from '../../core/decision/index.ts';
 import { Problem, type ProblemCode, JSON_TYPE, NDJSON_TYPE } from './reply.ts';
 import { MAX_AGENTS } from './request.ts';
@@ -12,17 +12,7 @@ import { pasted } from './explain.ts';
 const string = z.string();
 const requests: Readonly<Record<string, z.ZodType>> = {
   Problem: z.object({ type: string, title: string, status: z.int(), detail: string, code: string }),
-  Question: z.union([
-    string,
-    z.object({
-      url: string.meta({ examples: ['https://example.com/private/report'] }),
-      agent: z
-        .union([string, z.array(string)])
-        .optional()
-        .meta({ examples: [['ExampleBot']] }),
-      purpose: z.enum(PURPOSES).optional(),
-    }),
-  ]),
+  Question: z.union([string, question]),
   PastedFile: pasted,
   TwoFiles: twoFiles,
 };

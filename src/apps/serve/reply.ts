@@ -53,11 +53,8 @@ export function writeHead(
   response.writeHead(status, ['cache-control', cacheControl, ...FIELDS, ...fields]);
 }
 
-/** A longer body is written in parts of this many bytes, each when the one before it was read. */
-const PART_BYTES = 65_536;
-
-/** Sends a complete response. `onRead` is called for each part of a long body that the connection has taken. */
-export function sendReply({ request, response, service }: Exchange, reply: Reply, onRead: () => void): void {
+/** Sends a complete response. */
+export function sendReply({ request, response, service }: Exchange, reply: Reply): void {
   const { status = 200, type, body } = reply;
   const { 'cache-control': cacheControl, ...headers } = reply.headers ?? {};
   // RFC 9110 §15.4.5: a 304 has no content, and describes none.
@@ -71,21 +68,7 @@ export function sendReply({ request, response, service }: Exchange, reply: Reply
   if (closes && headers['connection'] === undefined) fields.push('connection', 'close');
   writeHead(response, status, fields, cacheControl);
   if (isHead || status === 304) response.end();
-  else if (body.length <= PART_BYTES) response.end(body);
-  else writeParts(response, Buffer.from(body), onRead);
-}
-
-/** Writes part by part, because Node reports a write as read only when all of it was. */
-function writeParts(response: ServerResponse, body: Buffer, onRead: () => void): void {
-  let at = 0;
-  const next = (): void => {
-    if (response.destroyed) return;
-    onRead();
-    const part = body.subarray(at, (at += PART_BYTES));
-    if (at < body.length) response.write(part, next);
-    else response.end(part);
-  };
-  next();
+  else response.end(body);
 }
 
 export function problemReply(problem: Problem): Reply {

@@ -1,7 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import { agentTokens } from '../../core/rules/agent-tokens.ts';
-import { closestChoice, quote } from '../../core/base/index.ts';
-import { isPurpose, type Purpose, PURPOSES } from '../../core/decision/index.ts';
+import { z } from 'zod';
+import { quote } from '../../core/base/index.ts';
+import { type Purpose, PURPOSES } from '../../core/decision/index.ts';
+import { inputSentence } from '../answers/text/reasons.ts';
 import { Problem } from './reply.ts';
 
 /** Maximum number of agents per request, because each one matches all rules of the file. */
@@ -46,34 +48,23 @@ export function readAgents(agents: readonly string[]): readonly string[] {
   return agents;
 }
 
+const purposes = z.object({ purpose: z.enum(PURPOSES) });
+
 /** @throws Problem when the query has several purposes, or an unknown one. */
 export function readPurpose(query: URLSearchParams): Purpose | undefined {
-  return query.has('purpose') ? asPurpose(onlyOne(query, 'purpose', 'train-ai')) : undefined;
-}
-
-/** @throws Problem when `value` is no purpose. */
-export function asPurpose(value: unknown): Purpose {
-  if (isPurpose(value)) return value;
-  const meant = closestChoice(value, PURPOSES);
-  const proposal = meant === undefined ? '' : `; did you mean ${meant}?`;
-  throw new Problem(
-    400,
-    'ERR_ROBOTS_INVALID_REQUEST',
-    `Expected \`purpose\` to be one of ${PURPOSES.join(', ')}, got ${quote(value)}${proposal}`,
-  );
+  if (!query.has('purpose')) return undefined;
+  return readAs(purposes, { purpose: onlyOne(query, 'purpose', 'train-ai') }).purpose;
 }
 
 /**
- * Reads the parameter `name` from a query that has no other parameter, faster than `URLSearchParams` does. Returns
- * `undefined` for every other query, and when only `URLSearchParams` can decode the value.
+ * Checks JSON from a request.
+ *
+ * @throws Problem that says in plain words what `schema` expected.
  */
-export function soleParameter(search: string, name: string): string | undefined {
-  if (!search.startsWith(name) || search[name.length] !== '=' || /[&+]/.test(search)) return undefined;
-  try {
-    return decodeURIComponent(search.slice(name.length + 1)) || undefined;
-  } catch {
-    return undefined;
-  }
+export function readAs<Value>(schema: z.ZodType<Value>, given: unknown): Value {
+  const read = schema.safeParse(given);
+  if (read.success) return read.data;
+  throw new Problem(400, 'ERR_ROBOTS_INVALID_REQUEST', inputSentence(read.error, given));
 }
 
 /** Deadline for a body of bounded length to arrive. */

@@ -43,10 +43,7 @@ const metrics: Handler = async ({ query, service }) => {
   };
 };
 
-/**
- * Limits the number of explanations in memory: each contains a whole file, and counts until it has been read. One begins
- * in each turn of the event loop, because the largest take some 100 ms of processor time.
- */
+/** Limits the number of explanations in memory: each contains a whole file, and counts until it has been read. */
 const explains =
   (handler: Handler): Handler =>
   (exchange) => {
@@ -64,11 +61,7 @@ const explains =
     }
     service.explanations++;
     signal.addEventListener('abort', () => service.explanations--, { once: true });
-    service.explanationTurn = service.explanationTurn.then(() => new Promise(setImmediate));
-    return service.explanationTurn.then(() => {
-      signal.throwIfAborted();
-      return handler(exchange);
-    });
+    return handler(exchange);
   };
 
 /** All paths of the service. */

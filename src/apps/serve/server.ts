@@ -1,9 +1,8 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { setMaxListeners } from 'node:events';
 import { quote } from '../../core/base/index.ts';
 import { type AllowedHosts, assertOwnSite } from './request.ts';
-import { type Connection, Connections } from './connections.ts';
 import { Exchange, type Service } from './exchange.ts';
 import {
   type Handler,
@@ -16,8 +15,6 @@ import {
 } from './reply.ts';
 import { routes } from './routes.ts';
 
-/** Idle connections are closed after this time. It is longer than the deadline of any fetch. */
-const IDLE_MS = 120_000;
 /** Time that requests in progress have to finish when the service ends. */
 const GRACE_MS = 15_000;
 /** Interval of the check for late header sections. The default of Node is 30 s. */
@@ -45,30 +42,36 @@ export interface RunningServer {
 /** Starts the service. Rejects when it cannot listen on the address. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { service } = options;
-  const connections = new Connections(service.limits.stalledMs);
-  const { headersMs: headersTimeout } = service.limits;
-  // A body has no limit here, because a stream of questions may last: what reads a body limits its time.
+  const { headersMs: headersTimeout, idleMs } = service.limits;
+  /** Connections on which no request has come: some browsers open one in advance. */
+  const unused = new Set<Socket>();
+  // A stream of questions may last, so what reads a bounded body limits its time.
   const timeouts = { headersTimeout, connectionsCheckingInterval: CHECK_MS, requestTimeout: 0 };
   const server = createServer(timeouts, (request, response) => {
+    const { socket } = request;
     // Node still emits requests that it has read from a closed connection.
-    if (request.socket.destroyed) return;
-    const exchange = new Exchange(request, response, service);
-    const connection = connections.of(request.socket);
+    if (socket.destroyed) return;
+    unused.delete(socket);
     // A request that the peer cut off emits an error, which needs no handling.
     request.on('error', () => undefined);
-    connection.add(exchange, () => answer(exchange, connection, options));
+    answer(new Exchange(request, response, service), options);
   });
-  server.on('connection', (socket) => connections.of(socket));
-  server.timeout = IDLE_MS;
+  server.on('connection', (socket) => {
+    unused.add(socket);
+    socket.once('close', () => unused.delete(socket));
+    // Each pipelined request listens for the end of its connection.
+    socket.setMaxListeners(0);
+  });
+  server.timeout = idleMs;
   server.maxConnections = 1_024;
+  server.maxRequestsPerSocket = 1_000;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen({ host: options.host, port: options.port }, resolve);
   });
   server.on('error', options.onError);
   setMaxListeners(0, service.stopping);
-  service.stopping.addEventListener('abort', () => connections.closeAfterResponses(), { once: true });
-  return { url: urlOf(server), close: () => close(server, connections) };
+  return { url: urlOf(server), close: () => close(server, unused) };
 }
 
 function urlOf(server: Server): string {
@@ -79,10 +82,12 @@ function urlOf(server: Server): string {
   return `http://${host}:${address.port}/`;
 }
 
-function close(server: Server, connections: Connections): Promise<void> {
+function close(server: Server, unused: ReadonlySet<Socket>): Promise<void> {
   return new Promise((resolve) => {
     // By then every request that has arrived has begun.
-    setImmediate(() => connections.closeUnused());
+    setImmediate(() => {
+      for (const socket of unused) socket.destroy();
+    });
     const last = setTimeout(() => server.closeAllConnections(), GRACE_MS);
     server.close(() => {
       clearTimeout(last);
@@ -91,15 +96,16 @@ function close(server: Server, connections: Connections): Promise<void> {
   });
 }
 
-function answer(
-  exchange: Exchange,
-  connection: Connection,
-  { hosts, service, onError, onAnswered }: ServerOptions,
-): void {
+function answer(exchange: Exchange, { hosts, service, onError, onAnswered }: ServerOptions): void {
   const startedAt = performance.now();
   const { request, response, path } = exchange;
+  const { socket } = request;
+  const leave = (): void => exchange.leave();
+  // A pipelined response that waits for its turn emits no `close` when the connection closes.
+  socket.once('close', leave);
   response.on('close', () => {
-    connection.remove(exchange);
+    socket.off('close', leave);
+    leave();
     const route = routes.has(path) ? path : 'none';
     const { method = '' } = request;
     const known = METHODS.has(method) ? method : 'other';
@@ -107,12 +113,8 @@ function answer(
     service.metrics?.answered(route, known, response.statusCode, durationMs);
     onAnswered(exchange, durationMs);
   });
-  const send = (whole: Reply): void => {
-    sendReply(exchange, whole, () => connection.wasRead());
-    connection.replied(exchange);
-  };
   const reply = (whole: Reply | undefined): void => {
-    if (whole !== undefined) send(whole);
+    if (whole !== undefined) sendReply(exchange, whole);
   };
   const fail = (error: unknown): void => {
     if (exchange.isOver) return;
@@ -120,7 +122,7 @@ function answer(
     if (problem === undefined) onError(error);
     // A response that has begun cannot change its status, so the connection is destroyed.
     if (response.headersSent) response.destroy();
-    else send(problemReply(problem ?? unexpected(error)));
+    else reply(problemReply(problem ?? unexpected(error)));
   };
   try {
     hosts.assert(request);

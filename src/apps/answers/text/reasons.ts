@@ -3,7 +3,7 @@ import type { ReportedDecision } from '../input/targets.ts';
 import { count } from './layout.ts';
 import { purposeSentence, ruleText } from './sentences.ts';
 import type { z } from 'zod';
-import { quote, printable } from '../../../core/base/index.ts';
+import { closestChoice, quote, printable } from '../../../core/base/index.ts';
 
 /**
  * Reasons and error codes in words: one table for the command, the service's page, the tools for AI agents and replay.
@@ -149,8 +149,14 @@ function issueSentence(issue: z.core.$ZodIssue, given: unknown): string {
       return `${name} to be ${bound('at most', Number(issue.maximum), issue.origin)}, got more`;
     case 'too_small':
       return `${name} to be ${bound('at least', Number(issue.minimum), issue.origin)}, got less`;
-    case 'invalid_value':
-      return `${name} to be one of ${issue.values.join(', ')}, got ${quote(valueAt(given, issue.path))}`;
+    case 'invalid_value': {
+      const got = valueAt(given, issue.path);
+      const meant = closestChoice(got, issue.values.map(String));
+      const proposal = meant === undefined ? '' : `; did you mean ${meant}?`;
+      return `${name} to be one of ${issue.values.join(', ')}, got ${quote(got)}${proposal}`;
+    }
+    case 'invalid_union':
+      return `${name} to be ${issue.message}, got ${kindOf(valueAt(given, issue.path))}`;
     case 'unrecognized_keys':
       return `no ${issue.keys.slice(0, MAX_TOLD).map(quote).join(', ')}: there is nothing of that name`;
     default:

@@ -46,7 +46,6 @@ export async function serve(
     stopping: stopping.signal,
     streams: 0,
     explanations: 0,
-    explanationTurn: Promise.resolve(),
     limits,
   };
   const hosts = new AllowedHosts(address.host, given.values.get('allow-host') ?? []);

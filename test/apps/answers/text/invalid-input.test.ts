@@ -4,7 +4,7 @@ import { inputSentence } from '../../../../src/apps/answers/text/reasons.ts';
 
 const schema = z.strictObject({
   urls: z.array(z.string().min(1).max(5)).min(1).max(3),
-  profile: z.enum(['a', 'b']).optional(),
+  profile: z.enum(['google', 'rfc9309']).optional(),
 });
 
 it.each<[unknown, string]>([
@@ -15,7 +15,11 @@ it.each<[unknown, string]>([
   [{ urls: ['1', '2', '3', '4'] }, '`urls` to be a list of at most 3, got more'],
   [{ urls: ['/a', null] }, '`urls.1` to be a string, got nothing'],
   [{ urls: ['123456'] }, '`urls.0` to be at most 5 characters long, got more'],
-  [{ urls: ['/'], profile: 'c' }, '`profile` to be one of a, b, got "c"'],
+  [{ urls: ['/'], profile: 'c' }, '`profile` to be one of google, rfc9309, got "c"'],
+  [
+    { urls: ['/'], profile: 'gogle' },
+    '`profile` to be one of google, rfc9309, got "gogle"; did you mean google?',
+  ],
   [{ urls: ['/'], url: '/' }, 'no "url": there is nothing of that name'],
   [
     { urls: [1, 2, 3] },
