@@ -4,7 +4,7 @@ import { diff } from './diff.ts';
 import { type Handler, JSON_TYPE, Problem } from './reply.ts';
 import { explainOne, explainPasted, policy } from './explain.ts';
 import { openApi } from './openapi.ts';
-import { failures, PRIVATE_ADDRESS, reasons } from '../answers/text/reasons.ts';
+import { failures, PRIVATE_ADDRESS, reasons, redirectEnds } from '../answers/text/reasons.ts';
 import { assets, moduleHandler } from './page/assets.ts';
 import { onlyKnown } from './request.ts';
 
@@ -75,5 +75,5 @@ export const routes: ReadonlyMap<string, RouteHandlers> = new Map<string, RouteH
   ['/healthz', { GET: health }],
   ...[...assets].map(([path, handler]): [string, RouteHandlers] => [path, { GET: handler }]),
   // Reasons and error codes in the words that the command has.
-  ['/page/words.js', { GET: moduleHandler({ reasons, failures, PRIVATE_ADDRESS }) }],
+  ['/page/words.js', { GET: moduleHandler({ reasons, failures, redirectEnds, PRIVATE_ADDRESS }) }],
 ]);

@@ -1,5 +1,11 @@
 import { omitUndefined } from '../base/index.ts';
-import { type OriginRecord, type Profile, refreshAheadAt, type Suspect } from '../lifecycle/index.ts';
+import {
+  type OriginRecord,
+  type Profile,
+  refreshAheadAt,
+  type Suspect,
+  type UnavailableReason,
+} from '../lifecycle/index.ts';
 import { parseRobots, type RobotsFile } from '../rules/index.ts';
 import { ROBOTS_PATH } from '../url/index.ts';
 
@@ -18,6 +24,8 @@ export interface RobotsSource {
   readonly status?: number;
   /** Error code of the last attempt if it failed (`ENOTFOUND`, `ERR_ROBOTS_DEADLINE`, …). */
   readonly error?: string;
+  /** The reason why the response counts as unavailable, when that is not its status. */
+  readonly unavailable?: UnavailableReason;
   readonly fetchedAt?: number;
   readonly staleAt?: number;
   /**
@@ -52,7 +60,14 @@ export function sourceOf(
   const suspect = failure?.suspect ?? (copyHolds ? copy?.suspect : answer?.suspect);
   const truncated = copyHolds && copy?.truncated === true;
   const sha256 = copyHolds ? copy?.sha256 : undefined;
-  if (failure === undefined && answer !== undefined && !truncated && suspect === undefined) {
+  const unavailable = failure === undefined && answer?.kind === 'unavailable' ? answer.reason : undefined;
+  if (
+    failure === undefined &&
+    answer !== undefined &&
+    !truncated &&
+    suspect === undefined &&
+    unavailable === undefined
+  ) {
     // The usual case, and the object is kept: a literal takes half the memory of spreads.
     const { finalUrl, hops, status, fetchedAt, staleAt } = answer;
     const same = url === finalUrl ? finalUrl : url;
@@ -67,6 +82,7 @@ export function sourceOf(
     ...omitUndefined({
       status: last?.status,
       error: failure?.error,
+      unavailable,
       fetchedAt,
       staleAt: answer?.staleAt,
       sha256,

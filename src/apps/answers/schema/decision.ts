@@ -7,7 +7,12 @@ import {
   ROBOTS_SOURCES,
   type RobotsSource,
 } from '../../../core/decision/index.ts';
-import { SUSPECTS, ORIGIN_STATES, profileNames } from '../../../core/lifecycle/index.ts';
+import {
+  type UnavailableReason,
+  SUSPECTS,
+  ORIGIN_STATES,
+  profileNames,
+} from '../../../core/lifecycle/index.ts';
 import type {
   UsageSource,
   Explanation,
@@ -93,6 +98,13 @@ export const robots: Schema<RobotsSource> = object<RobotsSource>({
     .optional()
     .meta({ examples: [200] }),
   error: text.optional(),
+  unavailable: oneOf<UnavailableReason>({
+    'too-many-redirects': true,
+    'redirect-loop': true,
+    'disallowed-redirect': true,
+  })
+    .optional()
+    .describe('Why the response counts as unavailable, where its status does not say so'),
   fetchedAt: fetchedAt.optional(),
   staleAt: staleAt.optional(),
   sha256: text

@@ -1,4 +1,5 @@
 import type { Decision } from '../../../core/decision/index.ts';
+import type { UnavailableReason } from '../../../core/lifecycle/index.ts';
 import type { ReportedDecision } from '../input/targets.ts';
 import { count } from './layout.ts';
 import { purposeSentence, ruleText } from './sentences.ts';
@@ -59,14 +60,22 @@ export const failures: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: 'the certificate of the server has expired',
 };
 
+/** Why redirects of robots.txt led to no file, for profiles that read that as unavailable. */
+export const redirectEnds: Readonly<Record<UnavailableReason, string>> = {
+  'too-many-redirects': 'the server redirects too many times',
+  'redirect-loop': 'the server redirects in a circle',
+  'disallowed-redirect': 'the server redirects to a URL that the rules of its site disallow',
+};
+
 /** For the same code when the first address was refused, not the address of a redirect. */
 export const PRIVATE_ADDRESS = 'its address is private; --allow-private permits such addresses';
 
 /** Describes the outcome of the fetch of robots.txt: a status, a failure, or both. */
 export function cause(robots: ReportedDecision['robots']): string {
   if (!('finalUrl' in robots)) return printable(robots.file);
-  const { status, error, hops } = robots;
-  const failure = error === undefined || error === 'ERR_ROBOTS_STATUS' ? undefined : inWords(error, hops);
+  const { status, error, unavailable, hops } = robots;
+  const ended = unavailable && redirectEnds[unavailable];
+  const failure = error === undefined || error === 'ERR_ROBOTS_STATUS' ? ended : inWords(error, hops);
   if (status === undefined) return failure ?? 'no response';
   const redirects = status >= 300 && status < 400 && hops > 0 ? ` after ${count(hops, 'redirect')}` : '';
   return failure === undefined ? `${status}${redirects}` : `${status}${redirects}, ${failure}`;

@@ -1,6 +1,6 @@
 // @ts-check
 // All texts of the page. Elements of index.html name theirs in `data-text`, `data-placeholder` or `data-label`.
-import { failures, PRIVATE_ADDRESS, reasons } from './words.js';
+import { failures, PRIVATE_ADDRESS, reasons, redirectEnds } from './words.js';
 
 const many = (count, one, several) => count.toLocaleString('en') + ' ' + (count === 1 ? one : several);
 
@@ -108,6 +108,7 @@ export const texts = {
     login: 'The response looks like a login page, not like a robots.txt.',
     html: 'The response looks like a web page, not like a robots.txt.',
   },
+  ended: (reason) => 'There is no robots.txt: ' + redirectEnds[reason] + '.',
   truncated: 'The file is longer than the limit. Rules past it do not count.',
 
   // Facts

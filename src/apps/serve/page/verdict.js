@@ -65,8 +65,12 @@ function because(verdict, { robots, retryAt, now }) {
 }
 
 /** Warnings about the file that make the verdict less reliable. */
-function remarks({ truncated, suspect }) {
-  return [...(suspect ? [texts.suspect[suspect]] : []), ...(truncated ? [texts.truncated] : [])];
+function remarks({ truncated, suspect, unavailable }) {
+  return [
+    ...(unavailable ? [texts.ended(unavailable)] : []),
+    ...(suspect ? [texts.suspect[suspect]] : []),
+    ...(truncated ? [texts.truncated] : []),
+  ];
 }
 
 /**

@@ -1,7 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
+import { answer, startSite } from '../../../support/site.ts';
+import { cli } from '../../cli/session.ts';
 import * as failureCodes from '../../../../src/core/fetch/failure.ts';
-import { cause, failures, PRIVATE_ADDRESS, reasons } from '../../../../src/apps/answers/text/reasons.ts';
+import {
+  cause,
+  failures,
+  PRIVATE_ADDRESS,
+  reasons,
+  redirectEnds,
+} from '../../../../src/apps/answers/text/reasons.ts';
 import type { Exchange } from '../../../../src/apps/serve/exchange.ts';
 import { routes } from '../../../../src/apps/serve/routes.ts';
 
@@ -34,7 +42,22 @@ it('is given to the page of the service, which has no words of its own for them'
   const handler = routes.get('/page/words.js')!.GET!;
   const { body } = (await handler({ request: { headers: {} } } as Exchange))!;
   const words = (await import(`data:text/javascript,${encodeURIComponent(String(body))}`)) as object;
-  expect({ ...words }).toEqual({ failures, reasons, PRIVATE_ADDRESS });
+  expect({ ...words }).toEqual({ failures, reasons, redirectEnds, PRIVATE_ADDRESS });
   const texts = readFileSync(new URL('../../../../src/apps/serve/page/texts.js', import.meta.url), 'utf8');
   for (const text of Object.values(failures)) expect(texts).not.toContain(text);
+});
+
+it.each(Object.entries(redirectEnds))('says why redirects led to no file: %s', (reason, words) => {
+  const unavailable = reason as keyof typeof redirectEnds;
+  expect(cause({ ...robots, status: 301, hops: 2, unavailable })).toBe(`301 after 2 redirects, ${words}`);
+});
+
+it('says it of a site whose redirects go in a circle', async () => {
+  await using site = await startSite((request, response) => {
+    answer(response, { status: 301, headers: { location: request.url === '/a' ? '/robots.txt' : '/a' } });
+  });
+  const { stdout } = await cli(['check', site.url('/')]);
+  expect(stdout).toContain(
+    'robots.txt is unavailable (301 after 1 redirect, the server redirects in a circle)',
+  );
 });
