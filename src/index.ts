@@ -68,6 +68,7 @@ export type {
   StoreSetOptions,
   StoreOperation,
   StoreReserveOptions,
+  StoreSlot,
 } from './core/store/index.ts';
 export type {
   CacheMessage,

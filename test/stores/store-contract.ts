@@ -60,7 +60,7 @@ export function storeContract(
 
   describe(`the contract of stores: ${name}`, () => {
     let tested: StoreUnderTest;
-    let store: Required<Omit<RobotsStore, 'now'>>;
+    let store: StoreOfTests;
 
     beforeEach(async () => {
       tested = await open();
@@ -370,6 +370,15 @@ export function storeContract(
         expect(minutes(await store.pause('k', 0))).toBe(10);
       });
 
+      it('are learnt with each booking, also with one that is too late to be made', async () => {
+        expect(await store.slot('k', MINUTE)).toEqual({ waitMs: 0, pauseMs: 0 });
+        await store.pause('k', 10 * MINUTE);
+        for (const maxWaitMs of [MINUTE, HOUR]) {
+          const { waitMs, pauseMs } = Object(await store.slot('k', HOUR, { maxWaitMs }));
+          expect([minutes(waitMs), minutes(pauseMs)]).toEqual([60, 10]);
+        }
+      });
+
       it('leave slots that are already after them', async () => {
         await store.reserve('k', HOUR);
         await store.reserve('k', HOUR);
@@ -405,8 +414,13 @@ function timeLost(waitMs: number, delayMs: number): number {
   return Math.ceil(waitMs / delayMs) * delayMs - waitMs;
 }
 
+interface StoreOfTests extends Required<Omit<RobotsStore, 'now' | 'reserve'>> {
+  reserve(...booking: Parameters<Required<RobotsStore>['reserve']>): Promise<number>;
+  readonly slot: Required<RobotsStore>['reserve'];
+}
+
 /** The store, which must be able to do all that it should, and no more. */
-function complete(store: RobotsStore, has: 'fleet' | 'values'): Required<Omit<RobotsStore, 'now'>> {
+function complete(store: RobotsStore, has: 'fleet' | 'values'): StoreOfTests {
   const none = (): never => {
     throw new Error('The store has no leases, or no slots');
   };
@@ -418,7 +432,11 @@ function complete(store: RobotsStore, has: 'fleet' | 'values'): Required<Omit<Ro
     set: (key, value, options) => store.set(key, value, options),
     delete: (key) => store.delete(key),
     lease: (key, ttlMs, options) => lease.call(store, key, ttlMs, options),
-    reserve: (key, delayMs, options) => reserve.call(store, key, delayMs, options),
+    async reserve(key, delayMs, options) {
+      const slot = await reserve.call(store, key, delayMs, options);
+      return typeof slot === 'number' ? slot : slot.waitMs;
+    },
+    slot: (key, delayMs, options) => reserve.call(store, key, delayMs, options),
     pause: (key, pauseMs) => pause.call(store, key, pauseMs),
   };
 }

@@ -38,7 +38,10 @@ async function openStore(kind: string, where: string): Promise<Opened> {
 async function run({ store }: Opened, { task, keys, ms, value = '' }: WorkerTask): Promise<unknown[]> {
   const done = keys.map(async (key) => {
     if (task === 'lease') return (await store.lease(key, ms)) !== undefined;
-    if (task === 'reserve') return store.reserve(key, ms);
+    if (task === 'reserve') {
+      const slot = await store.reserve(key, ms);
+      return typeof slot === 'number' ? slot : slot.waitMs;
+    }
     if (task === 'set') return (await store.set(key, value, { ttlMs: ms })) ?? 'set';
     return (await store.get(key)) ?? null;
   });

@@ -4,6 +4,7 @@ import type {
   RobotsStore,
   StoreLease,
   StoreReserveOptions,
+  StoreSlot,
   StoreSetOptions,
 } from '../../src/core/store/index.ts';
 
@@ -34,7 +35,7 @@ export class ScriptedStore implements RobotsStore {
   readonly fences: (string | undefined)[] = [];
   readonly reservedMs: number[] = [];
   readonly lease?: NonNullable<RobotsStore['lease']>;
-  readonly reserve?: NonNullable<RobotsStore['reserve']>;
+  readonly reserve?: (key: string, delayMs: number, options?: StoreReserveOptions) => Promise<StoreSlot>;
   readonly pause?: NonNullable<RobotsStore['pause']>;
   private readonly clock: { now(): number };
   private readonly faults = new Map<StoreCall, StoreFault>();
@@ -156,7 +157,7 @@ export class ScriptedStore implements RobotsStore {
     };
   }
 
-  private book(key: string, delayMs: number, options: StoreReserveOptions = {}): number {
+  private book(key: string, delayMs: number, options: StoreReserveOptions = {}): StoreSlot {
     const { minWaitMs = 0, maxWaitMs = Infinity, slackMs = 0 } = options;
     this.reservedMs.push(delayMs);
     durationMs('slackMs', slackMs);
@@ -165,7 +166,7 @@ export class ScriptedStore implements RobotsStore {
     const last = this.slots.get(key) ?? { end: -Infinity, delayMs: 0 };
     const at = Math.max(now + minWaitMs, pausedUntil, last.end + Math.max(delayMs, last.delayMs));
     if (at - now <= maxWaitMs) this.slots.set(key, { end: at + slackMs, delayMs });
-    return at - now;
+    return { waitMs: at - now, pauseMs: Math.max(0, pausedUntil - now) };
   }
 
   private pauseUntil(key: string, pauseMs: number): number {

@@ -130,10 +130,10 @@ export class FleetSlots {
     const askedAt = this.#clock.now();
     const longestMs = Math.max(bounds.maxWaitMs * MAX_SLACK_OF_WAIT, this.#replyMs * MAX_SLACK_OF_REPLY);
     const slackMs = Math.min(this.#slackMs, Math.floor(longestMs));
-    const waitMs = await this.#fleet.reserve(this.#origin, delayMs, { ...bounds, slackMs });
+    const booked = await this.#fleet.reserve(this.#origin, delayMs, { ...bounds, slackMs });
     const now = this.#clock.now();
     this.#replyMs = now - askedAt;
-    if (waitMs === undefined) {
+    if (booked === undefined) {
       // A fleet that cannot be reached leaves each process its own schedule.
       this.#slot = {
         at: Math.max(now, askedAt + bounds.minWaitMs),
@@ -144,6 +144,7 @@ export class FleetSlots {
       };
       return undefined;
     }
+    const { waitMs } = booked;
     if (waitMs > bounds.maxWaitMs) return waitMs;
     // The store counted the wait at some time between the call and its reply.
     const latestAt = askedAt + waitMs + slackMs + slotToleranceMs(delayMs);

@@ -11,6 +11,7 @@ export {
   type StoreLease,
   type StoreLeaseOptions,
   type StoreReserveOptions,
+  type StoreSlot,
   type StoreSetOptions,
   type StoreCalls,
   storeChannels,

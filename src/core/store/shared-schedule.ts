@@ -1,7 +1,7 @@
 import { type Clock, MonotonicClock, sleepInBackground } from '../base/index.ts';
 import type { StoreCaller } from './store-caller.ts';
 import { MAX_ORIGIN_LENGTH, slotKey } from './store-key.ts';
-import type { RobotsStore, StoreReserveOptions } from './store.ts';
+import type { RobotsStore, StoreReserveOptions, StoreSlot } from './store.ts';
 
 interface SharedScheduleOptions {
   readonly store: RobotsStore;
@@ -40,10 +40,14 @@ export class SharedSchedule {
   }
 
   /**
-   * Books a slot `delayMs` after the last one that any member booked. Resolves with the milliseconds until then; more
-   * than `maxWaitMs` when nothing was booked.
+   * Books a slot `delayMs` after the last one that any member booked: `waitMs` is more than `maxWaitMs` when nothing was
+   * booked. `pauseMs` is left of the pause that any member has reported.
    */
-  reserve(origin: string, delayMs: number, bounds: StoreReserveOptions): Promise<number | undefined> {
+  async reserve(
+    origin: string,
+    delayMs: number,
+    bounds: StoreReserveOptions,
+  ): Promise<StoreSlot | undefined> {
     const { minWaitMs = 0, maxWaitMs = Infinity, slackMs = 0 } = bounds;
     const options = {
       minWaitMs: Math.ceil(minWaitMs),
@@ -51,9 +55,12 @@ export class SharedSchedule {
       slackMs,
     };
     const { store } = this.#options;
-    return this.#move('reserve', origin, (key) =>
+    const booked = await this.#move('reserve', origin, (key) =>
       store.reserve?.(key, wholeMs(Math.max(1, delayMs)), options),
     );
+    if (booked === undefined) return undefined;
+    const { waitMs, pauseMs } = slotOf(booked);
+    return { waitMs: Math.ceil(waitMs), pauseMs: Math.ceil(pauseMs) };
   }
 
   /**
@@ -66,7 +73,7 @@ export class SharedSchedule {
     const until = this.#clock.now() + ms;
     const leftMs = await this.#move('pause', origin, (key) => store.pause?.(key, wholeMs(ms)));
     if (ms > 0) this.#keep(origin, until, leftMs !== undefined);
-    return leftMs;
+    return leftMs === undefined ? undefined : Math.ceil(leftMs);
   }
 
   close(): void {
@@ -116,24 +123,31 @@ export class SharedSchedule {
     if (this.#pauses.delete(origin) && kept !== undefined) this.#pauses.set(origin, kept);
   }
 
-  async #move(
+  async #move<Times extends number | StoreSlot>(
     operation: 'reserve' | 'pause',
     origin: string,
-    send: (key: string) => Promise<number> | undefined,
-  ): Promise<number | undefined> {
+    send: (key: string) => Promise<Times> | undefined,
+  ): Promise<Times | undefined> {
     if (origin.length > MAX_ORIGIN_LENGTH || this.#closing.signal.aborted) return undefined;
-    const called = await this.#caller.call<number | undefined>({
+    const called = await this.#caller.call<Times | undefined>({
       operation,
       origin,
       patient: true,
       send: () => send(slotKey(origin)),
       expectedValue: (value) =>
-        typeof value === 'number' && value >= 0 && value <= MAX_WAIT_MS
+        Object.values(slotOf(value)).every((ms) => ms >= 0 && ms <= MAX_WAIT_MS)
           ? undefined
           : `milliseconds from now until ${operation === 'reserve' ? 'the slot' : 'the end of the pause'}`,
     });
-    return called.ok && called.value !== undefined ? Math.ceil(called.value) : undefined;
+    return called.ok ? called.value : undefined;
   }
+}
+
+/** What a store returned, which may be anything. */
+function slotOf(value: unknown): StoreSlot {
+  if (typeof value === 'number') return { waitMs: value, pauseMs: 0 };
+  const { waitMs = NaN, pauseMs = 0 }: Partial<StoreSlot> = Object(value);
+  return { waitMs: Number(waitMs), pauseMs: Number(pauseMs) };
 }
 
 function wholeMs(ms: number): number {

@@ -60,8 +60,18 @@ export interface StoreReserveOptions {
   readonly minWaitMs?: number;
   /** A slot that would come later is not booked. @default Infinity */
   readonly maxWaitMs?: number;
+  /** The caller waits no longer for the answer. A store that keeps calls in a queue does not book after that. */
+  readonly deadlineMs?: number;
   /** How long the slot lasts: the gap after it counts from its end. For a member that is often late. @default 0 */
   readonly slackMs?: number;
+}
+
+/** A booked slot, and the pause that is in force: whoever books learns of the pauses of others. */
+export interface StoreSlot {
+  /** Milliseconds from now until the slot. More than `maxWaitMs`: it was not booked. */
+  readonly waitMs: number;
+  /** Milliseconds from now until the end of the pause in force, 0 without one. */
+  readonly pauseMs: number;
 }
 
 /** A lease on an origin. Its holder fetches the robots.txt. */
@@ -111,9 +121,10 @@ export interface RobotsStore {
    * client booked, or the delay of that one, if it was longer. When that clock was set back, waits go on from where they
    * were.
    *
-   * @returns milliseconds from now until the slot. More than `maxWaitMs`: it was not booked.
+   * @returns milliseconds from now until the slot, more than `maxWaitMs` when it was not booked; a store with `pause`
+   * returns a {@link StoreSlot}, which has the pause in force, too.
    */
-  reserve?(key: string, delayMs: number, options?: StoreReserveOptions): Promise<number>;
+  reserve?(key: string, delayMs: number, options?: StoreReserveOptions): Promise<number | StoreSlot>;
   /**
    * Moves the schedule of `key` past a pause of at least `pauseMs` from now; 0 only asks. Booked slots
    * stay. Without this method only the process that saw the pause observes it.

@@ -17,6 +17,7 @@ import {
   type StoreLeaseOptions,
   type StoreReserveOptions,
   type StoreSetOptions,
+  type StoreSlot,
   storeChannels,
 } from '../../core/store/store.ts';
 import type { OnDamage, QuarantinedDatabase } from './quarantine.ts';
@@ -34,7 +35,7 @@ export interface EmbeddedStore extends RobotsStore, AsyncDisposable {
   set(key: string, value: string, options: StoreSetOptions): Promise<void>;
   delete(key: string): Promise<void>;
   lease(key: string, ttlMs: number, options?: StoreLeaseOptions): Promise<FencedLease | undefined>;
-  reserve(key: string, delayMs: number, options?: StoreReserveOptions): Promise<number>;
+  reserve(key: string, delayMs: number, options?: StoreReserveOptions): Promise<StoreSlot>;
   pause(key: string, pauseMs: number): Promise<number>;
   /**
    * All values that have not expired. Values written or deleted during the iteration may or may not be included.

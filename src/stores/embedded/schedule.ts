@@ -1,4 +1,9 @@
-import { durationMs, SLOT_REMEMBERED_MS, type StoreReserveOptions } from '../../core/store/store.ts';
+import {
+  durationMs,
+  SLOT_REMEMBERED_MS,
+  type StoreReserveOptions,
+  type StoreSlot,
+} from '../../core/store/store.ts';
 import type { Entry, Table } from './table.ts';
 
 /** The schedule of one origin that a fleet shares. Times are epoch ms, 0 for none. */
@@ -10,24 +15,27 @@ interface Schedule {
   readonly pausedUntil: number;
 }
 
-/** Books the next slot of `key`. Resolves with the milliseconds until then: more than `maxWaitMs` when it was not booked. */
+/** Books the next slot of `key`. */
 export async function bookSlot(
   table: Table,
   key: string,
   givenMs: number,
   options: StoreReserveOptions = {},
-): Promise<number> {
+): Promise<StoreSlot> {
   const delayMs = durationMs('delayMs', givenMs);
   const minWaitMs = durationMs('minWaitMs', options.minWaitMs ?? 0);
   const slackMs = durationMs('slackMs', options.slackMs ?? 0);
   const { maxWaitMs = Infinity } = options;
   let at = 0;
+  let paused = 0;
   await moveSchedule(table, key, (before, now) => {
     const { slotEnd, pausedUntil } = before;
+    paused = pausedUntil;
     at = Math.max(now + minWaitMs, pausedUntil, slotEnd + Math.max(delayMs, before.delayMs));
     return at - now > maxWaitMs ? undefined : { slotEnd: at + slackMs, delayMs, pausedUntil };
   });
-  return Math.max(0, at - table.now());
+  const now = table.now();
+  return { waitMs: Math.max(0, at - now), pauseMs: Math.max(0, paused - now) };
 }
 
 /** Pauses `key` for at least `givenMs`; 0 only asks. Resolves with the milliseconds until the end of the pause. */

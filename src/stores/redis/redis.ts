@@ -12,6 +12,7 @@ import {
   type StoreEntry,
   SLOT_REMEMBERED_MS,
   type StoreReserveOptions,
+  type StoreSlot,
   type StoreLeaseOptions,
   type StoreSetOptions,
 } from '../../core/store/store.ts';
@@ -45,7 +46,7 @@ export interface RedisStore extends RobotsStore {
   set(key: string, value: string, options: StoreSetOptions): Promise<void>;
   delete(key: string): Promise<void>;
   lease(key: string, ttlMs: number, options?: StoreLeaseOptions): Promise<FencedLease | undefined>;
-  reserve(key: string, delayMs: number, options?: StoreReserveOptions): Promise<number>;
+  reserve(key: string, delayMs: number, options?: StoreReserveOptions): Promise<StoreSlot>;
   now(): Promise<number>;
   pause(key: string, pauseMs: number): Promise<number>;
   /**
@@ -115,7 +116,8 @@ export function redisStore(connection: RedisConnection, options: RedisStoreOptio
         micros(Math.min(maxWaitMs, MAX_WAIT_MS)),
         micros(durationMs('slackMs', slackMs)),
       );
-      return readWait(reply);
+      const [waitMs, pauseMs]: readonly unknown[] = Object(reply);
+      return { waitMs: readWait(waitMs), pauseMs: readWait(pauseMs) };
     },
     async *entries(isWanted = () => true) {
       for await (const names of scan(connection, send, prefix)) {

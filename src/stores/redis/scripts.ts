@@ -101,7 +101,7 @@ redis.call('SET', KEYS[1], text, 'PX', string.format('%.0f', ttl))
 /**
  * Books a slot. KEYS[1] the schedule; ARGV[1] the delay of the slot, ARGV[2] the least time to keep the key after it,
  * ARGV[3] and ARGV[4] the shortest and the longest wait, ARGV[5] the duration of the slot, all in microseconds. Returns
- * the time until the slot; it is not booked when that is more than the longest wait.
+ * the time until the slot, which is not booked when that is more than the longest wait, and until the end of the pause.
  */
 export const bookSlot: RedisScript = redisScript(`${READ_SCHEDULE}
 local at = math.max(now + ARGV[3], paused, slot + math.max(delay, ARGV[1]))
@@ -109,7 +109,7 @@ if at - now <= tonumber(ARGV[4]) then
   slot, delay = at + ARGV[5], tonumber(ARGV[1])
   ${WRITE_SCHEDULE}
 end
-return at - now
+return {at - now, math.max(0, paused - now)}
 `);
 
 /**

@@ -11,7 +11,7 @@ const ANY = { minWaitMs: 0, maxWaitMs: Infinity };
 function slotsOver(latencyMs = 0) {
   const clock = virtualClock();
   const store = new ScriptedStore({ clock, reserves: true });
-  const late = async (value: Promise<number>): Promise<number> => {
+  const late = async <Value>(value: Promise<Value>): Promise<Value> => {
     const given = await value;
     void clock.advance(latencyMs);
     return given;

@@ -8,7 +8,7 @@ import { A, booked, closing, noting } from './support.ts';
 function slowFleet(robotsTxt: string, latencyMs: number) {
   const clock = virtualClock();
   const shared = new ScriptedStore({ clock, reserves: true });
-  const late = async (value: Promise<number>): Promise<number> => {
+  const late = async <Value>(value: Promise<Value>): Promise<Value> => {
     const given = await value;
     void clock.advance(latencyMs);
     // A queue that asked for ever would leave the test no time to end.

@@ -67,7 +67,7 @@ describeWithSqlite('SQLite', () => {
     store = sqliteStore({ path, clock });
     expect(await store.get('k')).toBe('value');
     expect(await store.lease('k', HOUR)).toBeUndefined();
-    expect(await store.reserve('k', MINUTE)).toBe(MINUTE);
+    expect((await store.reserve('k', MINUTE)).waitMs).toBe(MINUTE);
     expect((await store.lease('other', HOUR))!.token > lease!.token).toBe(true);
   });
 
@@ -160,7 +160,7 @@ describeWithSqlite('SQLite', () => {
     await store.clear();
     expect(await keysOf(store)).toEqual([]);
     expect(await store.lease('k', HOUR)).toBeUndefined();
-    expect(await store.reserve('k', MINUTE)).toBe(MINUTE);
+    expect((await store.reserve('k', MINUTE)).waitMs).toBe(MINUTE);
   });
 
   it('refuses invalid times', async () => {
