@@ -10,6 +10,7 @@ import {
 } from '../base/index.ts';
 import {
   type BuildConnector,
+  checkedLookup,
   recordingConnector,
   publicOnlyConnector,
   configuredGlobalDispatcher,
@@ -93,7 +94,7 @@ class UndiciTransport implements Transport {
 
   constructor(options: UndiciTransportOptions) {
     this.#options = options;
-    this.#lookup = options.lookup ?? dnsLookup;
+    this.#lookup = options.lookup === undefined ? dnsLookup : checkedLookup(options.lookup);
   }
 
   async request(url: URL, init: TransportRequest): Promise<TransportResponse> {

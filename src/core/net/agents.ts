@@ -4,6 +4,7 @@ import { Agent, type buildConnector } from 'undici';
 import { type RobotsAddressRefusedError, RobotsInvalidOptionsError } from '../base/index.ts';
 import { addressRefusalIn } from './addresses.ts';
 import {
+  checkedLookup,
   recordingConnector,
   publicOnlyConnector,
   ConnectedAddresses,
@@ -21,7 +22,8 @@ export class PageAgents {
   readonly publicOnly: Agent;
   readonly #lookup: LookupFunction;
 
-  constructor(lookup: LookupFunction = dnsLookup) {
+  constructor(givenLookup: LookupFunction | undefined) {
+    const lookup = givenLookup === undefined ? dnsLookup : checkedLookup(givenLookup);
     this.#lookup = publicOnlyLookup(lookup);
     this.anywhere = new Agent({ connect: recordingConnector({}, lookup, this.reached) });
     this.publicOnly = publicOnlyAgent({ lookup });

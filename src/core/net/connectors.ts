@@ -1,5 +1,5 @@
 import { buildConnector } from 'undici';
-import { RobotsAddressRefusedError } from '../base/index.ts';
+import { quote, RobotsAddressRefusedError, RobotsInvalidOptionsError, textOf } from '../base/index.ts';
 import { isPublicAddress, isPublicHost, specialPurposeOf, isLocalhost, refusedHost } from './addresses.ts';
 import { type LookupFunction, type Socket, isIP } from 'node:net';
 import type { LookupAddress } from 'node:dns';
@@ -121,56 +121,73 @@ export class ConnectedAddresses {
 }
 
 /**
- * Wraps `lookup` and drops all addresses that are not public. Sockets connect to the returned addresses, so that DNS
- * rebinding between check and connection has no effect.
+ * Wraps a caller's `lookup`: any answer is read, and what is no answer is an error, which would end the process in
+ * `net.connect`. `wanted` chooses among the addresses.
  */
-export function publicOnlyLookup(lookup: LookupFunction): LookupFunction {
+function readingLookup(
+  lookup: LookupFunction,
+  wanted: (hostname: string, found: readonly LookupAddress[]) => readonly LookupAddress[] | Error,
+): LookupFunction {
   return (hostname, options, callback) => {
     let isSettled = false;
-    const settle = (error: NodeJS.ErrnoException | null, addresses: readonly LookupAddress[] = []): void => {
+    const settle = (answer: readonly LookupAddress[] | Error): void => {
       if (isSettled) return;
       isSettled = true;
-      const [first] = addresses;
-      if (error !== null) callback(error, '', undefined);
-      else if (options.all === true) callback(null, [...addresses]);
-      else callback(null, first?.address ?? '', first?.family);
+      if (answer instanceof Error) callback(answer, '', undefined);
+      else if (options.all === true) callback(null, [...answer]);
+      else callback(null, answer[0]?.address ?? '', answer[0]?.family);
     };
-    if (isLocalhost(hostname)) {
-      process.nextTick(settle, refusedHost(hostname));
-      return;
-    }
     try {
       // Ask for all addresses: the first may be refused where the second is not.
-      lookup(hostname, { ...options, all: true }, (error, result) => {
-        if (error !== null && error !== undefined) {
-          settle(error);
-          return;
+      lookup(hostname, { ...options, all: true }, (error: unknown, result?: unknown) => {
+        if (error) settle(error instanceof Error ? error : new Error(textOf(error)));
+        else {
+          const found = readAddresses(hostname, result);
+          settle(found instanceof Error ? found : wanted(hostname, found));
         }
-        const found = readAddresses(result);
-        const isPublic = found.filter(({ address }) => isPublicAddress(address));
-        if (isPublic.length > 0) settle(null, isPublic);
-        else settle(refusal(hostname, found));
       });
     } catch (error) {
-      process.nextTick(settle, error instanceof Error ? error : new Error(String(error)));
+      process.nextTick(settle, error instanceof Error ? error : new Error(textOf(error)));
     }
   };
 }
 
+/** A caller's `lookup`, with answers that `net.connect` can read. */
+export function checkedLookup(lookup: LookupFunction): LookupFunction {
+  return readingLookup(lookup, (_, found) => found);
+}
+
+/**
+ * Wraps `lookup` and drops all addresses that are not public. Sockets connect to the returned addresses, so that DNS
+ * rebinding between check and connection has no effect.
+ */
+export function publicOnlyLookup(lookup: LookupFunction): LookupFunction {
+  const read = readingLookup(lookup, (hostname, found) => {
+    const isPublic = found.filter(({ address }) => isPublicAddress(address));
+    const [{ address } = { address: '' }] = found;
+    if (isPublic.length > 0) return isPublic;
+    return new RobotsAddressRefusedError(hostname, specialPurposeOf(address) ?? 'public', address);
+  });
+  return (hostname, options, callback) => {
+    if (isLocalhost(hostname)) process.nextTick(callback, refusedHost(hostname), '');
+    else read(hostname, options, callback);
+  };
+}
+
 /** Reads the result of a caller's `lookup`, which may not support `all`. */
-function readAddresses(result: unknown): LookupAddress[] {
-  const list: readonly unknown[] = Array.isArray(result) ? result : [result];
-  return list.flatMap((each) => {
+function readAddresses(hostname: string, result: unknown): LookupAddress[] | Error {
+  const list: readonly unknown[] = Array.isArray(result) ? result : [result ?? ''];
+  const found = list.flatMap((each) => {
     const address: unknown = typeof each === 'string' ? each : Reflect.get(Object(each), 'address');
     const family = typeof address === 'string' ? isIP(address) : 0;
     return typeof address === 'string' && family !== 0 ? [{ address, family }] : [];
   });
-}
-
-function refusal(hostname: string, [first]: readonly LookupAddress[]): Error {
-  if (first === undefined) {
+  if (found.length > 0) return found;
+  if (result !== undefined && list.every((each) => each === '')) {
     const code = 'ENOTFOUND';
     return Object.assign(new Error(`lookup ${code} ${hostname}`), { code, syscall: 'lookup', hostname });
   }
-  return new RobotsAddressRefusedError(hostname, specialPurposeOf(first.address) ?? 'public', first.address);
+  return new RobotsInvalidOptionsError(
+    `Expected \`lookup\` to answer for ${quote(hostname)} with addresses, as \`dns.lookup\` does, got ${quote(result)}`,
+  );
 }

@@ -7,6 +7,7 @@ export { PageAgents, publicOnlyAgent, type PublicOnlyAgentOptions } from './agen
 export {
   type BuildConnector,
   recordingConnector,
+  checkedLookup,
   publicOnlyConnector,
   publicOnlyLookup,
   ConnectedAddresses,

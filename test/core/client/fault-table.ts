@@ -233,9 +233,21 @@ export const FAULTS: readonly Fault[] = [
     whole: true,
   },
   {
-    name: 'an unknown coding',
-    scripts: [answer(200, 'content-encoding: rot13\r\n', RULES)],
+    name: 'a coding that is not undone',
+    scripts: [answer(200, 'content-encoding: zstd\r\n', RULES)],
     expected: broken(CODING, 200),
+    whole: true,
+  },
+  ...['UTF-8', 'aws-chunked', 'none', 'binary'].map((label): Fault => ({
+    name: `plain text with the label ${label}, which no coding has`,
+    scripts: [answer(200, `content-encoding: ${label}\r\n`, RULES)],
+    expected: rules(),
+    whole: true,
+  })),
+  {
+    name: 'what is no text, with a label that no coding has',
+    scripts: [answer(200, 'content-encoding: none\r\n', '\u0000\u0001\u0002')],
+    expected: broken('ERR_ROBOTS_NOT_TEXT', 200),
     whole: true,
   },
   ...['identity, gzip', 'gzip, identity', 'gzip,', ',gzip', 'gzip\r\ncontent-encoding: identity'].map(

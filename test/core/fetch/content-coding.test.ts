@@ -57,6 +57,8 @@ describe('the codings of a Content-Encoding field', () => {
     ['gzip, gzip, gzip, gzip', ['gzip', 'gzip', 'gzip', 'gzip']],
     ['gzip, gzip, gzip, gzip, gzip', undefined],
     ['zstd', undefined],
+    ['UTF-8', []],
+    ['none, gzip', ['gzip']],
     ['gzip, compress', undefined],
     ['gzip deflate', undefined],
   ])('%j are %j', (field, codings) => {

@@ -76,7 +76,7 @@ describe('a lookup of public addresses', () => {
     },
   );
 
-  it.each([[[]], [undefined], [null], ['nonsense'], [[{ address: 'nonsense', family: 4 }]]])(
+  it.each([[[]], [null], ['']])(
     'says that the name is not found where the result %j has no address',
     async (result) => {
       expect(await resolved(giving(result))).toMatchObject({
@@ -85,6 +85,13 @@ describe('a lookup of public addresses', () => {
         hostname: 'a.example',
         message: 'lookup ENOTFOUND a.example',
       });
+    },
+  );
+
+  it.each([[undefined], [5], ['nonsense'], [[{ address: 'nonsense', family: 4 }]]])(
+    'refuses %j, which is no answer',
+    async (result) => {
+      expect(await resolved(giving(result))).toMatchObject({ code: 'ERR_ROBOTS_INVALID_OPTIONS' });
     },
   );
 
