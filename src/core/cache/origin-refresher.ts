@@ -18,8 +18,8 @@ import type { HeldLease, StoredOrigins } from '../store/index.ts';
 import { detachedString, ROBOTS_PATH } from '../url/index.ts';
 import { CacheEntry } from './entry.ts';
 import type { OriginMemory } from './origin-memory.ts';
+import { Places } from './places.ts';
 import { SingleFlight } from './single-flight.ts';
-import pLimit, { type LimitFunction } from 'p-limit';
 
 /** Fetches robots.txt files. */
 export interface Attempts {
@@ -81,7 +81,7 @@ export class OriginRefresher {
   readonly #flights = new SingleFlight<Refreshed>();
   /** The work of flights, including the part after their result is known. */
   readonly #running = new Set<Promise<unknown>>();
-  readonly #limit: LimitFunction;
+  readonly #places: Places;
   /** Loaded at the first refresh: decisions need neither dates nor cache directives. Opens memory, too. */
   readonly #lifecycle = new Lazy(async () => {
     const [lifecycle] = await Promise.all([import('../lifecycle/next-record.ts'), this.#memory.open()]);
@@ -92,7 +92,7 @@ export class OriginRefresher {
   constructor(options: RefresherOptions) {
     this.#options = options;
     this.#memory = options.memory;
-    this.#limit = pLimit(options.concurrency);
+    this.#places = new Places(options.concurrency);
   }
 
   /** The entry of `origin` in memory, or a refreshed one when an attempt is due. */
@@ -116,7 +116,7 @@ export class OriginRefresher {
       origin,
       // The store phase counts towards `concurrency`. Store calls have a deadline, which must not pass in our own
       // queue.
-      (flight, isCurrent) => this.#limit(() => this.#track(this.#search(origin, flight, isCurrent))),
+      (flight, isCurrent) => this.#places.run(() => this.#track(this.#search(origin, flight, isCurrent))),
       signal,
     );
   }
@@ -158,7 +158,7 @@ export class OriginRefresher {
   /** Rejects all waiting questions with `reason`, clears the memory, and finishes writes. */
   async close(reason: unknown): Promise<void> {
     this.#flights.close(reason);
-    this.#limit.clearQueue();
+    this.#places.clear();
     this.#memory.close();
     // A store that could not be loaded has nothing to write.
     const stored = await this.#options.stored?.pending?.catch(() => undefined);

@@ -1,6 +1,7 @@
 import { omitUndefined } from '../base/index.ts';
 import {
   type ConclusiveResponse,
+  type Copy,
   type Failure,
   freshness,
   JITTER_SHARE,
@@ -61,7 +62,7 @@ export function describeOrigin(
     ...(holds.state === 'allow-all' || holds.state === 'disallow-all' ? { reason: holds.reason } : {}),
     ...omitUndefined({
       attempt: attemptOf(record),
-      lifetime: answer && lifetimeOf(answer, profile),
+      lifetime: answer && lifetimeOf(answer, record.copy, profile),
       nextAttempt: nextAttemptOf(record),
       suspect: suspectIn(record),
       failure,
@@ -186,8 +187,12 @@ function routeOf(
   return { hops: [...redirects, last], headers };
 }
 
-function lifetimeOf({ fetchedAt, staleAt, headers }: ConclusiveResponse, profile: Profile): PolicyLifetime {
-  const why = freshness(headers ?? {}, profile, fetchedAt);
+function lifetimeOf(
+  { fetchedAt, staleAt, headers, kind }: ConclusiveResponse,
+  copy: Copy | undefined,
+  profile: Profile,
+): PolicyLifetime {
+  const why = freshness(headers ?? {}, profile, fetchedAt, kind === 'rules' ? copy?.suspect : undefined);
   const jitterMs = why.lifetimeMs - (staleAt - fetchedAt);
   // The stored header fields do not explain the lifetime: the response had others, or came under another profile.
   return jitterMs < 0 || jitterMs > JITTER_SHARE * why.lifetimeMs + 1

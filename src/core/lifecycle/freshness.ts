@@ -1,4 +1,5 @@
 import { omitUndefined } from '../base/index.ts';
+import type { Suspect } from './challenge-pages.ts';
 import type { RobotsResponseHeaders } from './outcome.ts';
 import type { Profile } from './profile.ts';
 
@@ -30,19 +31,25 @@ export type StatedLifetime =
 export type Freshness = StatedLifetime & {
   /** The lifetime from receipt, within the profile's bounds, before jitter. */
   readonly lifetimeMs: number;
-  /** The bound of the profile that replaced the stated lifetime. */
-  readonly clampedBy?: 'min' | 'max';
+  /** The bound that replaced the stated lifetime: of the profile, or of a page that came instead of the file. */
+  readonly clampedBy?: 'min' | 'max' | 'suspect';
 };
+
+/** A page instead of a robots.txt, as of a captive portal, has no rules: the file may be back soon. */
+const MAX_SUSPECT_MS = 10 * 60 * 1000;
 
 /** Computes the lifetime of a response that arrived at `receivedAtMs`. */
 export function freshness(
   headers: RobotsResponseHeaders,
   profile: Pick<Profile, 'lifetime'>,
   receivedAtMs: number,
+  suspect?: Suspect,
 ): Freshness {
   const { defaultMs, minMs, maxMs } = profile.lifetime;
   const said = readStatedLifetime(headers, receivedAtMs);
   const ms = leftAtReceipt(said, receivedAtMs) ?? defaultMs;
+  if (suspect !== undefined && ms > MAX_SUSPECT_MS)
+    return { ...said, lifetimeMs: MAX_SUSPECT_MS, clampedBy: 'suspect' };
   if (ms > maxMs) return { ...said, lifetimeMs: maxMs, clampedBy: 'max' };
   if (ms < minMs) return { ...said, lifetimeMs: minMs, clampedBy: 'min' };
   return { ...said, lifetimeMs: ms };

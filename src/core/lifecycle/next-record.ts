@@ -7,6 +7,7 @@ import {
   type OriginRecord,
   backoffMs,
 } from './origin-record.ts';
+import type { Suspect } from './challenge-pages.ts';
 import type { RobotsResponseHeaders, Outcome } from './outcome.ts';
 import type { Profile } from './profile.ts';
 
@@ -62,7 +63,7 @@ function afterSuccess(attempt: EndedAttempt, outcome: OutcomeOf<'success'>): Ori
     status,
     finalUrl,
     hops,
-    ...lifetimeOf(attempt, headers),
+    ...lifetimeOf(attempt, headers, suspect),
     ...attemptDetails(outcome),
   };
   return withResponse(attempt, answer, {
@@ -101,7 +102,7 @@ function afterNotModified(attempt: EndedAttempt, outcome: OutcomeOf<'not-modifie
     notModified: true,
     finalUrl,
     hops,
-    ...lifetimeOf(attempt, headers),
+    ...lifetimeOf(attempt, headers, held.suspect),
     ...attemptDetails(outcome),
   };
   return withResponse(attempt, answer, { ...held, fetchedAt: attempt.now, ...validatorsOf(headers) });
@@ -168,8 +169,10 @@ function withResponse(
 function lifetimeOf(
   { profile, now, random }: EndedAttempt,
   headers: RobotsResponseHeaders,
+  suspect?: Suspect,
 ): Pick<ConclusiveResponse, 'fetchedAt' | 'staleAt'> {
-  return { fetchedAt: now, staleAt: now + jittered(freshness(headers, profile, now).lifetimeMs, random) };
+  const { lifetimeMs } = freshness(headers, profile, now, suspect);
+  return { fetchedAt: now, staleAt: now + jittered(lifetimeMs, random) };
 }
 
 /** The maximum share that jitter takes off, so that origins fetched together do not expire together. */

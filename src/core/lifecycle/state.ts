@@ -44,7 +44,9 @@ export function attemptDue(record: OriginRecord | undefined, profile: Profile, n
   if (record.failure !== undefined && isPausing(record.failure, profile, now)) return 'none';
   const answer = responseInForce(record, now);
   if (answer === undefined) return 'now';
-  return now >= refreshAheadAt(answer) ? 'ahead' : 'none';
+  // A page instead of the file is not to be renewed by itself.
+  const isPage = answer.kind === 'rules' && record.copy?.suspect !== undefined;
+  return !isPage && now >= refreshAheadAt(answer) ? 'ahead' : 'none';
 }
 
 /**

@@ -137,14 +137,14 @@ function cutShort(last: ConclusiveResponse | Failure, { tooManyRedirects }: Prof
 }
 
 function successOf(copy: Copy, headers: RobotsResponseHeaders): Outcome {
-  const { body, sha256, truncated, status } = copy;
+  const { body, sha256, truncated, status, suspect } = copy;
   return {
     kind: 'success',
     status,
     headers,
     body,
     truncated,
-    ...omitUndefined({ sha256 }),
+    ...omitUndefined({ sha256, suspect }),
     ...routeOf(copy),
   };
 }

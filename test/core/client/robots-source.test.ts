@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Decision, RobotsClientOptions } from '../../../src/index.ts';
 import { profiles } from '../../../src/index.ts';
-import { DAY, HOUR, type TestClient, testClient, VirtualClock } from '../../support/client.ts';
+import { DAY, HOUR, MINUTE, type TestClient, testClient, VirtualClock } from '../../support/client.ts';
 import { type Answer, type Site, startSite } from '../../support/site.ts';
 import { ScriptedStore } from '../../support/store.ts';
 import { opened } from '../../support/opened.ts';
@@ -113,3 +113,20 @@ describe('decision.robots while an origin fails', () => {
     expect(site.requests).toHaveLength(2);
   });
 });
+
+describe.each(['rfc9309', 'koster-1996'] as const)(
+  'under %s a page that came instead of the file',
+  (profile) => {
+    it('counts for 10 minutes, and is not renewed ahead of their end', async () => {
+      const { client: robots, clock, site } = await setUp([PAGE, { body: RULES }], { profile });
+      const url = site.url('/x');
+      expect((await robots.check(url)).allowed).toBe(true);
+      clock.advance(10 * MINUTE - 1);
+      expect((await robots.check(url)).allowed).toBe(true);
+      expect(site.requests).toHaveLength(1);
+      clock.advance(1);
+      expect(await robots.check(url)).toMatchObject({ allowed: false, reason: 'rule' });
+      expect((await robots.policy(url)).lifetime?.why).not.toHaveProperty('clampedBy', 'suspect');
+    });
+  },
+);

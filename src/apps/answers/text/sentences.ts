@@ -104,6 +104,8 @@ function less(ageSeconds: number): string {
 
 function clamped({ clampedBy, lifetimeMs }: Freshness): string {
   if (clampedBy === undefined) return '';
+  if (clampedBy === 'suspect')
+    return ` cut to ${duration(lifetimeMs)}, because a page came instead of the file`;
   return clampedBy === 'min'
     ? ` raised to the floor of ${duration(lifetimeMs)}`
     : ` cut to the ceiling of ${duration(lifetimeMs)}`;
