@@ -27,6 +27,7 @@ import {
   type TransportRequest,
   type TransportResponse,
   type ResponseHeaders,
+  type UndiciDispatcher,
 } from './transport.ts';
 import { lookup as dnsLookup } from 'node:dns';
 import type { LookupFunction } from 'node:net';
@@ -34,7 +35,7 @@ import { Agent, Dispatcher, errors } from 'undici';
 import type { Readable } from 'node:stream';
 
 /** Chooses the dispatcher of a request for robots.txt, redirects included. */
-export type DispatcherChoice = (url: URL) => Dispatcher | undefined;
+type DispatcherChoice = (url: URL) => UndiciDispatcher | undefined;
 
 export interface UndiciTransportOptions {
   /**
@@ -42,7 +43,7 @@ export interface UndiciTransportOptions {
    * It stays open on `close()`. The options below have no effect on its requests.
    * @default the global dispatcher if one was set, else the transport's own connections
    */
-  readonly dispatcher?: Dispatcher | DispatcherChoice | undefined;
+  readonly dispatcher?: UndiciDispatcher | DispatcherChoice | undefined;
   /**
    * Whether the address policy is `'public-only'`. Requests to names then go over the transport's own connections, or over
    * the one `dispatcher` that the caller gave for all.
@@ -105,7 +106,7 @@ class UndiciTransport implements Transport {
   }
 
   /** The dispatcher that a request goes over; `undefined`: our own connections. */
-  #dispatcherFor(url: URL): Dispatcher | undefined {
+  #dispatcherFor(url: URL): UndiciDispatcher | undefined {
     const { dispatcher, publicOnly = false } = this.#options;
     if (dispatcher !== undefined && typeof dispatcher !== 'function') return dispatcher;
     const chosen = dispatcher === undefined ? configuredGlobalDispatcher() : chosenBy(dispatcher, url);
@@ -116,12 +117,12 @@ class UndiciTransport implements Transport {
   }
 
   async #overDispatcher(
-    dispatcher: Dispatcher,
+    dispatcher: UndiciDispatcher,
     url: URL,
     init: TransportRequest,
   ): Promise<TransportResponse> {
-    const hasRequest = typeof dispatcher.request === 'function' && !isWrapped(dispatcher);
-    const requester = hasRequest ? dispatcher : new Requester(dispatcher);
+    const requester =
+      hasRequest(dispatcher) && !isWrapped(dispatcher) ? dispatcher : new Requester(dispatcher);
     // The caller's interceptors may need a real `AbortSignal`.
     const signal = abortSignalOf(init.signal);
     // Pages keep its connections open, which a site may have closed.
@@ -211,8 +212,12 @@ function requestOptions(url: URL, { headers, signal }: TransportRequest): Dispat
   return options;
 }
 
-function chosenBy(choose: DispatcherChoice, url: URL): Dispatcher | undefined {
-  let chosen: Dispatcher | undefined;
+function hasRequest(dispatcher: object): dispatcher is Pick<Dispatcher, 'request'> {
+  return 'request' in dispatcher && typeof dispatcher.request === 'function';
+}
+
+function chosenBy(choose: DispatcherChoice, url: URL): UndiciDispatcher | undefined {
+  let chosen: UndiciDispatcher | undefined;
   try {
     chosen = choose(new URL(url));
   } catch (cause) {
@@ -224,15 +229,15 @@ function chosenBy(choose: DispatcherChoice, url: URL): Dispatcher | undefined {
 
 /** The `request()` of this package's undici, for dispatchers without one, or whose own does not fit their `dispatch()`. */
 class Requester extends Dispatcher {
-  readonly #dispatcher: Dispatcher;
+  readonly #dispatcher: UndiciDispatcher;
 
-  constructor(dispatcher: Dispatcher) {
+  constructor(dispatcher: UndiciDispatcher) {
     super();
     this.#dispatcher = dispatcher;
   }
 
   override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
-    return this.#dispatcher.dispatch(options, handler);
+    return Reflect.apply(this.#dispatcher.dispatch, this.#dispatcher, [options, handler]);
   }
 }
 
