@@ -41,7 +41,6 @@ async function departures(what: string, defaultDelayMs: number, rounds: number):
 
 async function visit(robots: RobotsClient, decision: Decision, defaultDelayMs: number): Promise<void> {
   const permit = await robots.acquirePermit(decision, { defaultDelayMs });
-  await permit.start();
   permit.done();
 }
 

@@ -9,7 +9,6 @@ export * from './defaults.ts';
 export * from './errors.ts';
 export * from './lazy.ts';
 export * from './map-concurrent.ts';
-export * from './monotonic-clock.ts';
 export * from './option-table.ts';
 export * from './printable.ts';
 export * from './time-slice.ts';

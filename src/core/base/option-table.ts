@@ -37,35 +37,24 @@ export function closestChoice(got: unknown, choices: readonly string[]): string 
  * @param prefix Put before the names in messages.
  * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`), also when the options are no object.
  */
-export function assertKnownOptions(
-  options: unknown,
-  known: readonly string[],
-  prefix = '',
-  otherWords: OtherWords = {},
-): void {
+export function assertKnownOptions(options: unknown, known: readonly string[], prefix = ''): void {
   if (typeof options !== 'object' || options === null) throw invalid('the options', 'an object', options);
   const unknown = Object.keys(options).filter((name) => !known.includes(name));
-  if (unknown.length > 0) throw unknownOptions(unknown, known, prefix, otherWords);
+  if (unknown.length > 0) throw unknownOptions(unknown, known, prefix);
 }
-
-/** What other libraries call our options, by their words. */
-export type OtherWords = Readonly<Record<string, string>>;
 
 /** The error for unknown options. It suggests the known option nearest to the first of them. */
 function unknownOptions(
   unknown: readonly string[],
   known: readonly string[],
   prefix: string,
-  otherWords: OtherWords = {},
 ): RobotsInvalidOptionsError {
   const names = unknown.map((name) => `\`${prefix}${name}\``).join(', ');
   const word = (unknown[0] ?? '').toLowerCase();
   // The closest one: `maxDelayMS` is two letters from `minDelayMs`, too.
-  const meant =
-    Object.entries(otherWords).find(([other]) => other.toLowerCase() === word)?.[1] ??
-    [0, 1, 2]
-      .map((edits) => known.find((name) => isWithinEditDistance(word, name.toLowerCase(), edits)))
-      .find((name) => name !== undefined);
+  const meant = [0, 1, 2]
+    .map((edits) => known.find((name) => isWithinEditDistance(word, name.toLowerCase(), edits)))
+    .find((name) => name !== undefined);
   const proposal = meant === undefined ? '' : `; did you mean \`${prefix}${meant}\`?`;
   return new RobotsInvalidOptionsError(`Expected only known options, got ${names}${proposal}`);
 }
@@ -190,31 +179,22 @@ export function allOf(...checks: readonly Check[]): Check {
 }
 
 /** An object with exactly the fields of a table. */
-export function fields(
-  table: Readonly<Record<string, Check>>,
-  expected = 'an object',
-  otherWords: OtherWords = {},
-): Check {
+export function fields(table: Readonly<Record<string, Check>>, expected = 'an object'): Check {
   const known = Object.keys(table);
   const checks = Object.entries(table);
   return (value, path) => {
     if (!isObject(value)) throw invalid(nameOf(path), expected, value);
     const unknown = Object.keys(value).filter((name) => !known.includes(name));
-    if (unknown.length > 0) throw unknownOptions(unknown, known, path === '' ? '' : `${path}.`, otherWords);
+    if (unknown.length > 0) throw unknownOptions(unknown, known, path === '' ? '' : `${path}.`);
     for (const [name, check] of checks) checkField(value, name, path, check);
   };
 }
 
 /** Like {@link fields}, with every field optional. */
-export function optionTable(
-  table: Readonly<Record<string, Check>>,
-  expected = 'an object',
-  otherWords: OtherWords = {},
-): Check {
+export function optionTable(table: Readonly<Record<string, Check>>, expected = 'an object'): Check {
   return fields(
     Object.fromEntries(Object.entries(table).map(([name, check]) => [name, optional(check)])),
     expected,
-    otherWords,
   );
 }
 

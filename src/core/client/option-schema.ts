@@ -5,7 +5,6 @@ import {
   abortSignal,
   hasMethod,
   type Check,
-  type OtherWords,
   DEFAULT_MAX_BODY_BYTES,
   predicate,
   fields,
@@ -92,55 +91,41 @@ export const policyOptions: Check = optionTable(
   'an object, such as { agent, signal }',
 );
 
-/** What other libraries call these options. */
-const OTHER_WORDS: OtherWords = {
-  userAgent: 'agent',
-  timeout: 'deadlineMs',
-  timeoutMs: 'deadlineMs',
-  fetch: 'transport: { fetch }',
-  ttl: 'profile: { lifetime }',
-  cacheTtl: 'profile: { lifetime }',
-};
-
 /** Accepts exactly the valid {@link RobotsClientOptions}. */
-export const clientOptions: Check = optionTable(
-  {
-    agent,
-    profile: profileOrName,
-    deadlineMs: wholeNumber(1, 2 ** 31 - 1, 'a whole number of milliseconds, at least 1'),
-    maxBodyBytes: wholeNumber(
-      DEFAULT_MAX_BODY_BYTES,
-      2 ** 27,
-      `a whole number of bytes, at least ${DEFAULT_MAX_BODY_BYTES} (RFC 9309 §2.5: 500 KiB)`,
-    ),
-    concurrency: wholeNumber(1, 100_000, 'a whole number, at least 1'),
-    addressPolicy: oneOf(ADDRESS_POLICIES),
-    lookup: func('like dns.lookup'),
-    dispatcher: predicate(
-      'an undici Dispatcher, or a function from a URL to one',
-      (value) => isFunction(value) || isFunction(Reflect.get(Object(value), 'dispatch')),
-    ),
-    transport: (value, path) => {
-      if (value !== 'fetch')
-        fields({ fetch: func('like fetch') }, "'fetch' or an object with a `fetch`")(value, path);
-    },
-    ftp: hasMethod('request', 'an FTP transport, made by `ftpTransport()` of canfetch/ftp'),
-    clock: hasMethod('now', 'an object whose `now()` returns epoch milliseconds'),
-    random: func('that returns numbers in [0, 1)'),
-    cache: optionTable({
-      maxOrigins: wholeNumber(1, 2 ** 31 - 1, 'a whole number, at least 1'),
-      maxBytes: wholeNumber(1_048_576, Number.MAX_SAFE_INTEGER, 'a whole number of bytes, at least 1 MiB'),
-    }),
-    store: predicate(
-      'a store with `get`, `set` and `delete`, and optionally `lease`, `reserve`, `pause` and `now`',
-      isStore,
-    ),
-    storeDeadlineMs: wholeNumber(1, 60_000, 'a whole number of milliseconds from 1 to 60000'),
-    onStoreEvent: func('that takes an event'),
-    evidence: func('that takes an entry, such as `evidenceFile(path)`'),
-    headersForRobots: func('from an origin to header fields'),
-    overrides: record(predicate('an object by origin', isText), override),
-  } satisfies Readonly<Record<keyof RobotsClientOptions, Check>>,
-  'an object',
-  OTHER_WORDS,
-);
+export const clientOptions: Check = optionTable({
+  agent,
+  profile: profileOrName,
+  deadlineMs: wholeNumber(1, 2 ** 31 - 1, 'a whole number of milliseconds, at least 1'),
+  maxBodyBytes: wholeNumber(
+    DEFAULT_MAX_BODY_BYTES,
+    2 ** 27,
+    `a whole number of bytes, at least ${DEFAULT_MAX_BODY_BYTES} (RFC 9309 §2.5: 500 KiB)`,
+  ),
+  concurrency: wholeNumber(1, 100_000, 'a whole number, at least 1'),
+  addressPolicy: oneOf(ADDRESS_POLICIES),
+  lookup: func('like dns.lookup'),
+  dispatcher: predicate(
+    'an undici Dispatcher, or a function from a URL to one',
+    (value) => isFunction(value) || isFunction(Reflect.get(Object(value), 'dispatch')),
+  ),
+  transport: (value, path) => {
+    if (value !== 'fetch')
+      fields({ fetch: func('like fetch') }, "'fetch' or an object with a `fetch`")(value, path);
+  },
+  ftp: hasMethod('request', 'an FTP transport, made by `ftpTransport()` of canfetch/ftp'),
+  clock: hasMethod('now', 'an object whose `now()` returns epoch milliseconds'),
+  random: func('that returns numbers in [0, 1)'),
+  cache: optionTable({
+    maxOrigins: wholeNumber(1, 2 ** 31 - 1, 'a whole number, at least 1'),
+    maxBytes: wholeNumber(1_048_576, Number.MAX_SAFE_INTEGER, 'a whole number of bytes, at least 1 MiB'),
+  }),
+  store: predicate(
+    'a store with `get`, `set` and `delete`, and optionally `lease`, `reserve`, `pause` and `now`',
+    isStore,
+  ),
+  storeDeadlineMs: wholeNumber(1, 60_000, 'a whole number of milliseconds from 1 to 60000'),
+  onStoreEvent: func('that takes an event'),
+  evidence: func('that takes an entry, such as `evidenceFile(path)`'),
+  headersForRobots: func('from an origin to header fields'),
+  overrides: record(predicate('an object by origin', isText), override),
+} satisfies Readonly<Record<keyof RobotsClientOptions, Check>>);

@@ -1,8 +1,9 @@
 import type { LookupFunction } from 'node:net';
+import type { Dispatcher } from 'undici';
 import type { Clock } from '../base/index.ts';
 import type { EvidenceEntry } from './evidence/entry.ts';
 import type { FetchFunction } from '../fetch/index.ts';
-import type { Transport, UndiciDispatcher } from '../fetch/transport.ts';
+import type { Transport } from '../fetch/transport.ts';
 import type { Profile, ProfileName } from '../lifecycle/index.ts';
 import type { AddressPolicy } from '../net/address-policy.ts';
 import type { Agent } from '../rules/agent-tokens.ts';
@@ -70,8 +71,8 @@ export interface RobotsClientOptions {
    */
   readonly lookup?: LookupFunction;
   /**
-   * undici dispatcher, of version 6 or later, for robots.txt requests (a proxy, a shared pool, a `MockAgent`), on Node
-   * and Deno only. `close()` leaves it open. See `addressPolicy` for what can be checked with it.
+   * undici dispatcher for robots.txt requests (a proxy, a shared pool, a `MockAgent`), on Node and Deno only. `close()`
+   * leaves it open. See `addressPolicy` for what can be checked with it.
    *
    * A function chooses it for each URL, redirects included. Where it returns `undefined`, the client connects by itself
    * and checks the address. Under `'public-only'` the dispatchers that it returns are used for literal public addresses
@@ -92,7 +93,7 @@ export interface RobotsClientOptions {
    * });
    * ```
    */
-  readonly dispatcher?: UndiciDispatcher | ((url: URL) => UndiciDispatcher | undefined);
+  readonly dispatcher?: Dispatcher | ((url: URL) => Dispatcher | undefined);
   /**
    * Any WHATWG `fetch`, used instead of undici, which is then not loaded. `'fetch'` is the global one, looked up at each
    * request, so that a replaced one (nock, msw, a stub) is used. See `addressPolicy` for what can be checked with it. A `fetch` does not tell whether a coded body was cut, so no `Content-Encoding` is asked for, and a file that

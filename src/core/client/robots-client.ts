@@ -339,9 +339,8 @@ export class RobotsClient {
   }
 
   /**
-   * Waits for the permit to send an allowed request. Guards with `pacing` call this. Right before the request is sent
-   * call `tryStart()`, and `await start()` when that is `false` because another request to the origin has started
-   * meanwhile; or `release()` when the request is not sent.
+   * Waits until an allowed request may start, and starts it: send it at once, and call `done()` of its permit at the end,
+   * or `release()` when it is not sent. Guards with `pacing` call this.
    *
    * A start is the time when the request is handed to the client library. What that library does before it sends (a
    * queue of its own, a new connection, a retry) is not seen.

@@ -9,11 +9,6 @@ import type { ContentCoding } from './content-coding.ts';
  */
 export const OWN_REQUEST: unique symbol = Symbol.for('canfetch.own-request');
 
-/** The part of an undici `Dispatcher` that is used. Those of undici 6 and later fit it, an `Agent` or a `MockAgent`. */
-export interface UndiciDispatcher {
-  dispatch(options: never, handler: never): boolean;
-}
-
 /** Sends one GET. Implementations follow no redirect and add no cookie and no credentials. */
 export interface Transport {
   /** Content codings to request: those whose end the transport sees. Absent for a transport without codings. */

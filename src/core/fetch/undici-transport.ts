@@ -27,7 +27,6 @@ import {
   type TransportRequest,
   type TransportResponse,
   type ResponseHeaders,
-  type UndiciDispatcher,
 } from './transport.ts';
 import { lookup as dnsLookup } from 'node:dns';
 import type { LookupFunction } from 'node:net';
@@ -35,7 +34,7 @@ import { Agent, Dispatcher, errors } from 'undici';
 import type { Readable } from 'node:stream';
 
 /** Chooses the dispatcher of a request for robots.txt, redirects included. */
-type DispatcherChoice = (url: URL) => UndiciDispatcher | undefined;
+export type DispatcherChoice = (url: URL) => Dispatcher | undefined;
 
 export interface UndiciTransportOptions {
   /**
@@ -43,7 +42,7 @@ export interface UndiciTransportOptions {
    * It stays open on `close()`. The options below have no effect on its requests.
    * @default the global dispatcher if one was set, else the transport's own connections
    */
-  readonly dispatcher?: UndiciDispatcher | DispatcherChoice | undefined;
+  readonly dispatcher?: Dispatcher | DispatcherChoice | undefined;
   /**
    * Whether the address policy is `'public-only'`. Requests to names then go over the transport's own connections, or over
    * the one `dispatcher` that the caller gave for all.
@@ -106,7 +105,7 @@ class UndiciTransport implements Transport {
   }
 
   /** The dispatcher that a request goes over; `undefined`: our own connections. */
-  #dispatcherFor(url: URL): UndiciDispatcher | undefined {
+  #dispatcherFor(url: URL): Dispatcher | undefined {
     const { dispatcher, publicOnly = false } = this.#options;
     if (dispatcher !== undefined && typeof dispatcher !== 'function') return dispatcher;
     const chosen = dispatcher === undefined ? configuredGlobalDispatcher() : chosenBy(dispatcher, url);
@@ -117,12 +116,12 @@ class UndiciTransport implements Transport {
   }
 
   async #overDispatcher(
-    dispatcher: UndiciDispatcher,
+    dispatcher: Dispatcher,
     url: URL,
     init: TransportRequest,
   ): Promise<TransportResponse> {
-    const requester =
-      hasRequest(dispatcher) && !isWrapped(dispatcher) ? dispatcher : new Requester(dispatcher);
+    const hasRequest = typeof dispatcher.request === 'function' && !isWrapped(dispatcher);
+    const requester = hasRequest ? dispatcher : new Requester(dispatcher);
     // The caller's interceptors may need a real `AbortSignal`.
     const signal = abortSignalOf(init.signal);
     // Pages keep its connections open, which a site may have closed.
@@ -212,12 +211,8 @@ function requestOptions(url: URL, { headers, signal }: TransportRequest): Dispat
   return options;
 }
 
-function hasRequest(dispatcher: object): dispatcher is Pick<Dispatcher, 'request'> {
-  return 'request' in dispatcher && typeof dispatcher.request === 'function';
-}
-
-function chosenBy(choose: DispatcherChoice, url: URL): UndiciDispatcher | undefined {
-  let chosen: UndiciDispatcher | undefined;
+function chosenBy(choose: DispatcherChoice, url: URL): Dispatcher | undefined {
+  let chosen: Dispatcher | undefined;
   try {
     chosen = choose(new URL(url));
   } catch (cause) {
@@ -229,15 +224,15 @@ function chosenBy(choose: DispatcherChoice, url: URL): UndiciDispatcher | undefi
 
 /** The `request()` of this package's undici, for dispatchers without one, or whose own does not fit their `dispatch()`. */
 class Requester extends Dispatcher {
-  readonly #dispatcher: UndiciDispatcher;
+  readonly #dispatcher: Dispatcher;
 
-  constructor(dispatcher: UndiciDispatcher) {
+  constructor(dispatcher: Dispatcher) {
     super();
     this.#dispatcher = dispatcher;
   }
 
   override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
-    return Reflect.apply(this.#dispatcher.dispatch, this.#dispatcher, [options, handler]);
+    return this.#dispatcher.dispatch(options, handler);
   }
 }
 

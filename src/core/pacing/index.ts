@@ -1,11 +1,11 @@
 /**
  * When the next request to an origin may start: its gap, the requests in flight, pauses; in one process and, through a
- * store, in a fleet. `schedule.ts` decides, pure; `origin-queue.ts` waits. It must not import `client/`, `guards/` or
+ * store, in a fleet. `schedule.ts` decides, pure; `queue.ts` waits. It must not import `client/`, `guards/` or
  * `cache/`: callers pass what robots.txt asks for.
  */
 export { RobotsDeferredError } from './deferred.ts';
 export type { Deferral } from './schedule.ts';
-export type { PacingTotals } from './origin-queues.ts';
+export type { PacingTotals } from './queues.ts';
 export {
   type BackOffOptions,
   type BookingOptions,

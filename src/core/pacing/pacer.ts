@@ -1,21 +1,14 @@
-import {
-  type Clock,
-  codeOf,
-  MonotonicClock,
-  omitUndefined,
-  systemClock,
-  yieldToEventLoop,
-} from '../base/index.ts';
+import { type Clock, codeOf, omitUndefined } from '../base/index.ts';
 import type { Decision, OriginPacing, Pause, SentRequest } from '../decision/index.ts';
 import { asksForPause, fieldLines, priceIn } from '../lifecycle/index.ts';
 import { RobotsDeferredError } from './deferred.ts';
-import { type FleetSchedule, Punctuality } from './fleet-slots.ts';
 import { type Gap, gapOf } from './gap.ts';
 import { type Pace, paceOf } from './options.ts';
-import { OriginQueue, type PacedRequest } from './origin-queue.ts';
-import { OriginQueues, type PacingTotals } from './origin-queues.ts';
+import { PacingClock } from './pacing-clock.ts';
 import { askedPauseMs, isEdgeRefusal, type PageResponse, type PauseSignal } from './pause.ts';
-import { PagePermit, type Permits, type RequestPermit, type Reservation } from './permit.ts';
+import { PagePermit, type PermitContext, type RequestPermit, type Reservation } from './permit.ts';
+import type { FleetSchedule, PacingQueue } from './queue.ts';
+import { PacingQueues, type PacingTotals } from './queues.ts';
 import type { Deferral } from './schedule.ts';
 
 type Settled = Exclude<Reservation, { status: 'refused' }>;
@@ -45,30 +38,24 @@ interface StatedDelays {
   readonly requestRateMs?: number;
 }
 
-/** Lets requests start when they may: one queue an origin. */
-export class Pacer implements Permits {
+/** The earliest retry of a request to an origin without a queue: prevents a busy loop when the gap is 0. */
+const MIN_RETRY_MS = 100;
+
+/** Lets requests start when they may. */
+export class Pacer implements PermitContext {
+  readonly clock: PacingClock;
   readonly #options: PacerOptions;
-  readonly #clock: MonotonicClock;
-  readonly #queues: OriginQueues;
-  /** Requests that started in this turn of the event loop, in real time. */
-  #justStarted: PacedRequest[] = [];
-  readonly isRealTime: boolean;
+  readonly #queues: PacingQueues;
 
   constructor(options: PacerOptions) {
-    const { maxOrigins, clock, fleet, onPause } = options;
+    const { maxOrigins, fleet, onPause } = options;
     this.#options = options;
-    this.isRealTime = clock === systemClock || clock.sleep === undefined;
-    const setForward = (ms: number): void => this.#queues.setForward(ms);
-    // Time goes by in the leaps of a clock that can sleep.
-    this.#clock = new MonotonicClock(clock, this.isRealTime ? setForward : undefined);
-    const punctuality = new Punctuality(this.isRealTime ? COLD_SLACK_MS : 0);
-    this.#queues = new OriginQueues(
-      maxOrigins,
-      (origin) =>
-        new OriginQueue(origin, clock, this.#clock, fleet, punctuality, (pause) =>
-          onPause?.(origin, this.#inEpochMs(pause), 'shared'),
-        ),
-    );
+    this.clock = new PacingClock(options.clock);
+    this.#queues = new PacingQueues(maxOrigins, {
+      clock: this.clock,
+      fleet,
+      onSharedPause: (origin, pause) => onPause?.(origin, this.#inEpochMs(pause), 'shared'),
+    });
   }
 
   /**
@@ -76,19 +63,20 @@ export class Pacer implements Permits {
    * only with the reason of `signal`.
    */
   book(decision: Decision, pace: Pace, signal: AbortSignal | undefined): Settled | Promise<Settled> {
-    const now = this.now();
-    const queue = this.#queues.of(decision.origin, now);
+    const now = this.clock.now();
+    const queue = this.#queues.get(decision.origin, now);
     const gap = this.#gapOf(decision, pace);
     if (queue === undefined) return this.#deferredBooking(decision, gap, limitReached(gap, now));
-    const request = this.#requestOf(queue, decision, pace, now, true);
+    const permit = this.#permitFor(queue, decision, pace, gap, now, true);
     const settled = (deferral: Deferral | undefined): Settled =>
-      deferral === undefined ? this.#booked(request) : this.#deferredBooking(decision, gap, deferral);
-    const acquired = queue.acquire(request, now, signal);
+      deferral === undefined ? this.#booked(permit) : this.#deferredBooking(decision, gap, deferral);
+    const acquired = queue.acquire(permit, now, signal);
     return acquired instanceof Promise ? acquired.then(settled) : settled(acquired);
   }
 
   /**
-   * Acquires the permit of a request. A promise only when the request has to wait for it.
+   * Acquires the permit of a request, which starts now. A promise only when it has to wait: the start is then when that
+   * resolves.
    *
    * @throws RobotsDeferredError (`ERR_ROBOTS_DEFERRED`), or the reason of an aborted signal.
    */
@@ -97,57 +85,28 @@ export class Pacer implements Permits {
     pace: Pace,
     signal: AbortSignal | undefined,
   ): RequestPermit | Promise<RequestPermit> {
-    const now = this.now();
-    const queue = this.#queues.of(decision.origin, now);
-    if (queue === undefined)
-      throw this.#deferred(decision, limitReached(this.#gapOf(decision, pace), now), true);
-    const request = this.#requestOf(queue, decision, pace, now, false);
-    const acquired = queue.acquire(request, now, signal);
+    const now = this.clock.now();
+    const queue = this.#queues.get(decision.origin, now);
+    const gap = this.#gapOf(decision, pace);
+    if (queue === undefined) throw this.#deferred(decision, limitReached(gap, now), true);
+    const permit = this.#permitFor(queue, decision, pace, gap, now, false);
+    const acquired = queue.acquire(permit, now, signal);
     if (acquired instanceof Promise) {
       return acquired.then((deferral) => {
         if (deferral !== undefined) throw this.#deferred(decision, deferral);
-        return new PagePermit(this, request, this.now() - now);
+        permit.waitedMs = permit.at - now;
+        return permit;
       });
     }
     if (acquired !== undefined) throw this.#deferred(decision, acquired);
-    return new PagePermit(this, request, 0);
+    return permit;
   }
 
-  now(): number {
-    return this.#clock.now();
-  }
-
-  acquireAgain(request: PacedRequest, signal: AbortSignal | undefined): void | Promise<void> {
-    const acquired = request.queue.acquire(request, this.now(), signal, true);
-    const settled = (deferral: Deferral | undefined): void => {
-      if (deferral !== undefined) throw this.#deferred(request.decision, deferral);
-    };
-    return acquired instanceof Promise ? acquired.then(settled) : settled(acquired);
-  }
-
-  /**
-   * Other work of the same turn of the event loop may hold a request up before its library sends it. The next one keeps
-   * its distance from that time.
-   */
-  started(request: PacedRequest): void {
-    if (!this.isRealTime || request.gap.delayMs === 0) return;
-    this.#justStarted.push(request);
-    if (this.#justStarted.length > 1) return;
-    void yieldToEventLoop().then(() => {
-      const now = this.now();
-      for (const each of this.#justStarted) {
-        each.at = Math.max(each.at, now);
-        each.queue.noticeDelay(each, now);
-      }
-      this.#justStarted = [];
-    });
-  }
-
-  learn({ decision, pace, at, startedAt = at }: PacedRequest, response: PageResponse): boolean {
+  learn({ decision, pace, at }: PagePermit, response: PageResponse): boolean {
     const { status, headers } = response;
     if (!asksForPause(status) && !(pace.pauseOnRefusal && isEdgeRefusal(response))) return false;
     const askedMs = askedPauseMs(fieldLines(headers, 'retry-after'), this.#options.clock.now());
-    this.#pause(decision.origin, { askedMs, startedAt, backOff: pace.backOff, status });
+    this.#pause(decision.origin, { askedMs, startedAt: at, backOff: pace.backOff, status });
     return true;
   }
 
@@ -166,8 +125,8 @@ export class Pacer implements Permits {
 
   /** The end of the pause of an origin that is known here, in epoch ms. */
   pausedUntil(origin: string): number | undefined {
-    const until = this.#queues.peek(origin)?.schedule.pauseAt(this.now())?.until;
-    return until && Math.ceil(this.#clock.epochMs(until));
+    const until = this.#queues.peek(origin)?.schedule.pauseAt(this.clock.now())?.until;
+    return until && Math.ceil(this.clock.epochMs(until));
   }
 
   /**
@@ -177,9 +136,10 @@ export class Pacer implements Permits {
    */
   async pacingOf(origin: string, stated: StatedDelays): Promise<OriginPacing | undefined> {
     const { fleet } = this.#options;
-    const queue = fleet === undefined ? this.#queues.peek(origin) : this.#queues.of(origin, this.now());
+    const queue =
+      fleet === undefined ? this.#queues.peek(origin) : this.#queues.get(origin, this.clock.now());
     await queue?.askForPause();
-    const now = this.now();
+    const now = this.clock.now();
     if (queue === undefined || (fleet !== undefined && queue.isIdleAt(now))) return undefined;
     const next = queue.nextStart(now, gapOf(stated, stated.requestRateMs, paceOf({}, Infinity)));
     const pause = queue.schedule.pauseAt(now);
@@ -187,8 +147,8 @@ export class Pacer implements Permits {
       waiting: queue.waiting,
       inFlight: queue.schedule
         .inFlightAt(now)
-        .map(({ url, at }) => ({ url, startedAt: this.#clock.epochMs(at) })),
-      nextAt: Math.ceil(this.#clock.epochMs(next.at)),
+        .map(({ url, at }) => ({ url, startedAt: this.clock.epochMs(at) })),
+      nextAt: Math.ceil(this.clock.epochMs(next.at)),
       gapMs: next.gapMs,
       delayFrom: next.delayFrom,
       ...(pause === undefined ? undefined : { pause: this.#inEpochMs(pause) }),
@@ -196,7 +156,7 @@ export class Pacer implements Permits {
   }
 
   totals(): PacingTotals {
-    return this.#queues.totals(this.now());
+    return this.#queues.totals(this.clock.now());
   }
 
   /** Rejects all waiting requests with `reason`, and forgets all schedules. */
@@ -204,38 +164,20 @@ export class Pacer implements Permits {
     this.#queues.close(reason);
   }
 
-  #requestOf(
-    queue: OriginQueue,
+  #permitFor(
+    queue: PacingQueue,
     decision: Decision,
     pace: Pace,
+    gap: Gap,
     now: number,
     isBooking: boolean,
-  ): PacedRequest {
-    const gap = this.#gapOf(decision, pace);
+  ): PagePermit {
     const { fetchedAt } = decision.robots;
     // The request for robots.txt counts as one. It could not be paced itself, because the delay was unknown. A future
     // time means that the clock was set back since.
-    const robotsAt = fetchedAt === undefined ? -Infinity : this.#clock.monotonicMs(fetchedAt);
-    return {
-      url: decision.url,
-      decision,
-      pace,
-      queue,
-      gap,
-      notBefore: robotsAt > now ? -Infinity : robotsAt + gap.delayMs,
-      isBooking,
-      deadline: now + (isBooking ? pace.maxDelayMs : pace.maxTotalWaitMs),
-      turn: 0,
-      firstAt: undefined,
-      delayFrom: gap.delayFrom,
-      slot: undefined,
-      at: now,
-      hasStarted: false,
-      startedAt: undefined,
-      expiresAt: now,
-      sentBefore: -Infinity,
-      before: undefined,
-    };
+    const robotsAt = fetchedAt === undefined ? -Infinity : this.clock.fromEpochMs(fetchedAt);
+    const notBefore = robotsAt > now ? -Infinity : robotsAt + gap.delayMs;
+    return new PagePermit(this, { decision, pace, gap, queue, notBefore, isBooking, now });
   }
 
   #gapOf(decision: Decision, pace: Pace): Gap {
@@ -248,9 +190,8 @@ export class Pacer implements Permits {
 
   #pause(origin: string, signal: Omit<PauseSignal, 'now' | 'random'>): void {
     const { random, onPause } = this.#options;
-    const now = this.now();
-    const backOffMs = signal.backOff === false ? 0 : signal.backOff.firstMs;
-    const queue = this.#queues.ofPause(origin, now, now + (signal.askedMs ?? backOffMs));
+    const now = this.clock.now();
+    const queue = this.#queues.get(origin, now);
     const before = queue?.schedule.pauseAt(now);
     const pause = queue?.learn({ ...signal, now, random });
     if (pause === undefined) return;
@@ -258,32 +199,30 @@ export class Pacer implements Permits {
   }
 
   #deferralOf(decision: Decision, { retryAt, delayFrom }: Deferral): Deferral {
-    const deferral = { retryAt: Math.ceil(this.#clock.epochMs(retryAt)), delayFrom };
+    const deferral = { retryAt: Math.ceil(this.clock.epochMs(retryAt)), delayFrom };
     this.#options.onDeferral?.(decision, deferral);
     return deferral;
   }
 
   #deferredBooking(decision: Decision, { delayMs }: Gap, deferral: Deferral): Settled {
-    const waitMs = Math.ceil(deferral.retryAt - this.now());
+    const waitMs = Math.ceil(deferral.retryAt - this.clock.now());
     return { status: 'deferred', decision, delayMs, waitMs, ...this.#deferralOf(decision, deferral) };
   }
 
-  #booked(request: PacedRequest): Settled {
-    const permit = new PagePermit(this, request, 0);
+  #booked(permit: PagePermit): Settled {
+    const { decision, gap, delayFrom, at } = permit;
     let isReported = false;
     return {
       status: 'booked',
-      decision: request.decision,
-      delayMs: request.gap.delayMs,
-      delayFrom: request.delayFrom,
-      at: this.#clock.epochMs(request.at),
-      waitMs: Math.max(0, request.at - this.now()),
+      decision,
+      delayMs: gap.delayMs,
+      delayFrom,
+      at: this.clock.epochMs(at),
+      waitMs: Math.max(0, at - this.clock.now()),
       done: (response) => {
-        // The caller sends the request, so its start is not observed.
-        request.hasStarted = true;
-        request.at = Math.max(request.at, this.#startOf(request, response));
+        permit.at = Math.max(at, this.#startOf(permit, response));
         permit.done(response);
-        if (!isReported) this.#options.onBookedRequest?.(this.#sentRequest(request, response));
+        if (!isReported) this.#options.onBookedRequest?.(this.#sentRequest(permit, response));
         isReported = true;
       },
       release: () => permit.release(),
@@ -291,17 +230,17 @@ export class Pacer implements Permits {
   }
 
   /** When the request of a booking was sent: as the caller says, else at its time. Not later than now. */
-  #startOf({ at }: PacedRequest, { startedAt = NaN }: PageResponse = {}): number {
-    return Math.min(Number.isFinite(startedAt) ? this.#clock.monotonicMs(startedAt) : at, this.now());
+  #startOf({ at }: PagePermit, { startedAt = NaN }: PageResponse = {}): number {
+    return Math.min(Number.isFinite(startedAt) ? this.clock.fromEpochMs(startedAt) : at, this.clock.now());
   }
 
-  #sentRequest(request: PacedRequest, response: PageResponse = {}): SentRequest {
-    const { url, decision, pace } = request;
+  #sentRequest(permit: PagePermit, response: PageResponse = {}): SentRequest {
+    const { url, decision, pace } = permit;
     const { status, headers, error } = response;
     return omitUndefined({
       url,
       origin: decision.origin,
-      startedAt: Math.round(this.#clock.epochMs(this.#startOf(request, response))),
+      startedAt: Math.round(this.clock.epochMs(this.#startOf(permit, response))),
       status,
       error: status === undefined && error !== undefined ? codeOf(error) : undefined,
       retryAfter: asksForPause(status) ? fieldLines(headers, 'retry-after') : undefined,
@@ -312,14 +251,9 @@ export class Pacer implements Permits {
   }
 
   #inEpochMs(pause: Pause): Pause {
-    return { ...pause, from: this.#clock.epochMs(pause.from), until: this.#clock.epochMs(pause.until) };
+    return { ...pause, from: this.clock.epochMs(pause.from), until: this.clock.epochMs(pause.until) };
   }
 }
-
-/** How late a process that has sent no request yet is taken to send it: it has code to load, and to connect. */
-const COLD_SLACK_MS = 500;
-/** The earliest retry of a request to an origin without a queue: prevents a busy loop when the gap is 0. */
-const MIN_RETRY_MS = 100;
 
 /** The deferral of a request to an origin that has no queue, because the maximum of queues is in use. */
 function limitReached({ delayMs }: Gap, now: number): Deferral {

@@ -1,34 +1,23 @@
 import type { Decision, DelayFrom } from '../decision/index.ts';
-import type { PacedRequest } from './origin-queue.ts';
+import type { Gap } from './gap.ts';
+import type { Pace } from './options.ts';
+import type { PacingClock } from './pacing-clock.ts';
 import type { PageResponse } from './pause.ts';
-import { PERMIT_TTL_MS } from './schedule.ts';
+import type { FleetSlot, PacingQueue } from './queue.ts';
+import { NO_RESPONSE_TTL_MS, type Permit, PERMIT_TTL_MS, type StartRequest } from './schedule.ts';
 
-/** The right to send one request. An attempt that a library retries needs another one. */
+/** The right of one request to start now, and to be in flight until it ends. An attempt that a library retries needs another one. */
 export interface RequestPermit {
   /** Milliseconds that the request waited for it. */
   readonly waitedMs: number;
   /** Whether the permit has ended by itself: {@link done} was not called in time. */
   readonly hasExpired?: boolean;
   /**
-   * Whether the request may start now. If `true`, it must be sent synchronously. `false` when another request to the
-   * origin has started meanwhile, or a pause has begun: then call {@link start}.
-   */
-  tryStart(): boolean;
-  /**
-   * Resolves when the request may start. Once it has started, further calls resolve at once.
-   *
-   * @throws RobotsDeferredError (`ERR_ROBOTS_DEFERRED`), or the reason of an aborted signal.
-   */
-  start(signal?: AbortSignal): Promise<void>;
-  /**
-   * For a library that may drop a started request without a word: call it with `false` after the start. The permit then
-   * ends after 30 seconds, unless the request is sent. Call it with `true` when the request is sent: the gap to the next
-   * one counts from then.
+   * For a library that may drop a request without a word: with `false` the permit ends after 30 seconds, unless this is
+   * called with `true` when the request is sent.
    */
   sent?(isSent: boolean): void;
-  /** The HTTP stack has taken the request and will report that it is sent. The next request waits for that. */
-  taken?(): void;
-  /** Gives the permit back when the request is not sent. No effect once it has started. */
+  /** Gives the permit back when the request is not sent: the next one may start in its place. */
   release(): void;
   /**
    * The header of the response has come, and its body is not read yet. A 429 or 503 pauses the origin from now on. The
@@ -45,94 +34,97 @@ export interface RequestPermit {
 }
 
 /** What a permit needs of its pacer. */
-export interface Permits {
-  /** Whether time goes by while a library sends a request. A clock of a test moves in between, by any amount. */
-  readonly isRealTime: boolean;
-  now(): number;
-  /**
-   * Acquires another permit for a request that has lost its own. A promise only when it has to wait.
-   *
-   * @throws RobotsDeferredError (`ERR_ROBOTS_DEFERRED`), or the reason of an aborted signal.
-   */
-  acquireAgain(request: PacedRequest, signal: AbortSignal | undefined): void | Promise<void>;
-  /** A request has started. */
-  started(request: PacedRequest): void;
+export interface PermitContext {
+  readonly clock: PacingClock;
   /** Learns what the response to a request says. Returns whether it pauses the origin. */
-  learn(request: PacedRequest, response: PageResponse): boolean;
+  learn(permit: PagePermit, response: PageResponse): boolean;
 }
 
-/** The permit of a request, and another one if it cannot start with its first. */
-export class PagePermit implements RequestPermit {
-  readonly waitedMs: number;
-  readonly #permits: Permits;
-  readonly #request: PacedRequest;
+interface PagePermitOptions {
+  readonly decision: Decision;
+  readonly pace: Pace;
+  readonly gap: Gap;
+  readonly queue: PacingQueue;
+  readonly notBefore: number;
+  readonly isBooking: boolean;
+  readonly now: number;
+}
+
+/** A request for a page: it waits for its permit, holds it, and ends it. */
+export class PagePermit implements RequestPermit, StartRequest, Permit {
+  readonly url: string;
+  readonly decision: Decision;
+  readonly pace: Pace;
+  readonly gap: Gap;
+  readonly notBefore: number;
+  /** Whether a start is booked for the request, instead of waiting for its time. */
+  readonly isBooking: boolean;
+  waitedMs = 0;
+  at: number;
+  expiresAt: number;
+  isReleased = false;
+  previousStart: Permit | undefined;
+  /** The latest end of its whole wait. */
+  deadline: number;
+  /** The time at which it became the first of its queue. */
+  firstAt: number | undefined;
+  /** What decides the time of a booking. */
+  delayFrom: DelayFrom;
+  /** Its slot in the schedule of the fleet. */
+  slot: FleetSlot | undefined;
+  readonly #context: PermitContext;
+  readonly #queue: PacingQueue;
   /** Whether a response asked for a pause, or `done` was called with a status. */
   #hasLearnt = false;
 
-  constructor(permits: Permits, request: PacedRequest, waitedMs: number) {
-    this.#permits = permits;
-    this.#request = request;
-    this.waitedMs = waitedMs;
+  constructor(context: PermitContext, options: PagePermitOptions) {
+    const { decision, pace, gap, queue, notBefore, isBooking, now } = options;
+    this.url = decision.url;
+    this.decision = decision;
+    this.pace = pace;
+    this.gap = gap;
+    this.notBefore = notBefore;
+    this.isBooking = isBooking;
+    this.at = this.expiresAt = now;
+    this.deadline = now + (isBooking ? pace.maxDelayMs : pace.maxTotalWaitMs);
+    this.delayFrom = gap.delayFrom;
+    this.#context = context;
+    this.#queue = queue;
   }
 
   get hasExpired(): boolean {
-    return this.#request.expiresAt <= this.#permits.now();
-  }
-
-  tryStart(): boolean {
-    const request = this.#request;
-    if (request.hasStarted) return true;
-    if (!request.queue.tryStart(request, this.#permits.now())) return false;
-    this.#permits.started(request);
-    return true;
-  }
-
-  async start(signal?: AbortSignal): Promise<void> {
-    while (!this.tryStart()) {
-      this.release();
-      await this.#permits.acquireAgain(this.#request, signal);
-    }
+    return this.expiresAt <= this.#context.clock.now();
   }
 
   sent(isSent: boolean): void {
-    const request = this.#request;
-    if (!request.hasStarted) return;
-    const now = this.#permits.now();
-    const { isRealTime } = this.#permits;
-    if (isSent) return request.queue.sent(request, isRealTime ? now : request.at);
-    if (isRealTime) request.queue.schedule.mayBeDropped(request, now);
-    request.queue.expire(request, now + PERMIT_TTL_MS);
-  }
-
-  taken(): void {
-    const request = this.#request;
-    const { isRealTime } = this.#permits;
-    if (request.hasStarted) request.queue.schedule.taken(request, this.#permits.now(), isRealTime);
+    this.#expireIn(isSent ? NO_RESPONSE_TTL_MS : PERMIT_TTL_MS);
   }
 
   release(): void {
-    if (!this.#request.hasStarted) this.#request.queue.release(this.#request);
+    this.#queue.release(this);
   }
 
   responded(response: PageResponse): void {
-    const request = this.#request;
-    if (!request.hasStarted || this.#hasLearnt) return;
-    request.queue.responded(request, this.#permits.now() + PERMIT_TTL_MS);
+    if (this.#hasLearnt) return;
+    this.#expireIn(PERMIT_TTL_MS);
     // It may be the response to another request for the URL, so later responses still count.
-    this.#hasLearnt = this.#permits.learn(request, response);
+    this.#hasLearnt = this.#context.learn(this, response);
   }
 
   bodyRead(): void {
-    this.#request.expiresAt = this.#permits.now() + PERMIT_TTL_MS;
+    this.expiresAt = this.#context.clock.now() + PERMIT_TTL_MS;
   }
 
   done(response?: PageResponse): void {
-    const request = this.#request;
-    if (response?.status !== undefined && request.hasStarted && !this.#hasLearnt) {
+    if (response?.status !== undefined && !this.isReleased && !this.#hasLearnt) {
       this.#hasLearnt = true;
-      this.#permits.learn(request, response);
+      this.#context.learn(this, response);
     }
-    request.queue.release(request);
+    this.#queue.end(this);
+  }
+
+  #expireIn(ms: number): void {
+    this.#queue.expire(this, this.#context.clock.now() + ms);
   }
 }
 

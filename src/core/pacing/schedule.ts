@@ -3,7 +3,7 @@ import type { Gap } from './gap.ts';
 import { isWithinCooldown, nextPause, type PauseSignal } from './pause.ts';
 
 /** A request that wants to start. */
-export interface Wanted {
+export interface StartRequest {
   readonly gap: Gap;
   /** The earliest time, by the request for robots.txt. */
   readonly notBefore: number;
@@ -19,36 +19,28 @@ export interface Deferral {
 export interface Permit {
   readonly url: string;
   readonly gap: Gap;
-  /** When it may start; once it has started, when it did. */
+  /** The start of its request. */
   at: number;
-  hasStarted: boolean;
   /** When the permit ends if `done()` is never called. */
   expiresAt: number;
-  /** The request has started, and the HTTP stack reports when it is sent: by this time at the latest. */
-  sentBefore: number;
+  isReleased: boolean;
   /** The start before this one, in case it is released. */
-  before: Permit | undefined;
+  previousStart: Permit | undefined;
 }
 
-/** The lifetime of a permit whose request is not sent, or whose body is not read. */
+/** The lifetime of a booking whose end is never reported, and of a permit whose body is not read. */
 export const PERMIT_TTL_MS = 30_000;
-/** How long the next start waits for a request that connects. */
-const CONNECT_MS = 10_000;
-/** How long it waits for one that the library may have dropped: `node:http` reports a request only once it is connected. */
-const DROPPED_MS = 1_000;
 /** The lifetime of a permit without a response. Some requests never report their end, as when a page is closed. */
-const NO_RESPONSE_TTL_MS = 600_000;
+export const NO_RESPONSE_TTL_MS = 600_000;
 /** The least time between two `retryAt`: without it a site with `Crawl-delay: 0` would be asked in a busy loop. */
 const MIN_RETRY_MS = 100;
 /** The limit to which deferrals may push `retryAt`, so that a program that ignores it does not push it indefinitely. */
 const MAX_SPREAD_MS = 3_600_000;
 
 /**
- * The schedule of one origin. Pure: it gets the time as a number that never goes back, and never waits.
+ * When requests of one queue may start. Pure: it gets the time as a number that never goes back, and never waits.
  *
- * Two starts are a gap apart, no more requests are in flight than allowed, and none starts during a pause. All three
- * are checked when a permit is acquired, and again at the start: the process may wake up late, or a pause may begin in
- * between.
+ * Two starts are a gap apart, no more requests are in flight than allowed, and none starts during a pause.
  */
 export class Schedule {
   readonly #permits = new Set<Permit>();
@@ -59,7 +51,7 @@ export class Schedule {
   #lastRetryAt = -Infinity;
 
   /** The earliest start by the gap and by pauses. */
-  earliestStart(now: number, { gap, notBefore }: Wanted): number {
+  earliestStart(now: number, { gap, notBefore }: StartRequest): number {
     const last = this.#last;
     const byGap =
       last === undefined ? notBefore : Math.max(notBefore, last.at + longer(last.gap, gap).delayMs);
@@ -68,135 +60,73 @@ export class Schedule {
   }
 
   /** What decides {@link earliestStart}. */
-  delayFrom(now: number, wanted: Wanted): Exclude<DelayFrom, 'concurrency'> {
-    const at = this.earliestStart(now, wanted);
+  delayFrom(now: number, request: StartRequest): Exclude<DelayFrom, 'concurrency'> {
+    const at = this.earliestStart(now, request);
     const pause = this.pauseAt(now);
     if (pause?.until === at) return pause.delayFrom;
     const last = this.#last;
-    return last === undefined || wanted.notBefore === at
-      ? wanted.gap.delayFrom
-      : longer(last.gap, wanted.gap).delayFrom;
+    return last === undefined || request.notBefore === at
+      ? request.gap.delayFrom
+      : longer(last.gap, request.gap).delayFrom;
   }
 
-  /** Whether fewer than `concurrency` permits last beyond `at`, and the latest request was sent. */
+  /** Whether fewer than `concurrency` permits last beyond `at`. */
   hasFreePermit(now: number, at: number, concurrency: number): boolean {
-    if (this.#last !== undefined && at < this.#last.sentBefore) return false;
     if (this.#permits.size < concurrency) return true;
     let held = 0;
     for (const permit of this.#permits) {
       if (permit.expiresAt > at) held++;
-      else if (permit.expiresAt <= now && this.#permits.delete(permit)) permit.before = undefined;
+      else if (permit.expiresAt <= now) this.#forget(permit);
     }
     return held < concurrency;
   }
 
-  /** The latest end of the first permit, or of the wait for the latest request to be sent. Most end earlier. */
+  /** The end of the first permit whose end is not reported. */
   nextExpiry(now: number): number {
-    let next = this.#last !== undefined && now < this.#last.sentBefore ? this.#last.sentBefore : Infinity;
+    let next = Infinity;
     for (const { expiresAt } of this.#permits) if (expiresAt > now) next = Math.min(next, expiresAt);
     return next;
   }
 
-  /** The clock was set forward by `ms`. That ends gaps and pauses, but no permit: its request is as far as before. */
-  setForward(ms: number): void {
-    const permits = new Set(this.#permits);
-    if (this.#last !== undefined) permits.add(this.#last);
-    for (const permit of permits) {
-      permit.expiresAt += ms;
-      permit.sentBefore += ms;
-    }
-  }
-
-  /** Gives a permit for that time. Only when {@link earliestStart} and {@link hasFreePermit} allow it. */
-  acquire(permit: Permit, at: number, isAhead = false): void {
+  /** Gives a permit for a start at that time. Only when {@link earliestStart} and {@link hasFreePermit} allow it. */
+  start(permit: Permit, at: number, ttlMs: number, isAhead = false): void {
     permit.at = at;
-    permit.expiresAt = at + PERMIT_TTL_MS;
-    permit.before = this.#last;
+    permit.expiresAt = at + ttlMs;
+    permit.previousStart = this.#last;
     this.#permits.add(permit);
     this.#last = permit;
     if (isAhead) this.#ahead.add(permit);
-  }
-
-  /** Starts the request of a permit now. `false` when it may not start: it then needs another permit. */
-  tryStart(permit: Permit, now: number): boolean {
-    const last = this.#last === permit ? this.#startedBefore(permit) : this.#last;
-    if (now < permit.at || now >= permit.expiresAt || !this.#permits.has(permit)) return false;
-    if (this.#latestPause !== undefined && now < this.#latestPause.until) return false;
-    if (last !== undefined && now < Math.max(last.sentBefore, last.at + longer(last.gap, permit.gap).delayMs))
-      return false;
-    permit.at = now;
-    permit.hasStarted = true;
-    permit.expiresAt = now + NO_RESPONSE_TTL_MS;
-    permit.before = undefined;
-    this.#last = permit;
-    return true;
-  }
-
-  /** The start before this one, which may have been sent after this permit was acquired. */
-  #startedBefore({ before }: Permit): Permit | undefined {
-    return before?.hasStarted === true ? before : undefined;
   }
 
   /** Forgets the oldest permits that have expired, up to the first that lasts. Its cost is that of one step per permit. */
   forgetExpired(now: number): void {
     for (const permit of this.#permits) {
       if (permit.expiresAt > now) return;
-      this.#permits.delete(permit);
-      permit.before = undefined;
+      this.#forget(permit);
     }
   }
 
-  /**
-   * The HTTP stack has taken the latest request. The next one starts when this one is sent, so that a gap is between them.
-   *
-   * @param connects Whether time goes by until then.
-   */
-  taken(permit: Permit, now: number, connects: boolean): void {
-    this.#permits.add(permit);
-    permit.expiresAt = now + NO_RESPONSE_TTL_MS;
-    if (connects) this.#awaitSending(permit, now + CONNECT_MS);
+  #forget(permit: Permit): boolean {
+    permit.previousStart = undefined;
+    return this.#permits.delete(permit);
   }
 
-  /** The library may drop a started request without a word. */
-  mayBeDropped(permit: Permit, now: number): void {
-    this.#awaitSending(permit, now + DROPPED_MS);
-  }
-
-  #awaitSending(permit: Permit, until: number): void {
-    if (permit === this.#last && permit.gap.delayMs > 0) permit.sentBefore = until;
-  }
-
-  /** The request of a started permit was sent. One that is sent after its permit expired is in flight again. */
-  sent(permit: Permit, now: number): void {
-    this.#permits.add(permit);
-    permit.expiresAt = now + NO_RESPONSE_TTL_MS;
-    permit.at = Math.max(permit.at, now);
-    permit.sentBefore = -Infinity;
+  /** Ends the permit of a request. Returns whether it was held. */
+  end(permit: Permit): boolean {
+    this.#ahead.delete(permit);
+    return this.#forget(permit);
   }
 
   /**
-   * Ends a permit. If its request has not started, its time is free again once no later one is booked. Returns whether it
+   * Ends the permit of a request that is not sent. Its time is free again once no later start is booked. Returns whether it
    * was held.
    */
   release(permit: Permit): boolean {
+    permit.isReleased = true;
     this.#ahead.delete(permit);
-    permit.sentBefore = -Infinity;
-    if (!this.#permits.delete(permit)) return false;
-    if (!permit.hasStarted) this.#freeTime(permit);
-    permit.before = undefined;
-    return true;
-  }
-
-  /** Once no later start stands, the next one may have this time, in whichever order they are released. */
-  #freeTime(permit: Permit): void {
-    if (this.#last === permit) this.#last = permit.before;
-    else {
-      for (const later of this.#permits) {
-        if (later.before !== permit) continue;
-        later.before = permit.before;
-        return;
-      }
-    }
+    while (this.#last?.isReleased === true) this.#last = this.#last.previousStart;
+    // A later booking may be released after this one: it then needs the start before both.
+    return this.#permits.delete(permit);
   }
 
   /** The bookings whose time has not come, and the first of these times. */
@@ -227,7 +157,7 @@ export class Schedule {
   /** Whether nothing is in flight, and the latest gap and pause are over. */
   isIdleAt(now: number): boolean {
     return (
-      !this.hasPermitsAt(now) &&
+      this.nextExpiry(now) === Infinity &&
       this.pauseAt(now) === undefined &&
       (this.#last === undefined || now >= this.#last.at + this.#last.gap.delayMs)
     );
@@ -236,11 +166,6 @@ export class Schedule {
   /** Whether the next pause will be longer because of the last one. */
   isWithinCooldown(now: number): boolean {
     return this.#latestPause !== undefined && isWithinCooldown(this.#latestPause, now);
-  }
-
-  hasPermitsAt(now: number): boolean {
-    for (const { expiresAt } of this.#permits) if (expiresAt > now) return true;
-    return false;
   }
 
   /** The requests that have started and not ended. A booking counts from its time on. */

@@ -80,7 +80,7 @@ export class StoredOrigins {
     this.#caller = new StoreCaller({ deadlineMs: storeDeadlineMs, clock, onEvent: onStoreEvent });
     this.#clock = new StoreClock(settings, this.#caller);
     this.#leases = new Leases({ store, leaseMs: this.#leaseMs, namespace: this.#namespace }, this.#caller);
-    this.fleet = store.reserve && new SharedSchedule({ store, clock }, this.#caller);
+    this.fleet = store.reserve && new SharedSchedule(store, this.#caller);
     this.#writes = new WriteBehind({
       send: (origin, write, isFirst) => this.#send(origin, write, isFirst),
       allowance: () => this.#caller.writeAllowance(),

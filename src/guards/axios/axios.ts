@@ -330,8 +330,7 @@ class AxiosRequests {
       return;
     }
     if (admission.refusal !== undefined) throw admission.refusal;
-    const started = admission.start();
-    if (!(started instanceof Promise)) this.#requests.set(key, started);
+    this.#requests.set(key, admission.start());
   }
 }
 

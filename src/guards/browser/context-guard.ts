@@ -133,8 +133,6 @@ export async function guardWith<Page>(
 interface Pending {
   readonly request: AnyRequest;
   started?: StartedRequest;
-  /** Whether the browser has shown that it was sent. */
-  isSent?: boolean;
 }
 
 /** A request for a document, until the document has loaded. */
@@ -223,8 +221,6 @@ class ContextWatcher<Page> implements BrowserContextGuard<Page>, RequestWatcher 
     const { responseStatusCode: status, responseErrorReason } = response;
     const pending = this.#pending.get(requestId);
     const started = pending?.started ?? this.#guard.unseen(request.url);
-    // The browser may show it later, or not at all. The next gap then counts from here.
-    if (pending?.isSent !== true) started.onWireSent();
     if (status === undefined) {
       if (responseErrorReason !== undefined && !LOCAL_REASONS.has(responseErrorReason)) {
         this.#guard.reports.unreachable(request.url);
@@ -271,13 +267,7 @@ class ContextWatcher<Page> implements BrowserContextGuard<Page>, RequestWatcher 
   #onNavigation(...[event, isIt]: Parameters<NavigationListener>): void {
     for (const [frameId, { paused, request }] of this.#navigations.entries()) {
       if (!isIt(paused)) continue;
-      if (event === 'sent') {
-        const pending = this.#pending.peek(paused.requestId);
-        if (pending === undefined || request.hasResponded) return;
-        pending.isSent = true;
-        pending.started?.onWireSent();
-        return;
-      }
+      if (event === 'sent') return;
       // When a URL redirects to itself, one request ends as another for the same URL begins.
       if (event === 'finished' && !request.hasResponded) continue;
       this.#navigations.delete(frameId);
@@ -285,12 +275,9 @@ class ContextWatcher<Page> implements BrowserContextGuard<Page>, RequestWatcher 
     }
   }
 
-  #end({ paused, request, leaving, timer }: Navigation): void {
+  #end({ request, leaving, timer }: Navigation): void {
     clearTimeout(timer);
     leaving.abort(new DOMException('The navigation has ended', 'AbortError'));
-    const pending = this.#pending.peek(paused.requestId);
-    // A navigation that is given up may have been sent just before, and the browser has not shown it yet.
-    if (pending?.isSent !== true && !request.hasResponded) pending?.started?.onWireSent();
     request.finish();
   }
 

@@ -97,7 +97,7 @@ export class RequestGuard {
    */
   async begin(navigates: boolean): Promise<void> {
     if (this.#state.name === 'undecided') throw this.#state.error;
-    if (!navigates && this.#state.name === 'admitted') await this.#state.admitted.start();
+    if (!navigates && this.#state.name === 'admitted') this.#state.admitted.start();
   }
 
   /** Takes a request of the HTTP client through the steps. @param navigates Whether its response is the page of the request. */
@@ -224,7 +224,7 @@ export class SteppedRequest implements RequestSteps {
     const { signal } = this.#request;
     const { because, maxTotalWaitMs, admitted, onRequest } = this.#options;
     if (this.#started === undefined && admitted !== undefined) {
-      this.#started = await admitted.start(signal);
+      this.#started = admitted.start();
       return;
     }
     const options = { signal, because, maxTotalWaitMs };
@@ -232,7 +232,7 @@ export class SteppedRequest implements RequestSteps {
     onRequest?.(planned);
     const admission = await planned.admit();
     if (admission.refusal !== undefined) throw this.#refused(admission.refusal);
-    this.#started = await admission.start();
+    this.#started = admission.start();
   }
 
   onHeaders({ statusCode, headers }: Pick<HttpResponse, 'statusCode' | 'headers'>): Refusal | undefined {

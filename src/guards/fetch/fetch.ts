@@ -190,8 +190,7 @@ class GuardedFetch {
     let response: ResponseLike;
     let request: RespondedRequest | RefusedRequest;
     try {
-      const starting = admission.start();
-      started = starting instanceof Promise ? await starting : starting;
+      started = admission.start();
       response = await this.#sendOver(addresses, call, hop);
       if (follows) assertUnfollowed(response, String(admission.url));
       request = started.onResponseHeaders(response.status, response.headers);

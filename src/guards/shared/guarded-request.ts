@@ -71,12 +71,11 @@ export interface RefusedRequest {
 export interface AdmittedRequest extends AnyRequest {
   readonly refusal?: undefined;
   /**
-   * Starts the request. When this returns, it must be sent synchronously; when it resolves, at once. A promise only when
-   * another request to the origin started meanwhile.
+   * Starts the request, which must then be sent at once.
    *
-   * @throws RobotsDeferredError (`ERR_ROBOTS_DEFERRED`), or the reason of an aborted signal.
+   * @throws `AbortError` when it was given up.
    */
-  start(signal?: AbortSignal): StartedRequest | Promise<StartedRequest>;
+  start(): StartedRequest;
 }
 
 /** A request on its way. */
@@ -199,17 +198,8 @@ export class GuardedRequest implements PlannedRequest, AdmittedRequest, StartedR
     return this.#onStart();
   }
 
-  start(signal: AbortSignal | undefined = this.#options.signal): StartedRequest | Promise<StartedRequest> {
-    const permit = this.#permit;
-    if (permit === undefined || (!this.#isFinished && permit.tryStart())) return this.#onStart();
-    return this.#startWith(permit, signal);
-  }
-
-  async #startWith(permit: RequestPermit, signal: AbortSignal | undefined): Promise<StartedRequest> {
-    this.#throwIfFinished();
-    await permit.start(signal);
-    if (this.#isFinished) permit.done();
-    this.#throwIfFinished();
+  start(): StartedRequest {
+    if (this.#permit !== undefined) this.#throwIfFinished();
     return this.#onStart();
   }
 
@@ -247,11 +237,6 @@ export class GuardedRequest implements PlannedRequest, AdmittedRequest, StartedR
 
   onWireStart(): void {
     this.isOnWire = true;
-    if (!this.#isFinished) this.#permit?.taken?.();
-  }
-
-  /** Its header goes out. */
-  onWireSent(): void {
     if (!this.#isFinished) this.#permit?.sent?.(true);
   }
 

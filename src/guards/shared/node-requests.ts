@@ -23,18 +23,7 @@ interface ClientResponse extends NodeStream {
 
 interface NodeRequest extends WireRequest, ClientRequest {
   readonly protocol: string;
-  readonly socket: WireSocket | null;
   getHeader(name: string): unknown;
-  once(event: 'close', listener: () => void): unknown;
-  once(event: 'response', listener: (response: ClientResponse) => void): unknown;
-  once(event: 'socket', listener: (socket: WireSocket) => void): unknown;
-}
-
-interface WireSocket {
-  readonly connecting: boolean;
-  readonly encrypted?: boolean;
-  readonly secureConnecting?: boolean;
-  once(event: 'connect' | 'secureConnect', listener: () => void): unknown;
 }
 
 /** The requests over `node:http`: got and axios show neither the header of a response nor the end of an attempt. */
@@ -48,7 +37,6 @@ export const watchNodeRequests: RequestWatch = {
 export function watchClientRequest(wire: unknown, request: WatchedRequest): void {
   if (!isClientRequest(wire)) return;
   request.onWireStart();
-  request.onWireSent();
   // After the end of the response, and after each failure.
   wire.once('close', () => request.finish());
   wire.once('response', (response) => onResponse(response, request));
@@ -73,9 +61,6 @@ const nodeRequests = /* @__PURE__ */ once(() => {
     // Published after the end of the response, and after each failure.
     if (watched === undefined) return;
     request.once('close', () => watched.finish());
-    const { socket } = request;
-    if (socket === null) request.once('socket', (given) => whenSending(given, watched));
-    else whenSending(socket, watched);
   });
   channels?.subscribe('http.client.request.error', (message) => {
     const { request } = message as { readonly request: NodeRequest };
@@ -92,13 +77,6 @@ const nodeRequests = /* @__PURE__ */ once(() => {
   });
   return requests;
 });
-
-/** A socket sends what waits for it once it is connected. */
-function whenSending(socket: WireSocket, watched: WatchedRequest): void {
-  const isConnecting = socket.connecting || socket.secureConnecting === true;
-  if (!isConnecting) return watched.onWireSent();
-  socket.once(socket.encrypted === true ? 'secureConnect' : 'connect', () => watched.onWireSent());
-}
 
 function nodeOriginOf(request: NodeRequest): string {
   const host = String(request.getHeader('host'));

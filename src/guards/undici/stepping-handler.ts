@@ -47,8 +47,6 @@ export class SteppingHandler implements ResponseHandler {
 
   onRequestStart(controller: unknown, context: unknown): void {
     this.hasEvents = true;
-    // undici writes the header right after this.
-    this.#sent.started?.onWireSent();
     this.#handler.onRequestStart?.(controller, context);
   }
 

@@ -9,19 +9,7 @@ function constructWith(options: unknown): () => RobotsClient {
 }
 
 const wrong: readonly [name: string, options: unknown, message: RegExp][] = [
-  ['an unknown option', { retries: 5 }, /^Expected only known options, got `retries`$/],
-  ...Object.entries({
-    userAgent: 'agent',
-    timeout: 'deadlineMs',
-    timeoutMs: 'deadlineMs',
-    fetch: 'transport: { fetch }',
-    ttl: 'profile: { lifetime }',
-    cacheTtl: 'profile: { lifetime }',
-  }).map(([word, ours]): [string, unknown, RegExp] => [
-    `the option ${word} of other libraries`,
-    { [word]: 5 },
-    new RegExp(`got \`${word}\`; did you mean \`${ours}\`\\?$`),
-  ]),
+  ['an unknown option', { timeout: 5 }, /^Expected only known options, got `timeout`$/],
   [
     'a misspelt option',
     { concurency: 5, cache: {} },

@@ -7,7 +7,6 @@ import { Schedule } from '../../../src/core/pacing/schedule.ts';
 import { virtualClock } from '../../../src/extras/testing/index.ts';
 import { HOUR, SECOND } from '../../support/client.ts';
 import { ScriptedStore } from '../../support/store.ts';
-import { slotKey } from '../../../src/core/store/store-key.ts';
 import { A, booked, closing, decisionFor, laidDown, noting, SLOW } from './support.ts';
 
 const turns = async (): Promise<void> => {
@@ -45,8 +44,7 @@ describe('a deferral', () => {
   it('counts the wait for a permit of a slow site from when the request is first, and says so', async () => {
     const { client, clock } = laidDown({ [A]: '' });
     const decision = await client.check(`${A}/`);
-    const slow = await client.acquirePermit(decision);
-    expect(slow.tryStart()).toBe(true);
+    await client.acquirePermit(decision);
     const ends: { readonly afterMs: number; readonly error: unknown }[] = [];
     const startedAt = clock.now();
     for (let count = 0; count < 2; count++) {
@@ -68,8 +66,7 @@ describe('a deferral', () => {
 
   it('makes no busy loop of a program that obeys `retryAt` where the site asks for no gap', async () => {
     const { client, clock } = laidDown({ [A]: 'User-agent: *\nCrawl-delay: 0\n' });
-    const permit = await client.acquirePermit(await client.check(A));
-    await permit.start();
+    await client.acquirePermit(await client.check(A));
     let tries = 0;
     for (const end = clock.now() + 2_000; clock.now() < end; tries++) {
       const tried = await client.reserve(A, undefined, { maxDelayMs: 0 });
@@ -82,8 +79,7 @@ describe('a deferral', () => {
   it('is immediate for a request after others that may not wait as long as the gap', async () => {
     const { client, clock } = laidDown({ [A]: SLOW });
     const decision = await client.check(A);
-    const first = await client.acquirePermit(decision);
-    first.tryStart();
+    await client.acquirePermit(decision);
     const waiting = client.acquirePermit(decision).catch(() => undefined);
     await clock.whenWaiting();
     await expect(client.acquirePermit(decision, { maxDelayMs: 2_499 })).rejects.toMatchObject({
@@ -117,7 +113,6 @@ describe('a deferral', () => {
     const acquired = async (maxTotalWaitMs: number) =>
       pacer.acquire(decision, { ...pace, maxTotalWaitMs }, undefined);
     const first = await acquired(Infinity);
-    first.tryStart();
     const second = acquired(Infinity);
     const deferred = expect(acquired(2_000)).rejects.toMatchObject({ delayFrom: 'concurrency' });
     await clock.advance(2_000);
@@ -190,86 +185,6 @@ describe('robots.txt belongs to its origin', () => {
 });
 
 describe('a pause', () => {
-  it('that was learnt while the store was away is shared when it is back', async () => {
-    const clock = virtualClock();
-    const store = new ScriptedStore({ clock, reserves: true });
-    const fleet = [1, 2].map(() =>
-      scripted(() => new Response(''), { store, clock, overrides: { [A]: { text: '' } } }),
-    );
-    await fleet[0]!.client.reserve(A);
-    store.fail('reject');
-    fleet[0]!.client.report(A, { reachable: true, retryAfter: '60' });
-    for (let seconds = 0; seconds < 10; seconds++) {
-      await turns();
-      await clock.advance(SECOND);
-    }
-    store.recover();
-    for (let seconds = 0; seconds < 6; seconds++) {
-      await turns();
-      await clock.advance(SECOND);
-    }
-    await turns();
-    expect(await fleet[1]!.client.reserve(A, undefined, { maxDelayMs: 0 })).toMatchObject({
-      status: 'deferred',
-      waitMs: 44_000,
-      delayFrom: 'retry-after',
-    });
-    // It ends for both, and nothing more is sent.
-    for (let seconds = 0; seconds < 45; seconds++) {
-      await turns();
-      await clock.advance(SECOND);
-    }
-    const calls = store.count('pause');
-    await clock.advance(5 * SECOND);
-    await turns();
-    expect(store.count('pause')).toBe(calls);
-  });
-
-  it('is shared again with a store that has lost it', async () => {
-    const clock = virtualClock();
-    const [first, empty] = [1, 2].map(() => new ScriptedStore({ clock, reserves: true }));
-    const text = { store: first!, clock, overrides: { [A]: { text: '' } } };
-    const [learns, other] = [1, 2].map(() => scripted(() => new Response(''), text));
-    learns!.client.report(A, { reachable: true, retryAfter: '60' });
-    await turns();
-    // As a server that was restarted without its data.
-    for (const name of ['pause', 'reserve'] as const)
-      Object.assign(first!, { [name]: empty![name]!.bind(empty) });
-    for (let seconds = 0; seconds < 5; seconds++) {
-      await turns();
-      await clock.advance(SECOND);
-    }
-    await turns();
-    expect(await other!.client.reserve(A, undefined, { maxDelayMs: 0 })).toMatchObject({
-      status: 'deferred',
-      waitMs: 55_000,
-      delayFrom: 'retry-after',
-    });
-  });
-
-  it('is one of many: two calls a second look for them, and all are shared again when one is lost', async () => {
-    const clock = virtualClock();
-    const [first, empty] = [1, 2].map(() => new ScriptedStore({ clock, reserves: true }));
-    const learns = scripted(() => new Response(''), { store: first!, clock });
-    const origins = Array.from({ length: 100 }, (_, at) => `https://site${at}.example`);
-    for (const origin of origins) learns.client.report(origin, { reachable: true, retryAfter: '600' });
-    const pass = async (seconds: number): Promise<void> => {
-      for (let second = 0; second < seconds; second++) {
-        await turns();
-        await clock.advance(SECOND);
-      }
-      await turns();
-    };
-    await pass(10);
-    const before = first!.count('pause');
-    await pass(100);
-    expect(first!.count('pause') - before).toBe(200);
-    Object.assign(first!, { pause: empty!.pause!.bind(empty) });
-    await pass(3);
-    const left = await Promise.all(origins.map((origin) => empty!.pause!(slotKey(origin), 0)));
-    expect(left.every((ms) => ms > 480_000)).toBe(true);
-  });
-
   it('is published once, though later responses lengthen it', async () => {
     const { client, clock } = laidDown({ [A]: 'User-agent: *\nCrawl-delay: 0\n' });
     const published: unknown[] = [];
@@ -279,7 +194,6 @@ describe('a pause', () => {
       const permits = await Promise.all(
         [10, 30, 20].map(async (seconds) => {
           const permit = await client.acquirePermit(await client.check(A), { concurrency: 3 });
-          permit.tryStart();
           return { permit, retryAfter: String(seconds) };
         }),
       );
@@ -348,7 +262,7 @@ describe('reserve', () => {
 
   it('keeps no booking ahead that has expired, so that a program that never calls `done` needs no memory', async () => {
     const { client, clock } = laidDown({ [A]: SLOW });
-    const acquired = vi.spyOn(Schedule.prototype, 'acquire');
+    const acquired = vi.spyOn(Schedule.prototype, 'start');
     for (let count = 0; count < 100; count++) {
       booked(await client.reserve(A, undefined, { ahead: 2 }));
       await clock.advance(2_500);
@@ -365,7 +279,6 @@ describe('reserve', () => {
     async (status) => {
       const { client, clock } = laidDown({ [A]: '' });
       const permit = await client.acquirePermit(await client.check(A), { pauseOnRefusal: true });
-      await permit.start();
       const response = { status, headers: { 'retry-after': '60' } };
       permit.responded(response);
       await clock.advance(5_000);
@@ -391,7 +304,6 @@ describe('`policy(url).pacing`', () => {
     expect((await client.policy(A)).pacing).toBeUndefined();
     const decision = await client.check(`${A}/1`);
     const permit = await client.acquirePermit(decision);
-    permit.tryStart();
     const startedAt = clock.now();
     const waiting = [2, 3].map(() => client.acquirePermit(decision).catch(() => undefined));
     await clock.whenWaiting();
@@ -422,7 +334,6 @@ describe('a permit', () => {
     const { client, clock } = laidDown({ [A]: 'User-agent: *\nCrawl-delay: 0\n' });
     const decision = await client.check(A);
     const permit = await client.acquirePermit(decision);
-    permit.tryStart();
     permit.responded({ status: 200 });
     const next = client.acquirePermit(decision).then((given) => given.waitedMs);
     await clock.whenWaiting();
@@ -470,7 +381,6 @@ describe('a clock over timers that it does not move', () => {
     const pacer = new Pacer({ clock: { now: () => shown.at }, random: () => 0, maxOrigins: 4 });
     const acquire = async (delayMs: number, signal?: AbortSignal): Promise<RequestPermit> => {
       const permit = await pacer.acquire(decisionFor(A, delayMs), paceOf({}, Infinity), signal);
-      expect(permit.tryStart()).toBe(true);
       return permit;
     };
     return { shown, acquire };
@@ -489,21 +399,5 @@ describe('a clock over timers that it does not move', () => {
     await left;
     await vi.advanceTimersByTimeAsync(100);
     expect((await next).waitedMs).toBe(1_000);
-  });
-
-  it('is set forward: a gap ends, and a body that is read holds its permit until 30 s have gone by', async () => {
-    const { shown: clock, acquire } = shown();
-    const first = await acquire(60_000);
-    first.responded({ status: 200 });
-    await turns();
-    clock.at += HOUR;
-    let isNext = false;
-    const next = acquire(60_000).then(() => (isNext = true));
-    await vi.advanceTimersByTimeAsync(20_000);
-    first.bodyRead();
-    await vi.advanceTimersByTimeAsync(29_999);
-    expect(isNext).toBe(false);
-    await vi.advanceTimersByTimeAsync(1);
-    await next;
   });
 });

@@ -163,15 +163,9 @@ class Crawl {
           this.#released++;
           return slot.release();
         }
-        // It is decided again in between, for example.
-        if (fate < 0.3) await settled();
-        if (!slot.tryStart()) await slot.start(leaving.signal);
-        // In order, unless it was let go and did not leave at once.
-        if (fate >= 0.3) {
-          // At the same instant the order is that of promises.
-          if (this.clock.counted > this.model.lastAt) expect(turn).toBeGreaterThan(this.#lastLeft);
-          this.#lastLeft = Math.max(this.#lastLeft, turn);
-        }
+        // At the same instant the order is that of promises.
+        if (this.clock.counted > this.model.lastAt) expect(turn).toBeGreaterThan(this.#lastLeft);
+        this.#lastLeft = Math.max(this.#lastLeft, turn);
         const startedAt = this.clock.counted;
         this.model.left(slot, startedAt, 10 * MINUTE);
         this.#left.push({ slot, startedAt, key: slot });

@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Gap } from '../../../src/core/pacing/gap.ts';
 import type { PauseSignal } from '../../../src/core/pacing/pause.ts';
-import { type Permit, Schedule, type Wanted } from '../../../src/core/pacing/schedule.ts';
+import { type Permit, Schedule, type StartRequest } from '../../../src/core/pacing/schedule.ts';
 import { HOUR, MINUTE, SECOND, START } from '../../support/client.ts';
 
 const gap = (delayMs: number): Gap => ({ delayMs, delayFrom: 'crawl-delay' });
 
-function wanted(changes: Partial<Wanted> = {}): Wanted {
+function request(changes: Partial<StartRequest> = {}): StartRequest {
   return { gap: gap(SECOND), notBefore: -Infinity, ...changes };
 }
 
@@ -16,21 +16,18 @@ function permitAt(schedule: Schedule, at: number, wait: Gap = gap(SECOND), isAhe
     url: 'https://a.example/',
     gap: wait,
     at,
-    hasStarted: false,
     expiresAt: at,
-    sentBefore: -Infinity,
-    before: undefined,
+    isReleased: false,
+    previousStart: undefined,
   };
-  schedule.acquire(permit, at, isAhead);
+  schedule.start(permit, at, 30 * SECOND, isAhead);
   return permit;
 }
 
-/** Acquires the next permit, and starts. */
-function sent(schedule: Schedule, request: Wanted = wanted(), from = START): Permit {
-  const now = Math.max(from, schedule.earliestStart(from, request));
-  const permit = permitAt(schedule, now, request.gap);
-  expect(schedule.tryStart(permit, now)).toBe(true);
-  return permit;
+/** Starts the next request. */
+function started(schedule: Schedule, wanted: StartRequest = request(), from = START): Permit {
+  const now = Math.max(from, schedule.earliestStart(from, wanted));
+  return permitAt(schedule, now, wanted.gap);
 }
 
 function signal(changes: Partial<PauseSignal> = {}): PauseSignal {
@@ -48,78 +45,58 @@ function signal(changes: Partial<PauseSignal> = {}): PauseSignal {
 describe('gaps', () => {
   it('the first request may start at once, each further one a gap later', () => {
     const schedule = new Schedule();
-    const times = [0, 1, 2, 3].map(() => sent(schedule).at - START);
+    const times = [0, 1, 2, 3].map(() => started(schedule).at - START);
     expect(times).toEqual([0, 1_000, 2_000, 3_000]);
   });
 
   it('starts that were not used are not made up for', () => {
     const schedule = new Schedule();
-    sent(schedule);
-    expect([1, 2].map(() => sent(schedule, wanted(), START + MINUTE).at - START - MINUTE)).toEqual([
+    started(schedule);
+    expect([1, 2].map(() => started(schedule, request(), START + MINUTE).at - START - MINUTE)).toEqual([
       0, 1_000,
     ]);
   });
 
   it('the longer gap of two neighbours counts', () => {
     const schedule = new Schedule();
-    const times = [0, 10_000, 0, 0].map((delayMs) => sent(schedule, wanted({ gap: gap(delayMs) })).at);
+    const times = [0, 10_000, 0, 0].map((delayMs) => started(schedule, request({ gap: gap(delayMs) })).at);
     expect(times.map((at) => at - START)).toEqual([0, 10_000, 20_000, 20_000]);
-  });
-
-  it('a request that starts late moves the next one', () => {
-    const schedule = new Schedule();
-    const permit = permitAt(schedule, START);
-    expect(schedule.tryStart(permit, START + 700)).toBe(true);
-    expect(schedule.earliestStart(START + 700, wanted())).toBe(START + 1_700);
-  });
-
-  it('a late request does not start close to one whose permit came after its own', () => {
-    const schedule = new Schedule();
-    const late = permitAt(schedule, START);
-    const next = permitAt(schedule, START + 1_000);
-    expect(schedule.tryStart(next, START + 1_000)).toBe(true);
-    expect([1_500, 1_999, 2_000].map((afterMs) => schedule.tryStart(late, START + afterMs))).toEqual([
-      false,
-      false,
-      true,
-    ]);
   });
 
   it('a permit that is released leaves its time to the next request, once', () => {
     const schedule = new Schedule();
-    sent(schedule);
+    started(schedule);
     const permit = permitAt(schedule, START + 1_000);
-    expect(schedule.earliestStart(START, wanted())).toBe(START + 2_000);
+    expect(schedule.earliestStart(START, request())).toBe(START + 2_000);
     expect([schedule.release(permit), schedule.release(permit)]).toEqual([true, false]);
-    expect(schedule.earliestStart(START, wanted())).toBe(START + 1_000);
+    expect(schedule.earliestStart(START, request())).toBe(START + 1_000);
   });
 
   it('permits that are released in any order leave their times, up to the latest that stands', () => {
     const orders = fc.tuple(fc.shuffledSubarray([1, 2, 3, 4, 5, 6]), fc.integer({ min: 1, max: 6 }));
     const everyOrder = fc.property(orders, ([order, again]) => {
       const schedule = new Schedule();
-      const first = sent(schedule);
+      const first = started(schedule);
       const permits = [1, 2, 3, 4, 5, 6].map((count) => permitAt(schedule, START + count * SECOND));
       for (const count of order) schedule.release(permits[count - 1]!);
       const standing = [1, 2, 3, 4, 5, 6].filter((count) => !order.includes(count));
       const latest = standing.at(-1) ?? 0;
-      expect(schedule.earliestStart(START, wanted())).toBe(START + (latest + 1) * SECOND);
+      expect(schedule.earliestStart(START, request())).toBe(START + (latest + 1) * SECOND);
       // What was released gets a time behind those that stand.
-      const permit = permits[again - 1]!;
       if (!order.includes(again)) return;
-      schedule.acquire(permit, START + (latest + 1) * SECOND);
-      schedule.release(permit);
+      const another = permitAt(schedule, START + (latest + 1) * SECOND);
+      schedule.release(another);
       for (const count of standing) schedule.release(permits[count - 1]!);
-      expect(schedule.earliestStart(START, wanted())).toBe(first.at + SECOND);
+      expect(schedule.earliestStart(START, request())).toBe(first.at + SECOND);
     });
     fc.assert(everyOrder);
   });
 
   it('what decides the time is the request for robots.txt, the longer of two gaps, or a pause', () => {
     const schedule = new Schedule();
-    const own: Wanted = { gap: { delayMs: 500, delayFrom: 'default-delay' }, notBefore: START + 500 };
+    const own: StartRequest = { gap: { delayMs: 500, delayFrom: 'default-delay' }, notBefore: START + 500 };
     expect(schedule.delayFrom(START, own)).toBe('default-delay');
-    sent(schedule);
+    started(schedule);
     expect(schedule.delayFrom(START, own)).toBe('crawl-delay');
     schedule.learn(signal({ askedMs: MINUTE }));
     expect(schedule.delayFrom(START, own)).toBe('retry-after');
@@ -130,48 +107,15 @@ describe('permits', () => {
   it('are as many as the request allows, and free again when one ends', () => {
     const schedule = new Schedule();
     const free = (concurrency: number, at = START): boolean => schedule.hasFreePermit(at, at, concurrency);
-    const first = sent(schedule, wanted({ gap: gap(0) }));
+    const first = started(schedule, request({ gap: gap(0) }));
     expect(free(2)).toBe(true);
-    sent(schedule, wanted({ gap: gap(0) }));
+    started(schedule, request({ gap: gap(0) }));
     expect([free(2), free(3)]).toEqual([false, true]);
     // The end is never reported.
-    expect(schedule.nextExpiry(START)).toBe(START + 10 * MINUTE);
-    expect([free(2, START + 10 * MINUTE - 1), free(2, START + 10 * MINUTE)]).toEqual([false, true]);
+    expect(schedule.nextExpiry(START)).toBe(START + 30 * SECOND);
+    expect([free(2, START + 30 * SECOND - 1), free(2, START + 30 * SECOND)]).toEqual([false, true]);
     schedule.release(first);
     expect(free(2)).toBe(true);
-  });
-
-  it('that are not used end after 30 seconds', () => {
-    const schedule = new Schedule();
-    const permit = permitAt(schedule, START);
-    expect(schedule.nextExpiry(START)).toBe(START + 30_000);
-    expect(schedule.tryStart(permit, START + 30_000)).toBe(false);
-    expect(schedule.hasFreePermit(START + 30_000, START + 30_000, 1)).toBe(true);
-    // Its late end does not give the time of another permit back.
-    const next = sent(schedule, wanted(), START + 30_000);
-    schedule.release(permit);
-    expect(schedule.earliestStart(next.at, wanted())).toBe(next.at + SECOND);
-  });
-
-  it('that have expired are not waited for, while the latest request connects', () => {
-    const schedule = new Schedule();
-    permitAt(schedule, START);
-    const connecting = sent(schedule, wanted(), START + 29_000);
-    schedule.taken(connecting, START + 29_000, true);
-    const now = START + 31_000;
-    expect(schedule.hasFreePermit(now, now, 2)).toBe(false);
-    expect(schedule.nextExpiry(now)).toBe(START + 39_000);
-  });
-
-  it('last as long as before when the clock is set forward', () => {
-    const schedule = new Schedule();
-    const connecting = sent(schedule);
-    schedule.taken(connecting, START, true);
-    schedule.setForward(HOUR);
-    const now = START + HOUR;
-    expect(schedule.nextExpiry(now)).toBe(now + 10_000);
-    schedule.sent(connecting, now);
-    expect(schedule.nextExpiry(now)).toBe(now + 10 * MINUTE);
   });
 
   it('are forgotten once expired, from the oldest up to the first that lasts', () => {
@@ -179,7 +123,7 @@ describe('permits', () => {
     const [first, second, third] = [0, 1_000, 2_000].map((ms) => permitAt(schedule, START + ms));
     schedule.forgetExpired(START + 31_000);
     // No chain of earlier permits is kept either.
-    expect([first, second].map((each) => [schedule.release(each!), each!.before])).toEqual([
+    expect([first, second].map((each) => [schedule.release(each!), each!.previousStart])).toEqual([
       [false, undefined],
       [false, undefined],
     ]);
@@ -235,8 +179,8 @@ describe('pauses', () => {
       status: 429,
       delayFrom: 'back-off',
     });
-    expect(schedule.earliestStart(START, wanted())).toBe(pause?.until);
-    expect(schedule.delayFrom(START, wanted())).toBe('back-off');
+    expect(schedule.earliestStart(START, request())).toBe(pause?.until);
+    expect(schedule.delayFrom(START, request())).toBe('back-off');
   });
 
   it('responses to requests that started before it began belong to its incident', () => {
@@ -277,9 +221,9 @@ describe('pauses', () => {
       schedule.learn(signal({ askedMs: HOUR }));
       const [now, startedAt] = [START + 11 * SECOND, START + 10 * SECOND];
       schedule.learn(signal({ now, startedAt, askedMs }));
-      expect(schedule.earliestStart(now, wanted())).toBe(START + HOUR);
+      expect(schedule.earliestStart(now, request())).toBe(START + HOUR);
       schedule.learn(signal({ now, startedAt, askedMs: HOUR }));
-      expect(schedule.earliestStart(now, wanted())).toBe(now + HOUR);
+      expect(schedule.earliestStart(now, request())).toBe(now + HOUR);
     },
   );
 
@@ -314,14 +258,5 @@ describe('pauses', () => {
     const schedule = new Schedule();
     expect(schedule.learn(signal({ backOff: false }))).toBeUndefined();
     expect(schedule.learn(signal({ backOff: false, askedMs: SECOND }))).toMatchObject({ incident: 1 });
-  });
-
-  it('no request starts during one, whatever permit it has', () => {
-    const schedule = new Schedule();
-    const permit = permitAt(schedule, START, gap(0));
-    const pause = schedule.learn(signal({ askedMs: 7 * SECOND }));
-    const times = [START, START + 6_999, START + 7_000];
-    expect(times.map((now) => schedule.tryStart(permit, now))).toEqual([false, false, true]);
-    expect([schedule.pauseAt(START + 6_999), schedule.pauseAt(START + 7_000)]).toEqual([pause, undefined]);
   });
 });

@@ -54,14 +54,13 @@ export function decisionFor(origin: string, crawlDelayMs?: number): Decision {
   } as Decision;
 }
 
-/** Waits until a request may start, starts it, and ends it. Returns the milliseconds waited. */
+/** Starts a request when it may, and ends it. Returns the milliseconds waited. */
 export async function waitForStart(
   client: RobotsClient,
   decision: Decision,
   options: ReserveOptions = {},
 ): Promise<number> {
   const permit = await client.acquirePermit(decision, options);
-  await permit.start(options.signal);
   permit.done();
   return permit.waitedMs;
 }

@@ -102,37 +102,3 @@ it.each([204, 205])(
     await isContinued(session, 'two');
   },
 );
-
-it('the gap to the next document counts from when the browser sent this one', async () => {
-  await using guard = await guarded({ defaultDelayMs: 2_000, concurrency: 2 });
-  const { session, network } = guard;
-  session.pause('one');
-  await vi.advanceTimersByTimeAsync(4_000);
-  await isContinued(session, 'one');
-  session.pause('two');
-  await vi.advanceTimersByTimeAsync(5_000);
-  network.emit('Network.requestWillBeSentExtraInfo', { requestId: 'one' });
-  await vi.advanceTimersByTimeAsync(1_500);
-  expect(session.continued).not.toContain('two');
-  await vi.advanceTimersByTimeAsync(600);
-  await isContinued(session, 'two');
-});
-
-it('the gap after a document that is given up before the browser shows it counts from its end', async () => {
-  await using guard = await guarded({ defaultDelayMs: 2_000 });
-  const { context, session } = guard;
-  session.pause('one');
-  await vi.advanceTimersByTimeAsync(4_000);
-  await isContinued(session, 'one');
-  session.pause('two');
-  await vi.advanceTimersByTimeAsync(1_600);
-  context.emit('requestfailed', {
-    isNavigationRequest: () => true,
-    url: () => 'https://example.com/one',
-    failure: () => ({ errorText: 'net::ERR_ABORTED' }),
-  });
-  await vi.advanceTimersByTimeAsync(1_500);
-  expect(session.continued).not.toContain('two');
-  await vi.advanceTimersByTimeAsync(600);
-  await isContinued(session, 'two');
-});

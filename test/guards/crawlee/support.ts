@@ -84,8 +84,6 @@ export class PermitClient extends ScriptedClient {
     const nothing = (): void => undefined;
     return {
       waitedMs: 0,
-      tryStart: () => true,
-      start: async () => undefined,
       release: nothing,
       responded: nothing,
       bodyRead: nothing,

@@ -1,7 +1,6 @@
 import { EventEmitter } from 'node:events';
 import {
   Agent,
-  buildConnector,
   Client,
   type Dispatcher,
   fetch as undiciFetch,
@@ -340,28 +339,6 @@ describe('a dispatcher of undici 6', () => {
     open.unshift({ [Symbol.asyncDispose]: () => made.close() });
     expect(() => made.compose(robotsInterceptor(client()))).not.toThrow();
   });
-});
-
-it('the gap to the next request counts from when a connection has sent this one', async () => {
-  const arrivals: number[] = [];
-  const server = await site((_, response) => {
-    arrivals.push(performance.now());
-    answer(response, { body: 'a page' });
-  });
-  const connect = buildConnector({});
-  let connections = 0;
-  const made = new Agent({
-    connect: (options, onConnect) =>
-      void setTimeout(() => connect(options, onConnect), connections++ === 0 ? 900 : 0),
-  });
-  await using robots = new RobotsClient({ agent: 'ExampleBot' });
-  const pacing = { defaultDelayMs: 1_000, concurrency: 2 };
-  const dispatcher = made.compose(robotsInterceptor(robots, { pacing }));
-  open.unshift({ [Symbol.asyncDispose]: () => made.destroy() });
-  const paths = ['/one', '/two'];
-  await Promise.all(paths.map(async (path) => (await request(server.url(path), { dispatcher })).body.text()));
-  // The site may be late in reading the first: it shares the process.
-  expect(arrivals[1]! - arrivals[0]!).toBeGreaterThan(300);
 });
 
 describe('the types', () => {

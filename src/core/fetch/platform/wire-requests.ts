@@ -7,7 +7,6 @@ export interface WatchedRequest {
   /** Whether its permit has ended although the request has not, or it will not be sent any more. */
   readonly hasExpired: boolean;
   onWireStart(): void;
-  onWireSent(): void;
   onWireHeaders(status: number, headers: Readonly<Record<string, string | string[] | undefined>>): void;
   onBodyRead(): void;
   /** The body has ended, or the request has failed. The library may show the header later. */
@@ -139,9 +138,6 @@ const undiciRequests = /* @__PURE__ */ once(() => {
   channels?.subscribe('undici:request:create', (message) => {
     const { request } = message as { readonly request: UndiciRequest };
     requests.sent(request, String(request.origin));
-  });
-  channels?.subscribe('undici:client:sendHeaders', (message) => {
-    (message as { readonly request: UndiciRequest }).request[WATCHED]?.onWireSent();
   });
   // Published when the body has ended, with trailers or without.
   channels?.subscribe('undici:request:trailers', end);

@@ -1,0 +1,377 @@
+import { onAbort } from '../base/index.ts';
+import type { DelayFrom, Pause } from '../decision/index.ts';
+import type { SharedSchedule } from '../store/index.ts';
+import type { Gap } from './gap.ts';
+import type { PacingClock } from './pacing-clock.ts';
+import type { PauseSignal } from './pause.ts';
+import type { PagePermit } from './permit.ts';
+import { type Deferral, NO_RESPONSE_TTL_MS, PERMIT_TTL_MS, Schedule } from './schedule.ts';
+
+/** What all members of a fleet share. */
+export type FleetSchedule = Pick<SharedSchedule, 'reserve' | 'pause'>;
+
+/** A time of the fleet's schedule that is ours. It cannot be given back there. */
+export interface FleetSlot {
+  readonly at: number;
+  /** A start after it may come too close to that of another member. */
+  readonly latestAt: number;
+  readonly delayMs: number;
+}
+
+/** A request that waits for its permit. */
+interface Waiter {
+  readonly permit: PagePermit;
+  /** Settles the promise of the request, with its deferral if it has no permit. */
+  readonly resolve: (deferral: Deferral | undefined) => void;
+  readonly reject: (reason: unknown) => void;
+  /** Stops listening to the signal of the request. */
+  unlisten: (() => void) | undefined;
+}
+
+/** What a queue has of its pacer. */
+export interface QueueContext {
+  readonly clock: PacingClock;
+  readonly fleet: FleetSchedule | undefined;
+  /** Called with a pause that another member of the fleet learnt of. */
+  readonly onSharedPause: (key: string, pause: Pause) => void;
+}
+
+/** A pause of the fleet is news when it is longer by this: each look at it differs by some milliseconds. */
+const LONGER_PAUSE_MS = 1_000;
+/** A request may be late for its slot by half the gap, and by this where the gap is short: timers are late, too. */
+const MIN_LATE_MS = 50;
+/** How long a slot is usable that the process gives itself, before the fleet is asked again. */
+const LOCAL_SLOT_MS = 1_000;
+
+/** The requests of this process that share one schedule: those that wait, in order, and those in flight. */
+export class PacingQueue {
+  readonly schedule: Schedule = new Schedule();
+  readonly #key: string;
+  readonly #context: QueueContext;
+  readonly #waiters = new Set<Waiter>();
+  /** Waiters that want to start; all others want to be booked. */
+  #starting = 0;
+  /** Another look at the first waiter is due then. */
+  #wake: { readonly at: number; readonly forPermit: boolean; readonly cancel: () => void } | undefined;
+  /** A slot that is booked in the fleet and not used. */
+  #slot: FleetSlot | undefined;
+  #isBookingSlot = false;
+  /** A pause has begun: every waiting request must be checked again. */
+  #mustRecheckAll = false;
+  /** The earliest deadline of the waiting requests, or an earlier time. */
+  #nextDeadline = Infinity;
+
+  constructor(key: string, context: QueueContext) {
+    this.#key = key;
+    this.#context = context;
+  }
+
+  /** The number of requests that wait. */
+  get waiting(): number {
+    return this.#waiters.size;
+  }
+
+  /**
+   * The earliest start of a request made now.
+   *
+   * @param unknown The gap of a queue that had no request yet.
+   */
+  nextStart(now: number, unknown: Gap): { at: number; gapMs: number; delayFrom: DelayFrom } {
+    const first = this.#first?.permit;
+    const gap = first?.gap ?? this.schedule.lastGap ?? unknown;
+    const request = { gap, notBefore: -Infinity };
+    const earliest = this.schedule.earliestStart(now, request);
+    const waitsForPermit = first !== undefined && earliest <= now;
+    return {
+      at: Math.max(now, earliest) + this.waiting * gap.delayMs,
+      gapMs: gap.delayMs,
+      delayFrom: waitsForPermit ? 'concurrency' : this.schedule.delayFrom(now, request),
+    };
+  }
+
+  /** Whether no request waits, and no time of the schedule is to come. */
+  isIdleAt(now: number): boolean {
+    return this.waiting === 0 && this.schedule.isIdleAt(now);
+  }
+
+  /**
+   * Starts or books a request when its turn and its time have come. Synchronous when that is now, and without a
+   * fleet. Rejects only with the reason of `signal`, or of {@link close}.
+   *
+   * @param now The time of the call.
+   * @returns the deferral; `undefined` when the request has its permit.
+   */
+  acquire(
+    permit: PagePermit,
+    now: number,
+    signal: AbortSignal | undefined,
+  ): Deferral | undefined | Promise<Deferral | undefined> {
+    signal?.throwIfAborted();
+    if (this.waiting === 0) permit.firstAt = now;
+    const decided = this.#decide(permit, this.waiting, now);
+    if (typeof decided === 'object') return decided;
+    if (decided <= now || permit.isBooking) {
+      if (this.#context.fleet === undefined) {
+        this.#grant(permit, decided, now);
+        return undefined;
+      }
+    }
+    return this.#wait(permit, signal);
+  }
+
+  /** Ends the permit of a request. */
+  end(permit: PagePermit): void {
+    if (this.schedule.end(permit) && this.#wake?.forPermit === true) this.#serveSoon();
+  }
+
+  /** Ends the permit of a request that is not sent: its time is for the next one. */
+  release(permit: PagePermit): void {
+    if (!this.schedule.release(permit)) return;
+    this.#slot ??= permit.slot;
+    this.#serveSoon();
+  }
+
+  /** The permit of a request ends at `at`, if nothing is reported before. */
+  expire(permit: PagePermit, at: number): void {
+    permit.expiresAt = at;
+    if (this.#wake?.forPermit === true && at < this.#wake.at) this.#serveSoon();
+  }
+
+  /** Learns what a response says, and shares a pause with the fleet. Returns the pause that it begins or lengthens. */
+  learn(signal: PauseSignal): Pause | undefined {
+    const pause = this.schedule.learn(signal);
+    if (pause === undefined) return undefined;
+    void this.#context.fleet?.pause(this.#key, pause.until - signal.now);
+    this.#mustRecheckAll = true;
+    this.#serve();
+    return pause;
+  }
+
+  /** Learns whether another member of the fleet has paused these requests. */
+  async askForPause(): Promise<void> {
+    this.#learnShared((await this.#context.fleet?.pause(this.#key, 0)) ?? 0);
+  }
+
+  #learnShared(pausedMs: number): void {
+    if (pausedMs === 0) return;
+    const now = this.#context.clock.now();
+    const knownUntil = this.schedule.pauseAt(now)?.until ?? -Infinity;
+    const signal = { now, startedAt: undefined, askedMs: pausedMs, backOff: false, random: () => 0 } as const;
+    const pause = this.schedule.learn(signal);
+    if (pause === undefined) return;
+    this.#mustRecheckAll = true;
+    if (pause.until - knownUntil >= LONGER_PAUSE_MS) this.#context.onSharedPause(this.#key, pause);
+  }
+
+  close(reason: unknown): void {
+    for (const waiter of this.#waiters) {
+      this.#remove(waiter);
+      waiter.reject(reason);
+    }
+    this.#sleep(Infinity);
+  }
+
+  get #first(): Waiter | undefined {
+    const [first] = this.#waiters;
+    return first;
+  }
+
+  /**
+   * What becomes of a request with `ahead` others before it: its deferral, the time for which it can be started or booked
+   * now, or a time to look at it again.
+   */
+  #decide(permit: PagePermit, ahead: number, now: number): number | Deferral {
+    const { gap, pace, deadline, firstAt = now } = permit;
+    const earliest = Math.max(now, this.schedule.earliestStart(now, permit));
+    // The gaps of those before it are taken to be as long as its own.
+    const turn = earliest + ahead * gap.delayMs;
+    if (permit.isBooking) return this.#decideBooking(permit, ahead, now, turn);
+    if (turn > deadline) return this.#defer(permit, now, turn);
+    if (ahead > 0) {
+      const imposedMs = Math.max(earliest - now, gap.delayMs);
+      const isTooLong = pace.maxDelayMs === 0 || imposedMs > pace.maxDelayMs || now >= deadline;
+      return isTooLong ? this.#defer(permit, now, turn) : Infinity;
+    }
+    const latest = Math.min(firstAt + pace.maxDelayMs, deadline);
+    if (earliest > now) return earliest > latest ? this.#defer(permit, now, turn) : earliest;
+    if (this.schedule.hasFreePermit(now, now, pace.concurrency)) return now;
+    if (now >= latest) return this.#defer(permit, now, now, 'concurrency');
+    return Math.min(this.schedule.nextExpiry(now), latest);
+  }
+
+  #decideBooking(permit: PagePermit, ahead: number, now: number, at: number): number | Deferral {
+    const { pace, deadline } = permit;
+    // A booking does not go before requests that wait.
+    if (at > deadline || (ahead > 0 && this.#starting > 0)) return this.#defer(permit, now, at);
+    if (pace.ahead === undefined) {
+      if (!this.schedule.hasFreePermit(now, at, pace.concurrency))
+        return this.#defer(permit, now, at, 'concurrency');
+    } else {
+      // Nothing else does, because bookings ahead do not count permits.
+      this.schedule.forgetExpired(now);
+      const { count, firstAt } = this.schedule.bookedAhead(now);
+      if (at > now && count >= pace.ahead) return this.#defer(permit, now, firstAt);
+    }
+    return at;
+  }
+
+  #defer(permit: PagePermit, now: number, at: number, cause?: DelayFrom): Deferral {
+    // Without a gap, and with nothing else to wait for, the requests before it wait for a permit.
+    const waitsForPermit = permit.gap.delayMs === 0 && this.schedule.earliestStart(now, permit) <= now;
+    const delayFrom = cause ?? (waitsForPermit ? 'concurrency' : this.schedule.delayFrom(now, permit));
+    return { retryAt: this.schedule.retryAt(now, at, permit.gap), delayFrom };
+  }
+
+  #grant(permit: PagePermit, at: number, now: number): void {
+    if (permit.isBooking) permit.delayFrom = this.schedule.delayFrom(now, permit);
+    const ttlMs = permit.isBooking ? PERMIT_TTL_MS : NO_RESPONSE_TTL_MS;
+    this.schedule.start(permit, at, ttlMs, permit.isBooking && at > now);
+  }
+
+  #wait(permit: PagePermit, signal: AbortSignal | undefined): Promise<Deferral | undefined> {
+    return new Promise((resolve, reject) => {
+      const waiter: Waiter = { permit, resolve, reject, unlisten: undefined };
+      if (signal !== undefined) {
+        waiter.unlisten = onAbort(signal, () => {
+          const wasFirst = this.#first === waiter;
+          if (!this.#remove(waiter)) return;
+          reject(signal.reason);
+          if (wasFirst) this.#serve();
+        });
+      }
+      this.#waiters.add(waiter);
+      if (!permit.isBooking) this.#starting++;
+      const isSooner = permit.deadline < this.#nextDeadline;
+      if (isSooner) this.#nextDeadline = permit.deadline;
+      if (isSooner || this.waiting === 1) this.#serve();
+    });
+  }
+
+  /** Returns whether it was waiting. */
+  #remove(waiter: Waiter): boolean {
+    if (!this.#waiters.delete(waiter)) return false;
+    if (!waiter.permit.isBooking) this.#starting--;
+    waiter.unlisten?.();
+    return true;
+  }
+
+  #settle(waiter: Waiter, deferral: Deferral | undefined): void {
+    if (this.#remove(waiter)) waiter.resolve(deferral);
+  }
+
+  /** After the code that runs now: what ended a request may be a 429, which is reported next. */
+  #serveSoon(): void {
+    queueMicrotask(() => this.#serve());
+  }
+
+  /** Starts, books and defers requests, up to the first that has to wait. */
+  #serve(): void {
+    if (this.#isBookingSlot) return;
+    const { clock, fleet } = this.#context;
+    for (let waiter; (waiter = this.#first) !== undefined;) {
+      const { permit } = waiter;
+      const now = clock.now();
+      permit.firstAt ??= now;
+      if (this.#mustRecheckAll || now >= this.#nextDeadline) this.#deferAll(now);
+      if (this.#first !== waiter) continue;
+      const decided = this.#decide(permit, 0, now);
+      if (typeof decided === 'object') this.#settle(waiter, decided);
+      else if (decided > now && !permit.isBooking) {
+        const forPermit = this.schedule.earliestStart(now, permit) <= now;
+        return this.#sleep(Math.min(decided, this.#nextDeadline), forPermit);
+      } else if (fleet !== undefined) {
+        if (!this.#serveInFleet(waiter, fleet, decided, now)) return;
+      } else {
+        this.#grant(permit, decided, now);
+        this.#settle(waiter, undefined);
+      }
+    }
+    this.#sleep(Infinity);
+  }
+
+  #sleep(until: number, forPermit = false): void {
+    const wake = this.#wake;
+    if (wake?.at === until && wake.forPermit === forPermit) return;
+    this.#wake = undefined;
+    wake?.cancel();
+    if (until === Infinity) return;
+    const cancel = this.#context.clock.wakeAt(until, forPermit, (error) => {
+      this.#wake = undefined;
+      if (error === undefined) this.#serve();
+      else this.close(error);
+    });
+    this.#wake = { at: until, forPermit, cancel };
+  }
+
+  /** Defers every waiting request that would have to wait too long. */
+  #deferAll(now: number): void {
+    this.#mustRecheckAll = false;
+    this.#nextDeadline = Infinity;
+    let ahead = 0;
+    for (const waiter of this.#waiters) {
+      const decided = this.#decide(waiter.permit, ahead, now);
+      if (typeof decided === 'object') {
+        this.#settle(waiter, decided);
+        continue;
+      }
+      ahead++;
+      this.#nextDeadline = Math.min(this.#nextDeadline, waiter.permit.deadline);
+    }
+  }
+
+  /** Starts or books the first request in a slot of the fleet. `false` when it has to wait for one. */
+  #serveInFleet(waiter: Waiter, fleet: FleetSchedule, earliest: number, now: number): boolean {
+    const { permit } = waiter;
+    const { gap, pace, deadline, firstAt = now } = permit;
+    const lastStart = permit.isBooking ? deadline : Math.min(deadline, firstAt + pace.maxDelayMs);
+    const slot = this.#slot;
+    if (slot === undefined || slot.delayMs < gap.delayMs || slot.latestAt < earliest) {
+      void this.#bookSlot(waiter, fleet, { minWaitMs: earliest - now, maxWaitMs: lastStart - now });
+      return false;
+    }
+    if (slot.at > lastStart) {
+      this.#settle(waiter, this.#defer(permit, now, slot.at));
+      return true;
+    }
+    if (slot.at > now && !permit.isBooking) {
+      this.#sleep(Math.min(slot.at, this.#nextDeadline));
+      return false;
+    }
+    this.#slot = undefined;
+    permit.slot = slot;
+    this.#grant(permit, Math.max(slot.at, earliest), now);
+    this.#settle(waiter, undefined);
+    return true;
+  }
+
+  async #bookSlot(
+    waiter: Waiter,
+    fleet: FleetSchedule,
+    bounds: { readonly minWaitMs: number; readonly maxWaitMs: number },
+  ): Promise<void> {
+    const { permit } = waiter;
+    const { delayMs } = permit.gap;
+    const { clock } = this.#context;
+    const askedAt = clock.now();
+    const maxWaitMs = Math.max(0, bounds.maxWaitMs);
+    this.#isBookingSlot = true;
+    const booked = await fleet.reserve(this.#key, delayMs, { ...bounds, maxWaitMs });
+    this.#isBookingSlot = false;
+    const now = clock.now();
+    this.#learnShared(booked?.pauseMs ?? 0);
+    if (booked === undefined) {
+      // A fleet that cannot be reached leaves each process its own schedule.
+      const at = Math.max(now, askedAt + bounds.minWaitMs);
+      this.#slot = { at, latestAt: at + LOCAL_SLOT_MS, delayMs };
+    } else if (booked.waitMs > maxWaitMs) {
+      this.#settle(waiter, this.#defer(permit, now, now + booked.waitMs));
+    } else {
+      const at = now + booked.waitMs;
+      this.#slot = { at, latestAt: at + Math.max(MIN_LATE_MS, delayMs / 2), delayMs };
+    }
+    // The time that the store took is no wait.
+    permit.deadline += now - askedAt;
+    permit.firstAt = (permit.firstAt ?? askedAt) + now - askedAt;
+    this.#serve();
+  }
+}

@@ -1,0 +1,76 @@
+import { PacingQueue, type QueueContext } from './queue.ts';
+
+/** How many queues are examined for one to remove: bounds the cost of making room. */
+const MAX_EXAMINED = 64;
+
+/** The totals of all queues. */
+export interface PacingTotals {
+  /** Requests that wait. */
+  readonly waiting: number;
+  /** Requests that have started and not ended. */
+  readonly inFlight: number;
+  /** Origins in a pause. */
+  readonly paused: number;
+}
+
+/**
+ * The queues of a client, in bounded number. A queue stays while it is in a pause or in its gap, or has requests that
+ * wait or are in flight. One that remembers an incident goes after those that do not. When no queue can be removed, no
+ * further one is made.
+ */
+export class PacingQueues {
+  readonly #queues = new Map<string, PacingQueue>();
+  readonly #max: number;
+  readonly #context: QueueContext;
+
+  constructor(max: number, context: QueueContext) {
+    this.#max = max;
+    this.#context = context;
+  }
+
+  /** The queue with this key, if there is one. */
+  peek(key: string): PacingQueue | undefined {
+    return this.#queues.get(key);
+  }
+
+  /** The queue with this key; `undefined` when the limit is reached. */
+  get(key: string, now: number): PacingQueue | undefined {
+    const known = this.#queues.get(key);
+    if (known !== undefined) return known;
+    if (this.#queues.size >= this.#max && !this.#makeRoom(now)) return undefined;
+    const queue = new PacingQueue(key, this.#context);
+    this.#queues.set(key, queue);
+    return queue;
+  }
+
+  totals(now: number): PacingTotals {
+    const totals = { waiting: 0, inFlight: 0, paused: 0 };
+    for (const { waiting, schedule } of this.#queues.values()) {
+      totals.waiting += waiting;
+      totals.inFlight += schedule.inFlightAt(now).length;
+      if (schedule.pauseAt(now) !== undefined) totals.paused++;
+    }
+    return totals;
+  }
+
+  /** Rejects all waiting requests with `reason`, and forgets all queues. */
+  close(reason: unknown): void {
+    for (const queue of this.#queues.values()) queue.close(reason);
+    this.#queues.clear();
+  }
+
+  /** Removes the oldest queue that can go. Others move to the end. */
+  #makeRoom(now: number): boolean {
+    let examined = 0;
+    let inCooldown: string | undefined;
+    for (const [key, queue] of this.#queues) {
+      this.#queues.delete(key);
+      const isIdle = queue.isIdleAt(now);
+      if (isIdle && !queue.schedule.isWithinCooldown(now)) return true;
+      if (isIdle) inCooldown ??= key;
+      this.#queues.set(key, queue);
+      if (++examined >= Math.min(MAX_EXAMINED, this.#max)) break;
+    }
+    return inCooldown !== undefined && this.#queues.delete(inCooldown);
+  }
+}
