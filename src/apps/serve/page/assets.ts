@@ -8,7 +8,6 @@ import type { Handler, Reply } from '../reply.ts';
 const FILES = [
   ['/', 'text/html', 'index.html'],
   ['/page/style.css', 'text/css', 'style.css'],
-  ['/page/result.css', 'text/css', 'result.css'],
   ['/page/main.js', 'text/javascript', 'main.js'],
   ['/page/asking.js', 'text/javascript', 'asking.js'],
   ['/page/comparison.js', 'text/javascript', 'comparison.js'],

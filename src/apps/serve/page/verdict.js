@@ -18,7 +18,7 @@ export function mark(kind, word) {
   return element(
     'span',
     { class: 'verdict ' + kind },
-    element('span', { class: 'sign', 'aria-hidden': 'true' }, SIGN[kind]),
+    element('span', { class: 'sign', 'aria-hidden': 'true' }, SIGN[kind] + ' '),
     word,
   );
 }
@@ -220,6 +220,11 @@ function item(shown, now, failure) {
       texts.events[event],
       said ? element('span', { class: 'detail' }, ' ' + said) : '',
     ),
-    element('time', { datetime: isoTime(at) }, away(at, now), element('span', { class: 'at' }, clock(at))),
+    element(
+      'time',
+      { datetime: isoTime(at) },
+      away(at, now) + ' · ',
+      element('span', { class: 'at' }, clock(at)),
+    ),
   );
 }
