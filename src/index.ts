@@ -17,7 +17,6 @@ export {
   type UnavailableReason,
   type UnreachablePhase,
   type UnreachableTreatment,
-  type HeaderFields,
 } from './core/lifecycle/index.ts';
 export type { Agent } from './core/rules/agent-tokens.ts';
 export {
@@ -50,6 +49,7 @@ export {
 } from './extras/report/crawl-report.ts';
 export {
   type Clock,
+  type HeaderFields,
   isRobotsError,
   RobotsAddressRefusedError,
   RobotsClosedError,

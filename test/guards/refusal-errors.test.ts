@@ -16,7 +16,8 @@ import {
   RobotsAddressRefusedError,
   RobotsDeferredError,
 } from '../../src/index.ts';
-import { parseRobots, type UsageOptions } from '../../src/core/rules/index.ts';
+import type { HeaderFields } from '../../src/core/base/index.ts';
+import { parseRobots } from '../../src/core/rules/index.ts';
 
 const BASE = {
   url: 'https://example.com/private',
@@ -143,7 +144,7 @@ describe('the error of a guard with a purpose', () => {
     group: { agent: '*', lines: [1] },
   };
   const START = 'https://example.com allows ExampleBot to fetch https://example.com/private, and ';
-  const messageFor = (text: string, headers?: UsageOptions): string => {
+  const messageFor = (text: string, headers?: HeaderFields): string => {
     const usage = usageOf(BASE, parseRobots(text), 'train-ai', headers);
     const error = refusalFor({ ...ALLOWED, usage });
     expect(error).toBeInstanceOf(RobotsUsageError);
@@ -155,14 +156,14 @@ describe('the error of a guard with a purpose', () => {
     expect(messageFor('User-agent: *\nContent-Usage: train-ai=n\n')).toBe(
       `${START}disallows train-ai (robots.txt line 2 "content-usage: train-ai=n")`,
     );
-    expect(messageFor('', { contentUsage: 'train-ai=n' })).toBe(
+    expect(messageFor('', { 'content-usage': 'train-ai=n' })).toBe(
       `${START}disallows train-ai (header field "content-usage: train-ai=n")`,
     );
   });
 
   it('cuts the statement after 200 characters', () => {
     const value = `train-ai=n, x="${'x'.repeat(300)}"`;
-    expect(messageFor('', { contentUsage: value })).toContain(`: ${value.slice(0, 200)}")`);
+    expect(messageFor('', { 'Content-Usage': value })).toContain(`: ${value.slice(0, 200)}")`);
   });
 
   it('says that there is no statement', () => {

@@ -127,11 +127,7 @@ async function preferenceOf(
   signal: AbortSignal,
 ): Promise<Partial<Pick<DecisionUsage, 'purpose' | 'preference'>>> {
   if (purpose === undefined) return {};
-  const { preference } = client.usageOf(await client.check(url, undefined, { signal }), purpose, {
-    contentUsage: headers.get('content-usage'),
-    contentSignal: headers.get('content-signal'),
-    link: headers.get('link'),
-  });
+  const { preference } = client.usageOf(await client.check(url, undefined, { signal }), purpose, headers);
   return { purpose, preference };
 }
 

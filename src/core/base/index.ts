@@ -7,6 +7,7 @@ export * from './builtin.ts';
 export * from './clock.ts';
 export * from './defaults.ts';
 export * from './errors.ts';
+export * from './header-fields.ts';
 export * from './lazy.ts';
 export * from './map-concurrent.ts';
 export * from './option-table.ts';

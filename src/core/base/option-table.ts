@@ -51,9 +51,10 @@ function unknownOptions(
 ): RobotsInvalidOptionsError {
   const names = unknown.map((name) => `\`${prefix}${name}\``).join(', ');
   const word = (unknown[0] ?? '').toLowerCase();
-  // The closest one: `maxDelayMS` is two letters from `minDelayMs`, too.
+  // The closest one: `maxDelayMS` is two letters from `minDelayMs`, too. `delayMs` is the end of several.
   const meant = [0, 1, 2]
     .map((edits) => known.find((name) => isWithinEditDistance(word, name.toLowerCase(), edits)))
+    .concat(known.find((name) => name.toLowerCase().endsWith(word)))
     .find((name) => name !== undefined);
   const proposal = meant === undefined ? '' : `; did you mean \`${prefix}${meant}\`?`;
   return new RobotsInvalidOptionsError(`Expected only known options, got ${names}${proposal}`);

@@ -1,6 +1,6 @@
 import type { LookupFunction } from 'node:net';
 import type { Dispatcher } from 'undici';
-import type { Clock } from '../base/index.ts';
+import type { Clock, HeaderFields } from '../base/index.ts';
 import type { EvidenceEntry } from './evidence/entry.ts';
 import type { FetchFunction } from '../fetch/index.ts';
 import type { Transport } from '../fetch/transport.ts';
@@ -198,10 +198,10 @@ export interface ReserveOptions extends CheckOptions, BookingOptions {}
 /** A report about the availability of a site. */
 export interface SiteSignal {
   readonly reachable: boolean;
-  /**
-   * The `Retry-After` field of a page response, as received: seconds or an HTTP-date. Pauses the origin.
-   */
-  readonly retryAfter?: string;
+  /** The `Retry-After` field of a page response, as received: seconds or an HTTP-date. Pauses the origin. */
+  readonly retryAfter?: string | number;
+  /** The header fields of the response, of which `Retry-After` is read. */
+  readonly headers?: HeaderFields;
 }
 
 /** Counters since the client was made, and current sizes. */

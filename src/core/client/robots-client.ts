@@ -1,5 +1,7 @@
 import {
   alternatives,
+  headerField,
+  type HeaderFields,
   omitUndefined,
   invalid,
   type Lazy,
@@ -50,7 +52,6 @@ import { addressChecksOf, readOptions, type Settings, OriginSettings } from './s
 import type { PrefetchOptions, PrefetchResult } from './prefetch.ts';
 import { ClientEngine } from './client-engine.ts';
 import { ENGINE } from './engine.ts';
-import type { UsageOptions } from '../rules/index.ts';
 
 /** `canFetch` returns one of these two, so that a warm question creates no promise. */
 const ALLOWED: Promise<boolean> = Promise.resolve(true);
@@ -204,9 +205,10 @@ export class RobotsClient {
    * header fields if `headers` has them. No I/O. Without rules in memory the header fields alone are read.
    *
    * @param purpose The purpose of fetching the page.
+   * @param headers The header fields of the page, as the library has them.
    * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) for a purpose that is none.
    */
-  usageOf(decision: Decision, purpose: Purpose, headers?: UsageOptions): DecisionUsage {
+  usageOf(decision: Decision, purpose: Purpose, headers?: HeaderFields): DecisionUsage {
     assertPurpose(purpose);
     return usageOf(decision, this[ENGINE].fileOf(decision), purpose, headers);
   }
@@ -373,7 +375,8 @@ export class RobotsClient {
     const origin = originOf(url);
     // An origin that cannot be asked has no record.
     if (this.#origins.canAsk(origin)) this.#memory.noteSite(origin, signal.reachable);
-    if (signal.retryAfter !== undefined) this.#pause(origin, String(signal.retryAfter));
+    const retryAfter = signal.retryAfter ?? headerField(signal.headers, 'retry-after');
+    if (retryAfter !== undefined) this.#pause(origin, String(retryAfter));
   }
 
   #pause(origin: string, retryAfter: string, status?: number): void {

@@ -1,5 +1,5 @@
-import { omitUndefined } from '../base/index.ts';
-import { parseRobots, type RobotsFile, statedBy, usage, type UsageOptions } from '../rules/index.ts';
+import { type HeaderFields, omitUndefined } from '../base/index.ts';
+import { parseRobots, type RobotsFile, statedBy, usage } from '../rules/index.ts';
 import type { DecisionUsage, Purpose } from './decision.ts';
 
 let nothingStated: RobotsFile | undefined;
@@ -13,9 +13,9 @@ export function usageOf(
   { url, agent }: { readonly url: string; readonly agent: string },
   file: RobotsFile | undefined,
   purpose: Purpose,
-  headers?: UsageOptions,
+  headers?: HeaderFields,
 ): DecisionUsage {
-  const stated = usage(file ?? (nothingStated ??= parseRobots('')), url, agent, headers);
+  const stated = usage(file ?? (nothingStated ??= parseRobots('')), url, agent, { headers });
   const source = statedBy(stated, purpose);
   return { ...stated, purpose, preference: stated[purpose], ...omitUndefined({ source }) };
 }

@@ -1,6 +1,6 @@
-import { type Clock, codeOf, omitUndefined } from '../base/index.ts';
+import { type Clock, codeOf, headerField, omitUndefined } from '../base/index.ts';
 import type { Decision, OriginPacing, Pause, SentRequest } from '../decision/index.ts';
-import { asksForPause, fieldLines, priceIn } from '../lifecycle/index.ts';
+import { asksForPause, priceIn } from '../lifecycle/index.ts';
 import { RobotsDeferredError } from './deferred.ts';
 import { type Gap, gapOf } from './gap.ts';
 import { type Pace, paceOf } from './options.ts';
@@ -105,7 +105,7 @@ export class Pacer implements PermitContext {
   learn({ decision, pace, at }: PagePermit, response: PageResponse): boolean {
     const { status, headers } = response;
     if (!asksForPause(status) && !(pace.pauseOnRefusal && isEdgeRefusal(response))) return false;
-    const askedMs = askedPauseMs(fieldLines(headers, 'retry-after'), this.#options.clock.now());
+    const askedMs = askedPauseMs(headerField(headers, 'retry-after'), this.#options.clock.now());
     this.#pause(decision.origin, { askedMs, startedAt: at, backOff: pace.backOff, status });
     return true;
   }
@@ -243,8 +243,8 @@ export class Pacer implements PermitContext {
       startedAt: Math.round(this.clock.epochMs(this.#startOf(permit, response))),
       status,
       error: status === undefined && error !== undefined ? codeOf(error) : undefined,
-      retryAfter: asksForPause(status) ? fieldLines(headers, 'retry-after') : undefined,
-      challenge: fieldLines(headers, 'cf-mitigated'),
+      retryAfter: asksForPause(status) ? headerField(headers, 'retry-after') : undefined,
+      challenge: headerField(headers, 'cf-mitigated'),
       price: status === 402 ? priceIn(headers) : undefined,
       pacing: { defaultDelayMs: pace.defaultDelayMs, minDelayMs: pace.minDelayMs },
     });

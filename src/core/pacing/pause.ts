@@ -1,6 +1,6 @@
-import { omitUndefined } from '../base/index.ts';
+import { headerField, type HeaderFields, omitUndefined } from '../base/index.ts';
 import type { Pause } from '../decision/index.ts';
-import { fieldLines, type HeaderFields, retryAfterMs } from '../lifecycle/index.ts';
+import { retryAfterMs } from '../lifecycle/index.ts';
 
 /** The response to a page request, as far as pacing needs it. */
 export interface PageResponse {
@@ -39,7 +39,7 @@ const JITTER_SHARE = 0.1;
 
 /** Whether the site, or the CDN before it, refused the crawler: 403, 999 (LinkedIn), or a challenge of Cloudflare. */
 export function isEdgeRefusal({ status, headers }: PageResponse): boolean {
-  return status === 403 || status === 999 || fieldLines(headers, 'cf-mitigated') !== undefined;
+  return status === 403 || status === 999 || headerField(headers, 'cf-mitigated') !== undefined;
 }
 
 /**

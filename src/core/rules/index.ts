@@ -18,7 +18,6 @@ export {
   pageDirectives,
   type PageDirectivesInput,
   type PageDirectiveSource,
-  type PageHeaders,
 } from './page/page-directives.ts';
 export { parseRobots, type ParseOptions } from './parse.ts';
 export { requestRate } from './request-rate.ts';

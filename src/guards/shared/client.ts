@@ -1,5 +1,6 @@
 import {
   type Clock,
+  type HeaderFields,
   invalid,
   orAborted,
   RobotsInvalidOptionsError,
@@ -19,7 +20,6 @@ import { refreshAheadAt } from '../../core/lifecycle/index.ts';
 import { type AddressPolicy, isStricter } from '../../core/net/address-policy.ts';
 import type { Pace, RequestPermit } from '../../core/pacing/index.ts';
 import type { Agent } from '../../core/rules/agent-tokens.ts';
-import type { UsageOptions } from '../../core/rules/index.ts';
 import { LocatedUrl } from '../../core/url/index.ts';
 import type { GuardSettings } from './options.ts';
 import { type ResponseFields, retryAfterOf } from './headers.ts';
@@ -37,7 +37,7 @@ export interface GuardClient {
   readonly agent?: Agent;
   report(url: string | URL, signal: { readonly reachable: boolean; readonly retryAfter?: string }): void;
   /** Needed for `purpose` alone. */
-  usageOf?(decision: Decision, purpose: Purpose, headers?: UsageOptions): DecisionUsage;
+  usageOf?(decision: Decision, purpose: Purpose, headers?: HeaderFields): DecisionUsage;
   /** Needed for `pacing` alone: resolves when the request may start. */
   acquirePermit?(decision: Decision, options: PermitOptions): Promise<RequestPermit>;
 }

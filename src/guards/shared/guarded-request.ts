@@ -6,7 +6,7 @@ import type { GuardSettings } from './options.ts';
 import { type Refusal, refusalFor } from './refusal-errors.ts';
 import type { GuardClientAdapter, SiteReports } from './client.ts';
 import type { GuardEvents, RequestEnd } from './events.ts';
-import { redirects, type ResponseFields, usageHeaders } from './headers.ts';
+import { redirects, type ResponseFields } from './headers.ts';
 
 /** What the caller said about a request. It holds for the redirects of the request, too. */
 export interface RequestOptions {
@@ -399,7 +399,7 @@ export class GuardedRequest implements PlannedRequest, AdmittedRequest, StartedR
     const { settings, client, headersBeforeBody } = this.#context;
     const { purpose, refusesUnknown } = settings;
     if (purpose === undefined || decision.reason === 'robots-txt') return undefined;
-    const usage = client.client.usageOf?.(decision, purpose, headers && usageHeaders(headers));
+    const usage = client.client.usageOf?.(decision, purpose, headers);
     if (usage === undefined || usage.preference === 'allow') return undefined;
     // Without a preference in robots.txt, a header field of the response may still allow the purpose.
     const isFinal = headers !== undefined || !headersBeforeBody;

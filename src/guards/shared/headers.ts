@@ -1,7 +1,7 @@
 /** The headers of requests and responses, in the forms of all libraries. */
-import { asksForPause, fieldLines } from '../../core/lifecycle/index.ts';
+import { headerField, headerLines } from '../../core/base/index.ts';
+import { asksForPause } from '../../core/lifecycle/index.ts';
 import { isRedirect } from '../../core/fetch/location.ts';
-import type { UsageOptions } from '../../core/rules/index.ts';
 
 /** Header fields by lower-case name. If a field has several lines, returns the first, or all of them joined. */
 export interface Fields {
@@ -16,15 +16,7 @@ export type ResponseFields = Fields | NodeHeaders;
 
 /** The value of a field that has one line; the first line of several. */
 export function fieldOf(headers: ResponseFields, name: string): string | null {
-  if (isFields(headers)) return headers.get(name);
-  const value = headers[name];
-  return (Array.isArray(value) ? value[0] : value) ?? null;
-}
-
-/** The header fields about the use of content. All lines of a field are joined, as the standards require. */
-export function usageHeaders(headers: ResponseFields): UsageOptions {
-  const get = (name: string): string | null => fieldLines(headers, name) ?? null;
-  return { contentUsage: get('content-usage'), contentSignal: get('content-signal') };
+  return headerLines(headers, name)[0] ?? null;
 }
 
 /** Whether a response leads on. Fetch standard, step 4: "If locationURL is null, then return response." */
@@ -34,11 +26,7 @@ export function redirects(status: number, headers: ResponseFields): boolean {
 
 /** The `Retry-After` of a response that asks for a pause. */
 export function retryAfterOf(status: number, headers: ResponseFields): string | undefined {
-  return asksForPause(status) ? fieldLines(headers, 'retry-after') : undefined;
-}
-
-function isFields(headers: ResponseFields): headers is Fields {
-  return typeof headers.get === 'function';
+  return asksForPause(status) ? headerField(headers, 'retry-after') : undefined;
 }
 
 /** Headers of any library, by names in lower case. `AxiosHeaders` has these methods. */

@@ -34,19 +34,10 @@ export async function askPage(
     page.body?.cancel().catch(() => undefined);
     const { headers, status } = page;
     const decision = await client.check(page.url, agent, { signal });
-    const fields = {
-      contentUsage: headers.get('content-usage'),
-      contentSignal: headers.get('content-signal'),
-      link: headers.get('link'),
-    };
     // The statements are the same for every purpose.
-    const usage = client.usageOf(decision, purpose ?? 'train-ai', fields);
+    const usage = client.usageOf(decision, purpose ?? 'train-ai', headers);
     const { purpose: _, preference: __, source: ___, ...stated } = usage;
-    const tags = ['x-robots-tag', 'link', 'tdm-reservation', 'tdm-policy'].flatMap((name) => {
-      const value = headers.get(name);
-      return value === null ? [] : [[name, value] as const];
-    });
-    const directives = pageDirectives({ headers: tags, agent });
+    const directives = pageDirectives({ headers, agent });
     return {
       page: { url: page.url, status, directives, usage: stated },
       ...(purpose === undefined ? {} : { usage }),

@@ -1,11 +1,7 @@
+import { headerLines, type HeaderFields } from '../../base/index.ts';
 import { productToken } from '../agent.ts';
 import { parseLinks } from '../usage/usage-source.ts';
 import { type Directive, isBareDirective, readDirectives } from './directive-list.ts';
-
-/** The header fields of a response, as `fetch`, undici, got, axios and Node return them. Names in any case. */
-export type PageHeaders =
-  | Iterable<readonly [string, string | readonly string[]]>
-  | Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /** A `<meta name="…" content="…">` tag of a page, as an HTML parser returns it. */
 export interface MetaTag {
@@ -15,8 +11,8 @@ export interface MetaTag {
 
 /** The input of {@link pageDirectives}. */
 export interface PageDirectivesInput {
-  /** The header fields of the response. */
-  readonly headers?: PageHeaders | undefined;
+  /** The header fields of the response, in any form that a library has. */
+  readonly headers?: HeaderFields | undefined;
   /** The meta tags of the page. Tags with unrelated names are ignored. */
   readonly meta?: Iterable<MetaTag> | undefined;
   /**
@@ -91,6 +87,7 @@ const MAX_SOURCES = 100;
 /** Bounds what a source keeps of a directive. */
 const MAX_CHARACTERS = 1_000;
 
+const FIELDS = ['x-robots-tag', 'tdm-reservation', 'tdm-policy', 'link'];
 const FOR_ALL: readonly string[] = ['robots', '*'];
 const PREVIEWS: readonly ImagePreview[] = ['none', 'standard', 'large'];
 
@@ -129,28 +126,12 @@ const PREVIEWS: readonly ImagePreview[] = ['none', 'standard', 'large'];
  */
 export function pageDirectives({ headers, meta, agent }: PageDirectivesInput): PageDirectives {
   const page = new Page(agent);
-  if (headers !== undefined) {
-    for (const [name, values] of fieldsOf(headers)) {
-      const field = name.toLowerCase();
-      for (const value of typeof values === 'string' ? [values] : (values ?? []))
-        page.readHeader(field, value);
-    }
-  }
+  for (const field of FIELDS) for (const line of headerLines(headers, field)) page.readHeader(field, line);
   for (const { name, content } of meta ?? []) {
     if (typeof name === 'string' && typeof content === 'string')
       page.readMeta(name.trim().toLowerCase(), content);
   }
   return page.result();
-}
-
-function fieldsOf(headers: PageHeaders): Iterable<readonly [string, string | readonly string[] | undefined]> {
-  return isIterable(headers) ? headers : Object.entries(headers);
-}
-
-function isIterable(
-  headers: PageHeaders,
-): headers is Iterable<readonly [string, string | readonly string[]]> {
-  return Symbol.iterator in headers;
 }
 
 type FieldPlace = Pick<PageDirectiveSource, 'from' | 'field'>;

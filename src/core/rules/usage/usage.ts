@@ -1,3 +1,4 @@
+import { assertKnownOptions, headerField, type HeaderFields } from '../../base/index.ts';
 import { targetOf } from '../../url/index.ts';
 import { pathEnd, type RobotsFile } from '../file.ts';
 import {
@@ -16,7 +17,7 @@ import {
   type UsageSource,
 } from './usage-source.ts';
 
-/** Response headers of the resource, if known, each as one string, as `headers.get()` returns it; and what is read. */
+/** The header fields of the resource, if known, and what is read of the file. */
 export interface UsageOptions {
   /**
    * Read `Content-Signal` lines for the groups that they belong to by their place in the file, as `Content-Usage` lines
@@ -25,7 +26,12 @@ export interface UsageOptions {
    * @default false
    */
   readonly groupsOnly?: boolean | undefined;
-  /** The `Content-Usage` header field. */
+  /**
+   * The header fields of the response, in any form that a library has: `Content-Usage`, `Content-Signal` and the links of
+   * `Link` with `rel="license"` are read.
+   */
+  readonly headers?: HeaderFields | undefined;
+  /** The `Content-Usage` header field, where `headers` is not at hand. */
   readonly contentUsage?: string | null | undefined;
   /** The `Content-Signal` header field. */
   readonly contentSignal?: string | null | undefined;
@@ -84,6 +90,7 @@ const NEEDED_USE: Readonly<Record<Purpose, UseLevel>> = {
   search: 'reference',
 };
 
+const OPTIONS = ['headers', 'groupsOnly', 'contentUsage', 'contentSignal', 'link'];
 /** Bounds what is reported. All statements apply. */
 const MAX_CHARACTERS = 1_000;
 const MAX_LABELS = 50;
@@ -111,7 +118,7 @@ const MAX_LABEL_CHARACTERS = 64;
  * @param target An absolute URL, or path and query starting with `/`, taken as given up to its first `#`.
  * @param agent As for `file.check`. Default `*`.
  * @throws RobotsInvalidUrlError (`ERR_ROBOTS_INVALID_URL`) when `target` is neither, or has more than 65,536
- * bytes.
+ * bytes; RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) for an unknown option.
  *
  * @example
  * ```ts
@@ -127,6 +134,12 @@ export function usage(
   agent: string | readonly string[] = '*',
   options: UsageOptions = {},
 ): Usage {
+  assertKnownOptions(options, OPTIONS);
+  const field = (name: string, given: string | null | undefined): string | null | undefined =>
+    given ?? headerField(options.headers, name);
+  const contentUsage = field('content-usage', options.contentUsage);
+  const contentSignal = field('content-signal', options.contentSignal);
+  const link = field('link', options.link);
   const token = file.chooseAgent(agent);
   const { usages, signals, originSignals, licenses } = linesFor(file, token, options.groupsOnly === true);
   const path = target.startsWith('/') ? target.slice(0, pathEnd(target)) : targetOf(target);
@@ -134,15 +147,15 @@ export function usage(
   if (!usages.isEmpty && file.check(target, token).allowed) {
     stated.push(lineStatements(file, 'content-usage', usages.for(path)));
   }
-  if (options.contentUsage != null) stated.push(headerStatement('content-usage', options.contentUsage));
+  if (contentUsage != null) stated.push(headerStatement('content-usage', contentUsage));
   stated.push(lineStatements(file, 'content-signal', signals.for(path)));
   if (!originSignals.isEmpty) {
     const { first, ...others } = lineStatements(file, 'content-signal', originSignals.for(path));
     stated.push({ ...others, first: first.map((source) => ({ ...source, scope: 'origin' })) });
   }
-  if (options.contentSignal != null) stated.push(headerStatement('content-signal', options.contentSignal));
+  if (contentSignal != null) stated.push(headerStatement('content-signal', contentSignal));
 
-  const linked = options.link == null ? [] : linkSources(options.link, target);
+  const linked = link == null ? [] : linkSources(link, target);
   const replaced = linked.some(({ isRsl, source }) => isRsl && source.malformed !== true);
   const licensing = [...linked.map(({ source }) => source), ...(replaced ? [] : licenses)];
   const different = stated.flatMap((each) => each.different);
