@@ -55,7 +55,7 @@ if (decision.reason === 'rule') {
 }
 if (decision.reason === 'unreachable') {
   expectTypeOf(decision.allowed).toEqualTypeOf<false>();
-  expectTypeOf(decision.retryAt).toEqualTypeOf<number>();
+  expectTypeOf(decision.retryAt).toEqualTypeOf<number | undefined>();
 }
 if (decision.reason === 'override') {
   expectTypeOf(decision.because).toEqualTypeOf<string | undefined>();
@@ -69,6 +69,7 @@ expectTypeOf<Decision['reason']>().toEqualTypeOf<
   | 'no-group'
   | 'unavailable'
   | 'unreachable-expired'
+  | 'unreachable-allowed'
   | 'unreachable'
   | 'restricted'
   | 'override'

@@ -74,12 +74,9 @@ export function withReason(decision: Decision): object {
 
 /** The reason of a decision as a sentence, with the time to ask again. */
 function reasonSentence(decision: Decision): string {
-  const { retryAt, robots } = decision;
-  // A private address stays private.
+  const { retryAt } = decision;
   const again =
-    retryAt === undefined || robots.error === 'ERR_ROBOTS_ADDRESS_REFUSED'
-      ? ''
-      : `. Ask again after ${new Date(retryAt).toISOString()}, not before`;
+    retryAt === undefined ? '' : `. Ask again after ${new Date(retryAt).toISOString()}, not before`;
   return `${whatDecides(decision)}${again}.`;
 }
 

@@ -216,7 +216,7 @@ function decideWithoutRules(
   if (known.state !== 'disallow-all') return { ...disallowed, reason: 'unreachable', retryAt: now };
   return known.reason === 'restricted'
     ? { ...disallowed, reason: 'restricted' }
-    : { ...disallowed, reason: 'unreachable', retryAt: known.retryAt };
+    : { ...disallowed, reason: 'unreachable', ...omitUndefined({ retryAt: known.retryAt }) };
 }
 
 /** The source of a decision about an origin that was not fetched. */

@@ -58,10 +58,11 @@ export type Decision =
     })
   /**
    * `unavailable`: the origin has no robots.txt (4xx), or too many redirects. `unreachable-expired`: robots.txt has
-   * failed for longer than the profile disallows the site for it.
+   * failed for longer than the profile disallows the site for it. `unreachable-allowed`: it fails, and a profile of the
+   * caller allows the site from the first failure on.
    */
   | (DecisionBase & {
-      readonly reason: 'unavailable' | 'unreachable-expired';
+      readonly reason: 'unavailable' | 'unreachable-expired' | 'unreachable-allowed';
       readonly allowed: true;
       readonly state: 'allow-all';
     })
@@ -72,9 +73,9 @@ export type Decision =
       readonly state: 'disallow-all';
       /**
        * Epoch ms from which the next question starts another attempt. For an `ftp:` origin without a transport, which is
-       * never asked, a default lifetime ahead.
+       * never asked, a default lifetime ahead. Absent where the address policy refuses the address.
        */
-      readonly retryAt: number;
+      readonly retryAt?: number;
     })
   /** The origin responds with 401 or 403 for robots.txt, under a profile that reads this as a refusal. */
   | (DecisionBase & {
@@ -105,6 +106,7 @@ export const REASONS = [
   'no-group',
   'unavailable',
   'unreachable-expired',
+  'unreachable-allowed',
   'unreachable',
   'restricted',
   'override',

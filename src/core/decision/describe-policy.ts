@@ -4,6 +4,7 @@ import {
   type Copy,
   type Failure,
   freshness,
+  isAddressRefused,
   JITTER_SHARE,
   type OriginRecord,
   type StateUnderProfile,
@@ -66,7 +67,7 @@ export function describeOrigin(
       nextAttempt: nextAttemptOf(record),
       suspect: suspectIn(record),
       failure,
-      retryAt: failure?.retryAt,
+      retryAt: failure && isAddressRefused(failure) ? undefined : failure?.retryAt,
       site,
       file: fileOf(record, maxBodyBytes),
     }),
@@ -202,6 +203,7 @@ function lifetimeOf(
 
 function nextAttemptOf({ answer, failure }: OriginRecord): PolicyNextAttempt | undefined {
   if (failure !== undefined) {
+    if (isAddressRefused(failure)) return undefined;
     const { retryAt: at, retryAfterMs, attempts } = failure;
     return retryAfterMs === undefined
       ? { at, why: 'backoff', failures: attempts }

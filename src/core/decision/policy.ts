@@ -27,7 +27,13 @@ export interface OriginPolicy {
   readonly profile: string;
   readonly state: OriginState;
   /** The reason why no rules are in force. Absent while rules are. */
-  readonly reason?: 'unavailable' | 'restricted' | 'unreachable' | 'unreachable-expired' | 'override';
+  readonly reason?:
+    | 'unavailable'
+    | 'restricted'
+    | 'unreachable'
+    | 'unreachable-expired'
+    | 'unreachable-allowed'
+    | 'override';
   /** The caller's reason for an override of this origin. */
   readonly because?: string;
   readonly robots: RobotsSource;

@@ -10,8 +10,12 @@ export type OriginState = (typeof ORIGIN_STATES)[number];
 export type KnownState =
   | { readonly state: 'rules'; readonly copy: Copy }
   | { readonly state: 'last-good'; readonly copy: Copy }
-  | { readonly state: 'allow-all'; readonly reason: 'unavailable' | 'unreachable-expired' }
-  | { readonly state: 'disallow-all'; readonly reason: 'unreachable'; readonly retryAt: number }
+  | {
+      readonly state: 'allow-all';
+      readonly reason: 'unavailable' | 'unreachable-expired' | 'unreachable-allowed';
+    }
+  /** Without `retryAt` another attempt changes nothing: the address policy refuses the address. */
+  | { readonly state: 'disallow-all'; readonly reason: 'unreachable'; readonly retryAt?: number }
   | { readonly state: 'disallow-all'; readonly reason: 'restricted' }
   | { readonly state: 'unknown' };
 
@@ -128,9 +132,19 @@ function stateOfOutage(record: OriginRecord, failure: Failure, profile: Profile,
   };
   // The clock once showed `failure.at`. If it was set back since, the stricter of the two treatments applies.
   const treated = now < failure.at ? stricter(treatmentAt(now), treatmentAt(failure.at)) : treatmentAt(now);
-  if (treated === 'allow-all') return { state: 'allow-all', reason: 'unreachable-expired' };
+  if (treated === 'allow-all') {
+    // The profile of the caller may allow from the first failure on.
+    const isAlways = treatmentAt(failure.since) === 'allow-all';
+    return { state: 'allow-all', reason: isAlways ? 'unreachable-allowed' : 'unreachable-expired' };
+  }
   if (treated === 'last-good' && copy !== undefined) return { state: 'last-good', copy };
-  return { state: 'disallow-all', reason: 'unreachable', retryAt: failure.retryAt };
+  const disallowed = { state: 'disallow-all', reason: 'unreachable' } as const;
+  return isAddressRefused(failure) ? disallowed : { ...disallowed, retryAt: failure.retryAt };
+}
+
+/** Whether the address policy refused the address. It would refuse it again. */
+export function isAddressRefused({ error }: { readonly error?: string | undefined }): boolean {
+  return error === 'ERR_ROBOTS_ADDRESS_REFUSED';
 }
 
 function phaseAt(profile: Profile, elapsedMs: number): UnreachablePhase | undefined {

@@ -9,7 +9,10 @@ import { nextRecord } from './next-record.ts';
 /** The state of an origin under a profile other than that of its record. */
 export type StateUnderProfile =
   | { readonly state: 'rules' | 'last-good' }
-  | { readonly state: 'allow-all'; readonly reason: 'unavailable' | 'unreachable-expired' }
+  | {
+      readonly state: 'allow-all';
+      readonly reason: 'unavailable' | 'unreachable-expired' | 'unreachable-allowed';
+    }
   | { readonly state: 'disallow-all'; readonly reason: 'unreachable' | 'restricted' }
   /**
    * `stale`: under this profile the response has expired, and a fetch is needed. `unread`: this profile would have

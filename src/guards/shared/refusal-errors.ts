@@ -54,7 +54,7 @@ export class RobotsUnreachableError extends RefusedRequestError {
 
   constructor(decision: Decision, chain?: RedirectChain) {
     const { origin, url, robots } = decision;
-    const retryAt = isAddressRefused(decision) ? undefined : decision.retryAt;
+    const { retryAt } = decision;
     const hint = platform.undici?.mockHint(robots.error, robots.url);
     super(
       `robots.txt of ${origin} is unreachable (${unreachableText(decision)}), so ${urlWithoutUserinfo(url)} may not be fetched` +

@@ -9,7 +9,6 @@ const REFUSED = {
   state: 'disallow-all',
   reason: 'unreachable',
   allowed: false,
-  retryAt: expect.any(Number),
   robots: expect.objectContaining({ error: 'ERR_ROBOTS_ADDRESS_REFUSED' }),
 };
 
@@ -31,7 +30,12 @@ describe('a client', () => {
     await using client = new RobotsClient({ lookup, addressPolicy: 'public-only' });
     const named = site.url('/page').replace('127.0.0.1', 'intranet.example');
     for (const url of [named, site.url('/page'), site.url('/page').replace('127.0.0.1', 'localhost')]) {
-      expect(await client.check(url)).toMatchObject(REFUSED);
+      const decision = await client.check(url);
+      expect(decision).toMatchObject(REFUSED);
+      // Asking again changes nothing.
+      expect(decision).not.toHaveProperty('retryAt');
+      const policy = await client.policy(url);
+      expect([policy.retryAt, policy.nextAttempt]).toEqual([undefined, undefined]);
       // Remembered like any failure: it is not looked up again for every question.
       expect(await client.canFetch(url)).toBe(false);
     }

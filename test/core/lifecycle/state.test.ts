@@ -127,6 +127,21 @@ describe('an outage', () => {
   });
 });
 
+describe('a profile that allows while robots.txt is unreachable', () => {
+  const advisory: Profile = {
+    ...profiles.rfc9309,
+    name: 'advisory',
+    whileUnreachable: [{ untilMs: null, withCopy: 'last-good', withoutCopy: 'allow-all' }],
+  };
+
+  it('says so from the first failure on, and never that an outage has lasted too long', () => {
+    const story = new Story(advisory);
+    story.meets(outcomes.unreachable());
+    expect(story.stands).toBe('allow-all, unreachable-allowed');
+    expect(story.later(60 * DAY).stands).toBe('allow-all, unreachable-allowed');
+  });
+});
+
 describe('a clock set back', () => {
   it('puts an answer from the future out of force', () => {
     const story = new Story();

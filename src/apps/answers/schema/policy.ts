@@ -105,6 +105,7 @@ export const policyFields: Fields<PolicyData> = {
     restricted: true,
     unreachable: true,
     'unreachable-expired': true,
+    'unreachable-allowed': true,
     override: true,
   }).optional(),
   because: decisionFields.because,

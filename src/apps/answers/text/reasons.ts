@@ -22,6 +22,10 @@ export const reasons: Readonly<Record<Decision['reason'], { readonly what: strin
       what: 'robots.txt has been unreachable for too long',
       so: 'it counts as absent',
     },
+    'unreachable-allowed': {
+      what: 'robots.txt is unreachable',
+      so: 'the profile allows everything meanwhile',
+    },
     restricted: { what: 'access to robots.txt is restricted', so: 'the whole site is disallowed' },
     override: { what: 'overridden by the crawler' },
   };
@@ -103,6 +107,7 @@ export function whySentence({ reason, state, robots, because }: KnownState): str
     case 'unavailable':
     case 'unreachable':
     case 'unreachable-expired':
+    case 'unreachable-allowed':
     case 'restricted': {
       const { what, so } = reasons[reason];
       return `${what} (${cause(robots)}), so ${so}`;
@@ -135,6 +140,7 @@ export function reasonText({ reason, state, robots, rule, usage, ...more }: Repo
     case 'unavailable':
     case 'unreachable':
     case 'unreachable-expired':
+    case 'unreachable-allowed':
     case 'restricted':
       return `${reason}: ${cause(robots)}`;
   }
