@@ -119,7 +119,7 @@ class Linter {
     this.#characters = asCharacters(file.bytes);
     this.#traits = dialects[file.dialect];
     this.#report = new Report(file.bytes);
-    this.#groups = new GroupLint(file.bytes, this.#traits, this.#report);
+    this.#groups = new GroupLint(file, this.#report);
     this.#walk = new GroupWalk(file.bytes, this.#traits);
     this.#cursor = this.#walk.cursor;
     this.#start = this.#cursor.nextStart;
@@ -276,6 +276,7 @@ class Linter {
     const group = this.#groups.last;
     group.ruleLines++;
     if (start === end) {
+      group.voidLines++;
       group.voidRule ??= value;
       return;
     }
