@@ -49,7 +49,8 @@ export function earlyStarts(lines: readonly string[]): EarlyStart[] {
   const replay = new Replay({});
   const conduct = new Conduct();
   return lines.flatMap((line) => {
-    const taken = replay.take(replay.read(line));
+    const read = replay.read(line);
+    const taken = read && replay.take(read);
     return taken === undefined ? [] : conduct.add('evidence.ndjson', taken);
   });
 }

@@ -44,8 +44,6 @@ export const cacheChannels: {
 export interface ObservedAttempt {
   readonly origin: string;
   readonly outcome: Outcome;
-  /** The record before it. */
-  readonly previous: OriginRecord | undefined;
   /** The record after it. */
   readonly record: OriginRecord;
   readonly profile: Profile;
@@ -65,7 +63,7 @@ export interface RecordObserver {
    */
   onRecordRestored(record: OriginRecord, profile: Profile, isKept: boolean): void;
   /** `report`, or a guard, said whether the site is reachable. */
-  onSiteSignal(before: OriginRecord | undefined, record: OriginRecord, reachable: boolean, at: number): void;
+  onSiteSignal(record: OriginRecord, reachable: boolean, at: number): void;
   /** The clock went back: the pause after a failure restarts. */
   onBackoffRestarted(before: OriginRecord, after: OriginRecord): void;
   onRemoved(origin: string, reason: 'invalidated' | 'evicted'): void;

@@ -163,7 +163,7 @@ export class OriginMemory {
     const entry = this.peek(origin);
     const { origin: kept = detachedString(origin) } = entry?.record ?? {};
     const { record } = this.keep(withSiteSignal(entry?.record, kept, reachable, now), entry, now);
-    this.events.observe((observer) => observer.onSiteSignal(entry?.record, record, reachable, now));
+    this.events.observe((observer) => observer.onSiteSignal(record, reachable, now));
     this.events.publish();
   }
 

@@ -257,11 +257,6 @@ export class OriginRefresher {
         ? mergeRecords(known.record, { origin, ...omitUndefined({ site: held.record.site }) })
         : mergeRecords(held.record, known.record);
     }
-    if (previous !== undefined && previous !== held?.record && previous !== known?.record) {
-      // Evidence names the record before an attempt, and has no entry for one that is made of two.
-      const made = previous;
-      this.#memory.events.observe((observer) => observer.onRecordRestored(made, profile, false));
-    }
     const attempt = { origin, previous, outcome, profile, now, random };
     return this.#entryAfter(attempt, context, held ?? known, isCurrent());
   }
@@ -295,10 +290,10 @@ export class OriginRefresher {
     before: CacheEntry | undefined,
     isKept: boolean,
   ): CacheEntry {
-    const { origin, previous, outcome, profile, now: at } = attempt;
+    const { origin, outcome, profile, now: at } = attempt;
     const record = nextRecord(attempt);
     const entry = isKept ? this.#memory.keep(record, before, at) : new CacheEntry(record, profile, before);
-    const observed = { origin, outcome, previous, record, profile, at, isKept };
+    const observed = { origin, outcome, record, profile, at, isKept };
     this.#memory.events.observe((observer) => observer.onAttempt(observed));
     return entry;
   }

@@ -20,12 +20,23 @@ export type StateUnderProfile =
    */
   | { readonly state: 'unknown'; readonly reason: 'stale' | 'unread' };
 
-/**
- * The state that `profile` would give to an origin whose record was made under another profile. Its last response, and
- * the failure since, go through `nextRecord` again; nothing is fetched. A copy that the other profile discarded
- * cannot be used.
- */
+/** The state that `profile` would give to an origin whose record was made under another profile. */
 export function stateUnderProfile(record: OriginRecord, profile: Profile, now: number): StateUnderProfile {
+  const known = recordUnderProfile(record, profile);
+  return known === 'unread'
+    ? { state: 'unknown', reason: 'unread' }
+    : summarizeState(stateOf(known, profile, now));
+}
+
+/**
+ * The record that `profile` would have made instead of another one. Its last response, and the failure since, go through
+ * `nextRecord` again; nothing is fetched. A copy that the other profile discarded cannot be used. `unread`: `profile`
+ * would have followed a redirect, or read a body, that the attempt did not.
+ */
+export function recordUnderProfile(
+  record: OriginRecord,
+  profile: Profile,
+): OriginRecord | 'unread' | undefined {
   const { origin, answer, copy, failure } = record;
   let known: OriginRecord | undefined = record.site && { origin, site: record.site };
   const apply = (outcome: Outcome, at: number): void => {
@@ -34,31 +45,19 @@ export function stateUnderProfile(record: OriginRecord, profile: Profile, now: n
   if (answer !== undefined) {
     if (answer.kind !== 'rules' && copy !== undefined) apply(successOf(copy, {}), copy.fetchedAt);
     const outcome = replayResponse(answer, copy, profile);
-    if (outcome === undefined) return { state: 'unknown', reason: 'unread' };
+    if (outcome === undefined) return 'unread';
     // Stryker disable next-line EqualityOperator,LogicalOperator: the same outcome at the same time changes nothing.
     if (answer.kind === 'unavailable' && answer.since < answer.fetchedAt) apply(outcome, answer.since);
     apply(outcome, answer.fetchedAt);
   }
   if (failure !== undefined) {
     const outcome = replayFailure(failure, profile);
-    if (outcome === undefined) return { state: 'unknown', reason: 'unread' };
+    if (outcome === undefined) return 'unread';
     apply(outcome, failure.since);
     // Stryker disable next-line all: equivalent, for the state goes by the first failure of a run.
     if (failure.since < failure.at) apply(outcome, failure.at);
   }
-  return summarizeState(stateOf(known, profile, now));
-}
-
-/**
- * The outcome of the latest attempt of a record under another profile. `undefined` when `profile` would have followed a
- * redirect, or read a body, that the attempt did not.
- */
-export function reinterpretLatest(
-  { answer, copy, failure }: OriginRecord,
-  profile: Profile,
-): Outcome | undefined {
-  if (failure !== undefined) return replayFailure(failure, profile);
-  return answer === undefined ? undefined : replayResponse(answer, copy, profile);
+  return known;
 }
 
 /** The state without the copy and `retryAt`, which belong to the record. */

@@ -1,10 +1,15 @@
 import { omitUndefined } from '../../core/base/index.ts';
 import type { DelayFrom, OwnDelays } from '../../core/decision/index.ts';
-import { asksForPause, retryAfterMs } from '../../core/lifecycle/index.ts';
+import { asksForPause, retryAfterMs, type RobotsResponseHeaders } from '../../core/lifecycle/index.ts';
 import { requestRate } from '../../core/rules/index.ts';
-import type { DecisionEntry, PauseEntry, RequestEntry } from '../../core/client/evidence/entry.ts';
+import type {
+  AttemptEntry,
+  DecisionEntry,
+  PauseEntry,
+  RequestEntry,
+} from '../../core/client/evidence/entry.ts';
 import { type Gap, gapOf } from '../../core/pacing/gap.ts';
-import type { ReplayedAgain } from './replay-state.ts';
+import type { ReplayedAgain } from './recorded-run.ts';
 import type { ReplayedLine } from './replay.ts';
 
 /** A request that was sent too early. Times in epoch ms. */
@@ -78,7 +83,7 @@ export class Conduct {
         if (again !== undefined) keep(this.#at(entry.origin).decided, statedIn(again, entry));
         return [];
       case 'robots':
-        if ('outcome' in entry) this.#pause({ ...entry, ...entry.headers, startedAt: entry.at });
+        if ('outcome' in entry) this.#pause({ ...entry, ...headersIn(entry), startedAt: entry.at });
         return [];
       case 'pause':
         this.#keepPause(entry);
@@ -131,6 +136,10 @@ export class Conduct {
     if (known === undefined) this.#origins.set(origin, (known = new OriginConduct()));
     return known;
   }
+}
+
+function headersIn({ record: { failure, answer } }: AttemptEntry): RobotsResponseHeaders | undefined {
+  return (failure ?? answer)?.headers;
 }
 
 function keep<Item>(list: Item[], item: Item): void {

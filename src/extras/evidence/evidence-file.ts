@@ -1,4 +1,3 @@
-import { closeSync, constants, openSync, realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
 import {
   channel,
@@ -11,7 +10,6 @@ import {
   RobotsInvalidOptionsError,
 } from '../../core/base/index.ts';
 import type { EvidenceEntry } from '../../core/client/evidence/entry.ts';
-import { FileLock } from './file-lock.ts';
 import { isRepeated, type Line, RunLines } from './run-lines.ts';
 import { WrittenFile } from './written-file.ts';
 
@@ -20,8 +18,7 @@ export interface EvidenceMessage {
   readonly path: string;
   /**
    * `ENOSPC` and other codes of the system; `ERR_ROBOTS_CLOSED`: entries came after `close`; `ERR_ROBOTS_EVIDENCE`:
-   * entries came of a client whose first entry the file did not get; `ELOCKED`: another writer took the lock over, while
-   * this process or its machine stood still for a minute, so that this one writes no more.
+   * entries came of a client whose first entry the file did not get.
    */
   readonly error: string;
 }
@@ -33,7 +30,7 @@ export interface EvidenceFile extends AsyncDisposable {
   (entry: EvidenceEntry): void;
   /** Entries that could not be written. */
   readonly lost: number;
-  /** Starts a new file under the same path, after the old one was renamed. A rename is also noticed, within 10 s. */
+  /** Starts a new file under the same path. Call it when the old one was renamed. */
   reopen(): void;
   /** Writes what is left, and the end of each run, and closes the file. Call it after the clients' `close`. */
   close(): Promise<void>;
@@ -42,24 +39,20 @@ export interface EvidenceFile extends AsyncDisposable {
 /** Entries wait at most this long, and this many characters, for the next write. */
 const WRITE_EVERY_MS = 20;
 const WRITE_CHARACTERS = 256 * 1_024;
-/** How often an idle file is looked at. Others learn as often that its lock is alive. */
-const CHECK_EVERY_MS = 5_000;
-/** The lock has another owner: see {@link EvidenceMessage}. */
-const TAKEN_OVER = 'ELOCKED';
 /** Characters of an entry without its URL and its body, more or less. */
 const ENTRY_CHARACTERS = 300;
 
 /**
- * Opens a file for the evidence of one client, or of several. Entries are appended as NDJSON, a body once per digest. The
- * file is locked (by `<path>.lock` beside it) until it is closed, or its process ends.
+ * Opens a file for the evidence of one client, or of several. Entries are appended as NDJSON, a body once per digest. Other
+ * processes may write to the same file: whole lines are appended by one write each, and each names its run.
  *
  * Entries are written synchronously, at most 20 ms after they came, and at the end of the process. After a crash the file
  * ends with a whole line, or with the beginning of one, which is removed when the file is opened again. What the disk
  * refuses is lost, never a decision: `lost` counts it, the process is warned once (`CANFETCH_EVIDENCE_LOST`), and the replay
- * shows the gap. When the file is renamed, removed or truncated, the next entries begin a new one that replays by itself.
+ * shows the gap. After a rotation call `reopen`: the next entries begin a new file, which replays by itself.
  *
- * @throws RobotsEvidenceError (`ERR_ROBOTS_EVIDENCE`) when the file cannot be opened, has something else, or has
- *   another writer; RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) for a path that is no text.
+ * @throws RobotsEvidenceError (`ERR_ROBOTS_EVIDENCE`) when the file cannot be opened, or has something else;
+ *   RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) for a path that is no text.
  *
  * @example
  * ```ts
@@ -77,7 +70,7 @@ export async function evidenceFile(path: string): Promise<EvidenceFile> {
   if (typeof path !== 'string' || path === '') {
     throw new RobotsInvalidOptionsError(`Expected \`path\` to be the path of a file, got ${quote(path)}`);
   }
-  const writer = open(path);
+  const writer = await open(path);
   const close = async (): Promise<void> => writer.close();
   const file = Object.assign((entry: EvidenceEntry): void => writer.add(entry), {
     close,
@@ -89,17 +82,14 @@ export async function evidenceFile(path: string): Promise<EvidenceFile> {
 }
 
 /** @throws RobotsEvidenceError (`ERR_ROBOTS_EVIDENCE`) */
-function open(path: string): EvidenceWriter {
-  let lock: FileLock | undefined;
+async function open(path: string): Promise<EvidenceWriter> {
   try {
     // The directory of the process may change.
-    const file = resolve(path);
-    // Symbolic links to a file that does not exist have no real path.
-    closeSync(openSync(file, constants.O_RDWR | constants.O_CREAT, 0o600));
-    lock = FileLock.acquire(realpathSync(file));
-    return new EvidenceWriter(file, lock);
+    const full = resolve(path);
+    const file = new WrittenFile(full);
+    await file.heal();
+    return new EvidenceWriter(full, file);
   } catch (cause) {
-    lock?.release();
     if (isRobotsError(cause)) throw cause;
     throw new RobotsEvidenceError(
       `Expected a path that evidence can be written to, got ${quote(path)}: ${codeOf(cause)}`,
@@ -117,34 +107,25 @@ function closeAll(): void {
 
 class EvidenceWriter {
   readonly #path: string;
-  readonly #lock: FileLock;
-  readonly #checks: NodeJS.Timeout;
-  #file: WrittenFile;
-  readonly #runs: RunLines;
+  readonly #runs = new RunLines();
   readonly #warned = new Set<string>();
+  #file: WrittenFile;
   #waiting: EvidenceEntry[] = [];
   #waitingCharacters = 0;
   #timer: NodeJS.Timeout | undefined;
   #isFlushing = false;
   #isClosed = false;
-  /** Whether the lock is still ours. */
-  #isOwner = true;
-  #touchedAt: number = Date.now();
   lost = 0;
 
-  constructor(path: string, lock: FileLock) {
+  constructor(path: string, file: WrittenFile) {
     this.#path = path;
-    this.#lock = lock;
-    this.#file = new WrittenFile(path);
-    this.#runs = new RunLines(this.#file.digests);
-    this.#checks = setInterval(() => this.#look(), CHECK_EVERY_MS).unref();
+    this.#file = file;
     if (openWriters.size === 0) process.on('exit', closeAll);
     openWriters.add(this);
   }
 
   add(entry: EvidenceEntry): void {
     if (this.#isClosed) return this.#lose(1, 'ERR_ROBOTS_CLOSED');
-    if (!this.#isOwner) return this.#lose(1, TAKEN_OVER);
     // Without its run an entry cannot be replayed.
     if (!this.#runs.accepts(entry)) return this.#lose(1, 'ERR_ROBOTS_EVIDENCE');
     this.#waiting.push(entry);
@@ -153,34 +134,30 @@ class EvidenceWriter {
     else this.#timer ??= setTimeout(() => this.#flush(), WRITE_EVERY_MS);
   }
 
+  /** The entries so far are in the old file. */
   reopen(): void {
-    if (!this.#isClosed) this.#flush();
+    if (this.#isClosed) return;
+    this.#flush();
+    try {
+      const file = new WrittenFile(this.#path);
+      this.#end();
+      this.#file.close();
+      this.#file = file;
+      this.#runs.startFile();
+    } catch (error) {
+      // The entries go on in the old file.
+      this.#warn(error);
+    }
   }
 
   close(): void {
     if (this.#isClosed) return;
-    this.#touchLock();
     this.#flush();
     this.#isClosed = true;
-    if (this.#isOwner) this.#end();
-    clearInterval(this.#checks);
+    this.#end();
     openWriters.delete(this);
     if (openWriters.size === 0) process.off('exit', closeAll);
     this.#file.close();
-    this.#lock.release();
-  }
-
-  #look(): void {
-    this.#touchLock();
-    if (this.#isOwner) this.#startNewFileIfNeeded();
-  }
-
-  /** After a take-over (this process, or its machine, stood still) the file belongs to another writer. */
-  #touchLock(): void {
-    if (!this.#isOwner) return;
-    this.#touchedAt = Date.now();
-    this.#isOwner = this.#lock.touch();
-    if (!this.#isOwner) this.#warn(TAKEN_OVER);
   }
 
   #flush(): void {
@@ -188,13 +165,10 @@ class EvidenceWriter {
     this.#timer = undefined;
     // A subscriber to `canfetch:evidence` may ask the client, whose entries then wait for the next flush.
     this.#isFlushing = true;
-    if (Date.now() - this.#touchedAt > CHECK_EVERY_MS) this.#touchLock();
-    if (this.#isOwner) this.#startNewFileIfNeeded();
     const waiting = this.#waiting;
     this.#waiting = [];
     this.#waitingCharacters = 0;
-    if (!this.#isOwner) this.lost += waiting.length;
-    else for (let at = 0; at < waiting.length;) at = this.#writeSome(waiting, at);
+    for (let at = 0; at < waiting.length;) at = this.#writeSome(waiting, at);
     this.#isFlushing = false;
   }
 
@@ -211,29 +185,6 @@ class EvidenceWriter {
     }
     this.#write(lines);
     return to;
-  }
-
-  #startNewFileIfNeeded(): void {
-    try {
-      if (this.#file.change() !== 'none') this.#startNewFile();
-    } catch (error) {
-      this.#warn(error);
-    }
-  }
-
-  /** The entries so far are in a file that was renamed, removed or truncated. */
-  #startNewFile(): void {
-    try {
-      const isMoved = this.#file.change() === 'moved';
-      const file = new WrittenFile(this.#path);
-      if (isMoved) this.#end();
-      this.#file.close();
-      this.#file = file;
-      this.#runs.startFile(file.digests);
-    } catch (error) {
-      // The entries go on in the old file.
-      this.#warn(error);
-    }
   }
 
   /** Writes the end of each run in the file. */

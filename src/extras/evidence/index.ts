@@ -30,4 +30,4 @@ export {
   type ReplayOptions,
   type ReplayReport,
 } from './replay.ts';
-export type { EntryFault } from './replay-state.ts';
+export type { EntryFault } from './recorded-run.ts';

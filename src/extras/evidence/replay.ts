@@ -13,10 +13,9 @@ import { type Profile, type ProfileName, profiles } from '../../core/lifecycle/i
 import { agentTokens } from '../../core/rules/agent-tokens.ts';
 import { originOf } from '../../core/url/index.ts';
 import type { DecisionEntry, EvidenceLine, RunEntry } from '../../core/client/evidence/entry.ts';
+import { readEntry, type SkippedLine } from './entry-schema.ts';
+import { type Bodies, type EntryFault, RecordedRun, type ReplayedAgain } from './recorded-run.ts';
 import { LinesDigest } from './run-lines.ts';
-import { readEntry, type SkippedLine } from './read-entry.ts';
-import type { BodyOf } from './recorded-origin.ts';
-import { type EntryFault, type ReplayedAgain, ReplayState } from './replay-state.ts';
 
 /** A time: epoch ms, a `Date`, or a date and time of ISO 8601. */
 export type Instant = number | Date | string;
@@ -50,8 +49,8 @@ export type ReplayedDecision = Pick<
  * - `missing-run`: the entry is of a run that the file does not have.
  * - `changed-lines`: the lines of the run do not have the digest that its end states.
  * - `missing-body`: the bytes of the entry's digest are not in the file.
- * - `unexpected-body`: the entry has bytes that its status, or its outcome, cannot have.
- * - `impossible-times`: no jitter makes the recorded times.
+ * - `impossible-record`: the profile makes no such record of a response: its status means something else, or it may not
+ *   live so long.
  * - `unknown-profile`: the entry names a profile that is not described.
  */
 export type EvidenceFault = EntryFault | 'missing-lines' | 'missing-run' | 'changed-lines';
@@ -95,12 +94,12 @@ export interface ReplayReport {
 }
 
 /**
- * Makes recorded decisions again. Each recorded attempt passes through the profile, and each decision is made at its own
- * time. A difference shows that lines were changed or lost, or that another version of canfetch decides otherwise. Memory
- * grows with origins and files, not with decisions.
+ * Makes recorded decisions again: by the bytes that were in force, or by the recorded outcome, each at its own time. A
+ * difference shows that lines were changed or lost, or that another version of canfetch decides differently. Memory grows
+ * with origins and files, not with decisions.
  *
- * @param lines The lines of one file, without their ends. Replay several files one by one. An incomplete last line, as a
- *   crash leaves it, is skipped.
+ * @param lines The lines of one file, without their ends. Replay several files one by one. Empty lines, and lines that a
+ *   crash or a full disk has cut off, are skipped.
  * @throws RobotsEvidenceError (`ERR_ROBOTS_EVIDENCE`) for a line that is no evidence, or bytes that do not have their
  *   digest; RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`).
  *
@@ -119,29 +118,13 @@ export async function replay(
   options: ReplayOptions = {},
 ): Promise<ReplayReport> {
   const running = new Replay(options);
-  let last: string | undefined;
-  const take = (next?: string): void => {
-    if (last !== undefined && (next !== undefined || !isTorn(last))) running.take(running.read(last));
-    last = next;
+  const take = (text: string): void => {
+    const read = running.read(text);
+    if (read !== undefined) running.take(read);
   };
   if (Symbol.iterator in lines) for (const line of lines) take(line);
   else for await (const line of lines) take(line);
-  take();
   return running.report();
-}
-
-/** How every line begins. */
-const START = '{"type":"';
-
-/** Whether a last line is the beginning of one: its writer was killed, or still writes it. The next writer removes it. */
-export function isTorn(text: string): boolean {
-  if (!START.startsWith(text.slice(0, START.length))) return false;
-  try {
-    JSON.parse(text);
-    return false;
-  } catch {
-    return true;
-  }
 }
 
 const instant = predicate('epoch milliseconds, a Date, or an ISO 8601 date', (value) =>
@@ -184,9 +167,6 @@ export interface ReplayedLine {
   readonly isSelected: boolean;
 }
 
-/** The bytes of each digest. Many origins have the same file. Several replays may share them. */
-export type Bodies = Map<string, Uint8Array>;
-
 /** What the file has of a run. */
 export interface RunPart {
   readonly run: string;
@@ -201,7 +181,7 @@ export interface RunPart {
 }
 
 interface ReplayedRun extends RunPart {
-  readonly state: ReplayState;
+  readonly state: RecordedRun;
   next: number;
   lines: LinesDigest;
   hasEnded: boolean;
@@ -219,7 +199,7 @@ export class Replay {
   readonly #bodies: Bodies;
   readonly #runs = new Map<string, ReplayedRun>();
   #line = 0;
-  readonly #counts = { runs: 0, skipped: 0, decisions: 0, flipped: 0, changed: 0, faults: 0 };
+  readonly #counts = { entries: 0, runs: 0, skipped: 0, decisions: 0, flipped: 0, changed: 0, faults: 0 };
 
   /** @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) */
   constructor(options: ReplayOptions, bodies: Bodies = new Map()) {
@@ -236,13 +216,16 @@ export class Replay {
   }
 
   /**
-   * Reads the next line.
+   * Reads the next line. `undefined` for one that was cut off.
    *
    * @throws RobotsEvidenceError (`ERR_ROBOTS_EVIDENCE`)
    */
-  read(text: string): ReadLine {
+  read(text: string): ReadLine | undefined {
     this.#line++;
-    return { entry: readEntry(text, this.#line), text, line: this.#line };
+    const entry = readEntry(text, this.#line);
+    if (entry === undefined) return undefined;
+    this.#counts.entries++;
+    return { entry, text, line: this.#line };
   }
 
   /**
@@ -276,7 +259,6 @@ export class Replay {
 
   report(): ReplayReport {
     return {
-      entries: this.#line,
       unfinished: this.runs.filter(({ hasEnded }) => !hasEnded).length,
       ...this.#counts,
     };
@@ -292,8 +274,7 @@ export class Replay {
       return;
     }
     this.#counts.runs++;
-    const bodyOf: BodyOf = (sha256) => (sha256 === undefined ? undefined : this.#bodies.get(sha256));
-    const state = new ReplayState(entry, bodyOf, this.#other);
+    const state = new RecordedRun(entry, this.#bodies, this.#other);
     const part = { run, line, at, from, next: from, hasEnded: false };
     this.#runs.set(run, { ...part, state, lines: new LinesDigest() });
   }
@@ -334,7 +315,12 @@ export class Replay {
     }
     if ('body' in entry && entry.body !== undefined) this.#keep(entry.sha256, entry.body, line);
     if (this.#origin !== undefined && entry.origin !== this.#origin) return undefined;
-    const fault = run.state.add(entry);
+    const fault =
+      'override' in entry
+        ? run.state.override(entry)
+        : 'record' in entry
+          ? run.state.learn(entry)
+          : undefined;
     if (fault !== undefined) this.#fault({ line, at: entry.at, fault, origin: entry.origin });
     return undefined;
   }
@@ -357,11 +343,9 @@ export class Replay {
     return again;
   }
 
-  #decide(state: ReplayState, recorded: DecisionEntry, line: number): ReplayedAgain | undefined {
+  #decide(state: RecordedRun, recorded: DecisionEntry, line: number): ReplayedAgain | undefined {
     try {
-      return this.#isUnderOverride
-        ? state.decideUnderOverride(recorded, this.#agent)
-        : state.decide(recorded);
+      return state.decide(recorded, this.#agent);
     } catch (cause) {
       throw new RobotsEvidenceError(
         `Expected line ${line} to have an absolute URL, got ${quote(recorded.url)}`,

@@ -3,22 +3,16 @@ import type {
   EvidenceEntry,
   EvidenceLine,
   OverrideEntry,
-  PauseEntry,
   RunEntry,
 } from '../../core/client/evidence/entry.ts';
-import { restated } from '../../core/client/evidence/recorder.ts';
+import { restatedRecord } from '../../core/client/evidence/recorder.ts';
 import { bodyJson } from '../../core/store/record/stored-body.ts';
 import { createHash } from 'node:crypto';
-
-/** At each multiple of it the pauses that are over are forgotten. */
-const PAUSES_SWEPT_AT = 1_000;
 
 /** A run that entries came from. */
 interface KnownRun {
   readonly entry: RunEntry;
   readonly overrides: OverrideEntry[];
-  /** The latest pauses, by origin. */
-  readonly pauses: Map<string, PauseEntry>;
   /** One more than the number of the latest written entry. */
   next: number;
   /** The time of the latest entry. */
@@ -30,7 +24,7 @@ interface RunInFile {
   readonly lines: LinesDigest;
   /** The number of its first entry here. */
   readonly first: number;
-  /** Numbers of earlier entries whose records were restated here, and of later ones that were lost. */
+  /** Numbers of earlier entries whose records were written here once more, and of later ones that were lost. */
   readonly restated: Set<number>;
   readonly lost: Set<number>;
 }
@@ -48,16 +42,12 @@ export class RunLines {
   readonly #known = new Map<string, KnownRun>();
   /** The runs in the current file. */
   #inFile = new Map<string, RunInFile>();
-  #digests: Set<string>;
-
-  /** @param digests Those whose bodies the file has. */
-  constructor(digests: Set<string>) {
-    this.#digests = digests;
-  }
+  /** Digests of the bodies that were written to it. */
+  #digests = new Set<string>();
 
   /** The next lines are for another file. */
-  startFile(digests: Set<string>): void {
-    this.#digests = digests;
+  startFile(): void {
+    this.#digests = new Set();
     this.#inFile = new Map();
   }
 
@@ -77,13 +67,12 @@ export class RunLines {
       if (here === undefined) yield* this.#beginRun(known, entry);
       else yield* this.#restate(entry, here);
       if ('override' in entry) known.overrides.push(entry);
-      else if (entry.type === 'pause') keepPause(known.pauses, entry);
     }
     yield this.#lineOf(entry);
   }
 
   /** The first lines of a run in a file. */
-  *#beginRun({ entry, overrides, pauses, next }: KnownRun, first: EvidenceEntry): Iterable<Line> {
+  *#beginRun({ entry, overrides, next }: KnownRun, first: EvidenceEntry): Iterable<Line> {
     const here: RunInFile = {
       lines: new LinesDigest(),
       first: first.n,
@@ -94,18 +83,17 @@ export class RunLines {
     if (first.type === 'run') return;
     yield this.#lineOf({ ...entry, from: Math.max(next, 1) });
     for (const override of overrides) yield this.#lineOf({ ...override, restated: true });
-    for (const pause of pauses.values())
-      if (pause.until > first.at) yield this.#lineOf({ ...pause, restated: true });
     yield* this.#restate(first, here);
   }
 
-  /** The record that an entry rests on, if only an earlier file has it. */
+  /** The record that a decision rests on, if only an earlier file has it. */
   *#restate(entry: EvidenceEntry, { first, restated: done, lost }: RunInFile): Iterable<Line> {
-    const number = entry.type === 'decision' ? entry.by : 'previous' in entry ? entry.previous : undefined;
-    if (number === undefined || (number >= first && !lost.has(number)) || done.has(number)) return;
-    const stored = restated(entry.run, number, entry.at);
+    if (entry.type !== 'decision' || entry.by === undefined) return;
+    const { by } = entry;
+    if ((by >= first && !lost.has(by)) || done.has(by)) return;
+    const stored = restatedRecord(entry);
     if (stored === undefined) return;
-    done.add(number);
+    done.add(by);
     yield this.#lineOf(stored);
   }
 
@@ -157,14 +145,7 @@ export class RunLines {
 }
 
 function knownRun(entry: RunEntry): KnownRun {
-  return { entry, overrides: [], pauses: new Map(), next: 0, at: entry.at };
-}
-
-/** Forgets the pauses that are over when there are many. */
-function keepPause(pauses: Map<string, PauseEntry>, pause: PauseEntry): void {
-  pauses.set(pause.origin, pause);
-  if (pauses.size % PAUSES_SWEPT_AT !== 0) return;
-  for (const [origin, { until }] of pauses) if (until <= pause.at) pauses.delete(origin);
+  return { entry, overrides: [], next: 0, at: entry.at };
 }
 
 /** Whether an entry was in an earlier file. */

@@ -117,7 +117,7 @@ const step = fc.oneof(
 /** What happens to the file that evidence is written to. */
 const fileStep = fc.record({
   kind: fc.constant('file' as const),
-  event: fc.constantFrom('rename', 'reopen', 'copytruncate', 'unlink', 'crash', 'fill', 'free', 'wait'),
+  event: fc.constantFrom('reopen', 'crash', 'fill', 'free', 'wait'),
   /** For a crash: how many bytes of the last write are missing. For a full disk: how many are left. */
   bytes: fc.nat(700),
 });

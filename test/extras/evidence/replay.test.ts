@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { Readable } from 'node:stream';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -13,7 +12,7 @@ import { engineOf } from '../../../src/core/client/engine.ts';
 import type { DecisionEntry } from '../../../src/core/client/evidence/entry.ts';
 import { replay, type ReplayOptions } from '../../../src/extras/evidence/index.ts';
 import { fakeOrigin, virtualClock } from '../../../src/extras/testing/index.ts';
-import { DAY, START, VirtualClock } from '../../support/client.ts';
+import { DAY, MINUTE, START, VirtualClock } from '../../support/client.ts';
 import { earlyStarts, Recording, replayed } from '../../support/evidence.ts';
 import { ScriptedStore } from '../../support/store.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -106,7 +105,7 @@ describe('replay', () => {
     ['its state', { state: 'last-good' }],
     ['its time, to one when nothing was in force', { at: 0 }],
     ['its origin', { origin: 'https://b.example' }],
-    ['the entry that it names', { by: 77 }],
+    ['the entry and the digest that it names', { by: 77, sha256: undefined }],
   ])('finds a decision of which %s was changed', async (_, change) => {
     expect(await replayed(doctored(await smallCrawl(), 3, change))).toMatchObject({ changed: 1 });
   });
@@ -122,11 +121,64 @@ describe('replay', () => {
   });
 
   it.each([
-    ['times that no jitter makes', { staleAt: 1 }, 'impossible-times'],
-    ['bytes that are nowhere', { body: undefined }, 'missing-body'],
+    ['a lifetime that no profile gives', { staleAt: START + 366 * DAY }, 'impossible-record'],
+    ['a status that has no rules', { status: 503 }, 'impossible-record'],
   ])('finds an attempt with %s', async (_, change, fault) => {
-    const { differences } = await replayed(doctored(await smallCrawl(), 2, change));
+    const lines = await smallCrawl();
+    const { record } = JSON.parse(lines[1]!) as { record: { answer: object } };
+    const answer = { ...record.answer, ...change };
+    const { differences } = await replayed(doctored(lines, 2, { record: { ...record, answer } }));
     expect(differences).toContainEqual(expect.objectContaining({ kind: 'entry', line: 2, fault }));
+  });
+
+  it('finds an attempt whose bytes are nowhere', async () => {
+    const { differences } = await replayed(doctored(await smallCrawl(), 2, { body: undefined }));
+    expect(differences).toContainEqual(
+      expect.objectContaining({ kind: 'entry', line: 2, fault: 'missing-body' }),
+    );
+  });
+
+  it.each([
+    ['past its `staleAt`', DAY + 1, 1],
+    ['within its lifetime', DAY / 2, 0],
+  ])('checks the time of a decision by a file: %s', async (_, ms, changed) => {
+    const lines = doctored(await smallCrawl(), 3, { at: START + ms });
+    expect(await replayed(lines)).toMatchObject({ changed });
+  });
+
+  it('takes a decision by a copy after the last phase of its profile for changed', async () => {
+    let status = 200;
+    const { client, recording, clock } = recorded(
+      { profile: 'google' },
+      () => new Response(FORBIDS, { status }),
+    );
+    await client.check('https://a.example/private');
+    status = 503;
+    clock.advance(2 * DAY);
+    await client.check('https://a.example/private');
+    clock.advance(DAY);
+    await client.check('https://a.example/private');
+    const lines = recording.lines();
+    expect(recording.ofType('decision').at(-1)).toMatchObject({ state: 'last-good' });
+    expect(await replayed(lines)).toMatchObject({ changed: 0 });
+    const later = doctored(lines, lines.length, { at: START + 40 * DAY });
+    expect(await replayed(later)).toMatchObject({ changed: 1 });
+  });
+
+  it('decides by the digest where a site has changed its file often while a request waited', async () => {
+    let file = 0;
+    const { client, recording, clock } = recorded(
+      {},
+      () => new Response(`${FORBIDS}# ${file}`, { headers: { 'cache-control': 'max-age=600' } }),
+    );
+    const engine = engineOf(client);
+    const waiting = await engine.decide('https://a.example/private');
+    for (file = 1; file < 40; file++) {
+      clock.advance(11 * MINUTE);
+      await client.check('https://a.example/page');
+    }
+    engine.publishDecision(waiting, {});
+    expect(await replayed(recording.lines())).toMatchObject({ decisions: 40, changed: 0, faults: 0 });
   });
 
   it('finds that lines were removed', async () => {
@@ -137,11 +189,6 @@ describe('replay', () => {
   });
 
   it.each([
-    [
-      'is cut within a line before the last one',
-      (lines: string[]) => [...lines.slice(0, 2), lines[2]!.slice(0, 50), lines[3]!],
-      3,
-    ],
     ['ends with the beginning of something else', (lines: string[]) => [...lines, '{"at":1'], 5],
     ['lacks its beginning', (lines: string[]) => lines.slice(1), 1],
     ['has a line without a type', (lines: string[]) => [lines[0]!, '{"at":1}'], 2],
@@ -159,8 +206,10 @@ describe('replay', () => {
     });
   });
 
-  it('skips a last line that a crash has torn', async () => {
+  it('skips a line that a crash has torn, also before those of another writer', async () => {
     const lines = await smallCrawl();
+    const cut = [...lines.slice(0, 2), lines[2]!.slice(0, 50), lines[3]!];
+    expect(await replayed(cut)).toMatchObject({ decisions: 1, faults: 1 });
     const torn = [...lines.slice(0, 3), lines[3]!.slice(0, 50)];
     const whole = { entries: 3, decisions: 1, unfinished: 1, changed: 0, faults: 0 };
     expect(await replayed(torn)).toMatchObject(whole);
@@ -248,16 +297,6 @@ describe('a line', () => {
   it('of a run that the file does not have is a fault', async () => {
     const { differences } = await replayed(doctored(await smallCrawl(), DECISION, { run: 'other' }));
     expect(differences).toContainEqual(expect.objectContaining({ line: DECISION, fault: 'missing-run' }));
-  });
-
-  it.each(['unavailable', 'success'])('of a 404 cannot have a body: %s', async (outcome) => {
-    const { client, recording } = recorded({}, () => new Response('not found', { status: 404 }));
-    await client.check('https://a.example/');
-    const sha256 = createHash('sha256').update('Disallow: /').digest('hex');
-    const lines = doctored(recording.lines(), 2, { outcome, body: 'Disallow: /', sha256 });
-    expect((await replayed(lines)).differences).toContainEqual(
-      expect.objectContaining({ line: 2, fault: 'unexpected-body' }),
-    );
   });
 });
 

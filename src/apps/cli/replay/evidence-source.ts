@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { isRobotsError, printable } from '../../../core/base/index.ts';
-import { isTorn, type ReadLine, type Replay, type ReplayedLine } from '../../../extras/evidence/replay.ts';
+import { type ReadLine, type Replay, type ReplayedLine } from '../../../extras/evidence/replay.ts';
 import { ListPosition } from '../../answers/input/targets.ts';
 import { UsageError } from '../../answers/session.ts';
 
@@ -37,7 +37,7 @@ export class EvidenceSource {
 
   /** Whether the next line is known, or that there is none, without waiting. */
   get isReady(): boolean {
-    return this.#head !== undefined || this.#next < this.#lines.length || this.#hasEnded;
+    return this.#peek() !== undefined || this.#hasEnded;
   }
 
   /**
@@ -80,9 +80,8 @@ export class EvidenceSource {
   }
 
   #peek(): ReadLine | undefined {
-    const text = this.#lines[this.#next];
-    if (this.#head === undefined && text !== undefined) {
-      this.#next++;
+    while (this.#head === undefined && this.#next < this.#lines.length) {
+      const text = this.#lines[this.#next++] ?? '';
       this.#head = this.#named(() => this.replay.read(text));
     }
     return this.#head;
@@ -110,7 +109,7 @@ export class EvidenceSource {
     this.#hasEnded = true;
     const rest = this.#rest + this.#decoder.decode();
     this.#rest = '';
-    this.#lines = rest === '' || isTorn(rest) ? [] : [rest];
+    this.#lines = rest === '' ? [] : [rest];
     this.#next = 0;
   }
 

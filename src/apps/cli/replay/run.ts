@@ -1,5 +1,5 @@
+import type { Bodies } from '../../../extras/evidence/recorded-run.ts';
 import {
-  type Bodies,
   Replay,
   type ReplayDifference,
   type ReplayReport,

@@ -6,7 +6,8 @@ import type {
   IgnoredEntry,
   RequestEntry,
 } from '../../../core/client/evidence/entry.ts';
-import type { Bodies, ReplayedDecision, ReplayedLine } from '../../../extras/evidence/replay.ts';
+import type { Bodies } from '../../../extras/evidence/recorded-run.ts';
+import type { ReplayedDecision, ReplayedLine } from '../../../extras/evidence/replay.ts';
 import type { LocatedUrl } from '../../../core/url/index.ts';
 import type { UrlHistoryLine } from '../../answers/schema.ts';
 import { count, instant, type Palette } from '../../answers/text/layout.ts';
@@ -36,6 +37,8 @@ export class UrlHistory {
   readonly #events: Event[] = [];
   /** By run and number. */
   readonly #sources = new Map<string, Source>();
+  /** By run. */
+  readonly #latest = new Map<string, Source>();
   readonly #sourceByDigest = new Map<string, Source>();
 
   constructor({ href, origin }: LocatedUrl) {
@@ -53,8 +56,8 @@ export class UrlHistory {
         return;
       case 'signal': {
         // Later entries rest on the same response.
-        const before = this.#sources.get(`${entry.run} ${entry.previous}`);
-        if (before !== undefined) this.#sources.set(keyOf(entry), before);
+        const latest = this.#latest.get(entry.run);
+        if (latest !== undefined) this.#sources.set(keyOf(entry), latest);
         return;
       }
       case 'decision':
@@ -98,6 +101,7 @@ export class UrlHistory {
   #addSource(source: Source<Extract<EvidenceLine, { type: 'robots' | 'stored' }>>): void {
     const { entry } = source;
     this.#sources.set(keyOf(entry), source);
+    this.#latest.set(entry.run, source);
     // A 304 names the bytes that were there before.
     const isRevalidation = 'outcome' in entry && entry.outcome === 'not-modified';
     if (entry.sha256 !== undefined && !isRevalidation) this.#sourceByDigest.set(entry.sha256, source);
@@ -192,13 +196,13 @@ function whyText({ reason, state, rule }: ReplayedDecision | DecisionEntry): str
 }
 
 /** The outcome of an attempt, with its requests. */
-function attemptText({ outcome, requests, error, staleAt, retryAt }: AttemptEntry): string {
+function attemptText({ outcome, requests, error, record: { answer, failure } }: AttemptEntry): string {
   const sent = requests.map(({ url, status }) => `${printable(url)} → ${status ?? error ?? 'no response'}`);
   const until =
-    staleAt !== undefined
-      ? `, valid until ${instant(staleAt)}`
-      : retryAt !== undefined
-        ? `, next attempt from ${instant(retryAt)} on`
-        : '';
+    failure !== undefined
+      ? `, next attempt from ${instant(failure.retryAt)} on`
+      : answer === undefined
+        ? ''
+        : `, valid until ${instant(answer.staleAt)}`;
   return `the response ${sent.join(', ')} (${outcome}${until})`;
 }

@@ -1,6 +1,6 @@
 import { Conduct, type EarlyStart } from '../../../extras/evidence/conduct.ts';
+import type { Bodies } from '../../../extras/evidence/recorded-run.ts';
 import {
-  type Bodies,
   flips,
   type ReplayDifference,
   type ReplayedLine,
@@ -220,8 +220,7 @@ const FAULTS: Readonly<Record<Extract<ReplayDifference, { kind: 'entry' }>['faul
     'the lines of its run were changed, added or removed: they do not have the digest that it states',
   'unknown-profile': 'it names a profile that is not described',
   'missing-body': 'the bytes of its digest are not in the file before it',
-  'unexpected-body': 'it has bytes, which such a response cannot have',
-  'impossible-times': 'no jitter makes its times',
+  'impossible-record': 'its profile makes no such record of that response',
 };
 
 /** A decision that differs, or an entry that does not fit. */

@@ -1,11 +1,4 @@
-import type {
-  RobotsResponseHeaders,
-  OriginState,
-  Outcome,
-  Profile,
-  Suspect,
-  UnavailableReason,
-} from '../../lifecycle/index.ts';
+import type { OriginState, Outcome, Profile, UnavailableReason } from '../../lifecycle/index.ts';
 import type { Decision, DecisionUsage, OwnDelays, Pause } from '../../decision/index.ts';
 import type { RecordWithoutBody } from '../../store/record/stored-body.ts';
 
@@ -56,26 +49,15 @@ export interface AttemptEntry extends OriginEntryBase {
   readonly error?: string;
   /** Why robots.txt is unavailable, if the status does not say so. */
   readonly reason?: UnavailableReason;
-  /** The relevant header fields of the last response. */
-  readonly headers?: RobotsResponseHeaders;
-  /** The pause that `Retry-After` asked for, within the bounds of the profile. */
-  readonly retryAfterMs?: number;
   /** SHA-256, in hex, of the decoded bytes in force after this attempt. */
   readonly sha256?: string;
   /** Those bytes, if this attempt fetched them. A file has them once for each digest. */
   readonly body?: Uint8Array;
-  /** The file was longer than `maxBodyBytes`, and was cut there. */
-  readonly truncated?: true;
-  readonly suspect?: Suspect;
   readonly profile: string;
-  /** End of the lifetime, jitter included. */
-  readonly staleAt?: number;
-  /** When the next attempt is due after a failure, jitter included. */
-  readonly retryAt?: number;
+  /** What is known of the origin from now on: the response, its header fields and its times, or the failure. */
+  readonly record: RecordWithoutBody;
   /** The origin was removed meanwhile: only the waiting callers used the result. */
   readonly detached?: true;
-  /** Number of the entry with the record before this attempt. Absent: nothing was known. */
-  readonly previous?: number;
 }
 
 /** The value of the option `overrides` for an origin. */
@@ -99,7 +81,7 @@ export interface StoredEntry extends OriginEntryBase {
   readonly profile: string;
   /** The record was used once, and not kept: the origin was removed meanwhile. */
   readonly detached?: true;
-  /** A new file repeats what was known after entry `n`, which is in an earlier file. */
+  /** A new file repeats what was known after entry `n`, which is in an earlier file. A decision rests on it. */
   readonly restated?: true;
 }
 
@@ -107,8 +89,8 @@ export interface StoredEntry extends OriginEntryBase {
 export interface SignalEntry extends OriginEntryBase {
   readonly type: 'signal';
   readonly reachable: boolean;
-  /** Number of the entry with the record before it. Absent: nothing was known. */
-  readonly previous?: number;
+  /** What is known of the origin from now on. */
+  readonly record: RecordWithoutBody;
 }
 
 /** The origin is no longer in memory. */
@@ -140,7 +122,7 @@ export interface DecisionEntry extends OriginEntryBase {
   readonly lookup?: true;
   /** The origin paused, so that a robots.txt past its lifetime served. */
   readonly paused?: true;
-  /** Number of the entry with the record that decided. Absent: no record did. */
+  /** Number of the `robots`, `stored` or `signal` entry whose record decided. Absent: no record did. */
   readonly by?: number;
 }
 
@@ -190,8 +172,6 @@ export interface PauseEntry extends OriginEntryBase {
   readonly delayFrom: Pause['delayFrom'];
   /** Absent: `report` named a `Retry-After`, or another process of the fleet paused the origin. */
   readonly status?: number;
-  /** A new file repeats the pauses in force. */
-  readonly restated?: true;
 }
 
 /** What a client gives to the function that it has as `evidence`. */

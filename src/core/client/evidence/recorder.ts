@@ -8,6 +8,7 @@ import type {
   SentRequest,
 } from '../../decision/index.ts';
 import {
+  type Copy,
   type RobotsResponseHeaders,
   type OriginRecord,
   type Outcome,
@@ -22,8 +23,10 @@ import type {
   EvidenceEntry,
   RequestEntry,
   RobotsRequest,
+  SignalEntry,
   StoredEntry,
 } from './entry.ts';
+import type { RecordWithoutBody } from '../../store/record/stored-body.ts';
 
 /** What a client's evidence begins with. */
 export interface RecordedClient {
@@ -36,11 +39,14 @@ export interface RecordedClient {
 }
 
 interface Made {
-  readonly at: number;
+  readonly at: number | undefined;
   readonly record: OriginRecord | undefined;
   /** Whether the record served past its lifetime, in a pause. */
   readonly paused: boolean;
 }
+
+/** Of a decision that was published without being made by this client. */
+const UNKNOWN: Made = { at: undefined, record: undefined, paused: false };
 
 /** Makes the entries of one client's evidence, and passes them on in order. */
 export class Recorder implements RecordObserver {
@@ -51,18 +57,15 @@ export class Recorder implements RecordObserver {
   #entries = 0;
   /** The latest decision that was made. Nearly always it is the next to be published. */
   #latest: Decision | undefined;
-  #latestMade: Made = { at: 0, record: undefined, paused: false };
+  #latestMade: Made = UNKNOWN;
   /** Decisions that others were made after: a guard publishes when its request starts. */
   readonly #made = new WeakMap<Decision, Made>();
   /** Numbers of the entries with these records. */
   readonly #numbers = new WeakMap<OriginRecord, number>();
-  /** The same, the other way round. */
-  readonly #records = new NumberedRecords();
 
   constructor(listener: (entry: EvidenceEntry) => void, client: RecordedClient) {
     this.#listener = listener;
     this.#clock = client.clock;
-    runs.add(this.#run, this.#records);
     const at = client.clock.now();
     const own = Object.fromEntries(client.profiles);
     if (!isBuiltIn(client.profile)) own[client.profile.name] = client.profile;
@@ -77,48 +80,42 @@ export class Recorder implements RecordObserver {
     for (const override of client.overrides.values()) this.#overridden(override, at);
   }
 
-  onAttempt({ origin, outcome, previous, record, profile, at, isKept }: ObservedAttempt): void {
-    const { headers, suspect, kind } = outcome;
-    const { answer, copy, failure } = record;
-    const digest = kind === 'success' || kind === 'not-modified' ? copy?.sha256 : undefined;
-    const entry: AttemptEntry = omitUndefined({
+  onAttempt({ origin, outcome, record, profile, at, isKept }: ObservedAttempt): void {
+    const { kind } = outcome;
+    const digest = kind === 'success' || kind === 'not-modified' ? record.copy?.sha256 : undefined;
+    this.#writeKnown(record, {
       type: 'robots',
       ...this.#stamp(at),
       origin,
       outcome: kind,
       requests: requestsOf(outcome),
-      status: outcome.status,
-      error: kind === 'unreachable' ? outcome.error : undefined,
-      reason: kind === 'unavailable' ? outcome.reason : undefined,
-      headers: headers && plainHeaders(headers),
-      retryAfterMs: kind === 'unreachable' ? outcome.retryAfterMs : undefined,
-      sha256: digest,
-      body: kind === 'success' ? outcome.body : undefined,
-      truncated: isTrue(kind === 'success' && outcome.truncated),
-      suspect,
+      ...omitUndefined({
+        status: outcome.status,
+        error: kind === 'unreachable' ? outcome.error : undefined,
+        reason: kind === 'unavailable' ? outcome.reason : undefined,
+        sha256: digest,
+        body: kind === 'success' ? outcome.body : undefined,
+        detached: isTrue(!isKept),
+      }),
       profile: profile.name,
-      staleAt: failure === undefined ? answer?.staleAt : undefined,
-      retryAt: failure?.retryAt,
-      detached: isTrue(!isKept),
-      previous: previous && this.#numbers.get(previous),
+      record: writtenRecord(record),
     });
-    this.#write(entry, { record, profile: profile.name });
   }
 
   onRecordRestored(record: OriginRecord, profile: Profile, isKept: boolean): void {
-    const known = { record, profile: profile.name };
-    const entry = { ...storedEntry(known, this.#stamp()), ...omitUndefined({ detached: isTrue(!isKept) }) };
-    this.#write(entry, known);
+    const entry = storedEntry(record, profile.name, this.#stamp());
+    this.#writeKnown(record, isKept ? entry : { ...entry, detached: true });
   }
 
-  onSiteSignal(before: OriginRecord | undefined, record: OriginRecord, reachable: boolean, at: number): void {
-    const previous = before && this.#numbers.get(before);
-    const profile = (previous === undefined ? undefined : this.#records.get(previous)?.profile) ?? '';
+  onSiteSignal(record: OriginRecord, reachable: boolean, at: number): void {
     const { origin } = record;
-    this.#write(
-      { type: 'signal', ...this.#stamp(at), origin, reachable, ...omitUndefined({ previous }) },
-      { record, profile },
-    );
+    this.#writeKnown(record, {
+      type: 'signal',
+      ...this.#stamp(at),
+      origin,
+      reachable,
+      record: writtenRecord(record),
+    });
   }
 
   onBackoffRestarted(before: OriginRecord, after: OriginRecord): void {
@@ -139,30 +136,18 @@ export class Recorder implements RecordObserver {
 
   /** A decision is published. */
   onDecisionPublished(decision: Decision, context: DecisionContext = {}): void {
-    const { url, origin, agent, profile, allowed, state, reason, rule, robots, because } = decision;
+    const { at, record, paused } = this.#takeMade(decision) ?? UNKNOWN;
+    const { url, rule, robots, because, usage: decided } = decision;
     const { requested, lookup } = context;
-    const { at = this.#clock.now(), record, paused } = this.#takeMade(decision) ?? {};
-    const entry: Mutable<DecisionEntry> = {
-      type: 'decision',
-      at,
-      run: this.#run,
-      n: this.#entries,
-      origin,
-      url: urlWithoutUserinfo(url),
-      agent,
-      profile,
-      allowed,
-      state,
-      reason,
-    };
+    const entry = new RecordedDecision(this.#run, this.#entries, at ?? this.#clock.now(), decision, record);
     if (rule !== undefined) entry.rule = rule;
     if (robots.sha256 !== undefined) entry.sha256 = robots.sha256;
     if (requested !== undefined && requested !== url) entry.requested = urlWithoutUserinfo(requested);
-    const usage = context.usage ?? decision.usage;
+    const usage = context.usage ?? decided;
     if (usage !== undefined) entry.usage = usage;
     if (because !== undefined) entry.because = because;
     if (lookup === true) entry.lookup = true;
-    if (paused === true) entry.paused = true;
+    if (paused) entry.paused = true;
     const by = record && this.#numbers.get(record);
     if (by !== undefined) entry.by = by;
     this.#write(entry);
@@ -238,12 +223,13 @@ export class Recorder implements RecordObserver {
     return { at, run: this.#run, n: this.#entries };
   }
 
-  /** @param known What is known of the origin after the entry. */
-  #write(entry: EvidenceEntry, known?: KnownOrigin): void {
-    if (known !== undefined) {
-      this.#numbers.set(known.record, this.#entries);
-      this.#records.set(this.#entries, known);
-    }
+  /** @param record What is known of the origin after the entry. */
+  #writeKnown(record: OriginRecord, entry: AttemptEntry | StoredEntry | SignalEntry): void {
+    this.#numbers.set(record, this.#entries);
+    this.#write(entry);
+  }
+
+  #write(entry: EvidenceEntry): void {
     this.#entries++;
     invokeListener('evidence', this.#listener, entry);
   }
@@ -253,66 +239,80 @@ export class Recorder implements RecordObserver {
 type Mutable<Entry> = { -readonly [Name in keyof Entry]: Entry[Name] };
 type Stamp = Pick<EvidenceEntry, 'at' | 'run' | 'n'>;
 
-interface KnownOrigin {
-  readonly record: OriginRecord;
-  /** Name of its profile. */
+/** The entry of a decision, with the record that it rests on. Neither JSON nor a copy of the entry has the record. */
+class RecordedDecision implements DecisionEntry {
+  readonly #record: OriginRecord | undefined;
+  readonly type = 'decision';
+  readonly at: number;
+  readonly run: string;
+  readonly n: number;
+  readonly origin: string;
+  readonly url: string;
+  readonly agent: string;
   readonly profile: string;
-}
+  readonly allowed: boolean;
+  readonly state: DecisionEntry['state'];
+  readonly reason: DecisionEntry['reason'];
+  declare rule?: NonNullable<DecisionEntry['rule']>;
+  declare sha256?: string;
+  declare requested?: string;
+  declare usage?: NonNullable<DecisionEntry['usage']>;
+  declare because?: string;
+  declare lookup?: true;
+  declare paused?: true;
+  declare by?: number;
 
-/** Records by the numbers of their entries, as long as the client has them in use. */
-class NumberedRecords {
-  readonly #records = new Map<number, { readonly record: WeakRef<OriginRecord>; readonly profile: string }>();
-  readonly #dropped = new FinalizationRegistry<number>((number) => this.#records.delete(number));
-
-  set(number: number, { record, profile }: KnownOrigin): void {
-    this.#records.set(number, { record: new WeakRef(record), profile });
-    this.#dropped.register(record, number);
+  constructor(run: string, n: number, at: number, decision: Decision, record: OriginRecord | undefined) {
+    this.#record = record;
+    this.at = at;
+    this.run = run;
+    this.n = n;
+    this.origin = decision.origin;
+    this.url = urlWithoutUserinfo(decision.url);
+    this.agent = decision.agent;
+    this.profile = decision.profile;
+    this.allowed = decision.allowed;
+    this.state = decision.state;
+    this.reason = decision.reason;
   }
 
-  get(number: number): KnownOrigin | undefined {
-    const { record, profile = '' } = this.#records.get(number) ?? {};
-    const held = record?.deref();
-    return held && { record: held, profile };
-  }
-}
-
-/** The records of the clients that write evidence, by run. */
-class Runs {
-  readonly #runs = new Map<string, WeakRef<NumberedRecords>>();
-  readonly #dropped = new FinalizationRegistry<string>((run) => this.#runs.delete(run));
-
-  add(run: string, records: NumberedRecords): void {
-    this.#runs.set(run, new WeakRef(records));
-    this.#dropped.register(records, run);
-  }
-
-  get(run: string, number: number): KnownOrigin | undefined {
-    return this.#runs.get(run)?.deref()?.get(number);
+  static recordOf(entry: DecisionEntry): OriginRecord | undefined {
+    return #record in entry ? entry.#record : undefined;
   }
 }
-
-const runs = new Runs();
 
 /**
- * What was known of an origin after entry `number` of a run, for a file that begins after that entry. `undefined` when the
- * client no longer has that record.
+ * The record that a decision rests on, for a file that does not have its entry: the file was begun after that entry.
+ * `undefined` when no record decided.
  */
-export function restated(run: string, number: number, at: number): StoredEntry | undefined {
-  const known = runs.get(run, number);
-  return known && { ...storedEntry(known, { at, run, n: number }), restated: true };
+export function restatedRecord(decision: DecisionEntry): StoredEntry | undefined {
+  const { by, at, run, profile } = decision;
+  const record = RecordedDecision.recordOf(decision);
+  if (by === undefined || record === undefined) return undefined;
+  return { ...storedEntry(record, profile, { at, run, n: by }), restated: true };
 }
 
-function storedEntry({ record, profile }: KnownOrigin, stamp: Stamp): StoredEntry {
-  const { copy, answer, failure, ...rest } = record;
-  const others = omitUndefined({
-    ...rest,
-    answer: answer && plainLast(answer),
-    failure: failure && plainLast(failure),
-  });
-  const base = { type: 'stored' as const, ...stamp, origin: record.origin, profile };
-  if (copy === undefined) return { ...base, record: others };
-  const { body, ...described } = copy;
-  return { ...base, record: { ...others, copy: described }, ...omitUndefined({ sha256: copy.sha256, body }) };
+function storedEntry(record: OriginRecord, profile: string, stamp: Stamp): StoredEntry {
+  const { origin, copy } = record;
+  const file = copy === undefined ? {} : omitUndefined({ sha256: copy.sha256, body: copy.body });
+  return { type: 'stored', ...stamp, origin, profile, record: writtenRecord(record), ...file };
+}
+
+/** A record without its body, and without user names and passwords. */
+function writtenRecord({ copy, answer, failure, ...others }: OriginRecord): RecordWithoutBody {
+  return {
+    ...others,
+    ...omitUndefined({
+      answer: answer && plainLast(answer),
+      copy: copy && withoutBody(copy),
+      failure: failure && plainLast(failure),
+    }),
+  };
+}
+
+function withoutBody(copy: Copy): Omit<Copy, 'body'> {
+  const { body: _, ...described } = copy;
+  return described;
 }
 
 function newRunId(): string {
