@@ -137,5 +137,6 @@ export type {
   FetchFunction,
   RobotsRequestMessage,
 } from './core/fetch/index.ts';
+export { describeDecision } from './core/decision/index.ts';
 export { describeDiagnostic, type DiagnosticDescription } from './core/rules/lint/describe-diagnostic.ts';
 export type { Diagnostic, DiagnosticCode, Severity } from './core/rules/index.ts';

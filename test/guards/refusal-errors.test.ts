@@ -61,13 +61,18 @@ describe('the error of a guard', () => {
     });
     expect(refusalFor(RESTRICTED)).toMatchObject({
       code: 'ERR_ROBOTS_DISALLOWED',
-      message: expect.stringMatching(/\(restricted\)$/),
+      message:
+        'access to robots.txt of https://example.com is restricted (no response), so https://example.com/private may not be fetched',
     });
   });
 
   it.each<[Partial<Decision['robots']>, string]>([
     [{}, 'no response'],
-    [{ error: 'ENOTFOUND' }, 'ENOTFOUND'],
+    [{ error: 'ENOTFOUND' }, 'the host name does not exist, ENOTFOUND'],
+    [
+      { status: 200, error: 'ERR_ROBOTS_CONTENT_CODING' },
+      '200, the file is compressed in a way that cannot be read, ERR_ROBOTS_CONTENT_CODING',
+    ],
     [{ error: 'ERR_ROBOTS_STATUS', status: 503 }, '503'],
   ])('names what came in place of robots.txt: %j', (robots, what) => {
     const error = refusalFor({ ...UNREACHABLE, robots: { ...BASE.robots, ...robots } } as Decision);
@@ -223,21 +228,18 @@ describe('a private address', () => {
     state: 'disallow-all',
     allowed: false,
     reason: 'unreachable',
-    retryAt: Date.UTC(2026, 0, 1),
     robots: { ...BASE.robots, hops, error: 'ERR_ROBOTS_ADDRESS_REFUSED' },
   });
 
-  it('of the site itself is told as such, with the option, and without a time to try again', () => {
-    const refusal = refusalFor(refused(0));
+  it.each([
+    [0, "its address is private; `addressPolicy: 'any'`, or --allow-private, permits such addresses"],
+    [1, 'the server redirects from a public to a private address'],
+  ])('after %i redirects is named, without a time to try again', (hops, what) => {
+    const refusal = refusalFor(refused(hops));
     expect(refusal.message).toBe(
-      'robots.txt of https://example.com is unreachable (it is at a private address, which `addressPolicy` refuses), ' +
-        'so https://example.com/private may not be fetched',
+      `robots.txt of https://example.com is unreachable (${what}, ERR_ROBOTS_ADDRESS_REFUSED), so https://example.com/private may not be fetched`,
     );
     expect(refusal).toMatchObject({ code: 'ERR_ROBOTS_UNREACHABLE', retryAt: undefined });
-  });
-
-  it('after a redirect names the redirect', () => {
-    expect(refusalFor(refused(1)).message).toContain('(it redirects to a private address, which');
   });
 
   it('of a page is found by `refusalIn`, which has no decision for it', () => {

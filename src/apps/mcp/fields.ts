@@ -1,7 +1,8 @@
 /** Schemas of fields that several tools have, and of refusals. Their descriptions are for the model. */
 import { z } from 'zod';
 import { type Decision, PURPOSES } from '../../core/decision/index.ts';
-import { reasons, whySentence } from '../answers/text/reasons.ts';
+import { reasons } from '../../core/decision/index.ts';
+import { whySentence } from '../answers/text/reasons.ts';
 import * as schema from '../answers/schema.ts';
 import { causesOf, isRobotsError, printable, withoutUserinfo } from '../../core/base/index.ts';
 import { refusalIn } from '../../guards/shared/index.ts';

@@ -4,7 +4,7 @@ import { diff } from './diff.ts';
 import { type Handler, JSON_TYPE, Problem } from './reply.ts';
 import { explainOne, explainPasted, policy } from './explain.ts';
 import { openApi } from './openapi.ts';
-import { failures, PRIVATE_ADDRESS, reasons, redirectEnds } from '../answers/text/reasons.ts';
+import { failures, PRIVATE_ADDRESS, reasons, redirectEnds } from '../../core/decision/index.ts';
 import { assets, moduleHandler } from './page/assets.ts';
 import { onlyKnown } from './request.ts';
 

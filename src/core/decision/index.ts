@@ -3,6 +3,14 @@
  * `lifecycle/`, nothing above, and starts no I/O.
  */
 export { decide, decideByOverride, decideUnknown, type OverriddenOrigin, permits } from './decide.ts';
+export {
+  describeDecision,
+  describeOutcome,
+  failures,
+  PRIVATE_ADDRESS,
+  reasons,
+  redirectEnds,
+} from './describe-decision.ts';
 export * from './channels.ts';
 export { KnownOrigin, ROBOTS_SOURCES, type RobotsSource } from './known-origin.ts';
 export { type Decision, type DecisionUsage, isPurpose, type Purpose, PURPOSES, REASONS } from './decision.ts';

@@ -2,6 +2,7 @@ import { platform } from '#platform';
 import {
   type Decision,
   type DecisionUsage,
+  describeDecision,
   redirectChainPrefix,
   RefusedRequestError,
   type RedirectChain,
@@ -32,13 +33,7 @@ export class RobotsDisallowedError extends RefusedRequestError {
   readonly code = 'ERR_ROBOTS_DISALLOWED';
 
   constructor(decision: Decision, chain?: RedirectChain) {
-    const { origin, url, agent, rule, reason } = decision;
-    const why = rule ? `line ${rule.line}: "${rule.directive}: ${rule.pattern}"` : reason;
-    super(
-      `robots.txt of ${origin} disallows ${urlWithoutUserinfo(url)} for ${agent} (${why})`,
-      decision,
-      chain,
-    );
+    super(describeDecision(decision), decision, chain);
   }
 }
 
@@ -53,29 +48,10 @@ export class RobotsUnreachableError extends RefusedRequestError {
   override readonly retryAt: number | undefined;
 
   constructor(decision: Decision, chain?: RedirectChain) {
-    const { origin, url, robots } = decision;
-    const { retryAt } = decision;
-    const hint = platform.undici?.mockHint(robots.error, robots.url);
-    super(
-      `robots.txt of ${origin} is unreachable (${unreachableText(decision)}), so ${urlWithoutUserinfo(url)} may not be fetched` +
-        (retryAt === undefined ? '' : `; retry after ${new Date(retryAt).toISOString()}`) +
-        (hint === undefined ? '' : `. ${hint}`),
-      decision,
-      chain,
-    );
-    this.retryAt = retryAt;
+    const hint = platform.undici?.mockHint(decision.robots.error, decision.robots.url);
+    super(describeDecision(decision) + (hint === undefined ? '' : `. ${hint}`), decision, chain);
+    this.retryAt = decision.retryAt;
   }
-}
-
-function isAddressRefused({ robots }: Decision): boolean {
-  return robots.error === ADDRESS_REFUSED;
-}
-
-function unreachableText(decision: Decision): string {
-  const { status, error, hops } = decision.robots;
-  if (!isAddressRefused(decision)) return String(status ?? error ?? 'no response');
-  const what = hops > 0 ? 'it redirects to a private address' : 'it is at a private address';
-  return `${what}, which \`addressPolicy\` refuses`;
 }
 
 /**
@@ -114,14 +90,8 @@ export class RobotsUsageError extends RefusedRequestError {
   readonly usage: DecisionUsage;
 
   constructor(decision: Decision, usage: DecisionUsage, chain?: RedirectChain) {
-    const { purpose, preference, source } = usage;
-    const says =
-      preference === 'unknown'
-        ? `says nothing about ${purpose}, and \`onUnknownPurpose\` is 'refuse'`
-        : `disallows ${purpose} (${source?.line === undefined ? 'header field' : `robots.txt line ${source.line}`} ` +
-          `"${source?.directive}: ${source?.value.slice(0, 200)}")`;
-    const url = urlWithoutUserinfo(decision.url);
-    super(`${decision.origin} allows ${decision.agent} to fetch ${url}, and ${says}`, decision, chain);
+    const refused = usage.preference === 'unknown' ? ", and `onUnknownPurpose` is 'refuse'" : '';
+    super(`${describeDecision({ ...decision, usage })}${refused}`, decision, chain);
     this.usage = usage;
   }
 }

@@ -1,3 +1,4 @@
+import { reasons } from '../../../core/decision/index.ts';
 import { mapBatches, fileName, printable } from '../../../core/base/index.ts';
 import { decideOffline } from '../../answers/decide-offline.ts';
 import { type Session, UsageError } from '../../answers/session.ts';
@@ -20,7 +21,7 @@ import {
   truncatedSentence,
 } from '../../answers/text/sentences.ts';
 import { ago, ahead, count, definitions, duration, type Palette } from '../../answers/text/layout.ts';
-import { reasons, reasonText, whySentence } from '../../answers/text/reasons.ts';
+import { reasonText, whySentence } from '../../answers/text/reasons.ts';
 import { renderRecord } from '../../answers/text/json.ts';
 import { type ExitCode, exitCode, type ParsedArguments, interruptible } from '../frame/command.ts';
 import { type Kind, type ListLayout, ListReport } from '../frame/list-report.ts';

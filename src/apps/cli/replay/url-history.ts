@@ -12,7 +12,7 @@ import type { LocatedUrl } from '../../../core/url/index.ts';
 import type { UrlHistoryLine } from '../../answers/schema.ts';
 import { count, instant, type Palette } from '../../answers/text/layout.ts';
 import { jsonLine, printable } from '../../../core/base/index.ts';
-import { reasons } from '../../answers/text/reasons.ts';
+import { reasons } from '../../../core/decision/index.ts';
 import { purposeSentence, ruleText } from '../../answers/text/sentences.ts';
 
 /** An entry, and where it is. */

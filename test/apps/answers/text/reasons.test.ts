@@ -3,13 +3,8 @@ import { expect, it } from 'vitest';
 import { answer, startSite } from '../../../support/site.ts';
 import { cli } from '../../cli/session.ts';
 import * as failureCodes from '../../../../src/core/fetch/failure.ts';
-import {
-  cause,
-  failures,
-  PRIVATE_ADDRESS,
-  reasons,
-  redirectEnds,
-} from '../../../../src/apps/answers/text/reasons.ts';
+import { cause } from '../../../../src/apps/answers/text/reasons.ts';
+import { failures, PRIVATE_ADDRESS, reasons, redirectEnds } from '../../../../src/core/decision/index.ts';
 import type { Exchange } from '../../../../src/apps/serve/exchange.ts';
 import { routes } from '../../../../src/apps/serve/routes.ts';
 
