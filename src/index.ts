@@ -61,10 +61,8 @@ export {
 export type {
   Rejection,
   RobotsStore,
-  StoreCalls,
   StoreEvent,
   StoreLease,
-  StoreLeaseOptions,
   StoreSetOptions,
   StoreOperation,
   StoreReserveOptions,

@@ -78,7 +78,7 @@ function resolved(from: string, specifier: string): string {
   // By condition another file of that folder, which no other module imports.
   if (specifier === '#platform') return 'core/fetch/platform/undici.ts';
   if (specifier.startsWith('.')) return posix.join(posix.dirname(from), specifier);
-  if (specifier.startsWith('node:')) return specifier;
+  if (/^(?:node|bun):/.test(specifier)) return specifier.replace('bun:', 'node:');
   return specifier.startsWith('@')
     ? specifier.split('/', 2).join('/')
     : (specifier.split('/')[0] ?? specifier);

@@ -13,7 +13,6 @@ import { type Proxy, startProxy } from './support/proxy.ts';
 import { installed } from './support/installed.ts';
 import { type RedisServer, startRedis } from './support/redis-server.ts';
 import { answer, type Site, startSite } from './support/site.ts';
-import { nodeSqlite } from './support/sqlite.ts';
 
 /**
  * Runs the TypeScript and JavaScript of the README and of the guides, each block as a module. Imports of the
@@ -65,7 +64,6 @@ function leads(file: string, heading: string | undefined): boolean {
 /** Why a block is not run, if it is not: what it needs may be missing. */
 function skippedFor(needs: string | undefined, source: string): string | undefined {
   if (needs !== undefined) return skippedWithoutChromium;
-  if (source.includes('canfetch/sqlite') && nodeSqlite === undefined) return 'Node.js has no SQLite';
   return source.includes('REDIS_URL') && !redis ? 'redis-server is not installed' : undefined;
 }
 

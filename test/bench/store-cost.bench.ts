@@ -1,14 +1,12 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { isBuiltin } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { createClient } from 'redis';
 import { type RobotsStore, RobotsClient } from '../../src/index.ts';
-import type { EmbeddedStore } from '../../src/stores/embedded/embedded-store.ts';
-import { lmdbStore } from '../../src/stores/lmdb/lmdb.ts';
 import { redisStore } from '../../src/stores/redis/redis.ts';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite.ts';
+import { hasNodeSqlite } from '../support/sqlite.ts';
 import { type RedisServer, startRedis } from '../support/redis-server.ts';
 import { type BenchFile, benchFiles } from './files.ts';
 import { median, type Row } from './measure.ts';
@@ -30,10 +28,8 @@ function mainThreadMs(): number {
 export async function* storeCost(rounds: number): AsyncGenerator<Row> {
   if (process.platform !== 'linux') return;
   const { files } = benchFiles();
-  yield await costOf('LMDB', files, async () => onDisk(lmdbStore, ''), rounds);
-  if (isBuiltin('node:sqlite')) {
-    yield await costOf('SQLite', files, async () => onDisk(sqliteStore, 'file'), rounds);
-  }
+  const library = hasNodeSqlite ? 'node:sqlite' : 'libsql';
+  yield await costOf(`SQLite (${library})`, files, async () => onDisk(), rounds);
   const redis = await startRedisIfInstalled();
   if (redis === undefined) return;
   const empty = (): Promise<unknown> => redis.command('FLUSHALL');
@@ -55,8 +51,8 @@ async function costOf(name: string, files: readonly BenchFile[], open: Open, rou
     ours: `${added!.toFixed(0)} µs`,
     peer: `${bare!.toFixed(0)} µs without a store`,
     ratio: '',
-    bar: name === 'LMDB' ? '≤ 120 µs' : '',
-    held: name !== 'LMDB' || added! <= 120,
+    bar: name.startsWith('SQLite') ? '≤ 120 µs' : '',
+    held: !name.startsWith('SQLite') || added! <= 120,
   };
 }
 
@@ -90,9 +86,9 @@ async function startRedisIfInstalled(): Promise<RedisServer | undefined> {
   }
 }
 
-function onDisk(open: (options: { path: string }) => EmbeddedStore, file: string): Opened {
+function onDisk(): Opened {
   const folder = mkdtempSync(join(tmpdir(), 'canfetch-bench-'));
-  const store = open({ path: join(folder, file) });
+  const store = sqliteStore({ path: join(folder, 'robots.sqlite') });
   const close = async (): Promise<void> => {
     await store.close();
     rmSync(folder, { recursive: true });

@@ -6,7 +6,7 @@ import { DAY, HOUR, SECOND } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
 import { describeWith } from '../support/installed.ts';
 import { type RedisServer, startRedis } from '../support/redis-server.ts';
-import { describeWithSqlite, quietEnv } from '../support/sqlite.ts';
+import { quietEnv } from '../support/sqlite.ts';
 import { type CompiledScript, compileScript, startWorker, type Worker } from '../support/workers.ts';
 import type { MemberOptions, MemberReport } from './member.ts';
 import { RULES, type Sites, startSites } from './sites.ts';
@@ -132,24 +132,9 @@ function fleetBehaviour(origins: number, placeOf: () => Place): void {
   });
 }
 
-/** A fleet of processes that share one LMDB. */
-export function describeFleetOnLmdb(origins: number): void {
-  describe('a fleet on one LMDB', () => {
-    let path: string;
-
-    beforeEach(() => {
-      path = mkdtempSync(join(tmpdir(), 'canfetch-lmdb-'));
-    });
-
-    afterEach(() => rmSync(path, { recursive: true }));
-
-    fleetBehaviour(origins, () => ({ store: 'lmdb', where: path }));
-  });
-}
-
 /** A fleet of processes that share one SQLite database. */
 export function describeFleetOnSqlite(origins: number): void {
-  describeWithSqlite('a fleet on one SQLite', () => {
+  describe('a fleet on one SQLite', () => {
     let folder: string;
 
     beforeEach(() => {

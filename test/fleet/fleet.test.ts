@@ -1,5 +1,4 @@
-import { describeFleetOnLmdb, describeFleetOnSqlite } from './behaviour.ts';
+import { describeFleetOnSqlite } from './behaviour.ts';
 
 /** `fleet.thorough.test.ts` has more origins, and Redis. */
-describeFleetOnLmdb(60);
 describeFleetOnSqlite(60);

@@ -1,8 +1,7 @@
-import { describeFleetOnLmdb, describeFleetOnRedis, describeFleetOnSqlite } from './behaviour.ts';
+import { describeFleetOnRedis, describeFleetOnSqlite } from './behaviour.ts';
 
 const ORIGINS = 300;
 
-describeFleetOnLmdb(ORIGINS);
 describeFleetOnSqlite(ORIGINS);
 describeFleetOnRedis(ORIGINS, 'ioredis');
 // What the two clients differ in needs no crowd.

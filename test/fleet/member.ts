@@ -1,24 +1,23 @@
 import { RobotsClient } from '../../src/core/client/robots-client.ts';
-import { lmdbStore } from '../../src/stores/lmdb/lmdb.ts';
 import { redisStore } from '../../src/stores/redis/redis.ts';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite.ts';
 import type { RobotsStore, StoreEvent } from '../../src/core/store/index.ts';
 import { everyNameIsLocal } from './sites.ts';
 import { createInterface } from 'node:readline';
 
-export type StoreKind = 'lmdb' | 'sqlite' | 'ioredis' | 'node-redis' | 'ioredis-cluster';
+export type StoreKind = 'sqlite' | 'ioredis' | 'node-redis' | 'ioredis-cluster';
 
 /** The argument of `member`: a process with a client over a store that others use too. */
 export interface MemberOptions {
   readonly store: StoreKind;
-  /** A folder, a file, or the URL of a server. */
+  /** A file, or the URL of a server. */
   readonly where: string;
   readonly agent: string;
   /** Of its robots.txt requests; its leases last two seconds longer. */
   readonly deadlineMs?: number;
   /** How far its clock is ahead. */
   readonly aheadMs?: number;
-  /** How much later it is, for the member and for the store. */
+  /** How much later it is for the member. */
   readonly laterMs?: number;
 }
 
@@ -40,8 +39,8 @@ interface Opened {
 
 /** Loads only the library that is used: many processes are started. */
 async function openStore({ store: kind, where }: MemberOptions): Promise<Opened> {
-  if (kind === 'lmdb' || kind === 'sqlite') {
-    const store = kind === 'lmdb' ? lmdbStore({ path: where }) : sqliteStore({ path: where });
+  if (kind === 'sqlite') {
+    const store = sqliteStore({ path: where });
     return { store, close: () => store.close() };
   }
   if (kind === 'ioredis-cluster') {
@@ -63,8 +62,6 @@ async function openStore({ store: kind, where }: MemberOptions): Promise<Opened>
 const options: MemberOptions = JSON.parse(process.argv[2] ?? '');
 const { agent, deadlineMs = 25_000, aheadMs = 0, laterMs = 0 } = options;
 const { store, close } = await openStore(options);
-const storeNow = store.now?.bind(store);
-if (storeNow !== undefined) store.now = async () => (await storeNow()) + laterMs;
 const events: StoreEvent[] = [];
 const robots = new RobotsClient({
   agent,

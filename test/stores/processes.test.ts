@@ -1,15 +1,12 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Clock } from '../../src/core/base/index.ts';
-import type { EmbeddedStore } from '../../src/stores/embedded/embedded-store.ts';
-import { lmdbStore } from '../../src/stores/lmdb/lmdb.ts';
-import { sqliteStore } from '../../src/stores/sqlite/sqlite.ts';
+import { openSqliteStore, sqliteStore } from '../../src/stores/sqlite/sqlite.ts';
 import { HOUR, MINUTE, SECOND } from '../support/client.ts';
 import { describeWith } from '../support/installed.ts';
 import { type RedisServer, startRedis } from '../support/redis-server.ts';
-import { describeWithSqlite, quietEnv } from '../support/sqlite.ts';
+import { quietEnv } from '../support/sqlite.ts';
 import { type CompiledScript, compileScript, startWorker, type Worker } from '../support/workers.ts';
 import type { WorkerTask } from './store-worker.ts';
 
@@ -26,7 +23,7 @@ afterAll(async () => {
   script[Symbol.dispose]();
 });
 
-async function start(kind: 'lmdb' | 'redis' | 'sqlite', where: string, count: number): Promise<Worker[]> {
+async function start(kind: 'redis' | 'sqlite', where: string, count: number): Promise<Worker[]> {
   const workers = Array.from({ length: count }, () => startWorker(script, [kind, where], { env: quietEnv }));
   running.push(...workers);
   for (const worker of workers) expect(await worker.next()).toBe('ready');
@@ -75,32 +72,25 @@ function sharedBehaviour(open: () => Promise<Worker[]>): void {
   });
 }
 
-/** What processes owe each other whose stores are in one file. */
-function embeddedBehaviour(
-  kind: 'lmdb' | 'sqlite',
-  open: (path: string, clock?: Clock) => EmbeddedStore,
-  nameOf: (folder: string) => string,
-): void {
+describe('processes on one SQLite', () => {
   let folder: string;
   let path: string;
 
   beforeAll(() => {
-    folder = mkdtempSync(join(tmpdir(), `canfetch-${kind}-`));
-    path = nameOf(folder);
+    folder = mkdtempSync(join(tmpdir(), 'canfetch-sqlite-'));
+    path = join(folder, 'robots.sqlite');
   });
 
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  sharedBehaviour(() => start(kind, path, PROCESSES));
+  sharedBehaviour(() => start('sqlite', path, PROCESSES));
 
   it('the lease of a killed process expires', async () => {
-    const [holder] = (await start(kind, path, 1)) as [Worker];
+    const [holder] = (await start('sqlite', path, 1)) as [Worker];
     expect(await perform(holder, { task: 'lease', keys: ['k'], ms: 30 * SECOND })).toEqual([true]);
-    // A lease is given before it is committed, a slot after it only then.
-    expect(await perform(holder, { task: 'reserve', keys: ['k'], ms: 0 })).toEqual([0]);
     await holder.kill();
     let later = 0;
-    await using store = open(path, { now: () => Date.now() + later });
+    await using store = openSqliteStore(path, { clock: { now: () => Date.now() + later } });
     expect(await store.lease('k', SECOND)).toBeUndefined();
     later = 31 * SECOND;
     expect(await store.lease('k', SECOND)).toBeDefined();
@@ -109,9 +99,9 @@ function embeddedBehaviour(
   it('a process killed while it writes leaves whole values and a usable database', async () => {
     const keys = Array.from({ length: 2_000 }, (_, at) => `https://written${at}.example`);
     const value = 'x'.repeat(1_000);
-    const [writer] = (await start(kind, path, 1)) as [Worker];
+    const [writer] = (await start('sqlite', path, 1)) as [Worker];
     writer.send({ task: 'set', keys, ms: HOUR, value } satisfies WorkerTask);
-    await using store = open(path);
+    await using store = sqliteStore({ path });
     while ((await store.get(keys[0]!)) === undefined) await new Promise((resolve) => setImmediate(resolve));
     await writer.kill();
     for await (const entry of store.entries()) {
@@ -122,58 +112,31 @@ function embeddedBehaviour(
   });
 
   it('a killed process has kept every write that was confirmed', async () => {
-    const [writer] = (await start(kind, path, 1)) as [Worker];
+    const [writer] = (await start('sqlite', path, 1)) as [Worker];
     const keys = Array.from({ length: 300 }, (_, at) => `https://kept${at}.example`);
     expect(await perform(writer, { task: 'set', keys, ms: HOUR, value: 'v' })).toEqual(keys.map(() => 'set'));
     await writer.kill();
-    await using store = open(path);
+    await using store = sqliteStore({ path });
     for (const key of keys) expect(await store.get(key)).toBe('v');
   });
 
   it('a process with an open store ends by itself', async () => {
-    const [worker] = (await start(kind, path, 1)) as [Worker];
+    const [worker] = (await start('sqlite', path, 1)) as [Worker];
     expect(await perform(worker, { task: 'set', keys: ['k'], ms: HOUR, value: 'v' })).toEqual(['set']);
     worker.end();
     expect(await worker.ended()).toEqual({ code: 0, stderr: '' });
   });
-}
-
-describe('processes on one LMDB', () => {
-  embeddedBehaviour(
-    'lmdb',
-    (path, clock) => lmdbStore(clock === undefined ? { path } : { path, clock }),
-    (folder) => folder,
-  );
-});
-
-async function firstPageOfADatabase(path: string): Promise<Uint8Array> {
-  await sqliteStore({ path }).close();
-  return readFileSync(path).subarray(0, 4_096);
-}
-
-describeWithSqlite('processes on one SQLite', () => {
-  embeddedBehaviour(
-    'sqlite',
-    (path, clock) => sqliteStore(clock === undefined ? { path } : { path, clock }),
-    (folder) => join(folder, 'robots.sqlite'),
-  );
 
   it('that open it at once make one database', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'canfetch-sqlite-'));
     for (let round = 0; round < 5; round++) {
       const path = join(folder, `${round}.sqlite`);
-      // The first page of a database, without the pages that its schema is on.
-      if (round % 2 === 1) writeFileSync(path, await firstPageOfADatabase(join(folder, `sound-${round}`)));
       const crowd = await start('sqlite', path, PROCESSES);
       const won = await Promise.all(
         crowd.map((worker) => perform(worker, { task: 'lease', keys: ['k'], ms: HOUR })),
       );
       expect(won.flat().filter((isMine) => isMine === true)).toHaveLength(1);
       for (const worker of crowd) await worker.kill();
-      const names = readdirSync(folder).filter((name) => name.startsWith(`${round}.sqlite`));
-      expect(names.filter((name) => name.includes('.claim-'))).toEqual([]);
-      // Its log and index are moved with it.
-      expect(names.filter((name) => /\.damaged-.*(?<!-wal|-shm)$/.test(name))).toHaveLength(round % 2);
     }
     rmSync(folder, { recursive: true });
   });

@@ -1,10 +1,9 @@
 import { createInterface } from 'node:readline';
-import { lmdbStore } from '../../src/stores/lmdb/lmdb.ts';
 import { redisStore } from '../../src/stores/redis/redis.ts';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite.ts';
 import type { RobotsStore } from '../../src/core/store/store.ts';
 
-/** `store-worker <lmdb|lmdb-opened|redis|sqlite> <where>`: runs the tasks that it receives, until its input ends. */
+/** `store-worker <redis|sqlite> <where>`: runs the tasks that it receives, until its input ends. */
 export interface WorkerTask {
   readonly task: 'lease' | 'reserve' | 'set' | 'get';
   readonly keys: readonly string[];
@@ -25,13 +24,8 @@ async function openStore(kind: string, where: string): Promise<Opened> {
     const redis = new Redis(where);
     return { store: redisStore(redis), close: async () => void (await redis.quit()) };
   }
-  if (kind === 'sqlite') return { store: sqliteStore({ path: where }), close: async () => undefined };
-  const { open } = await import('lmdb');
-  const store = lmdbStore(
-    kind === 'lmdb' ? { path: where } : open<Buffer, string>({ path: where, encoding: 'binary' }),
-  );
   // Left open: the process ends by itself.
-  return { store, close: async () => undefined };
+  return { store: sqliteStore({ path: where }), close: async () => undefined };
 }
 
 /** Results in the order of the keys; an error as its message. */

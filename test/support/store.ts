@@ -1,5 +1,4 @@
 import { durationMs } from '../../src/core/store/store.ts';
-import { encodeValue } from '../../src/core/store/value-encoding.ts';
 import type {
   RobotsStore,
   StoreLease,
@@ -25,14 +24,9 @@ export interface ScriptedStoreOptions {
 
 /** A store in memory, in virtual time, with scripted failures. It records its calls. */
 export class ScriptedStore implements RobotsStore {
-  readonly entries = new Map<
-    string,
-    { value: string; until: number; ttlMs: number; fence?: string | undefined }
-  >();
+  readonly entries = new Map<string, { value: string; until: number; ttlMs: number; recordedAt: number }>();
   readonly calls: { readonly call: StoreCall; readonly key: string }[] = [];
   readonly leaseTtls: number[] = [];
-  /** Of each `set`, in the order of the calls. */
-  readonly fences: (string | undefined)[] = [];
   readonly reservedMs: number[] = [];
   readonly lease?: NonNullable<RobotsStore['lease']>;
   readonly reserve?: (key: string, delayMs: number, options?: StoreReserveOptions) => Promise<StoreSlot>;
@@ -59,14 +53,13 @@ export class ScriptedStore implements RobotsStore {
     });
   }
 
-  set(key: string, value: string, { ttlMs, fence }: StoreSetOptions): Promise<void> {
-    this.fences.push(fence);
+  set(key: string, value: string, { ttlMs, recordedAt }: StoreSetOptions): Promise<void> {
     return this.do('set', key, () => {
-      void encodeValue('', fence);
+      const now = this.clock.now();
       const before = this.entries.get(key);
-      const isInForce = before !== undefined && before.until > this.clock.now();
-      if (fence !== undefined && isInForce && before.fence !== undefined && before.fence > fence) return;
-      this.entries.set(key, { value, until: this.clock.now() + ttlMs, ttlMs, fence });
+      const isLater = before !== undefined && before.recordedAt > (recordedAt ?? now);
+      if (isLater && before.until > now && before.recordedAt <= now + 120_000) return;
+      this.entries.set(key, { value, until: now + ttlMs, ttlMs, recordedAt: recordedAt ?? now });
     });
   }
 
@@ -149,7 +142,6 @@ export class ScriptedStore implements RobotsStore {
     const token = String(this.leaseTtls.length).padStart(9, '0');
     this.leases.set(key, { token, until: this.clock.now() + ttlMs });
     return {
-      token,
       release: () =>
         this.do('release', key, () => {
           if (this.leases.get(key)?.token === token) this.leases.delete(key);
@@ -158,14 +150,14 @@ export class ScriptedStore implements RobotsStore {
   }
 
   private book(key: string, delayMs: number, options: StoreReserveOptions = {}): StoreSlot {
-    const { minWaitMs = 0, maxWaitMs = Infinity, slackMs = 0 } = options;
+    const { minWaitMs = 0, maxWaitMs = Infinity } = options;
     this.reservedMs.push(delayMs);
-    durationMs('slackMs', slackMs);
+    durationMs('minWaitMs', minWaitMs);
     const now = this.clock.now();
     const pausedUntil = this.pausedUntil.get(key) ?? -Infinity;
     const last = this.slots.get(key) ?? { end: -Infinity, delayMs: 0 };
     const at = Math.max(now + minWaitMs, pausedUntil, last.end + Math.max(delayMs, last.delayMs));
-    if (at - now <= maxWaitMs) this.slots.set(key, { end: at + slackMs, delayMs });
+    if (at - now <= maxWaitMs) this.slots.set(key, { end: at, delayMs });
     return { waitMs: at - now, pauseMs: Math.max(0, pausedUntil - now) };
   }
 

@@ -8,6 +8,18 @@ interface Builtins {
   readonly 'node:buffer': typeof nodeBuffer;
   readonly 'node:crypto': typeof nodeCrypto;
   readonly 'node:diagnostics_channel': typeof diagnosticsChannel;
+  /** Since Node.js 22.13. */
+  readonly 'node:sqlite': {
+    readonly DatabaseSync: new (path: string) => {
+      exec(sql: string): void;
+      prepare(sql: string): {
+        get(...values: (string | number | Uint8Array)[]): unknown;
+        all(...values: (string | number | Uint8Array)[]): unknown[];
+        run(...values: (string | number | Uint8Array)[]): unknown;
+      };
+      close(): void;
+    };
+  };
   readonly 'node:util': typeof util;
   readonly 'node:zlib': typeof zlib;
 }

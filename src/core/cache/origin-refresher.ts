@@ -226,7 +226,7 @@ export class OriginRefresher {
       this.#learnPause(outcome);
       if (context.isCurrent()) this.#shareWithServer(context, outcome);
       const entry = this.#learn(context, known, outcome);
-      if (context.isCurrent()) written = stored?.remember(entry.record, lease);
+      if (context.isCurrent()) written = stored?.remember(entry.record);
       this.#memory.events.publish();
       return { entry, source: 'network' };
     } finally {

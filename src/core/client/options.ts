@@ -121,7 +121,7 @@ export interface RobotsClientOptions {
    */
   readonly cache?: { readonly maxOrigins?: number; readonly maxBytes?: number };
   /**
-   * A store for records that outlive the process or are shared by a fleet: `canfetch/redis`, `canfetch/lmdb`, or one
+   * A store for records that outlive the process or are shared by a fleet: `canfetch/redis`, `canfetch/sqlite`, or one
    * of your own. It is read when memory has no record, and written in the background. A store that fails or hangs
    * costs a miss and an event, nothing else. Clients share records if product token and address policy are equal.
    * `close()` leaves the store open. @default none

@@ -389,7 +389,7 @@ export class RobotsClient {
 
   /**
    * Deletes the record of an origin from memory and from the store, so that the next question fetches its robots.txt.
-   * While the store cannot be reached, only this client forgets it.
+   * When the record cannot be deleted, only this client forgets it.
    */
   async invalidate(url: string | URL): Promise<void> {
     this[ENGINE].assertOpen();

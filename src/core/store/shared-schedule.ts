@@ -1,19 +1,24 @@
-import type { StoreCaller } from './store-caller.ts';
+import { patientDeadlineMs, type StoreCaller } from './store-caller.ts';
 import { MAX_ORIGIN_LENGTH, slotKey } from './store-key.ts';
 import type { RobotsStore, StoreReserveOptions, StoreSlot } from './store.ts';
 
 /** Ten years. A slot further away comes from a broken store. */
 const MAX_WAIT_MS = 10 * 365 * 24 * 60 * 60 * 1000;
 
-/** The schedules that a fleet shares. Calls resolve with `undefined` when the store fails, or cannot pause. */
+/**
+ * The schedules that a fleet shares. Calls resolve with `undefined` when the store fails, or cannot pause: each process
+ * then keeps its own schedule.
+ */
 export class SharedSchedule {
   readonly #store: RobotsStore;
   readonly #caller: StoreCaller;
+  readonly #deadlineMs: number;
   #isClosed = false;
 
-  constructor(store: RobotsStore, caller: StoreCaller) {
+  constructor(store: RobotsStore, caller: StoreCaller, storeDeadlineMs: number) {
     this.#store = store;
     this.#caller = caller;
+    this.#deadlineMs = patientDeadlineMs(storeDeadlineMs);
   }
 
   /**
@@ -23,11 +28,12 @@ export class SharedSchedule {
   async reserve(
     key: string,
     delayMs: number,
-    { minWaitMs = 0, maxWaitMs = Infinity }: StoreReserveOptions,
+    { minWaitMs = 0, maxWaitMs = MAX_WAIT_MS }: Omit<StoreReserveOptions, 'deadlineMs'>,
   ): Promise<StoreSlot | undefined> {
     const options = {
-      minWaitMs: Math.ceil(minWaitMs),
+      minWaitMs: wholeMs(minWaitMs),
       maxWaitMs: Math.min(Math.floor(maxWaitMs), MAX_WAIT_MS),
+      deadlineMs: this.#deadlineMs,
     };
     const booked = await this.#call('reserve', key, (slot) =>
       this.#store.reserve?.(slot, wholeMs(Math.max(1, delayMs)), options),

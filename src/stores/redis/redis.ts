@@ -1,26 +1,21 @@
+import { randomUUID } from 'node:crypto';
 import { assertKnownOptions, quote, invalid, RobotsInvalidOptionsError } from '../../core/base/index.ts';
+import { CLOCK_SKEW_MS } from '../../core/lifecycle/index.ts';
+import { decodeValue, encodeValue, MAX_VALUE_BYTES } from '../../core/store/value-encoding.ts';
 import {
-  decodeValue,
-  encodeValue,
-  MAX_FENCE_BYTES,
-  MAX_VALUE_BYTES,
-} from '../../core/store/value-encoding.ts';
-import {
-  type FencedLease,
   durationMs,
   type RobotsStore,
   type StoreEntry,
+  type StoreLease,
   SLOT_REMEMBERED_MS,
   type StoreReserveOptions,
   type StoreSlot,
-  type StoreLeaseOptions,
   type StoreSetOptions,
 } from '../../core/store/store.ts';
 import { commandsOver, type RedisConnection, type SendCommand } from './connection.ts';
-import { bookSlot, pauseSlots, releaseLease, setFenced, takeLease } from './scripts.ts';
-import { randomUUID } from 'node:crypto';
+import { bookSlot, pauseSlots, releaseLease, setLater, takeLease } from './scripts.ts';
 
-export type { FencedLease, StoreEntry } from '../../core/store/store.ts';
+export type { StoreEntry } from '../../core/store/store.ts';
 export type {
   CallingConnection,
   NodeRedisClusterConnection,
@@ -30,7 +25,13 @@ export type {
   RedisArgument,
   RedisConnection,
 } from './connection.ts';
-export type { RobotsStore, StoreLease, StoreLeaseOptions, StoreSetOptions } from '../../core/store/store.ts';
+export type {
+  RobotsStore,
+  StoreLease,
+  StoreReserveOptions,
+  StoreSetOptions,
+  StoreSlot,
+} from '../../core/store/store.ts';
 
 export interface RedisStoreOptions {
   /**
@@ -45,9 +46,8 @@ export interface RedisStore extends RobotsStore {
   get(key: string): Promise<string | undefined>;
   set(key: string, value: string, options: StoreSetOptions): Promise<void>;
   delete(key: string): Promise<void>;
-  lease(key: string, ttlMs: number, options?: StoreLeaseOptions): Promise<FencedLease | undefined>;
+  lease(key: string, ttlMs: number): Promise<StoreLease | undefined>;
   reserve(key: string, delayMs: number, options?: StoreReserveOptions): Promise<StoreSlot>;
-  now(): Promise<number>;
   pause(key: string, pauseMs: number): Promise<number>;
   /**
    * All values of the prefix on the server, a page at a time (`SCAN`). Values written or deleted during the iteration
@@ -88,35 +88,51 @@ export function redisStore(connection: RedisConnection, options: RedisStoreOptio
   const prefix = readPrefix(options.prefix);
   const send = commandsOver(connection);
 
+  const clock = new ServerClock();
+
   return {
     async get(key) {
       const name = nameOf(prefix, key);
-      const reply = await send(name, 'GETRANGE', name, '0', LAST_BYTE);
-      return decodeValue(bytes(reply));
+      return decodeStored(bytes(await send(name, 'GETRANGE', name, '0', LAST_BYTE)));
     },
-    async set(key, value, { ttlMs, fence }) {
+    async set(key, value, { ttlMs, recordedAt }) {
       const name = nameOf(prefix, key);
       const ttl = wholeMs(durationMs('ttlMs', ttlMs));
-      const content = await encodeValue(value, fence);
-      if (fence === undefined) await send(name, 'SET', name, content, 'PX', ttl);
-      else await setFenced(send, [name], content, fence, ttl);
+      if (recordedAt === undefined) {
+        await send(name, 'SET', name, encodeValue(value), 'PX', ttl);
+        return;
+      }
+      const time = String(Math.max(0, Math.floor(recordedAt)));
+      const content = encodeValue(value, `r${time.padStart(TIME_DIGITS, '0')}`);
+      await setLater(send, name, content, time, ttl, String(CLOCK_SKEW_MS));
     },
     async delete(key) {
       const name = nameOf(prefix, key);
       await send(name, 'DEL', name);
     },
-    lease: (key, ttlMs, { valueKey } = {}) => leaseOver(send, prefix, key, ttlMs, valueKey),
-    async reserve(key, delayMs, { minWaitMs = 0, maxWaitMs = MAX_WAIT_MS, slackMs = 0 } = {}) {
+    async lease(key, ttlMs) {
+      const name = nameOf(prefix, key, ':lease');
+      const holder = randomUUID();
+      const taken = await takeLease(send, name, holder, wholeMs(durationMs('ttlMs', ttlMs)));
+      if (Number(String(taken)) !== 1) return undefined;
+      return {
+        async release() {
+          await releaseLease(send, name, holder);
+        },
+      };
+    },
+    async reserve(key, delayMs, { minWaitMs = 0, maxWaitMs = MAX_WAIT_MS, deadlineMs } = {}) {
       const reply = await bookSlot(
         send,
-        [nameOf(prefix, key, ':slot')],
+        nameOf(prefix, key, ':slot'),
         micros(durationMs('delayMs', delayMs)),
         micros(SLOT_REMEMBERED_MS),
         micros(durationMs('minWaitMs', minWaitMs)),
         micros(Math.min(maxWaitMs, MAX_WAIT_MS)),
-        micros(durationMs('slackMs', slackMs)),
+        deadlineMs === undefined ? '0' : clock.after(deadlineMs),
       );
-      const [waitMs, pauseMs]: readonly unknown[] = Object(reply);
+      const [waitMs, pauseMs, now]: readonly unknown[] = Object(reply);
+      clock.set(Number(String(now)));
       return { waitMs: readWait(waitMs), pauseMs: readWait(pauseMs) };
     },
     async *entries(isWanted = () => true) {
@@ -131,49 +147,31 @@ export function redisStore(connection: RedisConnection, options: RedisStoreOptio
         await Promise.all(names.map((name) => send(name, 'DEL', name)));
       }
     },
-    async now() {
-      const [seconds, micros] = Object(await send(nameOf(prefix, ''), 'TIME'));
-      return Number(String(seconds)) * 1_000 + Number(String(micros)) / 1_000;
-    },
     async pause(key, pauseMs) {
       const name = nameOf(prefix, key, ':slot');
       const pause = durationMs('pauseMs', pauseMs);
-      return readWait(await pauseSlots(send, [name], micros(pause), micros(SLOT_REMEMBERED_MS)));
+      return readWait(await pauseSlots(send, name, micros(pause), micros(SLOT_REMEMBERED_MS)));
     },
   };
 }
 
-/** Acquires a lease, and reads the value under `valueKey` in the same step. */
-async function leaseOver(
-  send: SendCommand,
-  prefix: string,
-  key: string,
-  ttlMs: number,
-  valueKey: string | undefined,
-): Promise<FencedLease | undefined> {
-  // The two keys are on one node of a cluster only if their hash tags are equal.
-  const name = nameOf(prefix, valueKey ?? key, ':lease');
-  const ttl = wholeMs(durationMs('ttlMs', ttlMs));
-  const valueName = valueKey === undefined ? undefined : nameOf(prefix, valueKey);
-  const keys = valueName === undefined ? ([name] as const) : ([name, valueName] as const);
-  const reply = await takeLease(send, keys, randomUUID(), ttl, LAST_BYTE);
-  if (!Array.isArray(reply)) return undefined;
-  const token = bytes(reply[0]).toString('latin1');
-  const lease = {
-    token,
-    async release() {
-      await releaseLease(send, [name], token);
-    },
-  };
-  if (valueName === undefined) return lease;
-  return {
-    ...lease,
-    value: (await decodeValue(bytes(reply[1]))) ?? null,
-    async setAndRelease(value, options) {
-      const valueTtl = wholeMs(durationMs('ttlMs', options.ttlMs));
-      await setFenced(send, [valueName, name], await encodeValue(value, token), token, valueTtl);
-    },
-  };
+/**
+ * The server's clock as the last reply showed it. Bookings that waited for a lost connection reach the server when their
+ * callers have gone, and would each take a slot: so the server refuses them by its own time.
+ */
+class ServerClock {
+  /** Microseconds that the server's clock is ahead of `performance.now()`. */
+  #aheadMicros: number | undefined;
+
+  set(now: number): void {
+    if (Number.isFinite(now)) this.#aheadMicros = now - performance.now() * 1_000;
+  }
+
+  /** The server's time in so many milliseconds; `0` while it is unknown. */
+  after(ms: number): string {
+    if (this.#aheadMicros === undefined) return '0';
+    return String(Math.ceil(this.#aheadMicros + (performance.now() + ms) * 1_000));
+  }
 }
 
 /** Redis accepts whole milliseconds only. Rounds up, so that a time is never shorter than requested. */
@@ -191,8 +189,16 @@ function readWait(reply: unknown): number {
   throw new Error(`Expected the server to return a time in microseconds, got ${quote(reply)}`);
 }
 
+/** A value with the time of its response begins with `r` and that time, for {@link setLater}. */
+const TIME_DIGITS = 16;
+const RECORDED = 'r'.charCodeAt(0);
+
+function decodeStored(stored: Buffer): string | undefined {
+  return decodeValue(stored[0] === RECORDED ? stored.subarray(1 + TIME_DIGITS) : stored);
+}
+
 /** Reads of a value end here, so that an oversized foreign value costs no more than the largest valid one. */
-const LAST_BYTE: string = String(MAX_FENCE_BYTES + MAX_VALUE_BYTES + 1);
+const LAST_BYTE: string = String(1 + TIME_DIGITS + MAX_VALUE_BYTES + 1);
 
 /** No braces: the only braces in a key are the hash tag. */
 const PREFIX = /^[!-z|~]{1,128}$/;
@@ -268,7 +274,7 @@ async function readEntry(send: SendCommand, prefix: string, name: string): Promi
     send(name, 'GETRANGE', name, '0', LAST_BYTE),
     send(name, 'PTTL', name),
   ]);
-  const value = await decodeValue(bytes(reply));
+  const value = decodeStored(bytes(reply));
   const ttlMs = Number(String(ttl));
   return value === undefined || !(ttlMs > 0) ? undefined : { key, value, expiresAt: Date.now() + ttlMs };
 }

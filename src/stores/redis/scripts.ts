@@ -2,78 +2,60 @@ import { createHash } from 'node:crypto';
 import type { RedisArgument, SendCommand } from './connection.ts';
 
 /**
- * Runs a Lua script on keys of one hash slot. Servers replicate the effects of a script, not its text, so it may read
- * the server's clock.
+ * Runs a Lua script on a key. Servers replicate the effects of a script, not its text, so it may read the server's clock.
  */
-export type RedisScript = (
-  send: SendCommand,
-  keys: readonly [string, ...string[]],
-  ...args: RedisArgument[]
-) => Promise<unknown>;
+export type RedisScript = (send: SendCommand, key: string, ...args: RedisArgument[]) => Promise<unknown>;
 
 function redisScript(source: string): RedisScript {
   const digest = createHash('sha1').update(source).digest('hex');
-  return async (send, keys, ...args) => {
-    const count = String(keys.length);
+  return async (send, key, ...args) => {
     try {
-      return await send(keys[0], 'EVALSHA', digest, count, ...keys, ...args);
+      return await send(key, 'EVALSHA', digest, '1', key, ...args);
     } catch (error) {
       // A server forgets scripts when it restarts, and each cluster node has its own.
       if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error;
-      return send(keys[0], 'EVAL', source, count, ...keys, ...args);
+      return send(key, 'EVAL', source, '1', key, ...args);
     }
   };
 }
 
 /**
- * Acquires a lease. KEYS[1] the lease, KEYS[2] the value, if it is read too; ARGV[1] the unique name of the holder,
- * ARGV[2] the duration in ms, ARGV[3] the bytes to read of the value. Returns the token and the value, or nothing.
- *
- * The current holder gets the lease again, because a client that lost its connection may repeat the command. Tokens go on
- * from that of the value where the clock was set back, or a replica took over whose clock is behind.
+ * Acquires a lease. KEYS[1] the lease; ARGV[1] the unique name of the holder, ARGV[2] the duration in ms. Returns 1, or 0
+ * while another holds it. The current holder gets the lease again, because a client that lost its connection may repeat
+ * the command. What is no lease, or never ends, is an error: it would keep the origin from being asked.
  */
 export const takeLease: RedisScript = redisScript(`
-local token = redis.call('GET', KEYS[1])
-if token and string.sub(token, -string.len(ARGV[1])) ~= ARGV[1] then return false end
-local value = KEYS[2] and redis.pcall('GETRANGE', KEYS[2], 0, ARGV[3])
-if type(value) ~= 'string' then value = '' end
-if not token then
-  local time = redis.call('TIME')
-  local number = time[1] * 1000000 + time[2]
-  if #value > 2 and string.byte(value, 1) == 102 then
-    local stored = string.sub(value, 3, 2 + string.byte(value, 2))
-    local last = tonumber(string.match(stored, '^(%d+)%-') or '')
-    if last and last >= number and last < 2 ^ 53 - 1 then number = last + 1 end
+local holder = redis.call('GET', KEYS[1])
+if holder and holder ~= ARGV[1] then
+  if #holder ~= #ARGV[1] or redis.call('PTTL', KEYS[1]) < 0 then
+    return redis.error_reply('ERR expected a lease of canfetch, got another value; delete the key')
   end
-  token = string.format('%.0f-%s', number, ARGV[1])
-  redis.call('SET', KEYS[1], token, 'PX', ARGV[2])
+  return 0
 end
-if not KEYS[2] then return {token} end
-return {token, value}
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+return 1
 `);
 
-/** Releases a lease. KEYS[1] the lease; ARGV[1] the token it must have. */
+/** Releases a lease. KEYS[1] the lease; ARGV[1] the holder it must have. */
 export const releaseLease: RedisScript = redisScript(`
 if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end
 return 0
 `);
 
 /**
- * Writes a value, unless the stored one has a later token. The token is a prefix of the value (`value-encoding.ts`). What does
- * not begin as a token of `takeLease` is junk, which must not keep values out.
- * KEYS[1] the value, KEYS[2] the lease, if it is released too; ARGV[1] the new value, ARGV[2] the token it is written
- * under, ARGV[3] its lifetime in ms.
+ * Writes a value, unless the stored one is of a later response. A time in the future is that of a wrong clock.
+ * KEYS[1] the value; ARGV[1] the new value, ARGV[2] the time of its response in ms, ARGV[3] its lifetime in ms, ARGV[4] how
+ * far clocks may differ in ms.
  */
-export const setFenced: RedisScript = redisScript(`
-local later = false
-local head = redis.pcall('GETRANGE', KEYS[1], 0, 256)
-if type(head) == 'string' and #head > 2 and string.byte(head, 1) == 102 then
-  local stored = string.sub(head, 3, 2 + string.byte(head, 2))
-  later = string.match(stored, '^%d+%-') ~= nil and stored > ARGV[2]
+export const setLater: RedisScript = redisScript(`
+local head = redis.pcall('GETRANGE', KEYS[1], 0, 16)
+local stored = type(head) == 'string' and tonumber(string.match(head, '^r(%d+)$'))
+if stored and stored > tonumber(ARGV[2]) then
+  local time = redis.call('TIME')
+  if stored <= time[1] * 1000 + ARGV[4] then return 0 end
 end
-if not later then redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[3]) end
-if KEYS[2] and redis.call('GET', KEYS[2]) == ARGV[2] then redis.call('DEL', KEYS[2]) end
-return later and 0 or 1
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[3])
+return 1
 `);
 
 /**
@@ -100,16 +82,18 @@ redis.call('SET', KEYS[1], text, 'PX', string.format('%.0f', ttl))
 
 /**
  * Books a slot. KEYS[1] the schedule; ARGV[1] the delay of the slot, ARGV[2] the least time to keep the key after it,
- * ARGV[3] and ARGV[4] the shortest and the longest wait, ARGV[5] the duration of the slot, all in microseconds. Returns
- * the time until the slot, which is not booked when that is more than the longest wait, and until the end of the pause.
+ * ARGV[3] and ARGV[4] the shortest and the longest wait, all in microseconds; ARGV[5] the time after which nobody waits for
+ * the reply, 0 for none. Returns the time until the slot, which is not booked when that is more than the longest wait,
+ * the time until the end of the pause, and the server's time.
  */
 export const bookSlot: RedisScript = redisScript(`${READ_SCHEDULE}
 local at = math.max(now + ARGV[3], paused, slot + math.max(delay, ARGV[1]))
-if at - now <= tonumber(ARGV[4]) then
-  slot, delay = at + ARGV[5], tonumber(ARGV[1])
+local isLate = ARGV[5] ~= '0' and now > tonumber(ARGV[5])
+if at - now <= tonumber(ARGV[4]) and not isLate then
+  slot, delay = at, tonumber(ARGV[1])
   ${WRITE_SCHEDULE}
 end
-return {at - now, math.max(0, paused - now)}
+return {isLate and -1 or at - now, math.max(0, paused - now), now}
 `);
 
 /**

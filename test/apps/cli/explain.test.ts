@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RobotsClient } from '../../../src/index.ts';
-import { lmdbStore } from '../../../src/stores/lmdb/lmdb.ts';
+import { sqliteStore } from '../../../src/stores/sqlite/sqlite.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type Site, startSite } from '../../support/site.ts';
 import { cli, masked, records } from './session.ts';
@@ -41,14 +41,14 @@ const annotated = (stdout: string): string[] => stdout.split('\n').filter((line)
 
 describe('explain', () => {
   it('tells a pause of page requests that another process of the fleet has begun, also in JSON', async () => {
-    const store = lmdbStore({ path: join(folder, 'fleet.lmdb') });
+    const store = sqliteStore({ path: join(folder, 'fleet.sqlite') });
     const [member, other] = [1, 2].map(() => new RobotsClient({ agent: 'canfetch', store })) as [
       RobotsClient,
       RobotsClient,
     ];
     const url = site.url('/page');
     const explain = (...more: string[]) =>
-      cli(['explain', '--store', join(folder, 'fleet.lmdb'), ...more, url]);
+      cli(['explain', '--store', join(folder, 'fleet.sqlite'), ...more, url]);
     await member.check(url);
     expect((await explain()).stdout).not.toMatch(/paused/);
     const until = Date.now() + 3_600_000;

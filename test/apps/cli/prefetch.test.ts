@@ -271,6 +271,6 @@ describe('--store', () => {
       stdin: site.url('/'),
     });
     expect(code).toBe(2);
-    expect(stderr).toContain('LMDB');
+    expect(stderr).toContain('SQLite');
   });
 });

@@ -8,10 +8,11 @@ import { inspect } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { isRobotsError } from '../../../src/core/base/index.ts';
 import { openRedisStore } from '../../../src/apps/cli/frame/open-redis-store.ts';
-import { installLine, unknownScheme, withoutLmdb } from '../../../src/apps/cli/frame/store-option.ts';
+import { assertStore, installLine } from '../../../src/apps/cli/frame/store-option.ts';
 import { eventually } from '../../support/eventually.ts';
 import { describeWith } from '../../support/installed.ts';
 import { type RedisServer, startRedis } from '../../support/redis-server.ts';
+import { hasNodeSqlite } from '../../support/sqlite.ts';
 import { type Site, startSite } from '../../support/site.ts';
 import { compileScript, startWorker } from '../../support/workers.ts';
 import { cli, records } from './session.ts';
@@ -221,12 +222,12 @@ describe('--store refuses the URL of anything else', () => {
   beforeEach(() => void (folder = mkdtempSync(join(tmpdir(), 'canfetch-store-'))));
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-  it.each(['valkey', 'http', 'lmdb', 'unix', 'file', 'redis+tls'])('%s://', async (scheme) => {
+  it.each(['valkey', 'http', 'unix', 'file', 'redis+tls'])('%s://', async (scheme) => {
     const url = `${scheme}://user:a-password@127.0.0.1:1`;
     const { code, stdout, stderr } = await cli(['check', '--store', url, 'http://127.0.0.1:1/']);
     expect([code, stdout, existsSync(`${scheme}:`)]).toEqual([USAGE, '', false]);
     expect(stderr).toContain(
-      `Expected --store to be a folder, sqlite:FILE or redis://HOST:PORT (rediss:// for TLS), got the URL of something else (${scheme}://)`,
+      `Expected --store to be a file of SQLite or redis://HOST:PORT (rediss:// for TLS), got the URL of something else (${scheme}://)`,
     );
     expect(stderr).not.toContain('a-password');
     const listed = await cli(['cache', 'ls', '--store', url]);
@@ -249,17 +250,32 @@ describe('--store refuses the URL of anything else', () => {
     expect(stderr).toContain('; write redis:// for Valkey too');
   });
 
-  it.each(['C:\\cache', 'C:/cache', 'c://cache', './x', 'a/b//c', 'sqlite:./file', 'sqlite:///file', 'name'])(
+  it.each(['C:\\cache', 'C:/cache', 'c://cache', './x', 'a/b//c', 'C:', 'name'])(
     'but takes %s for a path',
     (path) => {
-      expect(unknownScheme(path)).toBeUndefined();
+      expect(() => assertStore(path)).not.toThrow();
     },
   );
 
-  it('and keeps records in a folder with a colon in its name', async () => {
-    const path = join(folder, 'C:', 'cache');
-    await cli(['check', '--store', path, 'http://127.0.0.1:1/']);
-    expect(existsSync(path)).toBe(true);
+  it.each([
+    [
+      'sqlite:robots.sqlite',
+      'Expected --store to be a file without `sqlite:` before it; write --store "robots.sqlite"',
+    ],
+    ['cache/', 'Expected --store to be a file of SQLite, got a folder; write --store "cache/robots.sqlite"'],
+  ])('%s says what to write', async (store, message) => {
+    for (const line of [
+      ['check', '--store', store, 'http://127.0.0.1:1/'],
+      ['cache', 'ls', '--store', store],
+    ]) {
+      const { code, stderr } = await cli(line);
+      expect([code, stderr]).toEqual([USAGE, expect.stringContaining(message)]);
+    }
+  });
+
+  it('as it refuses a folder that exists', async () => {
+    const { code, stderr } = await cli(['check', '--store', folder, 'http://127.0.0.1:1/']);
+    expect([code, stderr]).toEqual([USAGE, expect.stringContaining('got a folder; write --store')]);
   });
 });
 
@@ -274,32 +290,30 @@ it('Without the packages of a store the command says what to install, and what n
   const worker = startWorker(script, []);
   const code = 'ERR_ROBOTS_INVALID_OPTIONS';
   expect(await worker.next()).toEqual({ code, message: expect.stringContaining('run `npm install redis`') });
-  const hasSqlite = process.getBuiltinModule?.('node:sqlite') !== undefined;
-  expect(await worker.next()).toEqual({ code, message: withoutLmdb('./x', hasSqlite) });
+  if (!hasNodeSqlite) {
+    const message = expect.stringMatching(/Node\.js 22\.13.*`libsql`, or `better-sqlite3`/);
+    expect(await worker.next()).toEqual({ code, message });
+  }
   await worker.ended();
 });
 
-it('SQLite is offered instead of LMDB where Node has it', () => {
-  expect(withoutLmdb('./x/', true)).toBe(
-    'Expected the package lmdb, which a folder as --store needs, but it is not installed; ' +
-      'run `npm install lmdb`, or write --store sqlite:./x.sqlite, which needs no package',
-  );
-  expect(withoutLmdb('./x', false)).toMatch(/; run `npm install lmdb`$/);
-});
-
 it.each([
-  ['/home/me/.npm/_npx/1a2b/node_modules/canfetch/dist/x.js', '/home/me', 'npx -p canfetch -p lmdb canfetch'],
-  ['/nowhere/lib/node_modules/canfetch/dist/x.js', '/home/me', 'npm install --global lmdb'],
-  ['/home/me/crawler/node_modules/canfetch/dist/x.js', '/home/me/crawler/src', 'npm install lmdb'],
-  ['C:\\nowhere\\npm\\node_modules\\canfetch\\dist\\x.js', 'C:\\me', 'npm install --global lmdb'],
+  [
+    '/home/me/.npm/_npx/1a2b/node_modules/canfetch/dist/x.js',
+    '/home/me',
+    'npx -p canfetch -p redis canfetch',
+  ],
+  ['/nowhere/lib/node_modules/canfetch/dist/x.js', '/home/me', 'npm install --global redis'],
+  ['/home/me/crawler/node_modules/canfetch/dist/x.js', '/home/me/crawler/src', 'npm install redis'],
+  ['C:\\nowhere\\npm\\node_modules\\canfetch\\dist\\x.js', 'C:\\me', 'npm install --global redis'],
 ])('the program at %s is given a package by the right line', (program, cwd, line) => {
-  expect(installLine('lmdb', program, cwd)).toBe(line);
+  expect(installLine('redis', program, cwd)).toBe(line);
 });
 
 it('a project elsewhere is named in the line', () => {
   const root = fileURLToPath(new URL('../../..', import.meta.url)).replace(/[/\\]$/, '');
-  expect(installLine('lmdb', join(root, 'node_modules/canfetch/dist/x.js'), '/')).toBe(
-    `npm install --prefix ${root} lmdb`,
+  expect(installLine('redis', join(root, 'node_modules/canfetch/dist/x.js'), '/')).toBe(
+    `npm install --prefix ${root} redis`,
   );
 });
 

@@ -28,7 +28,7 @@ describe('the defaults of a client', () => {
       overrides: new Map(),
     });
     expect(Math.abs(clock.now() - Date.now())).toBeLessThan(60_000);
-    expect(onStoreEvent({ type: 'resumed', calls: 'reads' })).toBeUndefined();
+    expect(onStoreEvent({ type: 'resumed' })).toBeUndefined();
   });
 
   it('hold for each bound of the memory by itself', () => {

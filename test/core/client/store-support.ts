@@ -23,7 +23,7 @@ export async function siteWith(robots: FakeScript = RULES): Promise<FakeOrigin> 
 export interface Process {
   readonly robots: RobotsClient;
   readonly events: StoreEvent[];
-  /** The events in short: `timeout get`, `rejected version`, `suspended reads`. */
+  /** The events in short: `timeout get`, `rejected version`, `suspended`. */
   readonly received: string[];
 }
 
@@ -58,8 +58,7 @@ export function startClock(): VirtualClock {
 
 function inShort(event: StoreEvent): string {
   if (event.type === 'rejected') return `rejected ${event.reason}`;
-  if (event.type === 'quarantined') return `quarantined ${event.reason}`;
-  return `${event.type} ${'operation' in event ? event.operation : event.calls}`;
+  return 'operation' in event ? `${event.type} ${event.operation}` : event.type;
 }
 
 /** Everybody who can go on has. */

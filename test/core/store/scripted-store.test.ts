@@ -7,6 +7,7 @@ storeContract('in memory, for tests', async () => {
   const clock = new VirtualClock();
   return {
     store: new ScriptedStore({ clock, reserves: true }),
+    now: () => clock.now(),
     elapse: async (_kind, _key, ms) => clock.advance(ms),
     close: async () => undefined,
   };

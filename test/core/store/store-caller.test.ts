@@ -1,53 +1,65 @@
-import { describe, expect, it, vi } from 'vitest';
-import { inTime, StoreCaller } from '../../../src/core/store/store-caller.ts';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { type StoreCall, StoreCaller } from '../../../src/core/store/store-caller.ts';
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-const never = new Promise<never>(() => undefined);
+const never = (): Promise<never> => new Promise(() => undefined);
+const failing = (): Promise<never> => Promise.reject(new Error('broken'));
 
-describe('a deadline', () => {
-  it('ends a call that does not settle', async () => {
-    expect(await inTime(never, 5, true)).toEqual({ ended: false });
-    expect(await inTime(never, 1, true)).toEqual({ ended: false });
+let now: number;
+let events: string[];
+
+function callerWith(
+  deadlineMs = 150,
+): (send: () => unknown, options?: Partial<StoreCall<unknown>>) => Promise<unknown> {
+  const caller = new StoreCaller({
+    deadlineMs,
+    clock: { now: () => now },
+    onEvent: ({ type }) => events.push(type),
+  });
+  return (send, options) =>
+    caller.call({ operation: 'set', origin: 'https://example.com', send, ...options });
+}
+
+beforeEach(() => {
+  now = 0;
+  events = [];
+});
+
+afterEach(() => vi.useRealTimers());
+
+describe('a call of a store', () => {
+  it.each([
+    ['that a question waits for has the deadline', 150, {}, 150],
+    ['that is patient has ten times as long', 150, { patient: true }, 1_500],
+    ['that is patient has 10 s at most', 5_000, { patient: true }, 10_000],
+    ['that is patient never has less', 20_000, { patient: true }, 20_000],
+  ])('%s', async (_, deadlineMs, options, expectedMs) => {
+    vi.useFakeTimers();
+    const called = callerWith(deadlineMs)(never, options);
+    await vi.advanceTimersByTimeAsync(expectedMs - 1);
+    expect(events).toEqual([]);
+    await vi.advanceTimersByTimeAsync(2);
+    expect([await called, events]).toEqual([{ ok: false }, ['timeout']]);
   });
 
-  it('passes on a result or an error before it', async () => {
-    expect(await inTime(Promise.resolve(7), 1_000, true)).toEqual({ ended: true, value: 7 });
-    await expect(inTime(Promise.reject(new Error('broken')), 1_000, true)).rejects.toThrow('broken');
-  });
-
-  it('does not pass while this process is blocked', async () => {
-    const answer = async (): Promise<string> => {
+  it('whose reply came while this process was blocked is in time', async () => {
+    const reply = async (): Promise<string> => {
       await turn();
-      const until = performance.now() + 150;
+      const until = performance.now() + 60;
       while (performance.now() < until);
-      for (let turns = 0; turns < 4; turns++) await turn();
-      return 'there since long';
+      await turn();
+      return 'there';
     };
-    expect(await inTime(answer(), 100, true)).toEqual({ ended: true, value: 'there since long' });
+    expect(await callerWith(20)(reply)).toEqual({ ok: true, value: 'there' });
   });
 
-  it('waits in ten steps, and in one per millisecond where it is shorter', async () => {
-    const made = vi.spyOn(globalThis, 'setTimeout');
-    await inTime(never, 20, true);
-    await inTime(never, 3, true);
-    const waits = made.mock.calls.map(([, ms]) => ms);
-    vi.restoreAllMocks();
-    expect(waits).toEqual([...Array.from({ length: 10 }, () => 2), 1, 1, 1]);
-  });
-
-  it.each([true, false])('keeps the process alive: %s', async (keepsAlive) => {
-    const made = vi.spyOn(globalThis, 'setTimeout');
-    await inTime(turn(), 60_000, keepsAlive);
-    const [timer] = made.mock.results.map(({ value }) => value);
-    vi.restoreAllMocks();
-    expect(timer.hasRef()).toBe(keepsAlive);
-  });
-
-  it('keeps no timer after the call', async () => {
+  it('keeps no timer after it', async () => {
     const made = vi.spyOn(globalThis, 'setTimeout');
     const cleared = vi.spyOn(globalThis, 'clearTimeout');
-    await inTime(turn(), 60_000, true);
-    await inTime(Promise.reject(new Error('broken')), 60_000, true).catch(() => undefined);
+    const call = callerWith();
+    await call(turn);
+    await call(failing);
+    await call(() => 'at once');
     const timers = made.mock.results.map(({ value }) => [value]);
     vi.restoreAllMocks();
     expect(timers).toHaveLength(2);
@@ -55,26 +67,42 @@ describe('a deadline', () => {
   });
 });
 
-describe('a call of a store', () => {
-  it.each([
-    ['that a question waits for has the deadline', 150, {}, 150],
-    ['in the background has ten times as long', 150, { background: true }, 1_500],
-    ['in the background has 10 s at most', 5_000, { background: true }, 10_000],
-    ['in the background never has less', 20_000, { background: true }, 20_000],
-  ])('%s', async (_, deadlineMs, options, expectedMs) => {
-    vi.useFakeTimers();
-    const events: string[] = [];
-    const caller = new StoreCaller({
-      deadlineMs,
-      clock: { now: () => 0 },
-      onEvent: ({ type }) => events.push(type),
-    });
-    const send = (): Promise<void> => never;
-    const called = caller.call({ operation: 'set', origin: 'https://example.com', send, ...options });
-    await vi.advanceTimersByTimeAsync(expectedMs - 1);
-    expect(events).toEqual([]);
-    await vi.advanceTimersByTimeAsync(2);
-    expect([await called, events]).toEqual([{ ok: false }, ['timeout']]);
-    vi.useRealTimers();
+describe('a store that fails three times in a row', () => {
+  it('is left alone for 3 s, and then asked again by all', async () => {
+    const call = callerWith();
+    const send = vi.fn(failing);
+    for (let count = 0; count < 5; count++) await call(send);
+    expect(send).toHaveBeenCalledTimes(3);
+    expect(events).toEqual(['failed', 'failed', 'failed', 'suspended']);
+    now = 2_999;
+    await call(send);
+    expect(send).toHaveBeenCalledTimes(3);
+    now = 3_000;
+    // It still fails: 3 s more.
+    await call(send);
+    now = 5_999;
+    await call(send);
+    expect(send).toHaveBeenCalledTimes(4);
+    now = 6_000;
+    expect(await call(() => 'well')).toEqual({ ok: true, value: 'well' });
+    expect(events.slice(4)).toEqual(['failed', 'resumed']);
+    await call(send);
+    await call(send);
+    expect(await call(() => 'well')).toEqual({ ok: true, value: 'well' });
+    expect(events.slice(6)).toEqual(['failed', 'failed']);
+  });
+
+  it('is called all the same where others wait for it', async () => {
+    const call = callerWith();
+    for (let count = 0; count < 3; count++) await call(failing);
+    expect(await call(() => 'released', { regardless: true })).toEqual({ ok: true, value: 'released' });
+  });
+
+  it('is not left alone for longer when the clock is set back', async () => {
+    now = 1_000_000;
+    const call = callerWith();
+    for (let count = 0; count < 3; count++) await call(failing);
+    now = 0;
+    expect(await call(() => 'well')).toEqual({ ok: true, value: 'well' });
   });
 });

@@ -1,5 +1,5 @@
+import { existsSync } from 'node:fs';
 import {
-  shiftBack,
   type OriginRecord,
   profiles,
   type ProfileName,
@@ -8,6 +8,7 @@ import {
 } from '../../../core/lifecycle/index.ts';
 import {
   type CacheNamespace,
+  type DamagedDatabase,
   readRecordKey,
   type Rejection,
   type RobotsStore,
@@ -15,10 +16,10 @@ import {
   storeKey,
 } from '../../../core/store/index.ts';
 import { RecordCodec } from '../../../core/store/record/record-codec.ts';
-import type { OnDamage, QuarantinedDatabase, StoreEntry } from '../../../stores/lmdb/lmdb.ts';
+import type { StoreEntry } from '../../../core/store/store.ts';
 import { DEFAULT_MAX_BODY_BYTES, mapConcurrent, quoted } from '../../../core/base/index.ts';
 import type { ParsedArguments } from '../frame/command.ts';
-import { isRedisUrl, openPathStore, storeExists } from '../frame/store-option.ts';
+import { isRedisUrl } from '../frame/store-option.ts';
 import { UsageError } from '../../answers/session.ts';
 import { readProfile, readStore } from '../frame/settings.ts';
 import { type RestoreRejection, SnapshotReader } from '../../../core/cache/snapshot.ts';
@@ -36,18 +37,17 @@ export interface StoredItem {
 
 /** A store that can be listed. */
 interface ListedStore extends RobotsStore {
-  readonly quarantine?: QuarantinedDatabase;
+  readonly damaged?: DamagedDatabase;
   entries(isWanted?: (key: string) => boolean): AsyncIterable<StoreEntry>;
   clear(): Promise<void>;
 }
 
-/** An open store, with the codec of its records. Their times are by this machine's clock, even if the store has its own. */
+/** An open store, with the codec of its records. */
 export interface CommandStore extends AsyncDisposable {
   readonly store: ListedStore;
   readonly codec: RecordCodec;
-  /** The record under a key, with the reason why a client would reject it. */
-  read(key: string, origin?: string): Promise<ReturnType<RecordCodec['decode']>>;
-  write(key: string, record: OriginRecord, ttlMs: number): Promise<void>;
+  /** The record that is written in a value, or why a client would reject it. */
+  decode(value: unknown, origin?: string): ReturnType<RecordCodec['decode']>;
   /**
    * @param whose Restricts the records to namespaces with these fields.
    * @param origins Restricts the records to these origins; none: to all.
@@ -59,39 +59,29 @@ export interface CommandStore extends AsyncDisposable {
  * Opens the store that `--store` names.
  *
  * @param access What the command does. One that reads never creates, renames or replaces a database.
- * @throws UsageError when `--store` is absent or of an unknown kind, or when the folder does not exist and must not be
- * created.
+ * @throws UsageError when `--store` is absent or of an unknown kind, or when the file does not exist and must not be created.
  */
 export async function openCommandStore(
   given: ParsedArguments,
   access: 'read' | 'write' | 'create',
 ): Promise<CommandStore> {
-  const path = readStore(given);
-  if (path === undefined) {
+  const named = readStore(given);
+  if (named === undefined) {
     throw new UsageError(
-      'Expected --store STORE, got none; give the folder that is the `path` of lmdbStore(), sqlite:FILE, or redis://HOST:PORT',
+      'Expected --store STORE, got none; give the file that is the `path` of sqliteStore(), or redis://HOST:PORT',
     );
   }
-  if (!isRedisUrl(path) && access !== 'create' && !storeExists(path)) {
-    throw new UsageError(
-      `Expected --store to be an existing folder, or sqlite: and an existing file, got ${quoted(path)}; check the path`,
-    );
+  if (!isRedisUrl(named) && access !== 'create' && !existsSync(named)) {
+    throw new UsageError(`Expected --store to be an existing file, got ${quoted(named)}; check the path`);
   }
   const profile = profiles[readProfile(given)];
-  const { store, close } = await openListedStore(path, access === 'read' ? 'throw' : 'replace');
+  const { store, close } = await openListedStore(named, access === 'read' ? 'throw' : 'rename');
   const codec = new RecordCodec({ maxBodyBytes: DEFAULT_MAX_BODY_BYTES, profileOf: () => profile });
-  const differenceMs = store.now === undefined ? 0 : Math.round((await store.now()) - Date.now());
-  // Smaller differences come from the network.
-  const aheadMs = Math.abs(differenceMs) < 500 ? 0 : differenceMs;
-  const decode = (value: unknown, origin?: string): ReturnType<RecordCodec['decode']> => {
-    const decoded = codec.decode(value, Date.now() + aheadMs, origin);
-    return decoded.record === undefined ? decoded : { record: shiftBack(decoded.record, aheadMs) };
-  };
+  const decode: CommandStore['decode'] = (value, origin) => codec.decode(value, Date.now(), origin);
   return {
     store,
     codec,
-    read: async (key, origin) => decode(await store.get(key), origin),
-    write: async (key, record, ttlMs) => store.set(key, codec.encode(shiftBack(record, -aheadMs)), { ttlMs }),
+    decode,
     async *records(whose, origins) {
       const wanted = new Set(origins);
       const isWanted = (key: string): boolean => {
@@ -113,13 +103,14 @@ export async function openCommandStore(
 
 async function openListedStore(
   named: string,
-  onDamage: OnDamage,
+  onDamage: 'rename' | 'throw',
 ): Promise<{ readonly store: ListedStore; readonly close: () => Promise<void> }> {
   if (isRedisUrl(named)) {
     const opened = await (await import('../frame/open-redis-store.ts')).openRedisStore(named);
     return { store: opened.store, close: () => opened.close() };
   }
-  const store = await openPathStore(named, onDamage);
+  const { openSqliteStore } = await import('../../../stores/sqlite/sqlite.ts');
+  const store = openSqliteStore(named, { onDamage });
   return { store, close: () => store.close() };
 }
 
@@ -134,21 +125,22 @@ export interface Imported {
   readonly error?: unknown;
 }
 
-/** As many as an embedded store writes in one transaction. */
+/** SQLite writes so many in one transaction. */
 const CONCURRENCY = 256;
 
 /** Imports the lines of a snapshot into a store. A record in the store that is at least as new is kept. */
 export async function importSnapshot(
   lines: AsyncIterable<string>,
-  { codec, read, write }: CommandStore,
+  { codec, decode, store }: CommandStore,
   { namespace, profile: name }: { readonly namespace: CacheNamespace; readonly profile: ProfileName },
 ): Promise<Imported> {
   const profile = profiles[name];
   const put = async (record: OriginRecord): Promise<boolean> => {
     const key = storeKey('record', namespaceKey(namespace), record.origin);
-    const { record: known } = await read(key, record.origin);
+    const { record: known } = decode(await store.get(key), record.origin);
     if (known !== undefined && recordedAt(known) >= recordedAt(record)) return false;
-    await write(key, record, Math.max(1, retentionMs(record, profile, Date.now())));
+    const ttlMs = Math.max(1, retentionMs(record, profile, Date.now()));
+    await store.set(key, codec.encode(record), { ttlMs });
     return true;
   };
   /** The work under way, by origin: a snapshot may have an origin twice. */

@@ -15,7 +15,7 @@ export const cacheCommand: Command = {
     {
       name: 'store',
       value: 'STORE',
-      help: 'a folder, the `path` of lmdbStore(); sqlite:FILE, with the `path` of sqliteStore(); or redis://HOST:PORT',
+      help: 'a file of SQLite, the `path` of sqliteStore(), or redis://HOST:PORT',
     },
     {
       ...agentOption,
@@ -32,13 +32,13 @@ export const cacheCommand: Command = {
     ...formatOptions(formats, 'text on a terminal, json elsewhere'),
   ],
   examples: [
-    { line: 'canfetch cache ls --store ./robots-cache', does: 'list the origins in a store' },
+    { line: 'canfetch cache ls --store robots.sqlite', does: 'list the origins in a store' },
     {
-      line: 'canfetch cache clear --store ./robots-cache https://example.com/',
+      line: 'canfetch cache clear --store robots.sqlite https://example.com/',
       does: 'fetch the robots.txt of that origin again at the next question',
     },
     {
-      line: 'canfetch cache export --store ./old | canfetch cache import --store ./new -a ExampleBot',
+      line: 'canfetch cache export --store old.sqlite | canfetch cache import --store new.sqlite -a ExampleBot',
       does: 'copy the records to another store',
     },
   ],
@@ -52,7 +52,7 @@ export const cacheCommand: Command = {
   ],
   notes: [
     'ls and show print a table, or with --format json one line per origin.',
-    'Crawlers may use the store at the same time; what they have in memory does not change. Needs the package lmdb, or redis, ioredis or iovalkey.',
+    'Crawlers may use the store at the same time; what they have in memory does not change. A file needs Node.js 22.13, or the package libsql or better-sqlite3; a server the package redis, ioredis or iovalkey.',
     'In Redis it reads all keys that begin with canfetch:, with SCAN.',
     'export prints the format of snapshot(), which restore() and import read. It covers one agent: give --agent if the store has several.',
   ],

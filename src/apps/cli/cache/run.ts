@@ -11,7 +11,7 @@ import { productToken } from '../../../core/rules/index.ts';
 import { type CacheNamespace, namespaceKey } from '../../../core/store/index.ts';
 import { cacheActions } from '../frame/options.ts';
 import { type ExitCode, exitCode, type ParsedArguments, interruptible } from '../frame/command.ts';
-import { warnQuarantined } from '../frame/open-client.ts';
+import { warnDamaged } from '../frame/open-client.ts';
 import { type Layout, layoutOf, readAgents, readFormat, readProfile } from '../frame/settings.ts';
 import { notAmong } from '../frame/arguments.ts';
 import { type CommandStore, importSnapshot, openCommandStore, type StoredItem } from './command-store.ts';
@@ -37,7 +37,7 @@ export async function runCache(given: ParsedArguments, session: Session): Promis
     throw new UsageError('Expected --agent with import, got none; a snapshot does not contain its agent');
   }
   await using opened = await openCommandStore(given, ACCESS[action]);
-  warnQuarantined(opened.store, session);
+  warnDamaged(opened.store, session);
   return await interruptible(session, { readsStdin: action === 'import' }, async (signal) => {
     const output = new Output(session.stdout);
     const code = await actions[action]({ opened, given, session, output, whose, origins, signal });
@@ -124,7 +124,7 @@ async function exportAll(context: ActionContext): Promise<ExitCode> {
   await output.write(snapshotHeader(keys.length, Date.now()));
   for (const key of keys) {
     signal.throwIfAborted();
-    const { record } = await opened.read(key);
+    const { record } = opened.decode(await opened.store.get(key));
     if (record !== undefined) await output.write(`${opened.codec.encode(record)}\n`);
   }
   if (unread > 0)

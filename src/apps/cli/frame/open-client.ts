@@ -1,7 +1,6 @@
 import { DEFAULT_AGENT, ignore, isRobotsError, omitUndefined, printable } from '../../../core/base/index.ts';
 import { platform } from '#platform';
-import type { RobotsStore, StoreEvent } from '../../../core/store/index.ts';
-import type { QuarantinedDatabase } from '../../../stores/lmdb/lmdb.ts';
+import type { DamagedDatabase, RobotsStore, StoreEvent } from '../../../core/store/index.ts';
 import type { PolicyOptions, RobotsClient, RobotsClientOptions } from '../../../core/client/index.ts';
 import type { OriginPolicy, Purpose } from '../../../core/decision/index.ts';
 import type { PolicyClient } from '../../answers/input/load-robots.ts';
@@ -9,7 +8,7 @@ import { count } from '../../answers/text/layout.ts';
 import { type Session, UsageError } from '../../answers/session.ts';
 import type { EvidenceFile } from '../../../extras/evidence/index.ts';
 import type { ProxyDispatcher, ProxySettings } from '../../../core/net/index.ts';
-import { isRedisUrl, openPathStore } from './store-option.ts';
+import { isRedisUrl } from './store-option.ts';
 import { type OnlineSettings, agentOf } from './settings.ts';
 import { engineOf } from '../../../core/client/engine.ts';
 import { type Decider, type TargetResult, tooLongError, type Target } from '../../answers/input/targets.ts';
@@ -17,7 +16,7 @@ import { type Decider, type TargetResult, tooLongError, type Target } from '../.
 /** A store that was opened for a client. */
 interface OpenedStore {
   readonly store: RobotsStore;
-  readonly quarantine?: QuarantinedDatabase | undefined;
+  readonly damaged?: DamagedDatabase | undefined;
   close(): Promise<void>;
 }
 
@@ -101,7 +100,7 @@ export async function openClient(
     // First, because every decision must be recorded.
     if (path !== undefined) evidence = await openEvidence(path);
     if (named !== undefined) opened = await openStore(named);
-    if (opened !== undefined) warnQuarantined(opened, session);
+    if (opened !== undefined) warnDamaged(opened, session);
     const client = new RobotsClient({
       profile,
       agent: names.length === 0 ? DEFAULT_AGENT : names,
@@ -164,8 +163,9 @@ async function openEvidence(path: string): Promise<EvidenceFile> {
 
 async function openStore(named: string): Promise<OpenedStore> {
   if (isRedisUrl(named)) return (await import('./open-redis-store.ts')).openRedisStore(named);
-  const store = await openPathStore(named);
-  return { store, quarantine: store.quarantine, close: () => store.close() };
+  const { sqliteStore } = await import('../../../stores/sqlite/sqlite.ts');
+  const store = sqliteStore({ path: named });
+  return { store, damaged: store.damaged, close: () => store.close() };
 }
 
 /**
@@ -187,9 +187,9 @@ function assertFetchSuffices(hasProxy: boolean, addressPolicy: string | undefine
 }
 
 /** Warns that a damaged store was renamed, because its records are then missing. */
-export function warnQuarantined({ quarantine }: Pick<OpenedStore, 'quarantine'>, session: Session): void {
-  if (quarantine === undefined) return;
-  const { movedTo, reason } = quarantine;
+export function warnDamaged({ damaged }: Pick<OpenedStore, 'damaged'>, session: Session): void {
+  if (damaged === undefined) return;
+  const { movedTo, reason } = damaged;
   session.stderr.write(
     `canfetch: the store was damaged (${printable(reason)}); it was renamed to ${printable(movedTo)}, and a new one was created\n`,
   );
@@ -199,25 +199,22 @@ export function warnQuarantined({ quarantine }: Pick<OpenedStore, 'quarantine'>,
 class StoreTroubles {
   readonly #session: Session;
   #cause: string | undefined;
-  #dropped = 0;
+  #lost = 0;
 
   constructor(session: Session) {
     this.#session = session;
   }
 
   note(event: StoreEvent): void {
-    if (event.type === 'dropped') this.#dropped++;
-    else if (event.type === 'timeout') this.#cause ??= 'it is slow';
-    else if (event.type === 'failed') this.#cause ??= String(event.error);
+    if (event.type !== 'timeout' && event.type !== 'failed') return;
+    this.#cause ??= event.type === 'timeout' ? 'it is slow' : String(event.error);
+    if (event.operation === 'set') this.#lost++;
   }
 
   report(): void {
-    const [cause, dropped] = [this.#cause, this.#dropped];
-    if (cause === undefined && dropped === 0) return;
-    const lost = dropped === 0 ? '' : `; ${count(dropped, 'record')} were not written`;
-    this.#session.stderr.write(
-      `canfetch: the store failed (${printable(cause ?? 'it was too slow')})${lost}\n`,
-    );
+    if (this.#cause === undefined) return;
+    const lost = this.#lost === 0 ? '' : `; ${count(this.#lost, 'record')} were not written`;
+    this.#session.stderr.write(`canfetch: the store failed (${printable(this.#cause)})${lost}\n`);
   }
 }
 

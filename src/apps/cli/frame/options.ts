@@ -84,7 +84,7 @@ export const verboseOption: CommandOption = {
 export const storeOption: CommandOption = {
   name: 'store',
   value: 'STORE',
-  help: 'read and keep robots.txt records here, for the next run and for other processes: a folder (needs the package lmdb), sqlite:FILE (needs Node.js 22.13), or redis://HOST:PORT/DATABASE for a Redis or Valkey server, rediss:// over TLS (needs the package redis, ioredis or iovalkey)',
+  help: 'read and keep robots.txt records here, for the next run and for other processes: a file of SQLite (needs Node.js 22.13, or the package libsql or better-sqlite3), or redis://HOST:PORT/DATABASE for a Redis or Valkey server, rediss:// over TLS (needs the package redis, ioredis or iovalkey)',
 };
 
 export const evidenceOption: CommandOption = {

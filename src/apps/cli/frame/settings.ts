@@ -5,7 +5,7 @@ import { type ProfileName, profileNames } from '../../../core/lifecycle/profile.
 import { productToken } from '../../../core/rules/agent.ts';
 import type { ParsedArguments } from './command.ts';
 import { type Format, findingFormats } from './options.ts';
-import { unknownScheme } from './store-option.ts';
+import { assertStore } from './store-option.ts';
 import { type Session, UsageError } from '../../answers/session.ts';
 
 /** Reads `--profile`, whose choices were checked already. */
@@ -43,18 +43,14 @@ export function isAgent(agent: string): boolean {
 }
 
 /**
- * Reads `--store` of the commands that fetch. Messages show only the scheme of a URL, which may have a password.
+ * Reads `--store` of the commands that fetch.
  *
- * @throws UsageError for a URL that is not of a Redis or Valkey server.
+ * @throws UsageError for anything but a file, or the URL of a Redis or Valkey server.
  */
 export function readStore(given: ParsedArguments): string | undefined {
   const store = given.values.get('store')?.[0];
-  const scheme = store === undefined ? undefined : unknownScheme(store);
-  if (scheme === undefined) return store;
-  throw new UsageError(
-    'Expected --store to be a folder, sqlite:FILE or redis://HOST:PORT (rediss:// for TLS), ' +
-      `got ${/^rediss?$/i.test(scheme) ? 'one without its two slashes' : `the URL of something else (${scheme}://)`}; write redis:// for Valkey too`,
-  );
+  if (store !== undefined) assertStore(store);
+  return store;
 }
 
 /**
@@ -99,7 +95,7 @@ export interface OnlineSettings {
   readonly agents: readonly string[];
   readonly profile: ProfileName;
   readonly deadlineMs: number | undefined;
-  /** Folder, `sqlite:` and the file, or `redis:` URL, of a store that keeps records between runs. */
+  /** File of SQLite, or `redis:` URL, of a store that keeps records between runs. */
   readonly store: string | undefined;
   /** File that evidence is appended to. */
   readonly evidence: string | undefined;

@@ -1,82 +1,44 @@
 import { existsSync } from 'node:fs';
-import { extname, join, sep } from 'node:path';
+import { join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { EmbeddedStore, OnDamage } from '../../../stores/lmdb/lmdb.ts';
-import { causesOf, RobotsInvalidOptionsError, printable } from '../../../core/base/index.ts';
+import { quoted, RobotsInvalidOptionsError } from '../../../core/base/index.ts';
+import { UsageError } from '../../answers/session.ts';
 
-/** The beginning of a `--store` that names a file of SQLite. */
-const SQLITE = 'sqlite:';
-
-/** Whether `--store` names a server instead of a file or a folder. */
+/** Whether `--store` names a server instead of a file. */
 export function isRedisUrl(store: string): boolean {
   return /^rediss?:\/\//i.test(store);
 }
 
-/**
- * The scheme of a URL, unless it is `sqlite:` and a path. One letter is a drive of Windows: `C:/folder`. `redis:` counts
- * without a slash too: a password shall not become the name of a folder.
- */
-export function urlScheme(store: string): string | undefined {
-  return store.startsWith(SQLITE)
-    ? undefined
-    : /^(?:(rediss?|valkeys?):|([a-z][a-z0-9+.-]+):[/\\])/i.exec(store)?.slice(1).find(Boolean);
-}
-
-/** The scheme of a URL that is not of a Redis or Valkey server. */
-export function unknownScheme(store: string): string | undefined {
-  return isRedisUrl(store) ? undefined : urlScheme(store);
-}
-
-/** The file or folder that `--store` names. */
-export function storePath(store: string): string {
-  return store.startsWith(SQLITE) ? store.slice(SQLITE.length) : store;
-}
-
-/** Whether the store that `--store` names is there: its file, or the file of LMDB in its folder. */
-export function storeExists(store: string): boolean {
-  const path = storePath(store);
-  return existsSync(path !== store || extname(path) !== '' ? path : join(path, 'data.mdb'));
-}
+/** The prefix of files in earlier versions. */
+const SQLITE = 'sqlite:';
 
 /**
- * Opens the store that `--store` names: `sqlite:FILE`, or the folder of an LMDB store. Loads its library.
+ * Checks what `--store` names. Messages show only the scheme of a URL, which may have a password.
  *
- * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) when it cannot be opened.
+ * @throws UsageError for anything but a file, or the URL of a Redis or Valkey server.
  */
-export async function openPathStore(store: string, onDamage: OnDamage = 'replace'): Promise<EmbeddedStore> {
-  const path = storePath(store);
-  if (path !== store)
-    return (await import('../../../stores/sqlite/sqlite.ts')).sqliteStore({ path, onDamage });
-  const { lmdbStore } = await import('../../../stores/lmdb/lmdb.ts');
-  silenceLmdb();
-  try {
-    return lmdbStore({ path, onDamage });
-  } catch (error) {
-    if (!isMissing(error, 'lmdb')) throw error;
-    throw new RobotsInvalidOptionsError(withoutLmdb(store, hasSqlite()), { cause: error });
+export function assertStore(store: string): void {
+  if (isRedisUrl(store)) return;
+  if (store.startsWith(SQLITE)) {
+    const path = store.slice(SQLITE.length);
+    throw new UsageError(
+      `Expected --store to be a file without \`sqlite:\` before it; write --store ${quoted(path)}`,
+    );
   }
-}
-
-/** Whether an optional peer could not be loaded because it is not installed. */
-function isMissing(error: unknown, name: string): boolean {
-  const [cause] = [...causesOf(error)].slice(-1);
-  return (
-    cause instanceof Error &&
-    'code' in cause &&
-    cause.code === 'MODULE_NOT_FOUND' &&
-    cause.message.includes(name)
-  );
-}
-
-function hasSqlite(): boolean {
-  return Reflect.has(process, 'getBuiltinModule') && process.getBuiltinModule('node:sqlite') !== undefined;
-}
-
-/** What to do where `--store` names a folder and the package `lmdb` is not installed. */
-export function withoutLmdb(store: string, hasSqlite: boolean): string {
-  const file = extname(store) === '' ? `${store.replace(/[/\\]+$/, '')}.sqlite` : store;
-  const instead = hasSqlite ? `, or write --store ${SQLITE}${printable(file)}, which needs no package` : '';
-  return `Expected the package lmdb, which a folder as --store needs, but it is not installed; run \`${installLine('lmdb')}\`${instead}`;
+  // One letter is a drive of Windows. `redis:` counts without a slash too: a password shall not become a file.
+  const scheme = /^(?:(rediss?|valkeys?):|([a-z][a-z0-9+.-]+):[/\\])/i.exec(store)?.slice(1).find(Boolean);
+  if (scheme !== undefined) {
+    throw new UsageError(
+      'Expected --store to be a file of SQLite or redis://HOST:PORT (rediss:// for TLS), ' +
+        `got ${/^rediss?$/i.test(scheme) ? 'one without its two slashes' : `the URL of something else (${scheme}://)`}; write redis:// for Valkey too`,
+    );
+  }
+  // With a slash behind it only a folder exists.
+  if (/[/\\]$/.test(store) || existsSync(join(store, sep))) {
+    throw new UsageError(
+      `Expected --store to be a file of SQLite, got a folder; write --store ${quoted(join(store, 'robots.sqlite'))}`,
+    );
+  }
 }
 
 /**
@@ -95,20 +57,6 @@ export function installLine(
   return existsSync(join(folder, 'package.json'))
     ? `npm install --prefix ${folder} ${name}`
     : `npm install --global ${name}`;
-}
-
-let silenced: typeof console.error | undefined;
-
-/** `lmdb` prints the stack of each commit that fails. The store throws the same error, which the command reports. */
-function silenceLmdb(): void {
-  const { error: print } = console;
-  if (print === silenced) return;
-  silenced = (...values: unknown[]): void => {
-    const [error] = values;
-    // Errors of LMDB have numbers as codes, of the system and of `lmdb.h`; errors of Node have names.
-    if (!(error instanceof Error && 'code' in error && typeof error.code === 'number')) print(...values);
-  };
-  console.error = silenced;
 }
 
 /** A URL that `--store` gives, of a Redis or Valkey server. */
