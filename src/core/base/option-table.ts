@@ -102,11 +102,6 @@ export function isWithinEditDistance(word: string, name: string, edits: number):
  */
 export type Check = (value: unknown, path: string) => void;
 
-/** Whether a value is valid. For machine input, whose errors are not shown. */
-export function passes(check: Check, value: unknown): boolean {
-  return faultOf(check, value, '') === undefined;
-}
-
 /** The error of a value that is not valid; `undefined` for one that is. */
 export function faultOf(check: Check, value: unknown, path: string): Error | undefined {
   try {

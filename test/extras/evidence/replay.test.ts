@@ -233,7 +233,7 @@ describe('replay', () => {
     const [run = ''] = await smallCrawl();
     await expect(replayed([run, JSON.stringify(stored)])).rejects.toMatchObject({
       code: 'ERR_ROBOTS_EVIDENCE',
-      message: expect.stringContaining('Expected `record.failure.attempts` to be a number of attempts, got'),
+      message: expect.stringContaining('`record.failure.attempts` is not valid'),
     });
   });
 

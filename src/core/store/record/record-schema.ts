@@ -1,29 +1,7 @@
-/**
- * The schema of records from a store or an evidence file. It uses the checks of options: zod reports more about a fault,
- * but would be an eighth of a Worker.
- */
-import {
-  type Check,
-  predicate,
-  fields,
-  isText,
-  listOf,
-  oneOf,
-  optional,
-  passes,
-  wholeNumber,
-} from '../../base/index.ts';
-import {
-  type RobotsResponseHeaders,
-  type ConclusiveResponse,
-  type Copy,
-  type Failure,
-  type OriginRecord,
-  type Redirect,
-  SUSPECTS,
-  type UnavailableReason,
-} from '../../lifecycle/index.ts';
-import { bytesOfBase64 } from './stored-body.ts';
+/** The one description of a record from a store, a snapshot or an evidence file. Loaded with one of them only. */
+import * as z from 'zod/mini';
+import { type OriginRecord, SUSPECTS, type UnavailableReason } from '../../lifecycle/index.ts';
+import { bytesOfBase64, type RecordWithoutBody } from './stored-body.ts';
 
 const utf8 = new TextEncoder();
 
@@ -39,48 +17,27 @@ export interface StoredRecord {
 /** Bytes, written as text if that is not longer than base64. */
 export type WrittenBody = string | { readonly base64: string };
 
-/** A check for each member; optional ones included. */
-type Checks<Value> = Readonly<Record<keyof Value, Check>>;
-
-const text = (maxLength: number, pattern?: RegExp): Check =>
-  predicate(
-    'a text within its bounds',
-    (value) => isText(value) && value.length <= maxLength && (pattern?.test(value) ?? true),
-  );
-const flag = predicate('true or false', (value) => typeof value === 'boolean');
-const onlyTrue = predicate('true', (value) => value === true);
+const text = (maxLength: number, pattern = /^/): z.ZodMiniString =>
+  z.string().check(z.maxLength(maxLength), z.regex(pattern));
+const whole = (min: number, max: number): z.ZodMiniNumber => z.int().check(z.gte(min), z.lte(max));
 
 /** Epoch milliseconds, or a span of them. The latest is the latest that a `Date` can hold. */
-export const time: Check = predicate(
-  'a time',
-  (value) => typeof value === 'number' && value >= 0 && value <= 8.64e15,
-);
-export const status: Check = wholeNumber(100, 999, 'a status');
-export const suspect: Check = oneOf(SUSPECTS);
-export const unavailableReason: Check = oneOf([
-  'too-many-redirects',
-  'redirect-loop',
-  'disallowed-redirect',
-] satisfies readonly UnavailableReason[]);
-export const sha256: Check = text(64, /^[0-9a-f]{64}$/);
-export const errorCode: Check = text(64, /^[A-Z][A-Z0-9_]*$/);
+const time = z.number().check(z.gte(0), z.lte(8.64e15));
+const status = whole(100, 999);
+const reasons: readonly UnavailableReason[] = ['too-many-redirects', 'redirect-loop', 'disallowed-redirect'];
 
-const base64 = fields({
-  base64: predicate(
-    'base64',
-    (value) => isText(value) && value.length % 4 === 0 && /^[0-9A-Za-z+/]*={0,2}$/.test(value),
-  ),
-} satisfies Checks<Exclude<WrittenBody, string>>);
-export const body: Check = (value, path) => {
-  if (!isText(value)) base64(value, path);
-};
+const base64 = z.string().check(
+  z.regex(/^[0-9A-Za-z+/]*={0,2}$/),
+  z.refine((value) => value.length % 4 === 0),
+);
+const body = z.union([z.string(), z.strictObject({ base64 })]);
 
 // These are sent in requests, so they must be valid field values.
-const field = optional(text(1_024, /^[\t\u0020-\u007e\u0080-\u00ff]*$/));
+const field = z.exactOptional(text(1_024, /^[\t\u0020-\u007e\u0080-\u00ff]*$/));
 // The length after the cut of `keptHeaders`.
 const shown = text(1_025);
 
-export const headers: Check = fields({
+const headers = z.strictObject({
   cacheControl: field,
   expires: field,
   date: field,
@@ -89,100 +46,86 @@ export const headers: Check = fields({
   lastModified: field,
   contentType: field,
   retryAfter: field,
-  location: optional(shown),
-} satisfies Checks<RobotsResponseHeaders>);
-
-const redirects = listOf(
-  fields({ url: shown, status, location: shown } satisfies Checks<Redirect>),
-  'at most 100 redirects',
-  0,
-  100,
-);
+  location: z.exactOptional(shown),
+});
 const route = {
   finalUrl: text(65_536, /^(?:https?|ftp):\/\/\S+$/),
-  hops: wholeNumber(0, 100, 'a number of redirects'),
-  suspect: optional(suspect),
+  hops: whole(0, 100),
+  suspect: z.exactOptional(z.enum(SUSPECTS)),
 };
-const course = { ...route, headers: optional(headers), redirects: optional(redirects) };
-
-const anyResponse = { ...course, kind: text(16), status, fetchedAt: time, staleAt: time };
-type ResponseOf<Kind> = Checks<Extract<ConclusiveResponse, { readonly kind: Kind }>>;
-const answers = new Map<unknown, Check>([
-  ['rules', fields({ ...anyResponse, notModified: optional(onlyTrue) } satisfies ResponseOf<'rules'>)],
-  [
-    'unavailable',
-    fields({
-      ...anyResponse,
-      reason: optional(unavailableReason),
-      since: time,
-    } satisfies ResponseOf<'unavailable'>),
-  ],
-  ['restricted', fields(anyResponse satisfies ResponseOf<'restricted'>)],
-]);
-const notAResponse = predicate('a conclusive answer', () => false);
-const answer: Check = (value, path) =>
-  (answers.get(Reflect.get(Object(value), 'kind')) ?? notAResponse)(value, path);
-
-const copyWithoutBody = {
+const course = {
   ...route,
-  sha256: optional(sha256),
-  truncated: flag,
+  headers: z.exactOptional(headers),
+  redirects: z.exactOptional(
+    z.array(z.strictObject({ url: shown, status, location: shown })).check(z.maxLength(100)),
+  ),
+};
+
+const anyResponse = { ...course, status, fetchedAt: time, staleAt: time };
+const answer = z.discriminatedUnion('kind', [
+  z.strictObject({ ...anyResponse, kind: z.literal('rules'), notModified: z.exactOptional(z.literal(true)) }),
+  z.strictObject({
+    ...anyResponse,
+    kind: z.literal('unavailable'),
+    reason: z.exactOptional(z.enum(reasons)),
+    since: time,
+  }),
+  z.strictObject({ ...anyResponse, kind: z.literal('restricted') }),
+]);
+
+const copy = {
+  ...route,
+  sha256: z.exactOptional(text(64, /^[0-9a-f]{64}$/)),
+  truncated: z.boolean(),
   status,
   fetchedAt: time,
   etag: field,
   lastModified: field,
   contentType: field,
-} satisfies Checks<Omit<Copy, 'body'>>;
+};
 
-const failure = fields({
-  ...course,
-  since: time,
-  at: time,
-  attempts: wholeNumber(1, Number.MAX_SAFE_INTEGER, 'a number of attempts'),
-  retryAt: time,
-  retryAfterMs: optional(time),
-  status: optional(status),
-  error: errorCode,
-} satisfies Checks<Failure>);
+const record = {
+  origin: text(65_536),
+  answer: z.exactOptional(answer),
+  failure: z.exactOptional(
+    z.strictObject({
+      ...course,
+      since: time,
+      at: time,
+      attempts: whole(1, Number.MAX_SAFE_INTEGER),
+      retryAt: time,
+      retryAfterMs: z.exactOptional(time),
+      status: z.exactOptional(status),
+      error: text(64, /^[A-Z][A-Z0-9_]*$/),
+    }),
+  ),
+  site: z.exactOptional(z.strictObject({ reachable: z.boolean(), at: time })),
+};
 
-/** The only description of an {@link OriginRecord} from outside. Unknown members and values out of bounds are refused. */
-function recordWith(copy: Check): Check {
-  return fields({
-    origin: text(65_536),
-    answer: optional(answer),
-    copy: optional(copy),
-    failure: optional(failure),
-    site: optional(fields({ reachable: flag, at: time })),
-  } satisfies Checks<OriginRecord>);
-}
+/** A record in evidence, whose body has a line of its own. */
+export const recordWithoutBody: z.ZodMiniType<RecordWithoutBody> = z.strictObject({
+  ...record,
+  copy: z.exactOptional(z.strictObject(copy)),
+});
 
-export const recordWithoutBody: Check = recordWith(fields(copyWithoutBody));
-
-interface Written extends Omit<StoredRecord, 'record'> {
-  readonly record: Omit<OriginRecord, 'copy'> & {
-    readonly copy?: Omit<Copy, 'body'> & { readonly body: WrittenBody };
-  };
-}
-
-const written = fields({
-  record: recordWith(fields({ ...copyWithoutBody, body })),
-  maxBodyBytes: wholeNumber(0, Number.MAX_SAFE_INTEGER, 'a number of bytes'),
+const written = z.strictObject({
+  record: z.strictObject({ ...record, copy: z.exactOptional(z.strictObject({ ...copy, body })) }),
+  maxBodyBytes: whole(0, Number.MAX_SAFE_INTEGER),
   keepCopyOnUnavailableMs: time,
-} satisfies Checks<StoredRecord>);
+});
 
 /** A stored record with its body as bytes; `undefined` for anything else. */
 export function readStoredRecord(value: unknown): StoredRecord | undefined {
-  if (!isWritten(value)) return undefined;
-  const { copy, ...rest } = value.record;
-  const record = copy === undefined ? rest : { ...rest, copy: { ...copy, body: bytesOf(copy.body) } };
-  return { ...value, record };
+  const { data } = written.safeParse(value);
+  if (data === undefined) return undefined;
+  const { copy: found, ...rest } = data.record;
+  return {
+    ...data,
+    record: found === undefined ? rest : { ...rest, copy: { ...found, body: bytesOf(found.body) } },
+  };
 }
 
-function isWritten(value: unknown): value is Written {
-  return passes(written, value);
-}
-
-/** The bytes of a body that {@link body} allows. */
-export function bytesOf(written: WrittenBody): Uint8Array {
-  return isText(written) ? utf8.encode(written) : bytesOfBase64(written.base64);
+/** The bytes of a written body. */
+export function bytesOf(body: WrittenBody): Uint8Array {
+  return typeof body === 'string' ? utf8.encode(body) : bytesOfBase64(body.base64);
 }
