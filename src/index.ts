@@ -121,6 +121,8 @@ export {
   type BackOffOptions,
   type DelayFrom,
   type PacingOptions,
+  type PacingScope,
+  type SitePacing,
   type PageResponse,
   type Reservation,
   RobotsDeferredError,

@@ -1,6 +1,5 @@
 import { type Clock, Lazy, type LightAbortSignal, omitUndefined } from '../base/index.ts';
 import {
-  asksForPause,
   attemptDue,
   type AttemptDue,
   canServe,
@@ -30,7 +29,7 @@ export interface Attempts {
 /** The pauses that sites asked for. */
 export interface OriginPauses {
   has(origin: string): boolean;
-  /** A site asked for a pause with the `Retry-After` of a 429 or 503. */
+  /** The response to a request for robots.txt had this `Retry-After`: a pause, if the status asks for one. */
   ask(origin: string, retryAfter: string, status: number): void;
 }
 
@@ -237,7 +236,7 @@ export class OriginRefresher {
   /** A pause requested in the response to robots.txt also applies to pages. */
   #learnPause({ finalUrl, ...outcome }: Outcome): void {
     const retryAfter = outcome.headers?.retryAfter;
-    if (retryAfter === undefined || !asksForPause(outcome.status)) return;
+    if (retryAfter === undefined || outcome.status === undefined) return;
     this.#options.pauses.ask(new URL(finalUrl).origin, retryAfter, outcome.status);
   }
 

@@ -9,6 +9,7 @@ import {
   decideUnknown,
   decisionChannels,
   permits,
+  type OriginPacing,
   type SentRequest,
   type RobotsSource,
 } from '../decision/index.ts';
@@ -247,6 +248,11 @@ export class ClientEngine {
       this.assertOpen();
       return pacer.acquire(decision, pace, signal);
     });
+  }
+
+  /** What slows the crawl of this client: the queues in which requests wait, or that are in a pause. */
+  slowedScopes(): readonly OriginPacing[] {
+    return this.#pacer.value?.slowed() ?? [];
   }
 
   /** The file that a decision rests on, while memory has it, or it was made for a purpose. */

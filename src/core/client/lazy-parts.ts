@@ -79,9 +79,9 @@ export function lazyPacer(
         recorder?.onDeferral(decision, deferral.retryAt, deferral.delayFrom);
         if (deferred.hasSubscribers) deferred.publish({ decision, ...deferral, client });
       },
-      onPause: (origin, paused, news) => {
-        recorder?.onPause(origin, paused);
-        if (news === 'begins' && pause.hasSubscribers) pause.publish({ origin, ...paused, client });
+      onPause: (scope, paused, news) => {
+        recorder?.onPause(scope, paused);
+        if (news === 'begins' && pause.hasSubscribers) pause.publish({ ...scope, ...paused, client });
       },
       onBookedRequest: (request) => engineOf().publishRequest(request),
     });

@@ -27,7 +27,7 @@ import {
   PURPOSES,
   usageOf,
 } from '../decision/index.ts';
-import { type OriginState, stateOf } from '../lifecycle/index.ts';
+import { asksForPause, type OriginState, stateOf } from '../lifecycle/index.ts';
 import { readReserveOptions, type RequestPermit, type Reservation } from '../pacing/index.ts';
 import { Recorder } from './evidence/recorder.ts';
 import type { AddressPolicy } from '../net/address-policy.ts';
@@ -126,7 +126,10 @@ export class RobotsClient {
     const refresher = new OriginRefresher({
       pauses: {
         has: (origin) => pacer.value?.pausedUntil(origin) !== undefined,
-        ask: (origin, retryAfter, status) => this.#pause(origin, retryAfter, status),
+        ask: (origin, retryAfter, status) => {
+          if (pacer.value?.asksForPause(origin, status) ?? asksForPause(status))
+            this.#pause(origin, retryAfter, status);
+        },
       },
       memory,
       attempts: {

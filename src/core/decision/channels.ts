@@ -1,5 +1,6 @@
 /** The channels of `node:diagnostics_channel` about decisions. A message is made only while its channel has a subscriber. */
 import { channel, type Publisher } from '../base/index.ts';
+import type { Gatekeeper } from '../lifecycle/index.ts';
 import type { Decision, DecisionUsage } from './decision.ts';
 import type { DelayFrom } from './policy.ts';
 import type { RedirectChain } from './refusal-base.ts';
@@ -44,7 +45,10 @@ export interface DeferralMessage extends ClientMessage {
 
 /** `canfetch:pause`: a site asked for a pause with a 429 or 503, so its origin pauses. Published once a pause. */
 export interface PauseMessage extends ClientMessage {
+  /** The origin whose response asked for the pause. */
   readonly origin: string;
+  /** What pauses: a host, an origin, or the text of the caller's function. */
+  readonly scope: string;
   /** Absent for the `Retry-After` of a `report` without a status. */
   readonly status?: number;
   /** Epoch ms. */
@@ -64,8 +68,9 @@ export interface IgnoredMessage extends ClientMessage {
   readonly because: string;
 }
 
-/** The delays of the option `pacing`, in milliseconds. */
+/** What shares a pace, and the delays of the option `pacing`, in milliseconds. */
 export interface OwnDelays {
+  readonly scope: string;
   readonly defaultDelayMs: number;
   readonly minDelayMs: number;
 }
@@ -81,12 +86,12 @@ export interface SentRequest {
   readonly error?: string;
   /** The response's header fields forbid the purpose of the guard: the caller got this error instead. */
   readonly refused?: 'ERR_ROBOTS_USAGE';
-  /** The field `Retry-After` of a 429 or 503. */
+  /** The field `Retry-After` of a response that asks for a pause. */
   readonly retryAfter?: string;
   /** The crawler's own delays, if the request was paced. They hold beside what the site states. */
   readonly pacing?: OwnDelays;
-  /** The field `cf-mitigated`: the site's CDN responded with a challenge or a block. */
-  readonly challenge?: string;
+  /** The service that responded in place of the site, with a challenge or a block. */
+  readonly gatekeeper?: Gatekeeper;
   /** The price that a 402 names, as in its field `crawler-price`. */
   readonly price?: string;
 }

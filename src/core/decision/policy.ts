@@ -94,17 +94,22 @@ export type DelayFrom =
   | 'request-rate'
   | 'default-delay'
   | 'min-delay'
+  | 'latency'
   | 'concurrency'
   | Pause['delayFrom'];
 
-/** The page requests of this process to one origin. Times are epoch milliseconds. */
+/** The page requests of this process to one host, or what else `scope` says. Times are epoch milliseconds. */
 export interface OriginPacing {
+  /** What shares the queue: a host, an origin, or the text of the caller's function. */
+  readonly scope: string;
   /** The number of requests that wait. */
   readonly waiting: number;
   /** Requests that have started and not ended. */
   readonly inFlight: readonly { readonly url: string; readonly startedAt: number }[];
   /** The earliest start of a request made now. */
   readonly nextAt: number;
+  /** About when the last request that waits now may start; now when none waits. */
+  readonly drainsAt: number;
   /** The gap between two starts. */
   readonly gapMs: number;
   /** What decides {@link nextAt}. */
@@ -113,7 +118,7 @@ export interface OriginPacing {
   readonly pause?: Pause;
 }
 
-/** A time in which no page, and no robots.txt that is known, of an origin is requested. Epoch milliseconds. */
+/** A time in which no page, and no robots.txt that is known, is requested. Epoch milliseconds. */
 export interface Pause {
   readonly from: number;
   readonly until: number;

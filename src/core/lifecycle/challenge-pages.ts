@@ -1,3 +1,5 @@
+import { gatekeeperOf } from './gatekeepers.ts';
+
 /** Every {@link Suspect}. */
 export const SUSPECTS = ['challenge', 'blocked', 'login', 'html'] as const;
 
@@ -24,15 +26,6 @@ export interface Appearance {
 
 /** Gatekeepers identify themselves near the start of their pages. */
 export const SUSPECT_BYTES = 16_384;
-
-/** Header fields by which gatekeepers mark their own responses. */
-const FIELDS: readonly (readonly [name: string, values: Readonly<Record<string, Suspect>>])[] = [
-  // Cloudflare, "Detect a Challenge Page response": the field is "present and set to challenge".
-  ['cf-mitigated', { challenge: 'challenge', block: 'blocked' }],
-  ['x-vercel-mitigated', { challenge: 'challenge', deny: 'blocked' }],
-  // AWS WAF responds with 202 or 405, often without a body.
-  ['x-amzn-waf-action', { challenge: 'challenge', captcha: 'challenge' }],
-];
 
 /**
  * Lower-case texts that occur only on pages of gatekeepers. Scripts that gatekeepers add to pages of the site do not
@@ -105,10 +98,8 @@ export function mayBeChallenge(status: number): boolean {
  * may be wrong: no decision depends on it unless the profile says so.
  */
 export function detectSuspect({ status, field, start, finalUrl, hops }: Appearance): Suspect | undefined {
-  for (const [name, values] of FIELDS) {
-    const value = field(name)?.trim().toLowerCase();
-    if (value !== undefined && Object.hasOwn(values, value)) return values[value];
-  }
+  const marked = gatekeeperOf(status, field);
+  if (marked !== undefined) return marked.kind;
   if (!mayBeChallenge(status) || !isMarkup(start)) return undefined;
   const text = latin1.decode(start.subarray(0, SUSPECT_BYTES)).toLowerCase().replaceAll('\r\n', '\n');
   if (!HTML.test(withoutPreamble(text))) return undefined;

@@ -6,6 +6,7 @@
  */
 export * from './challenge-pages.ts';
 export * from './freshness.ts';
+export * from './gatekeepers.ts';
 export * from './next-record.ts';
 export * from './origin-record.ts';
 export * from './outcome.ts';

@@ -1,14 +1,17 @@
 import { urlWithoutUserinfo } from '../base/index.ts';
 import { type Decision, type DelayFrom, RefusedRequestError, type RedirectChain } from '../decision/index.ts';
+import type { Deferral } from './schedule.ts';
 
-const WHY: Readonly<Record<DelayFrom, string>> = {
-  'crawl-delay': 'its Crawl-delay',
-  'request-rate': 'its Request-rate',
-  'default-delay': '`defaultDelayMs`',
-  'min-delay': '`minDelayMs`',
-  concurrency: 'as many requests as `concurrency` allows are in flight',
-  'retry-after': 'it asked for a pause (Retry-After)',
-  'back-off': 'it refused requests (429 or 503), so they pause',
+/** What a request waits for. `length` is that of the gap or of the pause. */
+const WHY: Readonly<Record<DelayFrom, (length: string) => string>> = {
+  'crawl-delay': (length) => `its Crawl-delay${length}`,
+  'request-rate': (length) => `its Request-rate, one request in${length.slice(3)}`,
+  'default-delay': (length) => `\`defaultDelayMs\`${length}`,
+  'min-delay': (length) => `\`minDelayMs\`${length}`,
+  latency: (length) => `its slow responses, by \`latencyFactor\` a gap${length}`,
+  concurrency: () => 'as many requests as `concurrency` allows are in flight',
+  'retry-after': (length) => `it asked for a pause${length} (Retry-After)`,
+  'back-off': (length) => `it refused requests, which asks for a pause${length}`,
 };
 
 const FULL =
@@ -26,6 +29,8 @@ export class RobotsDeferredError extends RefusedRequestError {
   override readonly retryAt: number;
   /** Why the request cannot start before. */
   readonly delayFrom: DelayFrom;
+  /** How long the cause is, in milliseconds: the gap, or the whole pause. Absent for `'concurrency'`. */
+  readonly causeMs?: number | undefined;
   /** Whether the maximum number of origins is paced. `delayFrom` is then `'concurrency'`. */
   readonly isFull: boolean;
 
@@ -34,20 +39,26 @@ export class RobotsDeferredError extends RefusedRequestError {
     {
       retryAt,
       delayFrom,
+      causeMs,
       isFull = false,
-    }: { readonly retryAt: number; readonly delayFrom: DelayFrom; readonly isFull?: boolean },
+    }: Omit<Deferral, 'causeMs'> & { readonly causeMs?: number | undefined; readonly isFull?: boolean },
     chain?: RedirectChain,
   ) {
     super(
       `${urlWithoutUserinfo(decision.url)} is deferred until ${new Date(retryAt).toISOString()}, ` +
         (isFull
           ? FULL
-          : `further away than \`maxDelayMs\`, because of ${decision.origin}: ${WHY[delayFrom]}`),
+          : `further away than \`maxDelayMs\`, because of ${decision.origin}: ${WHY[delayFrom](causeMs === undefined ? '' : ` of ${seconds(causeMs)}`)}`),
       decision,
       chain,
     );
     this.isFull = isFull;
+    if (causeMs !== undefined) this.causeMs = causeMs;
     this.retryAt = retryAt;
     this.delayFrom = delayFrom;
   }
+}
+
+function seconds(ms: number): string {
+  return `${new Intl.NumberFormat('en').format(Math.round(ms / 10) / 100)} s`;
 }

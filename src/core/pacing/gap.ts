@@ -6,7 +6,7 @@ import type { Pace } from './options.ts';
 /** The time between the starts of two requests to an origin, and what sets it. */
 export interface Gap {
   readonly delayMs: number;
-  readonly delayFrom: 'crawl-delay' | 'request-rate' | 'default-delay' | 'min-delay';
+  readonly delayFrom: 'crawl-delay' | 'request-rate' | 'default-delay' | 'min-delay' | 'latency';
 }
 
 /** The longest delay that the site states, 0 included; else the default. Never under `minDelayMs`. */

@@ -9,13 +9,15 @@ export type { PacingTotals } from './queues.ts';
 export {
   type BackOffOptions,
   type BookingOptions,
-  guardPaceOf,
   type Pace,
   paceOf,
   type PacingOptions,
   pacingOptions,
   readReserveOptions,
+  SitePaces,
+  type SitePacing,
 } from './options.ts';
 export type { PageResponse } from './pause.ts';
+export type { PacingScope } from './scope.ts';
 export type { RequestPermit, Reservation } from './permit.ts';
 export type { DelayFrom } from '../decision/index.ts';

@@ -1,5 +1,6 @@
 import {
   abortSignal,
+  invalid,
   type Check,
   predicate,
   milliseconds,
@@ -7,17 +8,21 @@ import {
   RobotsInvalidOptionsError,
   wholeNumber,
 } from '../base/index.ts';
+import type { Decision } from '../decision/index.ts';
+import { hostOf, type PacingScope } from './scope.ts';
 
-/** The pauses after responses that ask for one and name no time. */
+/** The pauses after responses that ask for one, and their length where the site names none. */
 export interface BackOffOptions {
-  /** The first pause of an origin, in milliseconds. It doubles with each further incident, ± 10 %. @default 30_000 */
+  /** The statuses that ask for a pause. @default [429, 503] */
+  readonly statuses?: readonly number[];
+  /** The first pause, in milliseconds. It doubles with each further incident, ± 10 %. @default 30_000 */
   readonly firstMs?: number;
   /** The longest pause, in milliseconds. @default 3_600_000 */
   readonly maxMs?: number;
 }
 
 /**
- * How a crawler behaves towards one origin.
+ * How a crawler behaves towards one host, or whatever else `scope` says.
  *
  * @example
  * ```ts
@@ -34,7 +39,25 @@ export interface PacingOptions {
   /** The shortest gap, in milliseconds, whatever the site states. @default 0 */
   readonly minDelayMs?: number;
   /**
-   * The most requests to an origin in flight at the same time. All guards of a client share the permits, in order.
+   * The gap is at least so many times what the last response took to its header, up to `maxDelayMs`: a slow site is asked
+   * less often. 0 ignores it.
+   * @default 0
+   */
+  readonly latencyFactor?: number;
+  /**
+   * What shares one queue, one gap, one `concurrency` and one pause. `'host'`: the host name with its port, whatever the
+   * scheme. `'origin'`: as the rules. A function: the URLs for which it returns the same text. Rules stay those of each
+   * origin, and of two neighbours the longer gap holds.
+   * @default 'host'
+   * @example
+   * ```ts
+   * import { getDomain } from 'tldts';
+   * guardFetch(fetch, robots, { pacing: { scope: ({ hostname }) => getDomain(hostname) ?? hostname } });
+   * ```
+   */
+  readonly scope?: PacingScope;
+  /**
+   * The most requests in flight at the same time. All guards of a client share the permits, in order.
    * @default 1
    */
   readonly concurrency?: number;
@@ -47,14 +70,14 @@ export interface PacingOptions {
    */
   readonly maxDelayMs?: number;
   /**
-   * The pauses after 429 and 503 responses without a usable `Retry-After`; `false` makes none. A usable `Retry-After` is
-   * obeyed in any case, up to a day.
-   * @default { firstMs: 30_000, maxMs: 3_600_000 }
+   * The pauses after 429 and 503 responses, or those of `statuses`, without a usable `Retry-After`; `false` makes none. A
+   * usable `Retry-After` is obeyed in any case, up to a day.
+   * @default { firstMs: 30_000, maxMs: 3_600_000, statuses: [429, 503] }
    */
   readonly backOff?: false | BackOffOptions;
   /**
-   * Whether a 403, a 999 or a challenge (`cf-mitigated`) pauses the origin as a 429 does: many sites allow in robots.txt
-   * what their CDN refuses.
+   * Whether a 403, a 999, or the challenge or block of a gatekeeper (Cloudflare, Vercel, AWS WAF, DataDome, Akamai) pauses
+   * as a 429 does: many sites allow in robots.txt what their CDN refuses.
    * @default false
    */
   readonly pauseOnRefusal?: boolean;
@@ -78,13 +101,22 @@ export interface BookingOptions extends PacingOptions {
 /** The options with all defaults. */
 export interface Pace extends Required<PacingOptions>, Pick<BookingOptions, 'ahead'> {
   readonly backOff: false | Required<BackOffOptions>;
+  /** The statuses that ask for a pause. Without back-off, those whose `Retry-After` counts. */
+  readonly statuses: readonly number[];
   readonly maxTotalWaitMs: number;
 }
 
 const pauseMs: Check = wholeNumber(1, Number.MAX_SAFE_INTEGER, 'a whole number of milliseconds above 0');
+const statusCode: Check = wholeNumber(200, 599, 'an HTTP status from 200 to 599');
+const statusCodes: Check = (value, path) => {
+  if (!Array.isArray(value)) throw invalid(`\`${path}\``, 'a list of HTTP statuses', value);
+  for (const [index, status] of value.entries()) statusCode(status, `${path}[${index}]`);
+};
 const backOffTable: Check = optionTable(
-  { firstMs: pauseMs, maxMs: pauseMs } satisfies Readonly<Record<keyof BackOffOptions, Check>>,
-  'false or an object with `firstMs` and `maxMs`',
+  { firstMs: pauseMs, maxMs: pauseMs, statuses: statusCodes } satisfies Readonly<
+    Record<keyof BackOffOptions, Check>
+  >,
+  'false or an object with `firstMs`, `maxMs` and `statuses`',
 );
 
 const backOffOptions: Check = (value, path) => {
@@ -107,9 +139,17 @@ const PACING = {
   maxDelayMs: milliseconds,
   backOff: backOffOptions,
   pauseOnRefusal: predicate('true or false', (value) => typeof value === 'boolean'),
+  latencyFactor: predicate(
+    'a number, 0 or above',
+    (value) => typeof value === 'number' && value >= 0 && value < Infinity,
+  ),
+  scope: predicate(
+    "'host', 'origin' or a function",
+    (value) => value === 'host' || value === 'origin' || typeof value === 'function',
+  ),
 } satisfies Readonly<Record<keyof PacingOptions, Check>>;
 
-/** Checks the `pacing` of a guard when it is not a boolean. */
+/** Checks the `pacing` of a guard when it is neither a boolean nor a function. */
 export const pacingOptions: Check = optionTable(
   PACING,
   'true, false or an object with options such as `defaultDelayMs` and `concurrency`',
@@ -133,6 +173,9 @@ export function readReserveOptions(given: BookingOptions | Pace): Pace {
   return paceOf(given, Infinity);
 }
 
+/** RFC 6585 §4 and RFC 9110 §15.6.4: "how long to wait before making a new request". */
+const STATUSES: readonly number[] = [429, 503];
+
 /** Those of guards. Others are not kept: a weak set of thousands costs more at each garbage collection than the checks. */
 const paces = new WeakSet<PacingOptions>();
 
@@ -140,11 +183,49 @@ function isPace(given: PacingOptions): given is Pace {
   return paces.has(given);
 }
 
-/** {@link paceOf} for a guard: it is not checked again for each request. */
-export function guardPaceOf(given: PacingOptions, defaultMaxDelayMs: number): Pace {
-  const pace = paceOf(given, defaultMaxDelayMs);
-  paces.add(pace);
-  return pace;
+/** The pacing of all sites, or of each: returns false for one that is not paced. */
+export type SitePacing = boolean | PacingOptions | ((url: URL) => boolean | PacingOptions);
+
+/** Hosts whose pace is remembered. */
+const MAX_HOSTS = 10_000;
+
+/** The pace of a guard for each site. */
+export class SitePaces {
+  /** The longest wait that a site may impose, where it is the same for all sites. */
+  readonly maxDelayMs: number;
+  readonly #paceOf: (url: URL) => Pace | undefined;
+  readonly #pace: Pace | undefined;
+  readonly #byHost = new Map<string, Pace | undefined>();
+
+  constructor(given: Exclude<SitePacing, false>, defaultMaxDelayMs: number) {
+    const read = (options: boolean | PacingOptions): Pace | undefined => {
+      if (options === false) return undefined;
+      // One that is read once is not checked again for each request.
+      const pace = paceOf(options === true ? {} : options, defaultMaxDelayMs);
+      paces.add(pace);
+      return pace;
+    };
+    if (typeof given !== 'function') this.#pace = read(given);
+    this.maxDelayMs = this.#pace?.maxDelayMs ?? defaultMaxDelayMs;
+    this.#paceOf = (url) => {
+      const options: unknown = typeof given === 'function' ? given(url) : given;
+      if (typeof options !== 'boolean') pacingOptions(options, `pacing(${url.host})`);
+      return read(options as boolean | PacingOptions);
+    };
+  }
+
+  /** The pace of a page's site; `undefined` when it is not paced. A function is asked once for each host. */
+  of({ url, origin }: Pick<Decision, 'url' | 'origin'>): Pace | undefined {
+    if (this.#pace !== undefined) return this.#pace;
+    const host = hostOf(origin);
+    const known = this.#byHost.get(host);
+    if (known !== undefined || this.#byHost.has(host)) return known;
+    if (this.#byHost.size >= MAX_HOSTS)
+      for (const oldest of this.#byHost.keys()) if (this.#byHost.delete(oldest)) break;
+    const pace = this.#paceOf(new URL(url));
+    this.#byHost.set(host, pace);
+    return pace;
+  }
 }
 
 /** Adds the defaults. */
@@ -157,11 +238,15 @@ export function paceOf(given: BookingOptions, defaultMaxDelayMs: number): Pace {
     concurrency: given.concurrency ?? 1,
     maxDelayMs: given.maxDelayMs ?? defaultMaxDelayMs,
     backOff: backOff && backOffOf(backOff),
+    statuses: (backOff && backOff.statuses) || STATUSES,
     pauseOnRefusal: given.pauseOnRefusal ?? false,
+    latencyFactor: given.latencyFactor ?? 0,
+    scope: given.scope ?? 'host',
     maxTotalWaitMs: given.maxTotalWaitMs ?? Infinity,
   };
 }
 
-function backOffOf({ firstMs = 30_000, maxMs = 3_600_000 }: BackOffOptions): Required<BackOffOptions> {
-  return { firstMs, maxMs };
+function backOffOf(given: BackOffOptions): Required<BackOffOptions> {
+  const { firstMs = 30_000, maxMs = 3_600_000, statuses = STATUSES } = given;
+  return { firstMs, maxMs, statuses };
 }

@@ -1,6 +1,7 @@
+import { LRUCache } from 'lru-cache';
 import { type Clock, codeOf, headerField, omitUndefined } from '../base/index.ts';
 import type { Decision, OriginPacing, Pause, SentRequest } from '../decision/index.ts';
-import { asksForPause, priceIn } from '../lifecycle/index.ts';
+import { gatekeeperIn, priceIn } from '../lifecycle/index.ts';
 import { RobotsDeferredError } from './deferred.ts';
 import { type Gap, gapOf } from './gap.ts';
 import { type Pace, paceOf } from './options.ts';
@@ -8,6 +9,7 @@ import { PacingClock } from './pacing-clock.ts';
 import { askedPauseMs, isEdgeRefusal, type PageResponse, type PauseSignal } from './pause.ts';
 import { PagePermit, type PermitContext, type RequestPermit, type Reservation } from './permit.ts';
 import type { FleetSchedule, PacingQueue } from './queue.ts';
+import { hostOf, scopeOf } from './scope.ts';
 import { PacingQueues, type PacingTotals } from './queues.ts';
 import type { Deferral } from './schedule.ts';
 
@@ -22,11 +24,17 @@ export interface PacerOptions {
   /** The delay from the `Request-rate` of the file that a decision rests on, in milliseconds; `undefined` if none is stated. */
   readonly requestRateMs?: (decision: Decision) => number | undefined;
   /** Called when a request is deferred. */
-  readonly onDeferral?: (decision: Decision, deferral: Deferral) => void;
+  readonly onDeferral?: (decision: Decision, deferral: Omit<Deferral, 'causeMs'>) => void;
   /** Called when a pause begins, and when it becomes longer. Times are epoch ms. */
-  readonly onPause?: (origin: string, pause: Pause, news: PauseNews) => void;
+  readonly onPause?: (paused: PausedScope, pause: Pause, news: PauseNews) => void;
   /** Called when the request of a booking has ended. */
   readonly onBookedRequest?: (request: SentRequest) => void;
+}
+
+/** What pauses, and the origin whose response asked for that. */
+export interface PausedScope {
+  readonly scope: string;
+  readonly origin: string;
 }
 
 /** What is new about a pause. `shared`: another member of the fleet learnt of it. */
@@ -40,21 +48,26 @@ interface StatedDelays {
 
 /** The earliest retry of a request to an origin without a queue: prevents a busy loop when the gap is 0. */
 const MIN_RETRY_MS = 100;
+const DEFAULT_PACE = paceOf({}, Infinity);
 
 /** Lets requests start when they may. */
 export class Pacer implements PermitContext {
   readonly clock: PacingClock;
   readonly #options: PacerOptions;
   readonly #queues: PacingQueues;
+  /** How the pages of an origin were paced last. */
+  readonly #paces: LRUCache<string, { readonly scope: string; readonly pace: Pace }>;
 
   constructor(options: PacerOptions) {
     const { maxOrigins, fleet, onPause } = options;
     this.#options = options;
     this.clock = new PacingClock(options.clock);
+    this.#paces = new LRUCache({ max: maxOrigins });
     this.#queues = new PacingQueues(maxOrigins, {
       clock: this.clock,
       fleet,
-      onSharedPause: (origin, pause) => onPause?.(origin, this.#inEpochMs(pause), 'shared'),
+      onSharedPause: ({ scope, origin }, pause) =>
+        onPause?.({ scope, origin }, this.#inEpochMs(pause), 'shared'),
     });
   }
 
@@ -64,7 +77,7 @@ export class Pacer implements PermitContext {
    */
   book(decision: Decision, pace: Pace, signal: AbortSignal | undefined): Settled | Promise<Settled> {
     const now = this.clock.now();
-    const queue = this.#queues.get(decision.origin, now);
+    const queue = this.#queueFor(decision, pace, now);
     const gap = this.#gapOf(decision, pace);
     if (queue === undefined) return this.#deferredBooking(decision, gap, limitReached(gap, now));
     const permit = this.#permitFor(queue, decision, pace, gap, now, true);
@@ -86,7 +99,7 @@ export class Pacer implements PermitContext {
     signal: AbortSignal | undefined,
   ): RequestPermit | Promise<RequestPermit> {
     const now = this.clock.now();
-    const queue = this.#queues.get(decision.origin, now);
+    const queue = this.#queueFor(decision, pace, now);
     const gap = this.#gapOf(decision, pace);
     if (queue === undefined) throw this.#deferred(decision, limitReached(gap, now), true);
     const permit = this.#permitFor(queue, decision, pace, gap, now, false);
@@ -102,11 +115,14 @@ export class Pacer implements PermitContext {
     return permit;
   }
 
-  learn({ decision, pace, at }: PagePermit, response: PageResponse): boolean {
+  learn({ decision, pace, at, queue }: PagePermit, response: PageResponse): boolean {
     const { status, headers } = response;
-    if (!asksForPause(status) && !(pace.pauseOnRefusal && isEdgeRefusal(response))) return false;
+    if (!asksForPause(pace, status) && !(pace.pauseOnRefusal && isEdgeRefusal(response))) return false;
     const askedMs = askedPauseMs(headerField(headers, 'retry-after'), this.#options.clock.now());
-    this.#pause(decision.origin, { askedMs, startedAt: at, backOff: pace.backOff, status });
+    const now = this.clock.now();
+    // The queue of a request that took very long may have been removed.
+    const current = this.#queues.get(queue.scope, decision.origin, now);
+    this.#pause(current, decision.origin, now, { askedMs, startedAt: at, backOff: pace.backOff, status });
     return true;
   }
 
@@ -120,12 +136,20 @@ export class Pacer implements PermitContext {
     const askedMs = askedPauseMs(retryAfter, reportedAt);
     if (askedMs === undefined) return;
     const leftMs = askedMs - Math.max(0, this.#options.clock.now() - reportedAt);
-    if (leftMs > 0) this.#pause(origin, { askedMs: leftMs, startedAt: undefined, backOff: false, status });
+    if (leftMs <= 0) return;
+    const now = this.clock.now();
+    const queue = this.#queues.get(this.#scopeOf(origin), origin, now);
+    this.#pause(queue, origin, now, { askedMs: leftMs, startedAt: undefined, backOff: false, status });
+  }
+
+  /** Whether a response with this status asks for a pause, as the pages of this origin are paced. */
+  asksForPause(origin: string, status: number | undefined): boolean {
+    return asksForPause(this.#paces.get(origin)?.pace ?? DEFAULT_PACE, status);
   }
 
   /** The end of the pause of an origin that is known here, in epoch ms. */
   pausedUntil(origin: string): number | undefined {
-    const until = this.#queues.peek(origin)?.schedule.pauseAt(this.clock.now())?.until;
+    const until = this.#queues.peek(this.#scopeOf(origin))?.schedule.pauseAt(this.clock.now())?.until;
     return until && Math.ceil(this.clock.epochMs(until));
   }
 
@@ -136,21 +160,37 @@ export class Pacer implements PermitContext {
    */
   async pacingOf(origin: string, stated: StatedDelays): Promise<OriginPacing | undefined> {
     const { fleet } = this.#options;
+    const scope = this.#scopeOf(origin);
     const queue =
-      fleet === undefined ? this.#queues.peek(origin) : this.#queues.get(origin, this.clock.now());
+      fleet === undefined ? this.#queues.peek(scope) : this.#queues.get(scope, origin, this.clock.now());
     await queue?.askForPause();
+    if (queue === undefined || (fleet !== undefined && queue.isIdleAt(this.clock.now()))) return undefined;
+    return this.#describe(queue, gapOf(stated, stated.requestRateMs, DEFAULT_PACE));
+  }
+
+  /** The queues in which requests wait, or that are in a pause: what slows a crawl. The longest come first. */
+  slowed(): readonly OriginPacing[] {
     const now = this.clock.now();
-    if (queue === undefined || (fleet !== undefined && queue.isIdleAt(now))) return undefined;
-    const next = queue.nextStart(now, gapOf(stated, stated.requestRateMs, paceOf({}, Infinity)));
+    return this.#queues
+      .all()
+      .filter(({ waiting, schedule }) => waiting > 0 || schedule.pauseAt(now) !== undefined)
+      .map((queue) => this.#describe(queue, gapOf({}, undefined, DEFAULT_PACE)))
+      .sort((one, other) => other.waiting - one.waiting);
+  }
+
+  #describe(queue: PacingQueue, unknownGap: Gap): OriginPacing {
+    const now = this.clock.now();
+    const next = queue.nextStart(now, unknownGap);
     const pause = queue.schedule.pauseAt(now);
     return {
+      scope: queue.scope,
       waiting: queue.waiting,
       inFlight: queue.schedule
         .inFlightAt(now)
         .map(({ url, at }) => ({ url, startedAt: this.clock.epochMs(at) })),
-      nextAt: Math.ceil(this.clock.epochMs(next.at)),
-      gapMs: next.gapMs,
-      delayFrom: next.delayFrom,
+      ...next,
+      nextAt: Math.ceil(this.clock.epochMs(next.nextAt)),
+      drainsAt: Math.ceil(this.clock.epochMs(next.drainsAt)),
       ...(pause === undefined ? undefined : { pause: this.#inEpochMs(pause) }),
     };
   }
@@ -162,6 +202,19 @@ export class Pacer implements PermitContext {
   /** Rejects all waiting requests with `reason`, and forgets all schedules. */
   close(reason: unknown): void {
     this.#queues.close(reason);
+  }
+
+  /** The queue of a request. Its scope and pace hold for robots.txt of its origin, too. */
+  #queueFor(decision: Decision, pace: Pace, now: number): PacingQueue | undefined {
+    const { origin } = decision;
+    const scope = scopeOf(pace.scope, decision);
+    const known = this.#paces.get(origin);
+    if (known?.scope !== scope || known.pace !== pace) this.#paces.set(origin, { scope, pace });
+    return this.#queues.get(scope, origin, now);
+  }
+
+  #scopeOf(origin: string): string {
+    return this.#paces.get(origin)?.scope ?? hostOf(origin);
   }
 
   #permitFor(
@@ -188,25 +241,31 @@ export class Pacer implements PermitContext {
     return new RobotsDeferredError(decision, { ...this.#deferralOf(decision, deferral), isFull });
   }
 
-  #pause(origin: string, signal: Omit<PauseSignal, 'now' | 'random'>): void {
+  #pause(
+    queue: PacingQueue | undefined,
+    origin: string,
+    now: number,
+    signal: Omit<PauseSignal, 'now' | 'random'>,
+  ): void {
+    if (queue === undefined) return;
     const { random, onPause } = this.#options;
-    const now = this.clock.now();
-    const queue = this.#queues.get(origin, now);
-    const before = queue?.schedule.pauseAt(now);
-    const pause = queue?.learn({ ...signal, now, random });
+    const before = queue.schedule.pauseAt(now);
+    const pause = queue.learn({ ...signal, now, random });
     if (pause === undefined) return;
-    onPause?.(origin, this.#inEpochMs(pause), pause.from === before?.from ? 'is-longer' : 'begins');
+    const news = pause.from === before?.from ? 'is-longer' : 'begins';
+    onPause?.({ scope: queue.scope, origin }, this.#inEpochMs(pause), news);
   }
 
-  #deferralOf(decision: Decision, { retryAt, delayFrom }: Deferral): Deferral {
+  #deferralOf(decision: Decision, { retryAt, delayFrom, causeMs }: Deferral): Deferral {
     const deferral = { retryAt: Math.ceil(this.clock.epochMs(retryAt)), delayFrom };
     this.#options.onDeferral?.(decision, deferral);
-    return deferral;
+    return { ...deferral, causeMs };
   }
 
   #deferredBooking(decision: Decision, { delayMs }: Gap, deferral: Deferral): Settled {
     const waitMs = Math.ceil(deferral.retryAt - this.clock.now());
-    return { status: 'deferred', decision, delayMs, waitMs, ...this.#deferralOf(decision, deferral) };
+    const { retryAt, delayFrom } = this.#deferralOf(decision, deferral);
+    return { status: 'deferred', decision, delayMs, waitMs, retryAt, delayFrom };
   }
 
   #booked(permit: PagePermit): Settled {
@@ -243,10 +302,10 @@ export class Pacer implements PermitContext {
       startedAt: Math.round(this.clock.epochMs(this.#startOf(permit, response))),
       status,
       error: status === undefined && error !== undefined ? codeOf(error) : undefined,
-      retryAfter: asksForPause(status) ? headerField(headers, 'retry-after') : undefined,
-      challenge: headerField(headers, 'cf-mitigated'),
+      retryAfter: asksForPause(pace, status) ? headerField(headers, 'retry-after') : undefined,
+      gatekeeper: gatekeeperIn(response),
       price: status === 402 ? priceIn(headers) : undefined,
-      pacing: { defaultDelayMs: pace.defaultDelayMs, minDelayMs: pace.minDelayMs },
+      pacing: permit.pacing,
     });
   }
 
@@ -255,7 +314,11 @@ export class Pacer implements PermitContext {
   }
 }
 
+function asksForPause({ statuses }: Pace, status: number | undefined): boolean {
+  return status !== undefined && statuses.includes(status);
+}
+
 /** The deferral of a request to an origin that has no queue, because the maximum of queues is in use. */
 function limitReached({ delayMs }: Gap, now: number): Deferral {
-  return { retryAt: now + Math.max(MIN_RETRY_MS, delayMs), delayFrom: 'concurrency' };
+  return { retryAt: now + Math.max(MIN_RETRY_MS, delayMs), delayFrom: 'concurrency', causeMs: undefined };
 }

@@ -1,12 +1,12 @@
-import { headerField, type HeaderFields, omitUndefined } from '../base/index.ts';
+import { type HeaderFields, omitUndefined } from '../base/index.ts';
 import type { Pause } from '../decision/index.ts';
-import { retryAfterMs } from '../lifecycle/index.ts';
+import { gatekeeperIn, retryAfterMs } from '../lifecycle/index.ts';
 
 /** The response to a page request, as far as pacing needs it. */
 export interface PageResponse {
-  /** The status code. 429 and 503 pause the origin. */
+  /** The status code. 429 and 503, or those of `backOff.statuses`, ask for a pause. */
   readonly status?: number;
-  /** The header fields, of which `Retry-After` and `cf-mitigated` are read. */
+  /** The header fields, in any form that a library has: `Retry-After` and the marks of gatekeepers are read. */
   readonly headers?: HeaderFields;
   /** Why there was no response. */
   readonly error?: unknown;
@@ -37,9 +37,10 @@ const MAX_ASKED_MS = 24 * 60 * 60 * 1000;
 const INCIDENT_RESET_MS = 30 * 60 * 1000;
 const JITTER_SHARE = 0.1;
 
-/** Whether the site, or the CDN before it, refused the crawler: 403, 999 (LinkedIn), or a challenge of Cloudflare. */
-export function isEdgeRefusal({ status, headers }: PageResponse): boolean {
-  return status === 403 || status === 999 || headerField(headers, 'cf-mitigated') !== undefined;
+/** Whether the site, or the service before it, refused the crawler. 999 is LinkedIn's. */
+export function isEdgeRefusal(response: PageResponse): boolean {
+  const { status } = response;
+  return status === 403 || status === 999 || gatekeeperIn(response) !== undefined;
 }
 
 /**

@@ -1,15 +1,17 @@
-import type { Decision, DelayFrom } from '../decision/index.ts';
+import type { Decision, DelayFrom, OwnDelays } from '../decision/index.ts';
 import type { Gap } from './gap.ts';
 import type { Pace } from './options.ts';
 import type { PacingClock } from './pacing-clock.ts';
 import type { PageResponse } from './pause.ts';
-import type { FleetSlot, PacingQueue } from './queue.ts';
-import { NO_RESPONSE_TTL_MS, type Permit, PERMIT_TTL_MS, type StartRequest } from './schedule.ts';
+import type { FleetSlot, PacingQueue, QueuedRequest } from './queue.ts';
+import { NO_RESPONSE_TTL_MS, type Permit, PERMIT_TTL_MS } from './schedule.ts';
 
 /** The right of one request to start now, and to be in flight until it ends. An attempt that a library retries needs another one. */
 export interface RequestPermit {
   /** Milliseconds that the request waited for it. */
   readonly waitedMs: number;
+  /** The pace that the request keeps. */
+  readonly pacing?: OwnDelays;
   /** Whether the permit has ended by itself: {@link done} was not called in time. */
   readonly hasExpired?: boolean;
   /**
@@ -20,14 +22,14 @@ export interface RequestPermit {
   /** Gives the permit back when the request is not sent: the next one may start in its place. */
   release(): void;
   /**
-   * The header of the response has come, and its body is not read yet. A 429 or 503 pauses the origin from now on. The
+   * The header of the response has come, and its body is not read yet. A 429 or 503 pauses from now on. The
    * permit ends 30 seconds after the last call of this or of {@link bodyRead}.
    */
   responded(response: PageResponse): void;
   /** A part of the body was read. */
   bodyRead(): void;
   /**
-   * The request has ended, with a response or without one. Frees the permit. A 429 or 503 pauses the origin, unless
+   * The request has ended, with a response or without one. Frees the permit. A 429 or 503 pauses, unless
    * {@link responded} was called with one, also when `done` was called without a status before.
    */
   done(response?: PageResponse): void;
@@ -51,31 +53,27 @@ interface PagePermitOptions {
 }
 
 /** A request for a page: it waits for its permit, holds it, and ends it. */
-export class PagePermit implements RequestPermit, StartRequest, Permit {
+export class PagePermit implements RequestPermit, QueuedRequest {
   readonly url: string;
   readonly decision: Decision;
   readonly pace: Pace;
   readonly gap: Gap;
   readonly notBefore: number;
-  /** Whether a start is booked for the request, instead of waiting for its time. */
   readonly isBooking: boolean;
   waitedMs = 0;
   at: number;
   expiresAt: number;
   isReleased = false;
   previousStart: Permit | undefined;
-  /** The latest end of its whole wait. */
   deadline: number;
-  /** The time at which it became the first of its queue. */
   firstAt: number | undefined;
-  /** What decides the time of a booking. */
   delayFrom: DelayFrom;
-  /** Its slot in the schedule of the fleet. */
   slot: FleetSlot | undefined;
   readonly #context: PermitContext;
-  readonly #queue: PacingQueue;
+  readonly queue: PacingQueue;
   /** Whether a response asked for a pause, or `done` was called with a status. */
   #hasLearnt = false;
+  #hasResponded = false;
 
   constructor(context: PermitContext, options: PagePermitOptions) {
     const { decision, pace, gap, queue, notBefore, isBooking, now } = options;
@@ -89,7 +87,12 @@ export class PagePermit implements RequestPermit, StartRequest, Permit {
     this.deadline = now + (isBooking ? pace.maxDelayMs : pace.maxTotalWaitMs);
     this.delayFrom = gap.delayFrom;
     this.#context = context;
-    this.#queue = queue;
+    this.queue = queue;
+  }
+
+  get pacing(): OwnDelays {
+    const { defaultDelayMs, minDelayMs } = this.pace;
+    return { scope: this.queue.scope, defaultDelayMs, minDelayMs };
   }
 
   get hasExpired(): boolean {
@@ -101,10 +104,11 @@ export class PagePermit implements RequestPermit, StartRequest, Permit {
   }
 
   release(): void {
-    this.#queue.release(this);
+    this.queue.release(this);
   }
 
   responded(response: PageResponse): void {
+    this.#measureLatency();
     if (this.#hasLearnt) return;
     this.#expireIn(PERMIT_TTL_MS);
     // It may be the response to another request for the URL, so later responses still count.
@@ -116,15 +120,25 @@ export class PagePermit implements RequestPermit, StartRequest, Permit {
   }
 
   done(response?: PageResponse): void {
+    if (response?.status !== undefined) this.#measureLatency();
     if (response?.status !== undefined && !this.isReleased && !this.#hasLearnt) {
       this.#hasLearnt = true;
       this.#context.learn(this, response);
     }
-    this.#queue.end(this);
+    this.queue.end(this);
+  }
+
+  /** The time to the header; for a caller that reports the end alone, to that. */
+  #measureLatency(): void {
+    const { latencyFactor, maxDelayMs } = this.pace;
+    if (this.#hasResponded || this.isReleased || latencyFactor === 0) return;
+    this.#hasResponded = true;
+    const latencyMs = Math.max(0, this.#context.clock.now() - this.at);
+    this.queue.schedule.setLatencyGap(Math.min(Math.round(latencyMs * latencyFactor), maxDelayMs));
   }
 
   #expireIn(ms: number): void {
-    this.#queue.expire(this, this.#context.clock.now() + ms);
+    this.queue.expire(this, this.#context.clock.now() + ms);
   }
 }
 

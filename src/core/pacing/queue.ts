@@ -1,11 +1,19 @@
 import { onAbort } from '../base/index.ts';
-import type { DelayFrom, Pause } from '../decision/index.ts';
+import type { DelayFrom, OriginPacing, Pause } from '../decision/index.ts';
 import type { SharedSchedule } from '../store/index.ts';
 import type { Gap } from './gap.ts';
+import type { Pace } from './options.ts';
 import type { PacingClock } from './pacing-clock.ts';
 import type { PauseSignal } from './pause.ts';
-import type { PagePermit } from './permit.ts';
-import { type Deferral, NO_RESPONSE_TTL_MS, PERMIT_TTL_MS, Schedule } from './schedule.ts';
+import {
+  type Deferral,
+  longer,
+  NO_RESPONSE_TTL_MS,
+  type Permit,
+  PERMIT_TTL_MS,
+  Schedule,
+  type StartRequest,
+} from './schedule.ts';
 
 /** What all members of a fleet share. */
 export type FleetSchedule = Pick<SharedSchedule, 'reserve' | 'pause'>;
@@ -18,9 +26,24 @@ export interface FleetSlot {
   readonly delayMs: number;
 }
 
+/** A request for a page, with its permit. */
+export interface QueuedRequest extends StartRequest, Permit {
+  readonly pace: Pace;
+  /** Whether a start is booked for the request, instead of waiting for its time. */
+  readonly isBooking: boolean;
+  /** The latest end of its whole wait. */
+  deadline: number;
+  /** The time at which it became the first of its queue. */
+  firstAt: number | undefined;
+  /** What decides the time of a booking. */
+  delayFrom: DelayFrom;
+  /** Its slot in the schedule of the fleet. */
+  slot: FleetSlot | undefined;
+}
+
 /** A request that waits for its permit. */
 interface Waiter {
-  readonly permit: PagePermit;
+  readonly permit: QueuedRequest;
   /** Settles the promise of the request, with its deferral if it has no permit. */
   readonly resolve: (deferral: Deferral | undefined) => void;
   readonly reject: (reason: unknown) => void;
@@ -33,7 +56,7 @@ export interface QueueContext {
   readonly clock: PacingClock;
   readonly fleet: FleetSchedule | undefined;
   /** Called with a pause that another member of the fleet learnt of. */
-  readonly onSharedPause: (key: string, pause: Pause) => void;
+  readonly onSharedPause: (queue: PacingQueue, pause: Pause) => void;
 }
 
 /** A pause of the fleet is news when it is longer by this: each look at it differs by some milliseconds. */
@@ -46,7 +69,10 @@ const LOCAL_SLOT_MS = 1_000;
 /** The requests of this process that share one schedule: those that wait, in order, and those in flight. */
 export class PacingQueue {
   readonly schedule: Schedule = new Schedule();
-  readonly #key: string;
+  /** What its requests share: a host, an origin, or the text of the caller's function. */
+  readonly scope: string;
+  /** The origin of its latest request. */
+  origin: string;
   readonly #context: QueueContext;
   readonly #waiters = new Set<Waiter>();
   /** Waiters that want to start; all others want to be booked. */
@@ -61,8 +87,9 @@ export class PacingQueue {
   /** The earliest deadline of the waiting requests, or an earlier time. */
   #nextDeadline = Infinity;
 
-  constructor(key: string, context: QueueContext) {
-    this.#key = key;
+  constructor(scope: string, origin: string, context: QueueContext) {
+    this.scope = scope;
+    this.origin = origin;
     this.#context = context;
   }
 
@@ -76,17 +103,24 @@ export class PacingQueue {
    *
    * @param unknown The gap of a queue that had no request yet.
    */
-  nextStart(now: number, unknown: Gap): { at: number; gapMs: number; delayFrom: DelayFrom } {
-    const first = this.#first?.permit;
-    const gap = first?.gap ?? this.schedule.lastGap ?? unknown;
+  nextStart(now: number, unknown: Gap): Pick<OriginPacing, 'nextAt' | 'drainsAt' | 'gapMs' | 'delayFrom'> {
+    const { schedule } = this;
+    const gap = schedule.gapOf({ gap: this.#first?.permit.gap ?? schedule.lastGap ?? unknown });
     const request = { gap, notBefore: -Infinity };
-    const earliest = this.schedule.earliestStart(now, request);
-    const waitsForPermit = first !== undefined && earliest <= now;
-    return {
-      at: Math.max(now, earliest) + this.waiting * gap.delayMs,
-      gapMs: gap.delayMs,
-      delayFrom: waitsForPermit ? 'concurrency' : this.schedule.delayFrom(now, request),
-    };
+    const earliest = schedule.earliestStart(now, request);
+    let at = Math.max(now, earliest);
+    let drainsAt = now;
+    let last: Gap | undefined;
+    for (const { permit } of this.#waiters) {
+      const own = schedule.gapOf(permit);
+      if (last !== undefined) at += longer(last, own).delayMs;
+      drainsAt = at;
+      last = own;
+    }
+    const nextAt = at + (last?.delayMs ?? 0);
+    const waitsForPermit = this.waiting > 0 && earliest <= now;
+    const delayFrom = waitsForPermit ? 'concurrency' : schedule.cause(now, request).delayFrom;
+    return { nextAt, drainsAt, gapMs: gap.delayMs, delayFrom };
   }
 
   /** Whether no request waits, and no time of the schedule is to come. */
@@ -102,7 +136,7 @@ export class PacingQueue {
    * @returns the deferral; `undefined` when the request has its permit.
    */
   acquire(
-    permit: PagePermit,
+    permit: QueuedRequest,
     now: number,
     signal: AbortSignal | undefined,
   ): Deferral | undefined | Promise<Deferral | undefined> {
@@ -120,19 +154,19 @@ export class PacingQueue {
   }
 
   /** Ends the permit of a request. */
-  end(permit: PagePermit): void {
+  end(permit: QueuedRequest): void {
     if (this.schedule.end(permit) && this.#wake?.forPermit === true) this.#serveSoon();
   }
 
   /** Ends the permit of a request that is not sent: its time is for the next one. */
-  release(permit: PagePermit): void {
+  release(permit: QueuedRequest): void {
     if (!this.schedule.release(permit)) return;
     this.#slot ??= permit.slot;
     this.#serveSoon();
   }
 
   /** The permit of a request ends at `at`, if nothing is reported before. */
-  expire(permit: PagePermit, at: number): void {
+  expire(permit: QueuedRequest, at: number): void {
     permit.expiresAt = at;
     if (this.#wake?.forPermit === true && at < this.#wake.at) this.#serveSoon();
   }
@@ -141,7 +175,7 @@ export class PacingQueue {
   learn(signal: PauseSignal): Pause | undefined {
     const pause = this.schedule.learn(signal);
     if (pause === undefined) return undefined;
-    void this.#context.fleet?.pause(this.#key, pause.until - signal.now);
+    void this.#context.fleet?.pause(this.scope, pause.until - signal.now);
     this.#mustRecheckAll = true;
     this.#serve();
     return pause;
@@ -149,7 +183,7 @@ export class PacingQueue {
 
   /** Learns whether another member of the fleet has paused these requests. */
   async askForPause(): Promise<void> {
-    this.#learnShared((await this.#context.fleet?.pause(this.#key, 0)) ?? 0);
+    this.#learnShared((await this.#context.fleet?.pause(this.scope, 0)) ?? 0);
   }
 
   #learnShared(pausedMs: number): void {
@@ -160,7 +194,7 @@ export class PacingQueue {
     const pause = this.schedule.learn(signal);
     if (pause === undefined) return;
     this.#mustRecheckAll = true;
-    if (pause.until - knownUntil >= LONGER_PAUSE_MS) this.#context.onSharedPause(this.#key, pause);
+    if (pause.until - knownUntil >= LONGER_PAUSE_MS) this.#context.onSharedPause(this, pause);
   }
 
   close(reason: unknown): void {
@@ -180,15 +214,16 @@ export class PacingQueue {
    * What becomes of a request with `ahead` others before it: its deferral, the time for which it can be started or booked
    * now, or a time to look at it again.
    */
-  #decide(permit: PagePermit, ahead: number, now: number): number | Deferral {
-    const { gap, pace, deadline, firstAt = now } = permit;
+  #decide(permit: QueuedRequest, ahead: number, now: number): number | Deferral {
+    const { pace, deadline, firstAt = now } = permit;
     const earliest = Math.max(now, this.schedule.earliestStart(now, permit));
     // The gaps of those before it are taken to be as long as its own.
-    const turn = earliest + ahead * gap.delayMs;
+    const { delayMs } = this.schedule.gapOf(permit);
+    const turn = earliest + ahead * delayMs;
     if (permit.isBooking) return this.#decideBooking(permit, ahead, now, turn);
     if (turn > deadline) return this.#defer(permit, now, turn);
     if (ahead > 0) {
-      const imposedMs = Math.max(earliest - now, gap.delayMs);
+      const imposedMs = Math.max(earliest - now, delayMs);
       const isTooLong = pace.maxDelayMs === 0 || imposedMs > pace.maxDelayMs || now >= deadline;
       return isTooLong ? this.#defer(permit, now, turn) : Infinity;
     }
@@ -199,7 +234,7 @@ export class PacingQueue {
     return Math.min(this.schedule.nextExpiry(now), latest);
   }
 
-  #decideBooking(permit: PagePermit, ahead: number, now: number, at: number): number | Deferral {
+  #decideBooking(permit: QueuedRequest, ahead: number, now: number, at: number): number | Deferral {
     const { pace, deadline } = permit;
     // A booking does not go before requests that wait.
     if (at > deadline || (ahead > 0 && this.#starting > 0)) return this.#defer(permit, now, at);
@@ -215,20 +250,24 @@ export class PacingQueue {
     return at;
   }
 
-  #defer(permit: PagePermit, now: number, at: number, cause?: DelayFrom): Deferral {
+  #defer(permit: QueuedRequest, now: number, at: number, cause?: 'concurrency'): Deferral {
+    const gap = this.schedule.gapOf(permit);
+    const retryAt = this.schedule.retryAt(now, at, gap);
     // Without a gap, and with nothing else to wait for, the requests before it wait for a permit.
-    const waitsForPermit = permit.gap.delayMs === 0 && this.schedule.earliestStart(now, permit) <= now;
-    const delayFrom = cause ?? (waitsForPermit ? 'concurrency' : this.schedule.delayFrom(now, permit));
-    return { retryAt: this.schedule.retryAt(now, at, permit.gap), delayFrom };
+    const waitsForPermit = gap.delayMs === 0 && this.schedule.earliestStart(now, permit) <= now;
+    if (cause !== undefined || waitsForPermit)
+      return { retryAt, delayFrom: cause ?? 'concurrency', causeMs: undefined };
+    const { delayFrom, delayMs } = this.schedule.cause(now, permit);
+    return { retryAt, delayFrom, causeMs: delayMs };
   }
 
-  #grant(permit: PagePermit, at: number, now: number): void {
-    if (permit.isBooking) permit.delayFrom = this.schedule.delayFrom(now, permit);
+  #grant(permit: QueuedRequest, at: number, now: number): void {
+    if (permit.isBooking) permit.delayFrom = this.schedule.cause(now, permit).delayFrom;
     const ttlMs = permit.isBooking ? PERMIT_TTL_MS : NO_RESPONSE_TTL_MS;
     this.schedule.start(permit, at, ttlMs, permit.isBooking && at > now);
   }
 
-  #wait(permit: PagePermit, signal: AbortSignal | undefined): Promise<Deferral | undefined> {
+  #wait(permit: QueuedRequest, signal: AbortSignal | undefined): Promise<Deferral | undefined> {
     return new Promise((resolve, reject) => {
       const waiter: Waiter = { permit, resolve, reject, unlisten: undefined };
       if (signal !== undefined) {
@@ -322,10 +361,11 @@ export class PacingQueue {
   /** Starts or books the first request in a slot of the fleet. `false` when it has to wait for one. */
   #serveInFleet(waiter: Waiter, fleet: FleetSchedule, earliest: number, now: number): boolean {
     const { permit } = waiter;
-    const { gap, pace, deadline, firstAt = now } = permit;
+    const { pace, deadline, firstAt = now } = permit;
+    const { delayMs } = this.schedule.gapOf(permit);
     const lastStart = permit.isBooking ? deadline : Math.min(deadline, firstAt + pace.maxDelayMs);
     const slot = this.#slot;
-    if (slot === undefined || slot.delayMs < gap.delayMs || slot.latestAt < earliest) {
+    if (slot === undefined || slot.delayMs < delayMs || slot.latestAt < earliest) {
       void this.#bookSlot(waiter, fleet, { minWaitMs: earliest - now, maxWaitMs: lastStart - now });
       return false;
     }
@@ -350,12 +390,12 @@ export class PacingQueue {
     bounds: { readonly minWaitMs: number; readonly maxWaitMs: number },
   ): Promise<void> {
     const { permit } = waiter;
-    const { delayMs } = permit.gap;
+    const { delayMs } = this.schedule.gapOf(permit);
     const { clock } = this.#context;
     const askedAt = clock.now();
     const maxWaitMs = Math.max(0, bounds.maxWaitMs);
     this.#isBookingSlot = true;
-    const booked = await fleet.reserve(this.#key, delayMs, { ...bounds, maxWaitMs });
+    const booked = await fleet.reserve(this.scope, delayMs, { ...bounds, maxWaitMs });
     this.#isBookingSlot = false;
     const now = clock.now();
     this.#learnShared(booked?.pauseMs ?? 0);

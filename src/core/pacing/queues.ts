@@ -9,7 +9,7 @@ export interface PacingTotals {
   readonly waiting: number;
   /** Requests that have started and not ended. */
   readonly inFlight: number;
-  /** Origins in a pause. */
+  /** Hosts, or other scopes, in a pause. */
   readonly paused: number;
 }
 
@@ -28,19 +28,26 @@ export class PacingQueues {
     this.#context = context;
   }
 
-  /** The queue with this key, if there is one. */
-  peek(key: string): PacingQueue | undefined {
-    return this.#queues.get(key);
+  /** The queue of a scope, if there is one. */
+  peek(scope: string): PacingQueue | undefined {
+    return this.#queues.get(scope);
   }
 
-  /** The queue with this key; `undefined` when the limit is reached. */
-  get(key: string, now: number): PacingQueue | undefined {
-    const known = this.#queues.get(key);
-    if (known !== undefined) return known;
+  /** The queue of a scope, for a request to an origin; `undefined` when the limit is reached. */
+  get(scope: string, origin: string, now: number): PacingQueue | undefined {
+    const known = this.#queues.get(scope);
+    if (known !== undefined) {
+      known.origin = origin;
+      return known;
+    }
     if (this.#queues.size >= this.#max && !this.#makeRoom(now)) return undefined;
-    const queue = new PacingQueue(key, this.#context);
-    this.#queues.set(key, queue);
+    const queue = new PacingQueue(scope, origin, this.#context);
+    this.#queues.set(scope, queue);
     return queue;
+  }
+
+  all(): readonly PacingQueue[] {
+    return [...this.#queues.values()];
   }
 
   totals(now: number): PacingTotals {
@@ -63,12 +70,12 @@ export class PacingQueues {
   #makeRoom(now: number): boolean {
     let examined = 0;
     let inCooldown: string | undefined;
-    for (const [key, queue] of this.#queues) {
-      this.#queues.delete(key);
+    for (const [scope, queue] of this.#queues) {
+      this.#queues.delete(scope);
       const isIdle = queue.isIdleAt(now);
       if (isIdle && !queue.schedule.isWithinCooldown(now)) return true;
-      if (isIdle) inCooldown ??= key;
-      this.#queues.set(key, queue);
+      if (isIdle) inCooldown ??= scope;
+      this.#queues.set(scope, queue);
       if (++examined >= Math.min(MAX_EXAMINED, this.#max)) break;
     }
     return inCooldown !== undefined && this.#queues.delete(inCooldown);

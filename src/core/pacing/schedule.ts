@@ -13,6 +13,14 @@ export interface StartRequest {
 export interface Deferral {
   readonly retryAt: number;
   readonly delayFrom: DelayFrom;
+  /** How long the cause is: a gap, or a whole pause. `undefined` when it is not known. */
+  readonly causeMs: number | undefined;
+}
+
+/** A pause that decides about a start. */
+interface PauseCause {
+  readonly delayFrom: Pause['delayFrom'];
+  readonly delayMs: number;
 }
 
 /** The right of one request to start at a time, and to be in flight until it ends. */
@@ -47,6 +55,8 @@ export class Schedule {
   /** Bookings whose time has not come when they were last counted, in the order of their times. */
   readonly #ahead = new Set<Permit>();
   #last: Permit | undefined;
+  /** The gap by what the last response took. */
+  #latencyGap: Gap | undefined;
   #latestPause: Pause | undefined;
   #lastRetryAt = -Infinity;
 
@@ -54,20 +64,33 @@ export class Schedule {
   earliestStart(now: number, { gap, notBefore }: StartRequest): number {
     const last = this.#last;
     const byGap =
-      last === undefined ? notBefore : Math.max(notBefore, last.at + longer(last.gap, gap).delayMs);
+      last === undefined ? notBefore : Math.max(notBefore, last.at + this.#gapAfter(last, gap).delayMs);
     const pause = this.#latestPause;
     return pause !== undefined && now < pause.until && pause.until > byGap ? pause.until : byGap;
   }
 
-  /** What decides {@link earliestStart}. */
-  delayFrom(now: number, request: StartRequest): Exclude<DelayFrom, 'concurrency'> {
+  /** What decides {@link earliestStart}, and how long it is. */
+  cause(now: number, request: StartRequest): Gap | PauseCause {
     const at = this.earliestStart(now, request);
     const pause = this.pauseAt(now);
-    if (pause?.until === at) return pause.delayFrom;
+    if (pause?.until === at) return { delayFrom: pause.delayFrom, delayMs: pause.until - pause.from };
     const last = this.#last;
-    return last === undefined || request.notBefore === at
-      ? request.gap.delayFrom
-      : longer(last.gap, request.gap).delayFrom;
+    return last === undefined || request.notBefore === at ? request.gap : this.#gapAfter(last, request.gap);
+  }
+
+  /** The gap of a request to the one before it. */
+  gapOf({ gap }: Pick<StartRequest, 'gap'>): Gap {
+    return this.#latencyGap === undefined ? gap : longer(this.#latencyGap, gap);
+  }
+
+  #gapAfter(last: Permit, gap: Gap): Gap {
+    const longest = longer(last.gap, gap);
+    return this.#latencyGap === undefined ? longest : longer(this.#latencyGap, longest);
+  }
+
+  /** A response has come: the next starts keep this gap, too. */
+  setLatencyGap(delayMs: number): void {
+    this.#latencyGap = delayMs > 0 ? { delayMs, delayFrom: 'latency' } : undefined;
   }
 
   /** Whether fewer than `concurrency` permits last beyond `at`. */
@@ -159,7 +182,7 @@ export class Schedule {
     return (
       this.nextExpiry(now) === Infinity &&
       this.pauseAt(now) === undefined &&
-      (this.#last === undefined || now >= this.#last.at + this.#last.gap.delayMs)
+      (this.#last === undefined || now >= this.#last.at + this.gapOf(this.#last).delayMs)
     );
   }
 
@@ -185,6 +208,6 @@ export class Schedule {
 }
 
 /** The longer gap of two neighbours counts, so that a new delay applies at once. */
-function longer(one: Gap, other: Gap): Gap {
+export function longer(one: Gap, other: Gap): Gap {
   return one.delayMs > other.delayMs ? one : other;
 }

@@ -109,6 +109,7 @@ export type StoreEvent =
       /** A call failed, or had not ended by its deadline. A write is not repeated. */
       readonly type: 'failed' | 'timeout';
       readonly operation: StoreOperation;
+      /** For `reserve` and `pause` what shares the pace, such as a host. */
       readonly origin: string;
       /** The error of the store. */
       readonly error?: unknown;

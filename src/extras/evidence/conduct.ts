@@ -191,7 +191,7 @@ function gapBetween(before: Start, start: Start): Gap {
   return gapBefore.delayMs > gap.delayMs ? gapBefore : gap;
 }
 
-function gapUnder(pacing: OwnDelays, { stated }: Start): Gap {
+function gapUnder(pacing: Omit<OwnDelays, 'scope'>, { stated }: Start): Gap {
   return gapOf(stated ?? {}, stated?.requestRateMs, pacing);
 }
 

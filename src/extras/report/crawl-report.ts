@@ -236,12 +236,12 @@ class ChannelReport implements CrawlReport {
     return () => clearInterval(timer);
   }
 
-  #requested({ origin, status, refused, challenge, price }: RequestMessage): void {
+  #requested({ origin, status, refused, gatekeeper, price }: RequestMessage): void {
     const row = this.#responsesOf(origin);
     for (const counts of row === undefined ? [this.#counts] : [this.#counts, row]) {
       counts.sent++;
       if (status === undefined) counts.failed++;
-      if (challenge !== undefined) counts.challenged++;
+      if (gatekeeper !== undefined) counts.challenged++;
     }
     if (status !== undefined) {
       for (const statuses of row === undefined ? [this.#statuses] : [this.#statuses, row.statuses]) {

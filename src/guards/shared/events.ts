@@ -7,28 +7,24 @@ import {
   type RedirectChain,
   type SentRequest,
 } from '../../core/decision/index.ts';
-import { priceIn } from '../../core/lifecycle/index.ts';
+import { gatekeeperIn, priceIn } from '../../core/lifecycle/index.ts';
 import type { GuardSettings } from './options.ts';
 import type { GuardClientAdapter } from './client.ts';
 import type { Refusal } from './refusal-errors.ts';
-import { fieldOf, type ResponseFields, retryAfterOf } from './headers.ts';
+import { type ResponseFields, retryAfterOf } from './headers.ts';
 
 const ABOUT_REQUEST: DecisionContext = Object.freeze({ request: true });
 
 type Listeners = Pick<GuardSettings<unknown>, 'onRefusal' | 'onIgnored' | 'onPaymentRequired'>;
-type EventSettings = Listeners & Pick<GuardSettings<unknown>, 'pace'>;
 
 /** Publishes what a guard does: to the functions among its options, and on the diagnostics channels. */
 export class GuardEvents {
   readonly #client: GuardClientAdapter;
   readonly #listeners: Listeners;
-  readonly #pacing: OwnDelays | undefined;
 
-  constructor(client: GuardClientAdapter, settings: EventSettings) {
+  constructor(client: GuardClientAdapter, listeners: Listeners) {
     this.#client = client;
-    this.#listeners = settings;
-    const { pace } = settings;
-    this.#pacing = pace && { defaultDelayMs: pace.defaultDelayMs, minDelayMs: pace.minDelayMs };
+    this.#listeners = listeners;
   }
 
   /** A request was decided. Called once for each request, however often it waited. */
@@ -70,11 +66,10 @@ export class GuardEvents {
   }
 
   /** The header of a response to a request has come, or the request has ended without one. */
-  sent({ url, startedAt, decision, isPaced }: StartedAt, end: RequestEnd): void {
+  sent({ url, startedAt, decision, pacing }: StartedAt, end: RequestEnd): void {
     // A request that was not checked may have a longer URL than one that can be.
     const { href, origin } =
       decision === undefined ? new URL(url) : { href: decision.url, origin: decision.origin };
-    const pacing = isPaced ? this.#pacing : undefined;
     this.#client.publishRequest({ url: href, origin, startedAt, ...(pacing && { pacing }), ...endOf(end) });
   }
 
@@ -95,7 +90,8 @@ interface StartedAt {
   /** Epoch ms. */
   readonly startedAt: number;
   readonly decision: Decision | undefined;
-  readonly isPaced: boolean;
+  /** The pace that it kept. */
+  readonly pacing: OwnDelays | undefined;
 }
 
 /** How a request ended: with a response, or with an error, if the library shows one. */
@@ -110,7 +106,7 @@ function endOf(end: RequestEnd): Partial<SentRequest> {
     status,
     refused: refusal?.code === 'ERR_ROBOTS_USAGE' ? refusal.code : undefined,
     retryAfter: retryAfterOf(status, headers),
-    challenge: fieldOf(headers, 'cf-mitigated') ?? undefined,
+    gatekeeper: gatekeeperIn({ status, headers }),
     price: status === 402 ? priceIn(headers) : undefined,
   });
 }

@@ -281,7 +281,7 @@ export class GuardedRequest implements PlannedRequest, AdmittedRequest, StartedR
     if (startedAt === undefined) return;
     this.#startedAt = undefined;
     const { url, decision } = this;
-    this.#context.events.sent({ url, startedAt, decision, isPaced: this.#permit !== undefined }, end);
+    this.#context.events.sent({ url, startedAt, decision, pacing: this.#permit?.pacing }, end);
   }
 
   fail(error: unknown): void {
@@ -323,9 +323,11 @@ export class GuardedRequest implements PlannedRequest, AdmittedRequest, StartedR
 
   #paceOrRefuse(decision: Decision): Admission | Promise<Admission> {
     const refused = this.#refusedBy(decision);
-    const { pace, enforces } = this.#context.settings;
+    const { pace: paces, enforces } = this.#context.settings;
     const isSent = refused === undefined || !enforces;
-    if (!isSent || pace === undefined || this.#options.waits === false) return this.#settle(refused);
+    if (!isSent || paces === undefined || this.#options.waits === false) return this.#settle(refused);
+    const pace = paces.of(decision);
+    if (pace === undefined) return this.#settle(refused);
     this.#throwIfFinished();
     const permit = this.#acquirePermit(decision, pace);
     if (permit instanceof Promise) return this.#waitForPermit(permit, refused);

@@ -17,7 +17,7 @@ import type { OtherIdentity } from './identity.ts';
 import { ADDRESS_POLICIES, type AddressPolicy } from '../../core/net/address-policy.ts';
 import { type Agent, agentTokens } from '../../core/rules/agent-tokens.ts';
 import type { Refusal } from './refusal-errors.ts';
-import { type Pace, guardPaceOf, type PacingOptions, pacingOptions } from '../../core/pacing/index.ts';
+import { pacingOptions, SitePaces, type SitePacing } from '../../core/pacing/index.ts';
 
 /** A request that was sent without a check of robots.txt, because the caller said so. */
 export interface IgnoredRequest {
@@ -113,8 +113,8 @@ export interface GuardOptions<Result = unknown> {
   /** The clock that `retry-after` counts from. @default the system clock */
   readonly clock?: Clock;
   /**
-   * Polite behaviour towards each origin: the gap that it states between two requests, else half a second; one request
-   * at a time; a pause after a 429 or 503. Redirects count as requests. A request that would wait longer than
+   * Polite behaviour towards each host: the gap that it states between two requests, else half a second; one request
+   * at a time; a pause after a 429 or 503. A function gives each site its own; it is asked once for each host. Redirects count as requests. A request that would wait longer than
    * `maxDelayMs` (five minutes) rejects with `RobotsDeferredError` (`ERR_ROBOTS_DEFERRED`, with `retryAt`), whatever `onDisallow`
    * is: it is allowed, but not yet. At most 1,000 origins, or `cache.maxOrigins` of the client if that is more, are paced
    * at a time; requests to further ones are deferred, too.
@@ -124,7 +124,7 @@ export interface GuardOptions<Result = unknown> {
    * const polite = guardFetch(fetch, robots, { pacing: { minDelayMs: 1_000, maxDelayMs: 60_000 } });
    * ```
    */
-  readonly pacing?: boolean | PacingOptions;
+  readonly pacing?: SitePacing;
   /**
    * The addresses that page requests may go to; `guardFetch` only. A refused address rejects with
    * `RobotsAddressRefusedError` (`ERR_ROBOTS_ADDRESS_REFUSED`) before a connection is opened, whatever `mode`,
@@ -163,7 +163,7 @@ export interface GuardSettings<Result> {
   readonly onIgnored: ((ignored: IgnoredRequest) => void) | undefined;
   readonly onPaymentRequired: ((required: PaymentRequired) => void) | undefined;
   readonly clock: Clock;
-  readonly pace: Pace | undefined;
+  readonly pace: SitePaces | undefined;
   readonly addressPolicy: AddressPolicy;
 }
 
@@ -188,7 +188,7 @@ const guardOptions: Check = optionTable({
   onPaymentRequired: func(),
   clock: hasMethod('now', 'an object whose `now()` returns epoch milliseconds'),
   pacing: (value, path) => {
-    if (typeof value !== 'boolean') pacingOptions(value, path);
+    if (typeof value !== 'boolean' && typeof value !== 'function') pacingOptions(value, path);
   },
   addressPolicy: oneOf(ADDRESS_POLICIES),
   lookup: func('like dns.lookup'),
@@ -253,9 +253,8 @@ export function guardedTwice(what: string): RobotsInvalidOptionsError {
 /** The longest wait when the caller sets none. */
 const MAX_DELAY_MS = 5 * 60 * 1000;
 
-function readPacing(pacing: boolean | PacingOptions | undefined): Pace | undefined {
-  if (pacing === undefined || pacing === false) return undefined;
-  return guardPaceOf(pacing === true ? {} : pacing, MAX_DELAY_MS);
+function readPacing(pacing: SitePacing = false): SitePaces | undefined {
+  return pacing === false ? undefined : new SitePaces(pacing, MAX_DELAY_MS);
 }
 
 /**

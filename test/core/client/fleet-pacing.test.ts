@@ -321,7 +321,7 @@ describe('a store that cannot reserve', () => {
       expect(processes[0]!.events[0]).toMatchObject({
         type: 'failed',
         operation: 'reserve',
-        origin: SITE,
+        origin: 'slow.example',
         error: { message: 'Expected `reserve` to return milliseconds from now until the slot' },
       });
     },

@@ -178,7 +178,7 @@ describe('reserve', () => {
       [{ minDelayMs: -1 }, /`minDelayMs` to be a whole number of milliseconds, got "-1" \(number\)/],
       [{ maxDelayMs: '9' }, /`maxDelayMs` to be a whole number of milliseconds, got "9" \(string\)/],
       [{ concurrency: 0 }, /`concurrency` to be a whole number above 0, got "0" \(number\)/],
-      [{ backOff: true }, /`backOff` to be false or an object with `firstMs` and `maxMs`/],
+      [{ backOff: true }, /`backOff` to be false or an object with `firstMs`, `maxMs` and `statuses`/],
       [{ backOff: { firstMs: 0 } }, /`backOff.firstMs` to be a whole number of milliseconds above 0/],
       [
         { backOff: { maxMs: 9 } },

@@ -308,9 +308,11 @@ describe('`policy(url).pacing`', () => {
     const waiting = [2, 3].map(() => client.acquirePermit(decision).catch(() => undefined));
     await clock.whenWaiting();
     expect((await client.policy(A)).pacing).toEqual({
+      scope: 'a.example',
       waiting: 2,
       inFlight: [{ url: `${A}/1`, startedAt }],
       nextAt: startedAt + 7_500,
+      drainsAt: startedAt + 5_000,
       gapMs: 2_500,
       delayFrom: 'crawl-delay',
     });

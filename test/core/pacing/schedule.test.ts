@@ -95,11 +95,11 @@ describe('gaps', () => {
   it('what decides the time is the request for robots.txt, the longer of two gaps, or a pause', () => {
     const schedule = new Schedule();
     const own: StartRequest = { gap: { delayMs: 500, delayFrom: 'default-delay' }, notBefore: START + 500 };
-    expect(schedule.delayFrom(START, own)).toBe('default-delay');
+    expect(schedule.cause(START, own).delayFrom).toBe('default-delay');
     started(schedule);
-    expect(schedule.delayFrom(START, own)).toBe('crawl-delay');
+    expect(schedule.cause(START, own).delayFrom).toBe('crawl-delay');
     schedule.learn(signal({ askedMs: MINUTE }));
-    expect(schedule.delayFrom(START, own)).toBe('retry-after');
+    expect(schedule.cause(START, own).delayFrom).toBe('retry-after');
   });
 });
 
@@ -180,7 +180,7 @@ describe('pauses', () => {
       delayFrom: 'back-off',
     });
     expect(schedule.earliestStart(START, request())).toBe(pause?.until);
-    expect(schedule.delayFrom(START, request())).toBe('back-off');
+    expect(schedule.cause(START, request()).delayFrom).toBe('back-off');
   });
 
   it('responses to requests that started before it began belong to its incident', () => {

@@ -40,7 +40,8 @@ function recorded(text = 'User-agent: *\nDisallow:\n', options: RobotsClientOpti
 /** The evidence of requests that were paced by other options than they say. */
 function claiming(recording: Recording, pacing: { defaultDelayMs: number; minDelayMs: number }): void {
   for (const [at, entry] of recording.entries.entries()) {
-    if (entry.type === 'request') recording.entries[at] = { ...entry, pacing };
+    if (entry.type === 'request')
+      recording.entries[at] = { ...entry, pacing: { scope: 'a.example', ...pacing } };
   }
 }
 

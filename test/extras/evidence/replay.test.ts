@@ -442,7 +442,7 @@ describe('a booking of `reserve`', () => {
     second.done({ status: 429, headers: { 'retry-after': '600' } });
     early.done({ status: 503, headers: new Headers({ 'retry-after': '700' }) });
     unsent.release();
-    const pacing = { defaultDelayMs: 500, minDelayMs: 90_000 };
+    const pacing = { scope: 'a.example', defaultDelayMs: 500, minDelayMs: 90_000 };
     const origin = 'https://a.example';
     expect(recording.ofType('request').map(({ at: _at, run: _run, n: _n, ...entry }) => entry)).toEqual([
       { type: 'request', origin, url: `${origin}/1`, startedAt: start, status: 200, pacing },

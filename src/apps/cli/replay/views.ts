@@ -281,6 +281,7 @@ const EARLY: Readonly<Record<EarlyStart['reason'], string>> = {
   'request-rate': 'Request-rate',
   'default-delay': 'the crawler’s `defaultDelayMs`',
   'min-delay': 'the crawler’s `minDelayMs`',
+  latency: 'the crawler’s `latencyFactor`',
 };
 
 /** A request that was sent too early. */

@@ -166,6 +166,8 @@ export interface DeferredEntry extends OriginEntryBase {
 /** An origin pauses, or pauses longer. Times in epoch ms. In a fleet, another process may have learnt of the pause. */
 export interface PauseEntry extends OriginEntryBase {
   readonly type: 'pause';
+  /** What pauses: a host, an origin, or the text of the caller's function. */
+  readonly scope: string;
   readonly from: number;
   readonly until: number;
   /** Whether the site named the time, or it is a guess. */

@@ -6,6 +6,7 @@ import type {
   OverriddenOrigin,
   Pause,
   SentRequest,
+  PauseMessage,
 } from '../../decision/index.ts';
 import {
   type Copy,
@@ -190,11 +191,15 @@ export class Recorder implements RecordObserver {
     });
   }
 
-  onPause(origin: string, { from, until, delayFrom, status }: Pause): void {
+  onPause(
+    { scope, origin }: Pick<PauseMessage, 'scope' | 'origin'>,
+    { from, until, delayFrom, status }: Pause,
+  ): void {
     this.#write({
       type: 'pause',
       ...this.#stamp(),
       origin,
+      scope,
       from,
       until,
       delayFrom,
