@@ -83,6 +83,26 @@ describe('the error of a guard', () => {
     );
   });
 
+  it('has the failure of the attempt as its cause, with the code; a site that has responded gives none', () => {
+    const causeOf = (robots: object): unknown =>
+      refusalFor({ ...UNREACHABLE, robots: { ...BASE.robots, ...robots } } as Decision).cause;
+    expect(causeOf({ error: 'ECONNREFUSED' })).toMatchObject({
+      code: 'ECONNREFUSED',
+      message: 'the server refused the connection',
+    });
+    expect(causeOf({ error: 'DEPTH_ZERO_SELF_SIGNED_CERT' })).toMatchObject({
+      code: 'DEPTH_ZERO_SELF_SIGNED_CERT',
+    });
+    expect(causeOf({ error: 'ERR_ROBOTS_STATUS', status: 503 })).toBeUndefined();
+  });
+
+  it('names what the caller can do', () => {
+    const robots = { ...BASE.robots, error: 'ERR_ROBOTS_HTTP2_ONLY' };
+    expect(refusalFor({ ...UNREACHABLE, robots } as Decision).message).toMatch(
+      /HTTP\/2 only, ERR_ROBOTS_HTTP2_ONLY\).*; give the client `dispatcher: new Agent\(\{ allowH2: true \}\)`$/,
+    );
+  });
+
   it('has the time of the next attempt', () => {
     const retryAt = Date.UTC(2026, 0, 15, 12);
     const error = refusalFor({ ...UNREACHABLE, retryAt } as Decision);

@@ -1,6 +1,7 @@
 import type nodeBuffer from 'node:buffer';
 import type nodeCrypto from 'node:crypto';
 import type diagnosticsChannel from 'node:diagnostics_channel';
+import type http from 'node:http';
 import type util from 'node:util';
 import type zlib from 'node:zlib';
 
@@ -8,6 +9,7 @@ interface Builtins {
   readonly 'node:buffer': typeof nodeBuffer;
   readonly 'node:crypto': typeof nodeCrypto;
   readonly 'node:diagnostics_channel': typeof diagnosticsChannel;
+  readonly 'node:http': typeof http;
   /** Since Node.js 22.13. */
   readonly 'node:sqlite': {
     readonly DatabaseSync: new (path: string) => {

@@ -68,6 +68,12 @@ export const redirectEnds: Readonly<Record<UnavailableReason, string>> = {
   'disallowed-redirect': 'the server redirects to a URL that the rules of its site disallow',
 };
 
+/** What the caller can do about a failure. */
+const REMEDIES: Readonly<Record<string, string>> = {
+  ERR_ROBOTS_HTTP2_ONLY: '; give the client `dispatcher: new Agent({ allowH2: true })`',
+  ERR_ROBOTS_NO_FTP_TRANSPORT: '; give the client `ftp: ftpTransport()` of canfetch/ftp',
+};
+
 /** For the same code when the first address was refused, not the address of a redirect. */
 export const PRIVATE_ADDRESS =
   "its address is private; `addressPolicy: 'any'`, or --allow-private, permits such addresses";
@@ -105,12 +111,13 @@ export function describeDecision(decision: Decision): string {
   const { origin, agent, allowed, usage } = decision;
   const url = urlWithoutUserinfo(decision.url);
   const may = allowed ? 'may be fetched' : 'may not be fetched';
+  // Header fields of a page may state a preference where there is no robots.txt.
+  if (allowed && usage !== undefined && usage.preference !== 'allow')
+    return `${origin} allows ${agent} to fetch ${url}, and ${usageText(usage)}`;
   switch (decision.reason) {
     case 'rule':
     case 'no-rule':
     case 'no-group': {
-      if (allowed && usage !== undefined && usage.preference !== 'allow')
-        return `${origin} allows ${agent} to fetch ${url}, and ${usageText(usage)}`;
       const { rule } = decision;
       const why = rule
         ? `line ${rule.line}: "${rule.directive}: ${rule.pattern}"`
@@ -132,7 +139,7 @@ export function describeDecision(decision: Decision): string {
       const what = reasons[decision.reason].what.replace('robots.txt', `robots.txt of ${origin}`);
       const retryAt = decision.reason === 'unreachable' ? decision.retryAt : undefined;
       const again = retryAt === undefined ? '' : `; retry after ${new Date(retryAt).toISOString()}`;
-      return `${what} (${describeOutcome(decision.robots)}), so ${url} ${may}${again}`;
+      return `${what} (${describeOutcome(decision.robots)}), so ${url} ${may}${REMEDIES[decision.robots.error ?? ''] ?? ''}${again}`;
     }
   }
 }

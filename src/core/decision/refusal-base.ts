@@ -22,9 +22,14 @@ export abstract class RefusedRequestError extends RobotsError implements Redirec
   declare readonly retryAt?: number | undefined;
 
   /** @param why The message after the prefix of {@link redirectChainPrefix}. */
-  constructor(why: string, decision: Decision, chain: RedirectChain | undefined) {
+  constructor(
+    why: string,
+    decision: Decision,
+    chain: RedirectChain | undefined,
+    options?: { readonly cause: unknown },
+  ) {
     const { requested, redirects } = chain ?? { requested: decision.url, redirects: [] };
-    super(redirectChainPrefix(decision.url, { requested, redirects }) + why);
+    super(redirectChainPrefix(decision.url, { requested, redirects }) + why, options);
     this.decision = decision;
     this.requested = requested;
     this.redirects = redirects;

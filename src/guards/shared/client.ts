@@ -22,6 +22,7 @@ import type { Pace, RequestPermit } from '../../core/pacing/index.ts';
 import type { Agent } from '../../core/rules/agent-tokens.ts';
 import { LocatedUrl } from '../../core/url/index.ts';
 import type { GuardSettings } from './options.ts';
+import { refusalIn } from './refusal-errors.ts';
 import { type ResponseFields, retryAfterOf } from './headers.ts';
 
 /** Reused: the next request overwrites it. */
@@ -284,7 +285,8 @@ export class SiteReports {
   /** A request failed. Not reported when the failure says nothing about the site. */
   failed(url: string | URL, error: unknown, signal: AbortSignal | undefined, origin?: string): void {
     // Not when the caller aborted, another guard refused, or the request could not be sent.
-    if (signal?.aborted !== true && isNetworkError(error)) this.#report(url, false, origin);
+    if (signal?.aborted !== true && refusalIn(error) === undefined && isNetworkError(error))
+      this.#report(url, false, origin);
   }
 
   /** A site did not respond. */

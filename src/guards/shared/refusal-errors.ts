@@ -14,7 +14,8 @@ import {
   RobotsError,
   urlWithoutUserinfo,
 } from '../../core/base/index.ts';
-import { ADDRESS_REFUSED } from '../../core/fetch/failure.ts';
+import { failures } from '../../core/decision/describe-decision.ts';
+import { ADDRESS_REFUSED, STATUS } from '../../core/fetch/failure.ts';
 import type { RobotsDeferredError } from '../../core/pacing/index.ts';
 
 /** An error with which a guard refuses a request. */
@@ -40,6 +41,9 @@ export class RobotsDisallowedError extends RefusedRequestError {
 /**
  * A guard refused a request because robots.txt cannot be reached; try again after `retryAt`. Without `retryAt` trying again
  * does not help: the address policy refuses the address of the site.
+ *
+ * `cause` is the failure of the last attempt, with its code (`ECONNREFUSED`, `ERR_ROBOTS_DEADLINE`). Without a `cause` the
+ * site has responded, with the status in `decision.robots`.
  */
 export class RobotsUnreachableError extends RefusedRequestError {
   override readonly name = 'RobotsUnreachableError';
@@ -49,9 +53,20 @@ export class RobotsUnreachableError extends RefusedRequestError {
 
   constructor(decision: Decision, chain?: RedirectChain) {
     const hint = platform.undici?.mockHint(decision.robots.error, decision.robots.url);
-    super(describeDecision(decision) + (hint === undefined ? '' : `. ${hint}`), decision, chain);
+    super(
+      describeDecision(decision) + (hint === undefined ? '' : `. ${hint}`),
+      decision,
+      chain,
+      failureOf(decision),
+    );
     this.retryAt = decision.retryAt;
   }
+}
+
+/** The failure of the attempt, made of its recorded code: the decision may rest on what memory or the store has. */
+function failureOf({ robots: { error: code } }: Decision): { readonly cause: Error } | undefined {
+  if (code === undefined || code === STATUS) return undefined;
+  return { cause: Object.assign(new Error(failures[code] ?? code), { code }) };
 }
 
 /**

@@ -1,3 +1,4 @@
+import nodeHttp from 'node:http';
 import { createRequire } from 'node:module';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { http, HttpResponse } from 'msw';
@@ -127,6 +128,19 @@ describe('a refusal after a DNS error, while a mock is active', () => {
       expect(text).toContain('https://other.test/robots.txt');
       expect(await refusalOver({ transport: 'fetch' })).toContain('nock is active');
     }));
+
+  it('names nock 13, which sees no fetch, and what it sees', async () => {
+    // As nock 13 replaces it.
+    const OverriddenClientRequest = (): void => undefined;
+    vi.spyOn(nodeHttp, 'ClientRequest', 'get').mockReturnValue(OverriddenClientRequest as never);
+    try {
+      const text = await refusalOver({ lookup });
+      expect(text).toContain('nock 13 is active: make the client with `transport: gotTransport(got)`');
+      expect(text).toContain('https://other.test/robots.txt');
+    } finally {
+      vi.restoreAllMocks();
+    }
+  });
 
   it('names msw', async () => {
     const server = setupServer();

@@ -42,6 +42,14 @@ it.each<[Partial<Decision> & { readonly reason: Decision['reason']; readonly bec
     'https://example.com/private may not be fetched by ExampleBot, by an override of the crawler: agreed with the owner',
   ],
   [
+    {
+      reason: 'unavailable',
+      allowed: true,
+      usage: { purpose: 'train-ai', preference: 'unknown', aipref: {}, contentSignal: {} } as never,
+    },
+    'https://example.com allows ExampleBot to fetch https://example.com/private, and says nothing about train-ai',
+  ],
+  [
     { reason: 'robots-txt', allowed: true },
     'https://example.com/private is robots.txt itself, which may always be fetched',
   ],

@@ -92,13 +92,19 @@ const NETWORK_CODE = /^(?:E(?!RR_)|UND_ERR_|ERR_ROBOTS_DEADLINE$)/;
 function mockHint(code: string | undefined, url: string): string | undefined {
   const name = code !== undefined && NETWORK_CODE.test(code) ? activeMock() : undefined;
   if (name === undefined) return undefined;
-  return `${name} is active: make the client with \`transport: 'fetch'\`, so that ${name} sees its requests, and mock ${url}`;
+  const transport =
+    name === NOCK_13 ? '`transport: gotTransport(got)` or `axiosTransport(axios)`' : "`transport: 'fetch'`";
+  return `${name} is active: make the client with ${transport}, so that ${name} sees its requests, and mock ${url}`;
 }
+
+/** It has no registered symbol, and sees requests over `node:http` alone, none of a `fetch`. */
+const NOCK_13 = 'nock 13';
 
 function activeMock(): string | undefined {
   for (const [symbol, name] of MARKS) if (Symbol.for(symbol) in globalThis) return name;
   // Those of vitest and Jest have `mock`, those of sinon have `isSinonProxy`.
   const { fetch }: { readonly fetch?: unknown } = globalThis;
   const isStub = 'mock' in Object(fetch) || 'isSinonProxy' in Object(fetch);
+  if (builtin('node:http')?.ClientRequest.name === 'OverriddenClientRequest') return NOCK_13;
   return isStub ? 'a stub of the global fetch' : undefined;
 }
