@@ -1,36 +1,24 @@
-/* oxlint-disable unicorn/prefer-add-event-listener -- the server of the SDK is no EventTarget */
-import type { Readable, Writable } from 'node:stream';
+/* oxlint-disable unicorn/prefer-add-event-listener -- the transport of the SDK is no EventTarget */
+import { PassThrough, type Readable, type Writable } from 'node:stream';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { quote, VERSION } from '../../core/base/index.ts';
 import type { Tool } from './tool.ts';
 
-/** The parts of `@modelcontextprotocol/sdk` that the server uses. */
+/** The parts of `@modelcontextprotocol/server` that are used. */
 export interface Sdk
   extends
-    Pick<typeof import('@modelcontextprotocol/sdk/server/index.js'), 'Server'>,
-    Pick<typeof import('@modelcontextprotocol/sdk/server/stdio.js'), 'StdioServerTransport'>,
-    Pick<
-      typeof import('@modelcontextprotocol/sdk/types.js'),
-      'CallToolRequestSchema' | 'ErrorCode' | 'ListToolsRequestSchema' | 'McpError'
-    > {}
+    Pick<typeof import('@modelcontextprotocol/server'), 'ProtocolError' | 'ProtocolErrorCode' | 'Server'>,
+    Pick<typeof import('@modelcontextprotocol/server/stdio'), 'serveStdio' | 'StdioServerTransport'> {}
 
 /** Loads the SDK, an optional peer dependency; `undefined` when it is not installed. */
 export async function loadSdk(): Promise<Sdk | undefined> {
   try {
-    const [{ Server }, { StdioServerTransport }, types] = await Promise.all([
-      import('@modelcontextprotocol/sdk/server/index.js'),
-      import('@modelcontextprotocol/sdk/server/stdio.js'),
-      import('@modelcontextprotocol/sdk/types.js'),
-    ]);
-    const { CallToolRequestSchema, ErrorCode, ListToolsRequestSchema, McpError } = types;
-    return {
-      Server,
-      StdioServerTransport,
-      CallToolRequestSchema,
-      ErrorCode,
-      ListToolsRequestSchema,
-      McpError,
-    };
+    const [{ ProtocolError, ProtocolErrorCode, Server }, { serveStdio, StdioServerTransport }] =
+      await Promise.all([
+        import('@modelcontextprotocol/server'),
+        import('@modelcontextprotocol/server/stdio'),
+      ]);
+    return { ProtocolError, ProtocolErrorCode, Server, serveStdio, StdioServerTransport };
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND') return undefined;
     throw error;
@@ -68,37 +56,25 @@ const INSTRUCTIONS = (agent: string): string =>
   'ignored. Ask check_url before you fetch a page with another tool. When a page is refused, say so and why; do not ' +
   'try to get it from another URL, with another agent or another tool. Times are milliseconds since 1970-01-01 UTC.';
 
-/** Connects the tools to a host over its streams. */
-export async function connectStdio(
+/** Serves the tools to a host over its streams, in the protocol's revisions of 2025 and 2026. */
+export function connectStdio(
   { stdin, stdout }: StdioStreams,
   { sdk, tools, agent, onError }: StdioOptions,
-): Promise<HostConnection> {
-  const server = new sdk.Server(
-    { name: 'canfetch', title: 'canfetch: robots.txt for agents', version: VERSION },
-    { capabilities: { tools: {} }, instructions: INSTRUCTIONS(agent) },
-  );
-  const byName = new Map(tools.map((tool) => [tool.description.name, tool]));
+): HostConnection {
   const calls = new Calls();
-  server.setRequestHandler(sdk.ListToolsRequestSchema, () => ({
-    tools: tools.map(({ description }) => description),
-  }));
-  server.setRequestHandler(sdk.CallToolRequestSchema, ({ params }, { signal }) => {
-    const tool = byName.get(params.name);
-    if (tool === undefined) {
-      const names = [...byName.keys()].join(', ');
-      throw new sdk.McpError(sdk.ErrorCode.InvalidParams, `Expected one of the tools ${names}, got another`);
-    }
-    return calls.add(
-      tool.call(params.arguments, signal).catch((error: unknown) => {
-        if (!signal.aborted) onError(error);
-        throw error;
-      }),
-    );
+  // The SDK drops the calls in progress when its input ends.
+  const input = stdin.pipe(new PassThrough(), { end: false });
+  const transport = new sdk.StdioServerTransport(input, stdout);
+  const handle = sdk.serveStdio(() => makeServer({ sdk, tools, agent, onError }, calls), {
+    transport,
+    onerror: onError,
   });
-  server.onerror = onError;
-  const transport = new sdk.StdioServerTransport(stdin, stdout);
   const closed = new Promise<void>((resolve) => {
-    server.onclose = resolve;
+    const close = transport.onclose;
+    transport.onclose = () => {
+      close?.();
+      resolve();
+    };
   });
   const gone = new Promise<void>((resolve) => {
     // A host that no longer reads has ended, too.
@@ -108,9 +84,35 @@ export async function connectStdio(
   const finished = new Promise<void>((resolve) => {
     stdin.once('end', resolve).once('close', resolve);
   }).then(() => calls.settled(GRACE_MS));
-  await server.connect(transport);
   refuseMalformedCalls(transport, sdk);
-  return { ended: Promise.race([closed, gone, finished]), close: () => server.close() };
+  return { ended: Promise.race([closed, gone, finished]), close: () => handle.close() };
+}
+
+/** A server for one connection. */
+function makeServer({ sdk, tools, agent, onError }: StdioOptions, calls: Calls): InstanceType<Sdk['Server']> {
+  const server = new sdk.Server(
+    { name: 'canfetch', title: 'canfetch: robots.txt for agents', version: VERSION },
+    { capabilities: { tools: {} }, instructions: INSTRUCTIONS(agent) },
+  );
+  const byName = new Map(tools.map((tool) => [tool.description.name, tool]));
+  server.setRequestHandler('tools/list', () => ({ tools: tools.map(({ description }) => description) }));
+  server.setRequestHandler('tools/call', ({ params }, { mcpReq: { signal } }) => {
+    const tool = byName.get(params.name);
+    if (tool === undefined) {
+      const names = [...byName.keys()].join(', ');
+      throw new sdk.ProtocolError(
+        sdk.ProtocolErrorCode.InvalidParams,
+        `Expected one of the tools ${names}, got another`,
+      );
+    }
+    return calls.add(
+      tool.call(params.arguments, signal).catch((error: unknown) => {
+        if (!signal.aborted) onError(error);
+        throw error;
+      }),
+    );
+  });
+  return server;
 }
 
 /**
@@ -132,7 +134,7 @@ function refuseMalformedCalls(transport: InstanceType<Sdk['StdioServerTransport'
     } else {
       const { id, jsonrpc } = message;
       const error = {
-        code: sdk.ErrorCode.InvalidParams,
+        code: sdk.ProtocolErrorCode.InvalidParams,
         message: `Expected \`arguments\` to be an object, got ${quote(given)}`,
       };
       void transport.send({ jsonrpc, id, error });

@@ -1,10 +1,11 @@
 import { z } from 'zod';
-import { codeOf, isRobotsError, causesOf, printable } from '../../core/base/index.ts';
+import { codeOf, isRobotsError, causesOf, omitUndefined, printable } from '../../core/base/index.ts';
 import type { RobotsClient } from '../../core/client/index.ts';
 import type { DecisionUsage, Purpose } from '../../core/decision/index.ts';
 import { refusalIn } from '../../guards/shared/index.ts';
 import { purposeFields, urlField, ToolError } from './fields.ts';
-import { assertText, mediaType, readText, type TextPart } from './page-text.ts';
+import { toMarkdown } from './markdown.ts';
+import { assertText, mediaType, partOf, readText, type TextPart } from './page-text.ts';
 import { makeTool, type Tool } from './tool.ts';
 
 /** The part of a response that the tool uses. */
@@ -18,13 +19,17 @@ export interface Page {
 /** A guarded fetch: it rejects with the refusal of a disallowed URL or redirect. */
 export type PageFetch = (url: string, init: { headers: object; signal: AbortSignal }) => Promise<Page>;
 
-/** The purpose of the agent, and the client that knows what sites state about it. */
-interface AskedPurpose {
+/** What the tool depends on: the purpose of the agent, and the client that knows what sites state about it. */
+interface PageOptions {
   readonly client: RobotsClient;
   readonly purpose: Purpose | undefined;
+  /** Path of the library that makes Markdown of HTML. */
+  readonly converter: string | undefined;
 }
 
 const MAX_BYTES = 100_000;
+/** A longer page is converted up to here. */
+const MAX_HTML_BYTES = 2_000_000;
 /** The largest `start`: each call reads the text from its beginning. */
 const MAX_START = 20_000_000;
 /** Time limit of a call: robots.txt, pacing and the page, with redirects. Hosts give up after a minute. */
@@ -45,6 +50,10 @@ const input = z.strictObject({
     .describe(
       'The byte of the text to begin with: "nextStart" of the call before. Leave it out to begin at 0',
     ),
+  format: z
+    .enum(['markdown', 'source'])
+    .optional()
+    .describe('"markdown" (the default) converts HTML; "source" leaves it as the site sends it'),
 });
 
 const output = z.object({
@@ -53,7 +62,7 @@ const output = z.object({
   contentType: z.string().optional().describe('The media type and its charset, as the site states them'),
   format: z
     .enum(['markdown', 'html', 'text'])
-    .describe('What the text is. Markdown is requested first; few sites have it'),
+    .describe('What the text is. HTML comes as Markdown, unless "note" says why not'),
   charset: z.string().describe('The character encoding that the text was decoded with'),
   text: z.string(),
   start: z.number().describe('The byte of the text, in UTF-8, that "text" begins with'),
@@ -65,13 +74,13 @@ const output = z.object({
 });
 
 /** `fetch_page`: the text of a page, if robots.txt allows it. */
-export function fetchPage(fetch: PageFetch, asked: AskedPurpose): Tool {
+export function fetchPage(fetch: PageFetch, asked: PageOptions): Tool {
   return makeTool({
     name: 'fetch_page',
     title: 'Fetch a page that robots.txt allows',
     description:
-      'Fetches a page by GET and returns its text as the site sends it: HTML is not converted. Markdown is requested ' +
-      'first, then HTML and other text; "format" says which came. robots.txt is checked ' +
+      'Fetches a page by GET and returns its text: HTML as Markdown, everything else as the site sends it. ' +
+      'robots.txt is checked ' +
       'for the URL and for every redirect, and requests keep the delay that the site asks for, so a call can take ' +
       'some seconds. A refused call has "code" and "why". ERR_ROBOTS_DISALLOWED, ERR_ROBOTS_USAGE and ' +
       'ERR_ROBOTS_ADDRESS_REFUSED are final: do not try to get the page by any other means. With "retryAt", try again ' +
@@ -80,7 +89,7 @@ export function fetchPage(fetch: PageFetch, asked: AskedPurpose): Tool {
     input,
     output,
     asIs: 'text',
-    async answer({ url, start = 0 }, signal) {
+    async answer({ url, start = 0, format = 'markdown' }, signal) {
       assertFetchable(url);
       const deadline = AbortSignal.timeout(DEADLINE_MS);
       try {
@@ -89,13 +98,17 @@ export function fetchPage(fetch: PageFetch, asked: AskedPurpose): Tool {
           signal: AbortSignal.any([signal, deadline]),
         });
         const contentType = page.headers.get('content-type') ?? undefined;
-        const part = await read(page, contentType, start);
+        const part = await read(page, contentType, {
+          start,
+          converts: format === 'markdown',
+          converter: asked.converter,
+        });
         const pageBytes = lengthOf(page);
         const data = {
           url: page.url,
           status: page.status,
           contentType: mediaType(contentType),
-          format: formatOf(contentType),
+          format: part.format,
           charset: part.charset,
           text: part.text,
           start: part.start,
@@ -103,7 +116,7 @@ export function fetchPage(fetch: PageFetch, asked: AskedPurpose): Tool {
           pageBytes,
           nextStart: part.more ? part.end : undefined,
           ...(await preferenceOf(page, asked, signal)),
-          note: noteOf(part, start, pageBytes),
+          note: notes(part.note, noteOf(part, start, part.isConverted ? undefined : pageBytes)),
         };
         return { data, text: [summary(data), data.text] };
       } catch (error) {
@@ -112,6 +125,11 @@ export function fetchPage(fetch: PageFetch, asked: AskedPurpose): Tool {
       }
     },
   });
+}
+
+function notes(...all: readonly (string | undefined)[]): string | undefined {
+  const given = all.filter((each) => each !== undefined);
+  return given.length === 0 ? undefined : given.join(' ');
 }
 
 function formatOf(contentType: string | undefined): 'markdown' | 'html' | 'text' {
@@ -123,7 +141,7 @@ function formatOf(contentType: string | undefined): 'markdown' | 'html' | 'text'
 /** What robots.txt and the header fields of the page state about the purpose. */
 async function preferenceOf(
   { url, headers }: Page,
-  { client, purpose }: AskedPurpose,
+  { client, purpose }: PageOptions,
   signal: AbortSignal,
 ): Promise<Partial<Pick<DecisionUsage, 'purpose' | 'preference'>>> {
   if (purpose === undefined) return {};
@@ -150,15 +168,69 @@ function assertFetchable(url: string): void {
   }
 }
 
-async function read({ body }: Page, contentType: string | undefined, start: number): Promise<TextPart> {
+interface ReadOptions {
+  readonly start: number;
+  /** Whether HTML is to become Markdown. */
+  readonly converts: boolean;
+  readonly converter: string | undefined;
+}
+
+/** A part of what the tool returns. */
+interface PagePart extends TextPart {
+  readonly format: 'markdown' | 'html' | 'text';
+  readonly isConverted: boolean;
+  /** Why HTML is not, or not wholly, converted. */
+  readonly note?: string;
+}
+
+async function read(
+  { body }: Page,
+  contentType: string | undefined,
+  { start, converts, converter }: ReadOptions,
+): Promise<PagePart> {
+  const format = formatOf(contentType);
   try {
     assertText(contentType);
-    return await readText(body ?? noBytes(), { contentType, start, maxBytes: MAX_BYTES });
+    const bytes = body ?? noBytes();
+    if (!converts || format !== 'html' || converter === undefined) {
+      const part = await readText(bytes, { contentType, start, maxBytes: MAX_BYTES });
+      const note = converts && format === 'html' ? NO_CONVERTER : undefined;
+      return { ...part, format, isConverted: false, ...omitUndefined({ note }) };
+    }
+    return await readAsMarkdown(bytes, converter, { contentType, start });
   } catch (error) {
     // The rest is not wanted. A body that is being read is cancelled by the end of its iterator.
     await body?.cancel().catch(() => undefined);
     throw error;
   }
+}
+
+const NO_CONVERTER =
+  'This is the HTML source: the package node-html-markdown, which converts it to Markdown, is not installed beside canfetch.';
+
+async function readAsMarkdown(
+  body: AsyncIterable<Uint8Array>,
+  converter: string,
+  { contentType, start }: { readonly contentType: string | undefined; readonly start: number },
+): Promise<PagePart> {
+  const { text, charset, more } = await readText(body, { contentType, start: 0, maxBytes: MAX_HTML_BYTES });
+  const markdown = await toMarkdown(text, converter);
+  if (markdown === undefined) {
+    const note = 'This is the HTML source: the page could not be converted to Markdown.';
+    return { ...partOf(text, start, MAX_BYTES), charset, format: 'html', isConverted: false, note };
+  }
+  const part = {
+    ...partOf(markdown, start, MAX_BYTES),
+    charset,
+    format: 'markdown',
+    isConverted: true,
+  } as const;
+  if (!more) return part;
+  const limit = MAX_HTML_BYTES.toLocaleString('en');
+  return {
+    ...part,
+    note: `The first ${limit} bytes of the page were converted; call with "format": "source" for what follows.`,
+  };
 }
 
 /** The stated length of a page; `undefined` if none is stated, or the body is compressed. */

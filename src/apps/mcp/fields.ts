@@ -144,6 +144,8 @@ export function refusalFieldsOf(error: unknown): RefusalFields | undefined {
   return undefined;
 }
 
-function whyOf({ message }: Error): string {
-  return printable(withoutUserinfo(message), MAX_WHY_LENGTH);
+function whyOf({ message, code }: Error & { readonly code?: string }): string {
+  const hint =
+    code === 'ERR_ROBOTS_ADDRESS_REFUSED' ? '; --allow-private permits it, when canfetch mcp is started' : '';
+  return printable(withoutUserinfo(message), MAX_WHY_LENGTH) + hint;
 }

@@ -60,16 +60,26 @@ export async function readText(
   if (keptBytes <= maxBytes) {
     keep(decoder === undefined ? (decoder = decoderFor(head, contentType)).decode(head) : decoder.decode());
   }
-  const text = Buffer.concat(kept);
+  const part = cut(Buffer.concat(kept), Math.min(start, bytes), maxBytes);
+  return { ...part, charset: decoder?.encoding ?? 'utf-8' };
+}
+
+/** The part of a whole text from the byte `start` on. */
+export function partOf(whole: string, start: number, maxBytes: number): Omit<TextPart, 'charset'> {
+  const bytes = Buffer.from(whole);
+  const begin = Math.min(start, bytes.length);
+  return cut(bytes.subarray(begin), begin, maxBytes);
+}
+
+/** Cuts a text, which begins at the byte `begin` of the page, to whole characters. */
+function cut(text: Buffer, begin: number, maxBytes: number): Omit<TextPart, 'charset'> {
   const from = charactersFrom(text, 0);
   const more = text.length - from > maxBytes;
   const to = more ? wholeCharacters(text, from + maxBytes) : text.length;
-  const begin = Math.min(start, bytes) + from;
   return {
     text: text.toString('utf8', from, to),
-    charset: decoder?.encoding ?? 'utf-8',
-    start: begin,
-    end: begin + to - from,
+    start: begin + from,
+    end: begin + to,
     more,
   };
 }

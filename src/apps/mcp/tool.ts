@@ -1,5 +1,5 @@
 import { omitUndefined, printable } from '../../core/base/index.ts';
-import type { CallToolResult, Tool as ToolDescription } from '@modelcontextprotocol/sdk/types.js';
+import type { CallToolResult, Tool as ToolDescription } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { inputSentence } from '../answers/text/reasons.ts';
 import { refusalFields, refusalFieldsOf, ToolError } from './fields.ts';

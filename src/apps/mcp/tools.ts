@@ -13,6 +13,7 @@ import {
   withReason,
 } from './fields.ts';
 import { fetchPage, type PageFetch } from './fetch-page.ts';
+import { findConverter } from './markdown.ts';
 import { makeTool, type Tool } from './tool.ts';
 import { annotate, type AnnotatedLine, explainUrl, type UrlExplanation } from '../answers/explanation.ts';
 import { whySentence } from '../answers/text/reasons.ts';
@@ -26,15 +27,22 @@ interface AgentTools {
   readonly fetch: PageFetch;
   /** The purpose for which the agent fetches pages. */
   readonly purpose: Purpose | undefined;
+  /** Path of the library that makes Markdown of HTML. Default: the installed one. */
+  readonly converter?: string | undefined;
 }
 
 /** All tools of the server, in the order in which it lists them. */
-export function makeTools({ client, fetch, purpose }: AgentTools): readonly Tool[] {
+export function makeTools({
+  client,
+  fetch,
+  purpose,
+  converter = findConverter(),
+}: AgentTools): readonly Tool[] {
   return [
     checkUrl(client, purpose),
     explainTool(client),
     sitePolicy(client),
-    fetchPage(fetch, { client, purpose }),
+    fetchPage(fetch, { client, purpose, converter }),
   ];
 }
 

@@ -2,6 +2,9 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { answer, startSite } from '../../support/site.ts';
+import { fetchPage, type Page } from '../../../src/apps/mcp/fetch-page.ts';
+import { findConverter, toMarkdown } from '../../../src/apps/mcp/markdown.ts';
+import { RobotsClient } from '../../../src/index.ts';
 import { startHost, textsOf } from './host.ts';
 
 const AGENT = 'ExampleAgent/1.0 (+https://example.com/agent)';
@@ -17,22 +20,22 @@ describe('fetch_page', () => {
   it('returns the text of an allowed page, in the name of the agent', async () => {
     await using site = await startSite({
       '/robots.txt': ROBOTS,
-      '/page': text('a page', 'text/html; charset=utf-8'),
+      '/page': text('a page', 'text/plain; charset=utf-8'),
     });
     await using host = await startHost(LOCAL);
     const result = await host.call('fetch_page', { url: site.url('/page#part') });
     expect(result.structuredContent).toEqual({
       url: site.url('/page'),
       status: 200,
-      contentType: 'text/html; charset=utf-8',
-      format: 'html',
+      contentType: 'text/plain; charset=utf-8',
+      format: 'text',
       charset: 'utf-8',
       text: 'a page',
       start: 0,
       truncated: false,
     });
     expect(textsOf(result)).toEqual([
-      `HTTP 200 from ${site.url('/page')} (text/html; charset=utf-8).`,
+      `HTTP 200 from ${site.url('/page')} (text/plain; charset=utf-8).`,
       'a page',
     ]);
     expect(site.requests.map(({ url, headers }) => [url, headers['user-agent']])).toEqual([
@@ -41,20 +44,24 @@ describe('fetch_page', () => {
     ]);
   });
 
-  it('requests Markdown first, then HTML and text, and says which came', async () => {
+  it('requests Markdown first, then HTML and text, and gives HTML as Markdown', async () => {
     await using site = await startSite({
       '/robots.txt': ROBOTS,
       '/md': text('# a page', 'text/markdown; charset=utf-8'),
-      '/html': text('<p>a page', 'text/html'),
+      '/html': text('<style>p{}</style><h1>Title</h1><p><a href="/next">a page</a>', 'text/html'),
       '/text': text('a page'),
     });
     await using host = await startHost(LOCAL);
-    const formats: unknown[] = [];
+    const parts: unknown[] = [];
     for (const path of ['/md', '/html', '/text']) {
       const { structuredContent } = await host.call('fetch_page', { url: site.url(path) });
-      formats.push(structuredContent?.['format']);
+      parts.push([structuredContent?.['format'], structuredContent?.['text']]);
     }
-    expect(formats).toEqual(['markdown', 'html', 'text']);
+    expect(parts).toEqual([
+      ['markdown', '# a page'],
+      ['markdown', '# Title\n\n[a page](/next)'],
+      ['text', 'a page'],
+    ]);
     const weights = String(site.requests.at(-1)?.headers['accept'])
       .split(',')
       .map((item) => /^\s*([^;]+)(?:;q=([\d.]+))?$/.exec(item))
@@ -64,6 +71,51 @@ describe('fetch_page', () => {
       ['text/html', 0.9],
     ]);
     expect(Math.max(...weights.slice(1).map(([, weight]) => weight))).toBeLessThan(1);
+  });
+
+  it('gives long Markdown by parts, and the source on demand', async () => {
+    const paragraphs = Array.from({ length: 150 }, (_, n) => `${n} ${'ü'.repeat(500)}`);
+    const html = `<div><p>${paragraphs.join('</p><p>')}</p></div>`;
+    await using site = await startSite({
+      '/robots.txt': ROBOTS,
+      '/list': text(html, 'text/html; charset=utf-8'),
+    });
+    await using host = await startHost(LOCAL);
+    const part = async (args: object): Promise<Record<string, any>> =>
+      Object((await host.call('fetch_page', { url: site.url('/list'), ...args })).structuredContent);
+    const first = await part({});
+    const second = await part({ start: first['nextStart'] });
+    expect(first).toMatchObject({ format: 'markdown', truncated: true });
+    expect(first['text'] + second['text']).toBe(paragraphs.join('\n\n'));
+    expect(await part({ format: 'source' })).toMatchObject({
+      format: 'html',
+      text: expect.stringMatching(/^<div><p>0 ü/),
+    });
+  });
+
+  it('gives the source, with a sentence, where the library is missing or cannot convert', async () => {
+    const html = '<p>a page';
+    const page: Page = {
+      status: 200,
+      url: 'https://example.com/',
+      headers: new Headers({ 'content-type': 'text/html' }),
+      body: new Response(html).body,
+    };
+    await using client = new RobotsClient();
+    const tool = fetchPage(async () => page, { client, purpose: undefined, converter: undefined });
+    const { structuredContent } = await tool.call(
+      { url: 'https://example.com/' },
+      new AbortController().signal,
+    );
+    expect(structuredContent).toMatchObject({
+      format: 'html',
+      text: html,
+      note: expect.stringContaining('node-html-markdown'),
+    });
+    const converter = findConverter() ?? '';
+    expect(await toMarkdown('<p>a', converter)).toBe('a');
+    // The time that the library takes grows with the square of this.
+    expect(await toMarkdown('<!--'.repeat(500_000), converter, 1_000)).toBeUndefined();
   });
 
   it('says the purpose, and apart from it what the page states about it', async () => {

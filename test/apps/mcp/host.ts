@@ -1,7 +1,6 @@
 import { PassThrough } from 'node:stream';
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
-import { type CallToolResult, CallToolResultSchema } from '@modelcontextprotocol/sdk/types.js';
+import { type CallToolResult, Client } from '@modelcontextprotocol/client';
+import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 import { cli, type CliResult } from '../cli/session.ts';
 
 /** A host of the official SDK, which talks to `canfetch mcp` in this process over two streams. */
@@ -14,7 +13,7 @@ export interface Host extends AsyncDisposable {
   readonly stdin: PassThrough;
   readonly stdout: PassThrough;
   /** Calls a tool. The client validates the structured content by the output schema of the tool. */
-  call(name: string, args: Record<string, unknown>, signal?: AbortSignal): Promise<CallToolResult>;
+  call(name: string, args: Record<string, unknown>, signal?: AbortSignal): Promise<ToolResult>;
 }
 
 export async function startHost(
@@ -38,12 +37,12 @@ export async function startHost(
     stdin,
     stdout,
     async call(name, args, signal) {
-      const result = await client.callTool(
-        { name, arguments: args },
-        CallToolResultSchema,
-        signal === undefined ? {} : { signal },
-      );
-      return CallToolResultSchema.parse(result);
+      const options = signal === undefined ? {} : { signal };
+      const { structuredContent, ...result } = await client.callTool({ name, arguments: args }, options);
+      return {
+        ...result,
+        ...(structuredContent !== undefined && { structuredContent: Object(structuredContent) }),
+      };
     },
     async [Symbol.asyncDispose]() {
       stdin.end();
@@ -52,6 +51,8 @@ export async function startHost(
     },
   };
 }
+
+export type ToolResult = CallToolResult & { readonly structuredContent?: Record<string, unknown> };
 
 /** The text blocks of a result. */
 export function textsOf({ content }: CallToolResult): string[] {

@@ -145,7 +145,7 @@ describe('canfetch mcp', () => {
     };
     const given = { switches: new Set<string>(), values: new Map<string, string[]>(), operands: [] };
     await expect(serveAgents(given, session, async () => undefined)).rejects.toThrow(
-      'Expected the package @modelcontextprotocol/sdk, which is not installed; run `npm install @modelcontextprotocol/sdk`',
+      'Expected the package @modelcontextprotocol/server, which is not installed; run `npm install @modelcontextprotocol/server`',
     );
   });
 

@@ -38,7 +38,7 @@ describe('the tools', () => {
       ['check_url', ['url', 'agent']],
       ['explain_url', ['url', 'agent']],
       ['site_policy', ['url', 'agent']],
-      ['fetch_page', ['url', 'start']],
+      ['fetch_page', ['url', 'start', 'format']],
     ]);
     await using site = await startSite({ '/robots.txt': ROBOTS, '/private': { body: 'secret' } });
     for (const more of [{ ignoreRobotsTxt: true }, { robots: { ignore: true } }, { agent: 'Other' }]) {

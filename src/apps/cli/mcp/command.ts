@@ -30,8 +30,13 @@ export const mcpCommand: Command = {
   ],
   exitCodes: [
     { code: exitCode.success, says: 'the host closed standard input, or the process got SIGTERM' },
-    { code: exitCode.usage, says: 'wrong usage, or the package @modelcontextprotocol/sdk is not installed' },
+    {
+      code: exitCode.usage,
+      says: 'wrong usage, or the package @modelcontextprotocol/server is not installed',
+    },
   ],
-  notes: ['It needs the package @modelcontextprotocol/sdk: npm install @modelcontextprotocol/sdk'],
+  notes: [
+    'It needs the package @modelcontextprotocol/server, and node-html-markdown makes Markdown of HTML: npm install node-html-markdown @modelcontextprotocol/server',
+  ],
   run: async (given, session) => (await import('./run.ts')).serveAgents(given, session),
 };

@@ -30,7 +30,7 @@ export async function serveAgents(
   const sdk = await load();
   if (sdk === undefined) {
     throw new UsageError(
-      `Expected the package @modelcontextprotocol/sdk, which is not installed; run \`${installLine('@modelcontextprotocol/sdk')}\``,
+      `Expected the package @modelcontextprotocol/server, which is not installed; run \`${installLine('@modelcontextprotocol/server')}\``,
     );
   }
   const agent = settings.agents[0] ?? `canfetch/${VERSION}`;
@@ -41,7 +41,7 @@ export async function serveAgents(
     await using opened = await openClient(settings, session, { addressPolicy });
     const { client, dispatcher } = opened;
     const fetch = await makePageFetch(client, { addressPolicy, purpose, dispatcher });
-    const connection = await connectStdio(session, {
+    const connection = connectStdio(session, {
       sdk,
       tools: makeTools({ client, fetch, purpose }),
       agent,
