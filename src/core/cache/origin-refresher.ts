@@ -28,7 +28,8 @@ export interface Attempts {
 
 /** The pauses that sites asked for. */
 export interface OriginPauses {
-  has(origin: string): boolean;
+  /** The end of the pause in force, in epoch ms. */
+  until(origin: string): number | undefined;
   /** The response to a request for robots.txt had this `Retry-After`: a pause, if the status asks for one. */
   ask(origin: string, retryAfter: string, status: number): void;
 }
@@ -134,7 +135,12 @@ export class OriginRefresher {
 
   /** Whether an entry serves at any age because, as far as this process knows, its origin pauses. */
   servesInPause({ record }: CacheEntry): boolean {
-    return canServe(record) && this.#options.pauses.has(record.origin);
+    return canServe(record) && this.pausedUntil(record.origin) !== undefined;
+  }
+
+  /** The end of the pause of an origin, in epoch ms: until then its robots.txt is not requested again. */
+  pausedUntil(origin: string): number | undefined {
+    return this.#options.pauses.until(origin);
   }
 
   /** The time at which to read an entry: see `timeInPause`. */
@@ -173,7 +179,7 @@ export class OriginRefresher {
     const { nextRecord } = this.#lifecycle.value ?? (await this.#lifecycle.load());
     const context = { origin, signal, isCurrent, stored, nextRecord };
     if (stored === undefined) return this.#fetchAndLearn(context, this.#memory.peek(origin));
-    const isPaused = this.#options.pauses.has(origin);
+    const isPaused = this.pausedUntil(origin) !== undefined;
     const suffices = (record: OriginRecord): boolean =>
       (isPaused && canServe(record)) || this.#improves(record);
     signal.throwIfAborted();

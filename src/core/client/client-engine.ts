@@ -255,6 +255,11 @@ export class ClientEngine {
     return this.#pacer.value?.slowed() ?? [];
   }
 
+  /** The number of paced responses whose bodies nobody began to read. */
+  get unreadBodies(): number {
+    return this.#pacer.value?.unreadBodies ?? 0;
+  }
+
   /** The file that a decision rests on, while memory has it, or it was made for a purpose. */
   fileOf({ origin, state, robots }: Decision): RobotsFile | undefined {
     if (state !== 'rules' && state !== 'last-good') return undefined;
@@ -316,7 +321,15 @@ export class ClientEngine {
       this.hits++;
       this.#memory.events.add(origin, 'hit');
     }
-    return this.#recordDecisionTime(decide(entry, tokens, located, at, 'memory'), now, entry, at !== now);
+    const decision = this.#untilPauseEnds(decide(entry, tokens, located, at, 'memory'));
+    return this.#recordDecisionTime(decision, now, entry, at !== now);
+  }
+
+  /** In a pause robots.txt is not requested: of its end and the next attempt the later time governs. */
+  #untilPauseEnds(decision: Decision): Decision {
+    if (decision.reason !== 'unreachable' || decision.retryAt === undefined) return decision;
+    const until = this.#refresher.pausedUntil(decision.origin);
+    return until === undefined || until <= decision.retryAt ? decision : { ...decision, retryAt: until };
   }
 
   /** For evidence: a guard may publish the decision much later. */
@@ -353,7 +366,7 @@ export class ClientEngine {
     const now = this.#settings.clock.now();
     const at = this.#refresher.readTime(entry, now);
     const decision = this.#recordDecisionTime(
-      decide(entry, tokens, located, at, source),
+      this.#untilPauseEnds(decide(entry, tokens, located, at, source)),
       now,
       entry,
       at !== now,

@@ -125,7 +125,7 @@ export class RobotsClient {
     const pacer = lazyPacer(settings, stored, () => this[ENGINE], this, recorder);
     const refresher = new OriginRefresher({
       pauses: {
-        has: (origin) => pacer.value?.pausedUntil(origin) !== undefined,
+        until: (origin) => pacer.value?.pausedUntil(origin),
         ask: (origin, retryAfter, status) => {
           if (pacer.value?.asksForPause(origin, status) ?? asksForPause(status))
             this.#pause(origin, retryAfter, status);
@@ -269,7 +269,16 @@ export class RobotsClient {
     const pacer = await (this.#stored === undefined ? this.#pacer.pending : this.#pacer.load());
     this[ENGINE].assertOpen();
     const pacing = await pacer?.pacingOf(origin, policy);
-    return pacing === undefined ? policy : { ...policy, pacing };
+    if (pacing === undefined) return policy;
+    const { retryAt, nextAttempt } = policy;
+    const pausedUntil = pacing.pause?.until ?? -Infinity;
+    return {
+      ...policy,
+      pacing,
+      // In a pause robots.txt is not requested.
+      ...(retryAt !== undefined && { retryAt: Math.max(retryAt, pausedUntil) }),
+      ...(nextAttempt && { nextAttempt: { ...nextAttempt, at: Math.max(nextAttempt.at, pausedUntil) } }),
+    };
   }
 
   async #policyOf(origin: string, options: PolicyOptions | undefined): Promise<OriginPolicy> {

@@ -26,7 +26,12 @@ export interface RequestPermit {
    * permit ends 30 seconds after the last call of this or of {@link bodyRead}.
    */
   responded(response: PageResponse): void;
-  /** A part of the body was read. */
+  /**
+   * The body waits for the caller, who has not begun to read it: the permit ends 2 seconds from now, unless
+   * {@link bodyRead} or {@link done} is called.
+   */
+  bodyUnread?(): void;
+  /** The caller has begun to read the body, or has read a part of it. */
   bodyRead(): void;
   /**
    * The request has ended, with a response or without one. Frees the permit. A 429 or 503 pauses, unless
@@ -35,11 +40,16 @@ export interface RequestPermit {
   done(response?: PageResponse): void;
 }
 
+/** A crawler that looks at a status and goes on leaves bodies unread. Most begin to read at once. */
+const UNREAD_TTL_MS = 2_000;
+
 /** What a permit needs of its pacer. */
 export interface PermitContext {
   readonly clock: PacingClock;
   /** Learns what the response to a request says. Returns whether it pauses the origin. */
   learn(permit: PagePermit, response: PageResponse): boolean;
+  /** A permit has ended because nobody began to read the body. */
+  onUnreadBody(url: string): void;
 }
 
 interface PagePermitOptions {
@@ -74,6 +84,7 @@ export class PagePermit implements RequestPermit, QueuedRequest {
   /** Whether a response asked for a pause, or `done` was called with a status. */
   #hasLearnt = false;
   #hasResponded = false;
+  #isUnread = false;
 
   constructor(context: PermitContext, options: PagePermitOptions) {
     const { decision, pace, gap, queue, notBefore, isBooking, now } = options;
@@ -103,6 +114,10 @@ export class PagePermit implements RequestPermit, QueuedRequest {
     this.#expireIn(isSent ? NO_RESPONSE_TTL_MS : PERMIT_TTL_MS);
   }
 
+  onExpiry(): void {
+    if (this.#isUnread) this.#context.onUnreadBody(this.url);
+  }
+
   release(): void {
     this.queue.release(this);
   }
@@ -115,7 +130,13 @@ export class PagePermit implements RequestPermit, QueuedRequest {
     this.#hasLearnt = this.#context.learn(this, response);
   }
 
+  bodyUnread(): void {
+    this.#isUnread = true;
+    this.#expireIn(UNREAD_TTL_MS);
+  }
+
   bodyRead(): void {
+    this.#isUnread = false;
     this.expiresAt = this.#context.clock.now() + PERMIT_TTL_MS;
   }
 

@@ -169,6 +169,31 @@ describe('robots.txt belongs to its origin', () => {
     expect(asked).toHaveLength(1);
   });
 
+  it('is said to be requested again when the pause ends: no time that has passed', async () => {
+    const HTTP = 'http://a.example';
+    let count = 0;
+    const { client, clock, asked } = scripted(() => {
+      count++;
+      if (count === 1) return new Response(null, { status: 301, headers: { location: `${A}/robots.txt` } });
+      if (count === 2) return new Response(null, { status: 503, headers: { 'retry-after': '3600' } });
+      throw new TypeError('fetch failed');
+    });
+    const first = await client.check(HTTP);
+    await turns();
+    await clock.advance(60 * SECOND);
+    // Where nothing is known, it is requested once.
+    const retryAt = clock.now() + 3_540 * SECOND;
+    for (const origin of [A, HTTP, A, HTTP]) {
+      const decision = await client.check(`${origin}/`);
+      expect(decision).toMatchObject({ allowed: false, reason: 'unreachable', retryAt });
+      expect(await client.policy(origin)).toMatchObject({ retryAt, nextAttempt: { at: retryAt } });
+      await expect(guardFetch(fetch, client)(origin)).rejects.toMatchObject({ retryAt });
+      await clock.advance(40 * SECOND);
+    }
+    expect(first).toMatchObject({ retryAt });
+    expect(asked.length).toBeLessThanOrEqual(3);
+  });
+
   it('of the store serves in a pause, though it is stale', async () => {
     const clock = virtualClock();
     const store = new ScriptedStore({ clock });
@@ -345,6 +370,33 @@ describe('a permit', () => {
     }
     await clock.advance(40_000);
     expect(await next).toBe(130_000);
+  });
+});
+
+describe('a body that nobody has begun to read', () => {
+  it('frees its permit 2 s after the header, and the process is warned once', async () => {
+    const { client, clock } = laidDown({ [A]: 'User-agent: *\nCrawl-delay: 0\n' });
+    const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
+    const decision = await client.check(A);
+    const waits: number[] = [];
+    for (let page = 0; page < 3; page++) {
+      const permit = await client.acquirePermit(decision);
+      permit.responded({ status: 404 });
+      permit.bodyUnread?.();
+      const next = client.acquirePermit(decision);
+      await clock.whenWaiting();
+      await clock.advance(2_000);
+      waits.push((await next).waitedMs);
+      (await next).done();
+    }
+    expect(waits).toEqual([2_000, 2_000, 2_000]);
+    expect(warned.mock.calls.map(([message, options]) => [message, options])).toEqual([
+      [
+        expect.stringContaining('https://a.example/'),
+        expect.objectContaining({ code: 'CANFETCH_BODY_UNREAD' }),
+      ],
+    ]);
+    warned.mockRestore();
   });
 });
 
