@@ -303,7 +303,7 @@ describe('publicOnlyAgent', () => {
       (reason: unknown) => reason,
     );
     expect(error).toMatchObject({ host: 'a.example', address: '10.0.0.1' });
-    expect(String(error)).toContain('"a.example" at "10.0.0.1" (private-use)');
+    expect(String(error)).toContain('"a.example" at "10.0.0.1" (private)');
   });
 
   it('serves below the guard, and as the dispatcher of a client', async () => {

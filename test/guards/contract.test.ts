@@ -14,36 +14,23 @@ import {
   type PageRequest,
   type PageStream,
 } from './contract.ts';
-import { isThorough } from '../support/thorough.ts';
+import { otherMajor } from '../support/other-major.ts';
 
-const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-
-/**
- * The contract of a client that loads from some version of Node on. The versions are those of "What is served" in
- * `src/package/README.md`: the oldest and the newest of each client.
- */
-async function contractFrom(
-  [needsMajor, needsMinor]: readonly [major: number, minor: number],
+/** The contract of a client. `load` gives nothing where its library is not installed. */
+async function contractOf(
   name: string,
-  load: () => Promise<Omit<GuardedClient, 'name'>>,
+  load: () => Promise<Omit<GuardedClient, 'name'> | undefined>,
 ): Promise<void> {
-  if (major > needsMajor || (major === needsMajor && minor >= needsMinor)) {
-    guardContract({ name, ...(await load()) });
-    return;
-  }
-  describe.skip(`the contract of guards: ${name}`, () => {
-    it(`needs Node ${needsMajor}.${needsMinor}, this is ${process.version}`, () => undefined);
-  });
+  const client = await load();
+  if (client !== undefined) guardContract({ name, ...client });
+  else
+    describe.skip(`the contract of guards: ${name}`, () => {
+      it('needs another major version', () => undefined);
+    });
 }
 
 const GOT = 'the hooks of got see responses that were read';
 const AXIOS = 'the interceptors of axios see responses that were read';
-const ANY_NODE = [20, 19] as const;
-
-/** The contract of the oldest supported version. `npm test` leaves it to the thorough tests. */
-const contractOfOldest: typeof contractFrom = async (node, name, load) => {
-  if (isThorough) await contractFrom(node, name, load);
-};
 
 /** The part of any fetch that the contract uses: their types differ in name only. */
 type AnyFetch = (
@@ -79,23 +66,26 @@ function streamOf(body: unknown): PageStream {
   return { read: async () => !(await reader.read()).done, discard: () => void reader.cancel() };
 }
 
-await contractFrom(ANY_NODE, 'guardFetch around the global fetch', async () => guardedFetch(fetch));
-await contractFrom(ANY_NODE, 'guardFetch around node-fetch 3', async () =>
+await contractOf('guardFetch around the global fetch', async () => guardedFetch(fetch));
+await contractOf('guardFetch around node-fetch 3', async () =>
   guardedFetch((await import('node-fetch')).default as AnyFetch),
 );
 
-for (const [version, node, load] of [
-  ['7.0', ANY_NODE, () => import('undici-7.0')],
-  ['7', ANY_NODE, () => import('undici')],
-  ['8', [22, 19], () => import('undici-8')],
-] as const) {
-  const contract = version === '7.0' ? contractOfOldest : contractFrom;
-  await contract(node, `guardFetch around the fetch of undici ${version}`, async () =>
-    guardedFetch((await load()).fetch as AnyFetch),
-  );
+type Undici = typeof import('undici');
 
-  await contract(node, `robotsInterceptor under request of undici ${version}`, async () => {
-    const { Agent, interceptors, request } = (await load()) as typeof import('undici');
+for (const [version, load] of [
+  ['7', () => import('undici')],
+  ['8', () => otherMajor<Undici>('undici-8')],
+] as const) {
+  await contractOf(`guardFetch around the fetch of undici ${version}`, async () => {
+    const undici = await load();
+    return undici && guardedFetch(undici.fetch as AnyFetch);
+  });
+
+  await contractOf(`robotsInterceptor under request of undici ${version}`, async () => {
+    const undici = await load();
+    if (undici === undefined) return undefined;
+    const { Agent, interceptors, request } = undici;
     return {
       waitsAtRedirects: true,
       make: (robots, options) => {
@@ -120,8 +110,10 @@ for (const [version, node, load] of [
     };
   });
 
-  await contract(node, `robotsInterceptor under the fetch of undici ${version}`, async () => {
-    const { Agent, fetch: send } = (await load()) as typeof import('undici');
+  await contractOf(`robotsInterceptor under the fetch of undici ${version}`, async () => {
+    const undici = await load();
+    if (undici === undefined) return undefined;
+    const { Agent, fetch: send } = undici;
     return {
       waitsAtRedirects: true,
       hidesRedirects: 'to an interceptor each redirect of fetch is a request of its own',
@@ -139,18 +131,17 @@ for (const [version, node, load] of [
   });
 }
 
-for (const [version, node, load] of [
-  ['12.0', ANY_NODE, () => import('got-12')],
-  ['14', ANY_NODE, () => import('got')],
-  ['16', [22, 0], () => import('got-16')],
+for (const [version, load] of [
+  ['14', () => import('got')],
+  ['16', () => otherMajor<typeof import('got')>('got-16')],
 ] as const) {
-  const contract = version === '12.0' ? contractOfOldest : contractFrom;
-  await contract(node, `gotHooks of got ${version}`, async () => {
-    const { default: got } = (await load()) as typeof import('got');
+  await contractOf(`gotHooks of got ${version}`, async () => {
+    const library = await load();
+    if (library === undefined) return undefined;
+    const { default: got } = library;
     return {
       waitsAtRedirects: true,
       readsBodyFirst: GOT,
-      ...(version === '12.0' ? { unabortable: 'its requests take no signal' } : {}),
       make: (robots, options) => {
         const guarded = got.extend(gotHooks(robots, options), { retry: { limit: 0 } });
         const by =
@@ -191,12 +182,12 @@ const byAxios = (
       const { status, data } = await guarded.request<string>({ url, data: body, ...init });
       return { status, body: data };
     };
-  const retrying = axios.create(settings);
-  // Before the guard, which then does not see the errors of attempts.
+  // The guard first: it then sees the end of each attempt.
+  const retrying = guardAxios(axios.create(settings), robots, options);
   axiosRetry(retrying as never, { retries: 1, retryDelay: () => 1, retryCondition: () => true });
   return {
     get: (url, request) => by(guardAxios(axios.create(settings), robots, options))(url, request),
-    retrying: by(guardAxios(retrying, robots, options)),
+    retrying: by(retrying),
     stream: async (url) => {
       const guarded = guardAxios(axios.create(settings), robots, options);
       return streamOf((await guarded.request({ url, responseType: 'stream' })).data);
@@ -204,21 +195,8 @@ const byAxios = (
   };
 };
 
-await contractOfOldest(ANY_NODE, 'guardAxios of axios 1.1', async () => {
-  const { default: axios } = await import('axios-1.1');
-  return {
-    waitsAtRedirects: false,
-    readsBodyFirst: AXIOS,
-    make: (robots, options) => {
-      // Its header fields become invalid when axios-retry sends a config again, without a guard, too.
-      const { get, stream } = byAxios(axios as unknown as Axios, robots, undefined, options);
-      return { get, ...(stream && { stream }) };
-    },
-  };
-});
-
 for (const adapter of ['http', 'fetch'] as const) {
-  await contractFrom(ANY_NODE, `guardAxios with adapter '${adapter}'`, async () => {
+  await contractOf(`guardAxios with adapter '${adapter}'`, async () => {
     const { default: axios } = await import('axios');
     return {
       waitsAtRedirects: adapter === 'fetch',
@@ -229,27 +207,22 @@ for (const adapter of ['http', 'fetch'] as const) {
 }
 
 for (const onDisallow of ['throw', 'response'] as const) {
-  for (const [version, node, load] of [
-    ['1.0', ANY_NODE, () => import('ky-1.0')],
-    ['1', ANY_NODE, () => import('ky')],
-    ['2', [22, 0], () => import('ky-2')],
+  for (const [version, load] of [
+    ['1', () => import('ky')],
+    ['2', () => otherMajor<typeof import('ky')>('ky-2')],
   ] as const) {
-    const contract = version === '1.0' ? contractOfOldest : contractFrom;
-    await contract(node, `ky ${version} over guardFetch with onDisallow: '${onDisallow}'`, async () => {
-      const { default: ky } = (await load()) as typeof import('ky');
+    await contractOf(`ky ${version} over guardFetch with onDisallow: '${onDisallow}'`, async () => {
+      const library = await load();
+      if (library === undefined) return undefined;
+      const { default: ky } = library;
       return {
         waitsAtRedirects: true,
-        ...(version === '1.0'
-          ? { hearsAbortsOnly: 'it does not look whether its signal is aborted already' }
-          : {}),
         make: (robots, options) => {
           const guarded = ky.create({
             fetch: guardFetch(fetch, robots, { ...options, onDisallow }),
             retry: 0,
           });
-          // ky 1.0 counts the first attempt, too.
-          const limit = version === '1.0' ? 2 : 1;
-          const retrying = guarded.extend({ retry: { limit, backoffLimit: 1 } });
+          const retrying = guarded.extend({ retry: { limit: 1, backoffLimit: 1 } });
           return {
             get: byFetch((url, init) => guarded(url, init)),
             retrying: byFetch((url, init) => retrying(url, init)),
@@ -259,36 +232,26 @@ for (const onDisallow of ['throw', 'response'] as const) {
     });
   }
 
-  for (const [version, load] of [
-    ['1.3', () => import('ofetch-1.3')],
-    ['1', () => import('ofetch')],
-  ] as const) {
-    const contract = version === '1.3' ? contractOfOldest : contractFrom;
-    await contract(
-      ANY_NODE,
-      `ofetch ${version} over guardFetch with onDisallow: '${onDisallow}'`,
-      async () => {
-        const { createFetch } = (await load()) as typeof import('ofetch');
-        return {
-          waitsAtRedirects: true,
-          make: (robots, options) => {
-            const guarded = createFetch({
-              fetch: guardFetch(fetch, robots, { ...options, onDisallow }),
-              Headers,
-              AbortController,
-              defaults: { retry: 0 },
-            });
-            const by =
-              (retry: object): GetPage =>
-              async (url, init) => {
-                const settings = { ...init, ...retry, responseType: 'text' } as const;
-                const { status, _data } = await guarded.raw<string, 'text'>(url, settings);
-                return { status, body: _data ?? '' };
-              };
-            return { get: by({}), retrying: by({ retry: 1, retryDelay: 1 }) };
-          },
-        };
+  await contractOf(`ofetch 1 over guardFetch with onDisallow: '${onDisallow}'`, async () => {
+    const { createFetch } = await import('ofetch');
+    return {
+      waitsAtRedirects: true,
+      make: (robots, options) => {
+        const guarded = createFetch({
+          fetch: guardFetch(fetch, robots, { ...options, onDisallow }),
+          Headers,
+          AbortController,
+          defaults: { retry: 0 },
+        });
+        const by =
+          (retry: object): GetPage =>
+          async (url, init) => {
+            const settings = { ...init, ...retry, responseType: 'text' } as const;
+            const { status, _data } = await guarded.raw<string, 'text'>(url, settings);
+            return { status, body: _data ?? '' };
+          };
+        return { get: by({}), retrying: by({ retry: 1, retryDelay: 1 }) };
       },
-    );
-  }
+    };
+  });
 }

@@ -1,7 +1,6 @@
-import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import axios, { type AxiosInstance } from 'axios';
+import axios from 'axios';
 import got from 'got';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { guardAxios } from '../../src/guards/axios/axios.ts';
 import { gotHooks } from '../../src/guards/got/got.ts';
 import { Guard } from '../../src/guards/shared/guard.ts';
@@ -60,8 +59,6 @@ async function held() {
   };
 }
 
-const reasonOf = (reason: unknown): unknown => reason;
-
 describe('the permit of a request that its library drops', () => {
   it.each([
     [
@@ -89,99 +86,6 @@ describe('the permit of a request that its library drops', () => {
     robotsCome.now();
     expect(await got.extend(hooks)(server.url('/next')).text()).toBe('a page');
     expect(pages()).toEqual(['/next']);
-  });
-
-  it('by an interceptor of axios that throws after the guard: ends after 30 s', async () => {
-    const { server, robots, robotsCome, inFlight, isSentAfter } = await held();
-    robotsCome.now();
-    let fails = true;
-    const instance: AxiosInstance = axios.create();
-    // axios calls it after the guard, which is added later.
-    instance.interceptors.request.use((config) => {
-      if (fails) throw new Error('no token');
-      return config;
-    });
-    guardAxios(instance, robots, { pacing });
-    await expect(instance.get(server.url('/given-up'))).rejects.toThrow('no token');
-    expect(await inFlight()).toBe(1);
-    fails = false;
-    await isSentAfter(30_000, () => instance.get(server.url('/next')), '/next');
-  });
-
-  it('by a `cancelToken` of axios while robots.txt is fetched: ends at once', async () => {
-    const { server, robots, robotsAsked, robotsCome, pages } = await held();
-    const instance = guardAxios(axios.create(), robots, { pacing });
-    const { token, cancel } = axios.CancelToken.source();
-    const page = instance.get(server.url('/given-up'), { cancelToken: token }).catch(reasonOf);
-    await robotsAsked.come;
-    cancel('not needed');
-    // The error is that of axios, although robots.txt has not come.
-    expect(await page).toBe(token.reason);
-    robotsCome.now();
-    expect((await instance.get(server.url('/next'))).data).toBe('a page');
-    expect(pages()).toEqual(['/next']);
-  });
-
-  it.each(['its `cancelToken`', 'its `signal`'])(
-    'by %s, where a request of axios has both and waits for its slot: the next request gets the slot',
-    async (by) => {
-      const { server, clock, robots, robotsCome, pages, inFlight, isSentAfter } = await held();
-      robotsCome.now();
-      const instance = guardAxios(axios.create(), robots, { pacing: { ...pacing, defaultDelayMs: 1_000 } });
-      await isSentAfter(1_000, () => instance.get(server.url('/1')), '/1');
-      const { token, cancel } = axios.CancelToken.source();
-      const aborting = new AbortController();
-      const { signal } = aborting;
-      const page = instance.get(server.url('/given-up'), { cancelToken: token, signal }).catch(reasonOf);
-      await clock.whenWaiting();
-      if (by === 'its `signal`') aborting.abort();
-      else cancel();
-      expect(axios.isCancel(await page)).toBe(true);
-      expect((await page) === token.reason).toBe(by === 'its `cancelToken`');
-      expect(await inFlight()).toBe(0);
-      expect(clock.waiting).toBe(0);
-      await isSentAfter(1_000, () => instance.get(server.url('/next')), '/next');
-      expect(pages()).toEqual(['/1', '/next']);
-    },
-  );
-
-  it('by a `cancelToken` of axios that is cancelled already: asks for nothing', async () => {
-    const { server, robots } = await held();
-    const instance = guardAxios(axios.create(), robots, { pacing });
-    const { token, cancel } = axios.CancelToken.source();
-    cancel();
-    const page = instance.get(server.url('/given-up'), { cancelToken: token });
-    await expect(page).rejects.toBe(token.reason);
-    expect(server.requests).toEqual([]);
-  });
-
-  it('by a `cancelToken` of axios in the moment it may leave: ends at once', async () => {
-    const { server, robots, robotsCome, pages } = await held();
-    robotsCome.now();
-    const instance = guardAxios(axios.create(), robots, { pacing });
-    const { token, cancel } = axios.CancelToken.source();
-    const leave = (): void => cancel();
-    subscribe('canfetch:decision', leave);
-    const page = instance.get(server.url('/given-up'), { cancelToken: token }).catch(reasonOf);
-    expect(await page).toBe(token.reason);
-    unsubscribe('canfetch:decision', leave);
-    expect((await instance.get(server.url('/next'))).data).toBe('a page');
-    expect(pages()).toEqual(['/next']);
-  });
-
-  it('a `cancelToken` that many requests of axios share: is listened to while they wait', async () => {
-    const { server, robots, robotsAsked, robotsCome } = await held();
-    const { token } = axios.CancelToken.source();
-    const [added, removed] = [vi.spyOn(token, 'subscribe'), vi.spyOn(token, 'unsubscribe')];
-    const adapter = (): Promise<never> => Promise.reject(new Error('not needed'));
-    const instance = guardAxios(axios.create({ cancelToken: token, adapter }), robots);
-    const pages = ['/1', '/2'].map((path) => instance.get(server.url(path)).catch(reasonOf));
-    await robotsAsked.come;
-    expect(added).toHaveBeenCalledTimes(2);
-    expect(removed).not.toHaveBeenCalled();
-    robotsCome.now();
-    await Promise.all(pages);
-    expect(removed.mock.calls).toEqual(added.mock.calls);
   });
 
   it.each([

@@ -44,7 +44,7 @@ describe('gotHooks', () => {
     const [beforeRequest] = gotHooks(client()).hooks.beforeRequest;
     await expect(beforeRequest?.({ headers: {} })).rejects.toMatchObject({
       code: 'ERR_ROBOTS_INVALID_OPTIONS',
-      message: expect.stringContaining('got 10 or later'),
+      message: expect.stringContaining('got 14 or later'),
     });
   });
 

@@ -9,7 +9,6 @@ import {
   RobotsClosedError,
   RobotsDeferredError,
 } from '../../src/index.ts';
-import { gotHooks } from '../../src/guards/got/got.ts';
 import type { RobotsInit, IgnoredRequest } from '../../src/guards/shared/options.ts';
 import { pagesOf, realms, recording, redirecting, ScriptedClient, site } from './support.ts';
 
@@ -194,20 +193,6 @@ describe('refusalIn', () => {
     }
     expect(refusalIn(await guarded(server.url('/page')))).toBeUndefined();
     expect(refusalIn(Object.assign(new Error('403'), { response: new Response() }))).toBeUndefined();
-  });
-
-  it('finds a refusal of which got below 14.4 kept code and message alone, at redirects, too', async () => {
-    const { default: got } = await import('got-12');
-    const server = await site(redirecting({ '/a': '/private' }));
-    const guarded = got.extend(gotHooks(new ScriptedClient()), { retry: { limit: 0 } });
-    for (const path of ['/private', '/a']) {
-      const error: unknown = await guarded(server.url(path)).catch((reason: unknown) => reason);
-      expect(refusalIn(error)).toMatchObject({ decision: { url: server.url('/private') } });
-    }
-    // A request that was refused does not lend its refusal to another.
-    const failed: unknown = await guarded('http://127.0.0.1:1/').catch((reason: unknown) => reason);
-    expect(failed).toBeInstanceOf(Error);
-    expect(refusalIn(failed)).toBeUndefined();
   });
 
   it('takes nothing else for a refusal: no other error of this package, and no other with such a code', () => {

@@ -34,8 +34,12 @@ describe('retryLater', () => {
     const { clock, client, fetch, calls } = crawler(200);
     const pacing = { defaultDelayMs: 1_000, maxDelayMs: 0 };
     const guarded = guardFetch(fetch, client, { pacing, onDisallow: 'response' });
-    const pages = [1, 2, 3, 4].map((page) => retryLater(() => guarded(`${A}/${page}`), { clock }));
-    expect((await Promise.all(pages)).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    const read = async (response: Response): Promise<number> => {
+      await response.text();
+      return response.status;
+    };
+    const pages = [1, 2, 3, 4].map((page) => retryLater(() => guarded(`${A}/${page}`), { clock }).then(read));
+    expect(await Promise.all(pages)).toEqual([200, 200, 200, 200]);
     const times = calls.map(([, afterMs]) => afterMs);
     for (const [index, at] of times.entries())
       if (index > 0) expect(at - times[index - 1]!).toBeGreaterThanOrEqual(1_000);

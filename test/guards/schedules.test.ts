@@ -128,8 +128,8 @@ const clients: Readonly<Record<string, (robots: RobotsClient, pacing: PacingOpti
   },
   axios: (robots, pacing) => {
     const instance = axios.create();
-    axiosRetry(instance, { retries: 1, retryDelay: () => 1 });
     guardAxios(instance, robots, { pacing });
+    axiosRetry(instance, { retries: 1, retryDelay: () => 1 });
     return (url, _, signal) => instance.get(url, { signal });
   },
   'axios streams': (robots, pacing) => {

@@ -1,4 +1,4 @@
-import { onAbort, RobotsInvalidOptionsError, RobotsInvalidUrlError } from '../../core/base/index.ts';
+import { RobotsInvalidOptionsError, RobotsInvalidUrlError } from '../../core/base/index.ts';
 import { guardFetch } from '../fetch/fetch.ts';
 import type { GuardClient } from '../shared/client.ts';
 import type { EditableHeaders, NodeHeaders } from '../shared/headers.ts';
@@ -11,9 +11,8 @@ import {
 import { type Refusal, RobotsUndecidedError } from '../shared/refusal-errors.ts';
 import { Guard } from '../shared/guard.ts';
 import type { RequestOptions, StartedRequest } from '../shared/guarded-request.ts';
-import { isNodeStream, watchNodeStream } from '../shared/response-body.ts';
+import { isNodeStream, observeNodeStream } from '../shared/response-body.ts';
 import { isSentAsGiven, sentUrl } from '../../core/url/index.ts';
-import { watchClientRequest, watchNodeRequests } from '../shared/node-requests.ts';
 
 export type { GuardClient } from '../shared/client.ts';
 export type { OtherIdentity } from '../shared/identity.ts';
@@ -35,6 +34,8 @@ interface AxiosResponseLike {
   /** With `responseType: 'stream'` a Node stream. */
   readonly data?: unknown;
   readonly config: Config;
+  /** Over Node's HTTP: a `ClientRequest`. */
+  readonly request?: unknown;
 }
 
 type BeforeRedirect = (
@@ -44,24 +45,10 @@ type BeforeRedirect = (
   ...details: unknown[]
 ) => void;
 
-/** A module like `node:http`. */
-interface Transport {
-  request(...args: unknown[]): unknown;
-}
-
-interface CancelToken {
-  readonly reason?: unknown;
-  subscribe?(listener: () => void): void;
-  unsubscribe?(listener: () => void): void;
-}
-
 /** The part of axios's request config that the guard reads and writes. */
 interface Config {
   readonly signal?: AbortSignal;
-  /** The older way to cancel. It has a reason once it is cancelled. */
-  readonly cancelToken?: CancelToken;
   adapter?: unknown;
-  transport?: unknown;
   readonly robots?: unknown;
   readonly headers?: EditableHeaders;
   beforeRedirect?: BeforeRedirect;
@@ -106,10 +93,7 @@ export function guardAxios<Instance extends AxiosLike>(
   assertThrowing(options);
   assertServed(instance);
   if (guardedInstances.has(instance)) throw guardedTwice('an instance of axios');
-  const requests = new AxiosRequests(
-    instance,
-    new Guard(client, options, { headersBeforeBody: true, watch: watchNodeRequests }),
-  );
+  const requests = new AxiosRequests(instance, new Guard(client, options, { headersBeforeBody: true }));
   /** Guarded fetches by the fetch they wrap, and by themselves: a repeated request already has its guarded fetch. */
   const guardedFetches = new WeakMap<object, unknown>();
   const guarded = (fetch: unknown): unknown => {
@@ -192,8 +176,8 @@ class AxiosRequests {
   readonly #guard: Guard;
   /** The current request of a call, by its `beforeRedirect`: interceptors may copy a config. */
   readonly #requests = new WeakMap<BeforeRedirect, StartedRequest>();
-  /** By each function and transport of this guard, that of the caller: a config may be sent again. */
-  readonly #given = new WeakMap<object, unknown>();
+  /** By each function of this guard, that of the caller: a config may be sent again. */
+  readonly #given = new WeakMap<BeforeRedirect, BeforeRedirect>();
 
   constructor(instance: AxiosLike, guard: Guard) {
     this.#instance = instance;
@@ -201,35 +185,23 @@ class AxiosRequests {
   }
 
   async begin(config: Config): Promise<Config> {
-    const { signal, cancelToken } = config;
+    const { signal } = config;
     const text = this.#instance.getUri(config);
     const url = urlOf(sentUrl(text));
     if (!isSentAsGiven(text)) Object.assign(config, { url: url.href, baseURL: undefined, params: undefined });
     if (config.headers !== undefined) this.#guard.identity?.identify(url, config.headers);
     const options = { signal, because: ignoredBecause(config.robots) };
+    // A library that tries again sends the config of the attempt that failed.
+    this.#of(config)?.finish();
     let started: StartedRequest | undefined;
-    const waiting = cancelToken && new AbortController();
-    const cancel = (): void => waiting?.abort();
-    cancelToken?.subscribe?.(cancel);
-    if (signal?.aborted === true) cancel();
-    const unlisten = waiting && signal && onAbort(signal, cancel);
     try {
-      const planned = this.#guard.plan(url, { ...options, signal: waiting?.signal ?? signal });
-      started = await planned.startOrThrow();
+      started = await this.#guard.plan(url, options).startOrThrow();
     } catch (error) {
       // axios checks the signal next, and rejects with its own error, which `isCancel` recognizes.
-      if (signal?.aborted !== true && cancelToken?.reason === undefined) throw error;
-    } finally {
-      // One token or signal may serve all requests of a crawl.
-      cancelToken?.unsubscribe?.(cancel);
-      unlisten?.();
+      if (signal?.aborted !== true) throw error;
     }
-    // axios would throw the same, but only after the interceptors that follow.
-    if (cancelToken?.reason !== undefined) {
-      started?.finish();
-      throw cancelToken.reason;
-    }
-    const beforeRedirect = this.#givenFor(config.beforeRedirect);
+    const { beforeRedirect: given } = config;
+    const beforeRedirect = given && (this.#given.get(given) ?? given);
     const guarded: BeforeRedirect = (redirect, response, ...details) => {
       beforeRedirect?.(redirect, response, ...details);
       const url = urlOf(sentUrl(redirect.href ?? ''));
@@ -237,47 +209,10 @@ class AxiosRequests {
         Object.assign(redirect, { href: url.href, path: url.pathname + url.search });
       this.#redirect(guarded, url, response, options);
     };
-    this.#given.set(guarded, beforeRedirect);
+    if (beforeRedirect !== undefined) this.#given.set(guarded, beforeRedirect);
     config.beforeRedirect = guarded;
     if (started !== undefined) this.#requests.set(guarded, started);
-    this.#watchSending(config, guarded);
     return config;
-  }
-
-  /** No diagnostics channel may report the requests of the caller's own adapter or transport. */
-  #watchSending(config: Config, key: BeforeRedirect): void {
-    const adapter = this.#givenFor(config.adapter);
-    if (typeof adapter === 'function') {
-      const watched = async (sent: Config): Promise<unknown> => {
-        this.#requests.get(key)?.onWireStart();
-        try {
-          const response: unknown = await Reflect.apply(adapter, undefined, [sent]);
-          if (!isNodeStream(Reflect.get(Object(response), 'data'))) this.#requests.get(key)?.finish();
-          return response;
-        } catch (error) {
-          this.#requests.get(key)?.finish();
-          throw error;
-        }
-      };
-      this.#given.set(watched, adapter);
-      config.adapter = watched;
-    }
-    const transport = this.#givenFor(config.transport);
-    if (isTransport(transport)) {
-      const request = (...args: unknown[]): unknown => {
-        const wire = transport.request(...args);
-        const started = this.#requests.get(key);
-        if (started !== undefined) watchClientRequest(wire, started);
-        return wire;
-      };
-      const watched: object = Object.create(transport, { request: { value: request } });
-      this.#given.set(watched, transport);
-      config.transport = watched;
-    }
-  }
-
-  #givenFor<Given>(guarded: Given): Given {
-    return this.#given.has(guarded as object) ? (this.#given.get(guarded as object) as Given) : guarded;
   }
 
   #of({ beforeRedirect }: Config): StartedRequest | undefined {
@@ -294,19 +229,24 @@ class AxiosRequests {
   fail(error: unknown): Promise<never> {
     if (isAxiosFailure(error)) {
       const { response, config } = error;
-      if (response !== undefined) this.#onResponse(response);
+      // The body of such a response is rarely read.
+      if (response !== undefined) this.#onResponse(response, false);
       else this.#of(config)?.fail(error);
     }
     return Promise.reject(error);
   }
 
-  #onResponse({ status, headers, config, data }: AxiosResponseLike): Refusal | undefined {
+  #onResponse(response: AxiosResponseLike, isRead = true): Refusal | undefined {
+    const { status, headers, config, data } = response;
     const request = this.#of(config);
     if (request === undefined) return undefined;
-    const fields = { ...headers };
-    if (!isNodeStream(data)) return request.onResponse(status, fields).refusal;
+    const fields = linesOf(response) ?? { ...headers };
+    if (!isRead || !isNodeStream(data)) return request.onResponse(status, fields).refusal;
     const responded = request.onResponseHeaders(status, fields);
-    if (responded.refusal === undefined && responded.holdsPermit) watchNodeStream(data, responded);
+    if (responded.refusal === undefined && responded.holdsPermit) {
+      observeNodeStream(data, responded);
+      responded.awaitReader();
+    }
     return responded.refusal;
   }
 
@@ -334,8 +274,11 @@ class AxiosRequests {
   }
 }
 
-function isTransport(value: unknown): value is Transport {
-  return typeof Reflect.get(Object(value), 'request') === 'function';
+/** All lines of the header section, where axios shows the response of Node: of some fields `headers` has one line. */
+function linesOf({ request }: AxiosResponseLike): readonly string[] | undefined {
+  const { res }: { res?: unknown } = Object(request);
+  const { rawHeaders }: { rawHeaders?: unknown } = Object(res);
+  return Array.isArray(rawHeaders) ? rawHeaders : undefined;
 }
 
 function isAxiosFailure(

@@ -196,7 +196,6 @@ class ContextWatcher<Page> implements BrowserContextGuard<Page>, RequestWatcher 
     try {
       pending.started = await request.startOrThrow();
       if (request.holdsPermit) {
-        pending.started.onWireStart();
         navigation.timer = setTimeout(() => this.forget(paused), NO_RESPONSE_MS).unref();
       }
       return false;

@@ -13,7 +13,9 @@ import {
   type RespondedRequest,
   type StartedRequest,
 } from '../shared/guarded-request.ts';
-import { isNodeStream, watchNodeStream } from '../shared/response-body.ts';
+import { isNodeStream, observeNodeStream } from '../shared/response-body.ts';
+import { sendUntilArrived } from './arrived-bodies.ts';
+import { observeWebStream } from './page-body.ts';
 import { redirects } from '../shared/headers.ts';
 import { addressChecks } from './page-addresses.ts';
 import type { PageHops } from './page-hops.ts';
@@ -76,7 +78,7 @@ export function guardFetch(
       `Expected the first argument to be a fetch function, got ${typeof fetch}`,
     );
   }
-  const guard = new Guard(client, options, { headersBeforeBody: true, watch: platform.undici?.watch });
+  const guard = new Guard(client, options, { headersBeforeBody: true });
   if (clientOf.get(fetch) === client) throw guardedTwice('a fetch');
   platform.undici?.surviveManyCodings();
   const guarded = new GuardedFetch(fetch, guard, options);
@@ -191,7 +193,9 @@ class GuardedFetch {
     let request: RespondedRequest | RefusedRequest;
     try {
       started = admission.start();
-      response = await this.#sendOver(addresses, call, hop);
+      response = await (started.holdsPermit
+        ? sendUntilArrived(started, () => this.#sendOver(addresses, call, hop))
+        : this.#sendOver(addresses, call, hop));
       if (follows) assertUnfollowed(response, String(admission.url));
       request = started.onResponseHeaders(response.status, response.headers);
     } catch (error) {
@@ -256,14 +260,17 @@ class GuardedFetch {
         );
   }
 
-  /** Holds the permit of a request until its body has ended, if that can be seen: under Node's and undici's fetch. */
+  /** Holds the permit of a request until its body has ended. */
   #untilBodyEnds<Response extends ResponseLike>(request: RespondedRequest, response: Response): Response {
     if (!request.holdsPermit) return response;
     const { body } = response;
-    if (isNodeStream(body)) watchNodeStream(body, request);
-    else if (request.isOnWire && body !== null && 'getReader' in body)
-      platform.undici?.observeReads(body, request);
-    else request.finish();
+    if (isNodeStream(body)) observeNodeStream(body, request);
+    else if (body !== null && 'getReader' in body) observeWebStream(body, request);
+    else {
+      request.finish();
+      return response;
+    }
+    request.awaitReader();
     return response;
   }
 

@@ -1,5 +1,5 @@
 import type { GuardClient } from '../shared/client.ts';
-import { ignore, RobotsInvalidOptionsError } from '../../core/base/index.ts';
+import { RobotsInvalidOptionsError } from '../../core/base/index.ts';
 import {
   ignoredBecause,
   assertThrowing,
@@ -7,9 +7,12 @@ import {
   type ThrowingGuardOptions,
 } from '../shared/options.ts';
 import { Guard } from '../shared/guard.ts';
+import type { ResponseFields } from '../shared/headers.ts';
 import type { PlannedRequest, RequestOptions, StartedRequest } from '../shared/guarded-request.ts';
 import { cleanInPlace } from '../../core/url/index.ts';
-import { watchClientRequest, watchNodeRequests } from '../shared/node-requests.ts';
+import { isNodeStream, observeNodeStream } from '../shared/response-body.ts';
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { finished, type Readable } from 'node:stream';
 
 export type { GuardClient } from '../shared/client.ts';
 export type { OtherIdentity } from '../shared/identity.ts';
@@ -23,15 +26,8 @@ export interface GotRequest {
   readonly headers?: Record<string, string | string[] | undefined>;
   /** `{ robots: { ignore: true, because: '…' } }` sends a request regardless. */
   readonly context?: Readonly<Record<string, unknown>>;
-  readonly http2?: boolean | undefined;
-  /** The caller's function that sends requests. The guard replaces it to see them. */
-  request?: SendFunction | undefined;
-  /** The function that sends the request. got has it from 12 on. */
-  getRequestFunction?(): SendFunction | undefined;
+  readonly isStream?: boolean | undefined;
 }
-
-/** Sends a request, as `http.request`. With HTTP/2 it returns a promise. */
-export type SendFunction = (...args: never[]) => unknown;
 
 /** The result of {@link gotHooks}. got merges the arrays with its own. */
 export interface GotHooks {
@@ -39,10 +35,13 @@ export interface GotHooks {
     beforeRequest: ((request: GotRequest) => Promise<void>)[];
     beforeRedirect: ((request: GotRequest, response: GotResponse) => Promise<void>)[];
     afterResponse: (<Response extends GotResponse>(response: Response) => Response)[];
-    /** got before 12 gives the options first. */
-    beforeRetry: ((failure: GotFailure | GotRequest, details?: unknown) => void)[];
+    beforeRetry: ((failure: GotFailure) => void)[];
     beforeError: (<Failure extends GotFailure>(error: Failure) => Failure)[];
   };
+  readonly handlers: (<Options extends GotRequest, Result>(
+    options: Options,
+    next: (options: Options) => Result,
+  ) => Result)[];
 }
 
 /** The part of got's `Response` that the guard reads. */
@@ -51,6 +50,8 @@ export interface GotResponse {
   readonly statusCode: number;
   readonly request: { readonly options: GotRequest };
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** All lines of all fields: of some fields Node keeps one line in `headers`. */
+  readonly rawHeaders?: readonly string[];
 }
 
 /** The part of got's `RequestError` that the guard reads. */
@@ -83,18 +84,23 @@ export interface GotFailure {
  */
 export function gotHooks(client: GuardClient, options: ThrowingGuardOptions = {}): GotHooks {
   assertThrowing(options);
-  const requests = new GotRequests(
-    new Guard(client, options, { headersBeforeBody: true, watch: watchNodeRequests }),
-  );
+  const requests = new GotRequests(new Guard(client, options, { headersBeforeBody: true }));
   return {
     hooks: {
       beforeRequest: [(request) => requests.begin(request)],
       beforeRedirect: [(request, response) => requests.redirect(request, response)],
       afterResponse: [(response) => requests.end(response)],
-      beforeRetry: [(failure, details) => requests.retry(isFailure(failure) ? failure : details)],
+      beforeRetry: [(failure) => requests.retry(failure)],
       beforeError: [(error) => requests.fail(error)],
     },
+    handlers: [(given, next) => requests.call(given, next)],
   };
+}
+
+/** A call of got: its attempts and redirects have options of their own. */
+interface GotCall {
+  current: StartedRequest | undefined;
+  isOver: boolean;
 }
 
 /** The guard of each request. */
@@ -103,8 +109,7 @@ const guardOf = new WeakMap<GotRequest, GotRequests>();
 class GotRequests {
   readonly #guard: Guard;
   readonly #requests = new WeakMap<GotRequest, StartedRequest>();
-  /** By each function of this guard, the one that sends requests. */
-  readonly #given = new WeakMap<SendFunction, SendFunction>();
+  readonly #calls = new AsyncLocalStorage<GotCall>();
   /** The error that a hook threw about a request, or about a redirect response. */
   readonly #thrown = new WeakMap<object, unknown>();
 
@@ -112,12 +117,39 @@ class GotRequests {
     this.#guard = guard;
   }
 
+  /** A call, from its beginning until its promise settles, or its stream is over. */
+  call<Options extends GotRequest, Result>(given: Options, next: (options: Options) => Result): Result {
+    const call: GotCall = { current: undefined, isOver: false };
+    const end = (): void => {
+      call.isOver = true;
+      call.current?.finish();
+    };
+    const result = this.#calls.run(call, () => next(given));
+    if (result instanceof Promise) result.then(end, end);
+    else if (isNodeStream(result)) this.#observe(result as unknown as Readable, end);
+    return result;
+  }
+
+  /** The response of a stream comes by an event, and its body is read from the stream. */
+  #observe(stream: Readable, end: () => void): void {
+    finished(stream, end);
+    stream.once('response', (response: GotResponse) => {
+      const request = this.#of(response);
+      const responded = request.onResponseHeaders(response.statusCode, fieldsOf(response));
+      if (responded.refusal !== undefined) {
+        stream.destroy(responded.refusal);
+        return;
+      }
+      observeNodeStream(stream, responded);
+      responded.awaitReader();
+    });
+  }
+
   async begin(request: GotRequest): Promise<void> {
     if ((guardOf.get(request) ?? this) !== this) throw guardedTwice('a request of got');
     guardOf.set(request, this);
     const known = this.#requests.get(request);
-    // A redirect was started already, and `got.extend` may get the hooks twice. got before 12 repeats a failed request with
-    // the same options.
+    // A redirect was started already, and `got.extend` may get the hooks twice.
     if (known?.isFinished === false && String(known.url) === String(request.url)) return;
     known?.finish();
     await this.#start(request, request, (url, options) => this.#guard.plan(url, options));
@@ -127,14 +159,14 @@ class GotRequests {
   async redirect(request: GotRequest, response: GotResponse): Promise<void> {
     const from = this.#of(response);
     if (from.hasResponded) return;
-    from.onResponse(response.statusCode, response.headers);
+    from.onResponse(response.statusCode, fieldsOf(response));
     await this.#start(request, response, (url, options) => from.redirectedTo(url, options));
   }
 
   end<Response extends GotResponse>(response: Response): Response {
     const request = this.#of(response);
     if (request.hasResponded) return response;
-    const { refusal } = request.onResponse(response.statusCode, response.headers);
+    const { refusal } = request.onResponse(response.statusCode, fieldsOf(response));
     if (refusal === undefined) return response;
     this.#thrown.set(response.request.options, refusal);
     throw refusal;
@@ -155,27 +187,6 @@ class GotRequests {
     }
     this.retry(error);
     return error;
-  }
-
-  /** No diagnostics channel reports the requests of HTTP/2, and perhaps none those of a function of the caller's. */
-  #watchSending(request: GotRequest): void {
-    if (request.http2 !== true && request.request === undefined) return;
-    const given = request.getRequestFunction?.();
-    if (given === undefined) return;
-    // A request that is made again has the function of the guard.
-    const send = this.#given.get(given) ?? given;
-    const watched: SendFunction = (...args) => {
-      const sent = send(...args);
-      const watch = (wire: unknown): void => {
-        const started = this.#requests.get(request);
-        if (started !== undefined) watchClientRequest(wire, started);
-      };
-      if (sent instanceof Promise) sent.then(watch, ignore);
-      else watch(sent);
-      return sent;
-    };
-    this.#given.set(watched, send);
-    request.request = watched;
   }
 
   #of(response: GotResponse): StartedRequest {
@@ -200,8 +211,11 @@ class GotRequests {
       }
       const started = await plan(url, { signal, because }).startOrThrow();
       this.#requests.set(request, started);
-      this.#watchSending(request);
-      if (signal?.aborted === true) started.finish();
+      const call = this.#calls.getStore();
+      if (call !== undefined) call.current = started;
+      // Without `handlers` nothing shows the end of a stream.
+      const isUnseen = call === undefined && request.isStream === true;
+      if (isUnseen || call?.isOver === true || signal?.aborted === true) started.finish();
     } catch (error) {
       this.#thrown.set(about, error);
       throw error;
@@ -209,10 +223,15 @@ class GotRequests {
   }
 }
 
+/** A redirect or a response may have two lines of a field of which Node keeps one. */
+function fieldsOf({ headers, rawHeaders }: GotResponse): ResponseFields {
+  return rawHeaders ?? headers;
+}
+
 /** got 9 and earlier call hooks with other options. */
 function earlierGot(): RobotsInvalidOptionsError {
   return new RobotsInvalidOptionsError(
-    'Expected got 10 or later, got a request without `url`, as earlier versions make them; update the package `got`',
+    'Expected got 14 or later, got a request without `url`, as earlier versions make them; update the package `got`',
   );
 }
 

@@ -16,9 +16,7 @@ import {
 } from './guarded-request.ts';
 
 /** What a library allows its guard to do. */
-interface Capabilities extends Partial<
-  Pick<RequestContext, 'headersBeforeBody' | 'watch' | 'afterRobotsFetch'>
-> {
+interface Capabilities extends Partial<Pick<RequestContext, 'headersBeforeBody' | 'afterRobotsFetch'>> {
   /** Whether it chooses a `User-Agent` for each request, which is replaced with `identify: true` only. */
   readonly choosesUserAgent?: boolean;
 }
@@ -59,7 +57,6 @@ export class Guard<Result = unknown> {
       events: new GuardEvents(adapter, settings),
       reports: this.reports,
       headersBeforeBody: capabilities.headersBeforeBody === true,
-      watch: capabilities.watch,
       afterRobotsFetch: capabilities.afterRobotsFetch,
     };
   }

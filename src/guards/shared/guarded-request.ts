@@ -1,6 +1,5 @@
-import { completeSignal } from '../../core/base/index.ts';
+import { completeSignal, urlWithoutUserinfo, warnOnce } from '../../core/base/index.ts';
 import type { Decision, RedirectChain } from '../../core/decision/index.ts';
-import type { Expected, RequestWatch, WatchedRequest } from '../../core/fetch/platform/wire-requests.ts';
 import { type Pace, RobotsDeferredError, type RequestPermit } from '../../core/pacing/index.ts';
 import type { GuardSettings } from './options.ts';
 import { type Refusal, refusalFor } from './refusal-errors.ts';
@@ -79,22 +78,22 @@ export interface AdmittedRequest extends AnyRequest {
 }
 
 /** A request on its way. */
-export interface StartedRequest extends AnyRequest, WatchedRequest {
-  readonly url: string | URL;
-  readonly decision: Decision | undefined;
+export interface StartedRequest extends AnyRequest {
   readonly refusal?: undefined;
   /** The header has come. A refused response must not be read. */
   onResponseHeaders(status: number, headers: ResponseFields): RespondedRequest | RefusedRequest;
   /** The whole response has come, or the library does not show the end of its body. */
   onResponse(status: number, headers: ResponseFields): RespondedRequest | RefusedRequest;
+  /** The body has arrived whole, read or not. The library may show the header later. */
+  onArrived(): void;
   fail(error: unknown): void;
 }
 
-/** A request whose body is read. {@link AnyRequest.finish} ends it. */
+/** A request whose body may be read. {@link AnyRequest.finish} ends it. */
 export interface RespondedRequest extends AnyRequest {
   readonly refusal?: undefined;
-  /** Whether the HTTP stack below the library shows its end. */
-  readonly isOnWire: boolean;
+  /** The body waits for its reader: without one the permit ends after 2 s, and the process is warned once. */
+  awaitReader(): void;
   /** A part of the body was read: the permit holds for 30 s more. */
   onBodyRead(): void;
 }
@@ -107,19 +106,17 @@ export interface RequestContext {
   readonly reports: SiteReports;
   /** Whether {@link StartedRequest.onResponseHeaders} is called before the body is read. */
   readonly headersBeforeBody: boolean;
-  readonly watch: RequestWatch | undefined;
   readonly afterRobotsFetch: (() => Promise<unknown>) | undefined;
 }
 
-/** A request without a permit that was not sent after this time will not be. */
-const UNSENT_MS = 30_000;
+/** How long a body may wait for its reader. */
+const UNREAD_MS = 2_000;
 
 /** One request, of the caller or by a redirect, in all of its states: libraries see the interface of one. */
 export class GuardedRequest implements PlannedRequest, AdmittedRequest, StartedRequest, RespondedRequest {
   readonly url: string | URL;
   declare readonly refusal?: undefined;
   decision: Decision | undefined;
-  isOnWire: boolean = false;
   readonly #context: RequestContext;
   readonly #options: RequestOptions;
   readonly #from: GuardedRequest | undefined;
@@ -131,11 +128,9 @@ export class GuardedRequest implements PlannedRequest, AdmittedRequest, StartedR
   #startedAt: number | undefined;
   /** A dry run publishes a refusal once. */
   #refusalReported = false;
-  /** Its place among the requests that the HTTP stack below the library has to send. */
-  #expected: Expected | undefined;
-  #hasEndedOnWire = false;
-  /** The response, as the HTTP stack below the library shows it. */
-  #wireEnd: RequestEnd | undefined;
+  #hasArrived = false;
+  /** Runs until the body is read. */
+  #unread: ReturnType<typeof setTimeout> | undefined;
 
   constructor(context: RequestContext, url: string | URL, options: RequestOptions, from?: GuardedRequest) {
     this.#context = context;
@@ -151,12 +146,6 @@ export class GuardedRequest implements PlannedRequest, AdmittedRequest, StartedR
 
   get isFinished(): boolean {
     return this.#isFinished;
-  }
-
-  get hasExpired(): boolean {
-    if (this.#permit !== undefined) return this.#permit.hasExpired !== false;
-    const now = this.#context.events.requestStart ?? Infinity;
-    return this.#startedAt === undefined || now - this.#startedAt > UNSENT_MS;
   }
 
   get hasResponded(): boolean {
@@ -210,21 +199,15 @@ export class GuardedRequest implements PlannedRequest, AdmittedRequest, StartedR
 
   #onStart(): this {
     this.#isStarted = true;
-    const { watch, events } = this.#context;
-    if (reachesSite(this.url)) this.#startedAt = events.requestStart;
-    // A library that may drop requests shows neither all responses nor all attempts.
-    const isHidden = this.#startedAt !== undefined && watch?.mayBeDropped === true;
-    if (this.#permit !== undefined || isHidden) this.#expected = watch?.expect(this);
-    if (watch?.mayBeDropped === true) this.#permit?.sent?.(false);
+    if (reachesSite(this.url)) this.#startedAt = this.#context.events.requestStart;
     return this;
   }
 
   onResponseHeaders(status: number, headers: ResponseFields): RespondedRequest | RefusedRequest {
-    // Where sockets are watched, a short body may have ended by now.
-    if (this.#isFinished || this.#hasEndedOnWire) this.#permit?.done({ status, headers });
+    if (this.#isFinished) this.#permit?.done({ status, headers });
     else this.#permit?.responded({ status, headers });
     const inspected = this.#inspect(status, headers);
-    if (this.#hasEndedOnWire) this.finish();
+    if (this.#hasArrived) this.finish();
     return inspected;
   }
 
@@ -235,23 +218,29 @@ export class GuardedRequest implements PlannedRequest, AdmittedRequest, StartedR
     return inspected;
   }
 
-  onWireStart(): void {
-    this.isOnWire = true;
-    if (!this.#isFinished) this.#permit?.sent?.(true);
-  }
-
-  /** The HTTP stack below the library shows the header. The library will, too. */
-  onWireHeaders(status: number, headers: ResponseFields): void {
-    this.#permit?.responded({ status, headers });
-    this.#wireEnd = { status, headers, refusal: undefined };
-  }
-
-  onWireEnd(): void {
-    this.#hasEndedOnWire = true;
+  onArrived(): void {
+    this.#hasArrived = true;
     if (this.hasResponded) this.finish();
   }
 
+  awaitReader(): void {
+    if (!this.holdsPermit) return;
+    const timer = setTimeout(() => {
+      const url = urlWithoutUserinfo(hrefOf(this.url));
+      warnOnce(
+        `Expected the body of ${url} to be read or cancelled (\`await response.body?.cancel()\`), but it was neither for ` +
+          `${UNREAD_MS / 1_000} s: the next request to its site waited for it`,
+        'CANFETCH_BODY_UNREAD',
+      );
+      this.finish();
+    }, UNREAD_MS);
+    // Timers of browsers and Workers are numbers, and keep nothing alive.
+    if (typeof timer === 'object') timer.unref();
+    this.#unread = timer;
+  }
+
   onBodyRead(): void {
+    clearTimeout(this.#unread);
     this.#permit?.bodyRead();
   }
 
@@ -288,24 +277,17 @@ export class GuardedRequest implements PlannedRequest, AdmittedRequest, StartedR
     // A site whose body breaks off has responded, so it is reachable.
     if (this.#status === undefined)
       this.#context.reports.failed(this.url, error, this.#options.signal, this.decision?.origin);
-    this.#publishEnd(this.#wireEnd ?? { error });
+    this.#publishEnd({ error });
     this.finish();
   }
 
   finish(): void {
     if (this.#isFinished) return;
     this.#isFinished = true;
-    this.#forgetExpected();
+    clearTimeout(this.#unread);
     if (this.#isStarted) this.#permit?.done();
     else this.#permit?.release();
-    if (this.#startedAt === undefined) return;
-    if (this.#expected === undefined) this.#publishEnd({ error: undefined });
-    // The library may report more at once. A stream of got, and an aborted request, report nothing.
-    else setImmediate(() => this.#publishEnd(this.#wireEnd ?? { error: undefined }));
-  }
-
-  #forgetExpected(): void {
-    if (this.#expected !== undefined) this.#context.watch?.forget(this.#expected);
+    this.#publishEnd({ error: undefined });
   }
 
   #decide(): Decision | Promise<Decision> {

@@ -11,8 +11,8 @@ export interface Fields {
 /** Headers as Node returns them: by lower-case name. */
 export type NodeHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
-/** The header fields of a response. */
-export type ResponseFields = Fields | NodeHeaders;
+/** The header fields of a response; as a list, those of Node's `rawHeaders`. */
+export type ResponseFields = Fields | NodeHeaders | readonly string[];
 
 /** The value of a field that has one line; the first line of several. */
 export function fieldOf(headers: ResponseFields, name: string): string | null {

@@ -1,11 +1,12 @@
 /** A request whose body is observed. */
-interface BodyObserver {
+export interface BodyObserver {
   onBodyRead(): void;
   finish(): void;
 }
 
 /** The part of a Node stream that is observed. */
 export interface NodeStream {
+  readonly destroyed?: boolean;
   emit(event: string | symbol, ...values: unknown[]): boolean;
   push?(chunk: unknown, encoding?: string): boolean;
 }
@@ -14,7 +15,12 @@ export interface NodeStream {
  * Observes a body until its last byte has come, or it has failed. By its methods: a listener for `data` would start the stream,
  * and no event reports the end of an unread body.
  */
-export function watchNodeStream(stream: NodeStream, observer: BodyObserver): void {
+export function observeNodeStream(stream: NodeStream, observer: BodyObserver): void {
+  // The request may have been aborted when its header came.
+  if (stream.destroyed === true) {
+    observer.finish();
+    return;
+  }
   const { emit, push } = stream;
   stream.emit = function observedEmit(event, ...values) {
     if (event === 'data') observer.onBodyRead();

@@ -144,7 +144,6 @@ class GuardedDispatch {
       this.#redirected.get(handler)?.redirectedTo(url, options) ?? this.#guard.plan(url, options);
     const send = (started: StartedRequest): boolean => {
       release();
-      started.onWireStart();
       try {
         return this.#send(request, handler, { started });
       } catch (error) {

@@ -2,7 +2,6 @@ import type { LookupFunction } from 'node:net';
 import type { PageAgents } from '../../net/index.ts';
 import type { Transport } from '../transport.ts';
 import type { UndiciTransportOptions } from '../undici-transport.ts';
-import type { RequestWatch } from './wire-requests.ts';
 
 /**
  * What `import { platform } from '#platform'` gives: the transport of clients that are given neither `transport` nor
@@ -31,8 +30,6 @@ interface UndiciParts {
   openTransport(options: UndiciTransportOptions): Promise<Transport>;
   /** The agents for the page requests of `guardFetch`. */
   openPageAgents(lookup: LookupFunction | undefined): Promise<PageAgents>;
-  readonly watch: RequestWatch;
-  observeReads(stream: ReadableStream<unknown>, observer: { onBodyRead(): void }): void;
   surviveManyCodings(): void;
   mockHint(code: string | undefined, url: string): string | undefined;
 }

@@ -2,7 +2,6 @@
 import { createRequire } from 'node:module';
 import { builtin } from '../../base/index.ts';
 import { configuredGlobalDispatcher } from '../../net/global-dispatcher.ts';
-import { observeReads, watchUndiciRequests } from './wire-requests.ts';
 import { platform as platformWithFetch } from './fetch.ts';
 import type { Platform } from './fetch.ts';
 
@@ -22,8 +21,6 @@ const nodeOrDeno: Platform = {
       const { PageAgents } = await import('../../net/index.ts');
       return new PageAgents(lookup);
     },
-    watch: watchUndiciRequests,
-    observeReads,
     surviveManyCodings,
     mockHint,
   },
