@@ -25,22 +25,22 @@ export interface EarlyStart {
   readonly reason: Exclude<DelayFrom, 'concurrency'>;
 }
 
-/** Requests may be this share of a gap early, and this long at most: what pacing tolerates, too. */
+/** Requests may be this share of a gap or of a pause early, and this long at most: what pacing tolerates, too. */
 const TOLERATED_SHARE = 0.1;
 const MAX_TOLERATED_MS = 50;
 /** A site may ask for a day at most. */
 const MAX_PAUSE_MS = 24 * 60 * 60 * 1000;
-/** Decisions, starts and pauses of an origin that are kept: responses come in another order than requests were sent. */
+/** Starts and pauses of an origin that are kept: responses come in another order than requests were sent. */
 const MAX_KEPT = 64;
+/** Decisions of an origin that are kept until their requests are sent. */
+const MAX_DECIDED = 10_000;
 const NO_DELAYS = { defaultDelayMs: 0, minDelayMs: 0 };
 
 type Pause = Pick<PauseEntry, 'from' | 'until' | 'delayFrom'>;
 
-/** A decision, and the delays that the site stated at its time. */
+/** The delays that the site stated for an agent when a request was decided. */
 interface Stated {
-  readonly run: string;
-  readonly url: string;
-  readonly at: number;
+  readonly agent: string;
   readonly crawlDelayMs?: number;
   readonly requestRateMs?: number;
 }
@@ -51,6 +51,7 @@ interface Start {
   readonly request: RequestEntry;
   readonly file: string;
   readonly line: number;
+  /** `undefined`: not known. */
   readonly stated: Stated | undefined;
   isEarly: boolean;
 }
@@ -58,7 +59,10 @@ interface Start {
 /** What counts for the requests of one origin. */
 class OriginConduct {
   readonly pauses: Pause[] = [];
-  readonly decided: Stated[] = [];
+  /** By run and URL. */
+  readonly decided = new Map<string, Stated>();
+  /** By run: the latest; `undefined` for a run with several agents. */
+  readonly latest = new Map<string, Stated | undefined>();
   /** By the time of the start. */
   readonly starts: Start[] = [];
 }
@@ -69,18 +73,16 @@ class OriginConduct {
  */
 export class Conduct {
   readonly #origins = new Map<string, OriginConduct>();
-  #requests = 0;
-
   /** Requests that were checked. */
-  get requests(): number {
-    return this.#requests;
-  }
+  requests = 0;
+  /** Those of them whose site's own delay is not in the log. */
+  unknown = 0;
 
   /** Takes the next line. Returns the starts that turn out to be too early. */
   add(file: string, { entry, line, again, isSelected }: ReplayedLine): readonly EarlyStart[] {
     switch (entry.type) {
       case 'decision':
-        if (again !== undefined) keep(this.#at(entry.origin).decided, statedIn(again, entry));
+        if (again !== undefined) this.#decided(entry, statedIn(again, entry.at));
         return [];
       case 'robots':
         if ('outcome' in entry) this.#pause({ ...entry, ...headersIn(entry), startedAt: entry.at });
@@ -99,9 +101,11 @@ export class Conduct {
   }
 
   #start(request: RequestEntry, file: string, line: number): readonly EarlyStart[] {
-    this.#requests++;
-    const { decided, starts, pauses } = this.#at(request.origin);
-    const start: Start = { request, file, line, stated: statedFor(request, decided), isEarly: false };
+    this.requests++;
+    const { decided, latest, starts, pauses } = this.#at(request.origin);
+    const stated = decided.get(keyOf(request)) ?? latest.get(request.run);
+    if (stated === undefined) this.unknown++;
+    const start: Start = { request, file, line, stated, isEarly: false };
     let at = starts.length;
     while ((starts[at - 1]?.request.startedAt ?? -Infinity) > request.startedAt) at--;
     starts.splice(at, 0, start);
@@ -112,6 +116,19 @@ export class Conduct {
     ];
     if (starts.length > MAX_KEPT) starts.shift();
     return found.filter((each) => each !== undefined);
+  }
+
+  #decided(entry: DecisionEntry, stated: Stated): void {
+    const { decided, latest } = this.#at(entry.origin);
+    const key = keyOf(entry);
+    // The latest is the last.
+    decided.delete(key);
+    decided.set(key, stated);
+    const [oldest] = decided.keys();
+    if (decided.size > MAX_DECIDED && oldest !== undefined) decided.delete(oldest);
+    const before = latest.get(entry.run);
+    const isOneAgent = !latest.has(entry.run) || before?.agent === stated.agent;
+    latest.set(entry.run, isOneAgent ? stated : undefined);
   }
 
   /**
@@ -147,16 +164,14 @@ function keep<Item>(list: Item[], item: Item): void {
   if (list.length > MAX_KEPT) list.shift();
 }
 
-function statedIn({ decision, file }: ReplayedAgain, { run, url, at }: DecisionEntry): Stated {
-  const { agent, crawlDelayMs } = decision;
-  const requestRateMs = file && requestRate(file, agent, { atMs: at });
-  return { run, url, at, ...omitUndefined({ crawlDelayMs, requestRateMs }) };
+function keyOf({ run, url }: { readonly run: string; readonly url: string }): string {
+  return `${run} ${url}`;
 }
 
-/** What the site stated when the request was decided. A request without a check has no decision: the latest one counts. */
-function statedFor({ run, url, startedAt }: RequestEntry, decided: readonly Stated[]): Stated | undefined {
-  const own = decided.filter((each) => each.run === run && each.url === url && each.at <= startedAt);
-  return own.at(-1) ?? decided.at(-1);
+function statedIn({ decision, file }: ReplayedAgain, atMs: number): Stated {
+  const { agent, crawlDelayMs } = decision;
+  const requestRateMs = file && requestRate(file, agent, { atMs });
+  return { agent, ...omitUndefined({ crawlDelayMs, requestRateMs }) };
 }
 
 /** Whether a request was sent within a pause. Those sent before it belong to its incident. */
@@ -164,10 +179,15 @@ function earlyIn(pauses: readonly Pause[], start: Start): EarlyStart | undefined
   const { startedAt } = start.request;
   let longest: Pause | undefined;
   for (const pause of pauses) {
-    const isBroken = startedAt > pause.from && startedAt < pause.until;
+    const isBroken =
+      startedAt > pause.from && startedAt < pause.until - toleratedMs(pause.until - pause.from);
     if (isBroken && pause.until > (longest?.until ?? 0)) longest = pause;
   }
   return longest && earlyStart(start, longest.until, longest.delayFrom);
+}
+
+function toleratedMs(waitMs: number): number {
+  return Math.min(waitMs * TOLERATED_SHARE, MAX_TOLERATED_MS);
 }
 
 /** Whether a request was sent too soon after the one before it. */
@@ -175,8 +195,7 @@ function earlyAfter(before: Start | undefined, start: Start): EarlyStart | undef
   if (before === undefined || start.isEarly) return undefined;
   const { delayMs, delayFrom } = gapBetween(before, start);
   const earliestAt = before.request.startedAt + delayMs;
-  const toleratedMs = Math.min(delayMs * TOLERATED_SHARE, MAX_TOLERATED_MS);
-  return start.request.startedAt < earliestAt - toleratedMs
+  return start.request.startedAt < earliestAt - toleratedMs(delayMs)
     ? earlyStart(start, earliestAt, delayFrom)
     : undefined;
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import {
   func,
+  invalid,
   predicate,
   isText,
   omitUndefined,
@@ -117,6 +118,13 @@ export async function replay(
   lines: Iterable<string> | AsyncIterable<string>,
   options: ReplayOptions = {},
 ): Promise<ReplayReport> {
+  if (
+    typeof lines !== 'object' ||
+    lines === null ||
+    !(Symbol.iterator in lines || Symbol.asyncIterator in lines)
+  ) {
+    throw invalid('`lines`', 'the lines of evidence, as an iterable of texts', lines);
+  }
   const running = new Replay(options);
   const take = (text: string): void => {
     const read = running.read(text);
@@ -222,6 +230,8 @@ export class Replay {
    */
   read(text: string): ReadLine | undefined {
     this.#line++;
+    if (!isText(text))
+      throw new RobotsEvidenceError(`Expected line ${this.#line} to be a text, got ${quote(text)}`);
     const entry = readEntry(text, this.#line);
     if (entry === undefined) return undefined;
     this.#counts.entries++;

@@ -4,6 +4,7 @@ import type {
   AccessLine,
   ConductReportLine,
   EarlyStartLine,
+  ListedDecisionLine,
   ExplainedByFile,
   ExplainedUrl,
   FileVersionLine,
@@ -17,7 +18,6 @@ import type {
   ReplayReportLine,
   StoredLine,
   TestLine,
-  UrlHistoryLine,
 } from '../../../src/apps/answers/schema.ts';
 import { explanation } from '../../../src/apps/answers/schema/explanation.ts';
 import {
@@ -222,14 +222,25 @@ export const replayReportLine = object<ReplayReportLine>({
   faults: count,
 });
 
-export const urlHistoryLine = object<UrlHistoryLine>({
+export const listedDecisionLine = object<ListedDecisionLine>({
   schemaVersion,
-  kind: z.enum(['decision', 'request', 'deferred', 'ignored']),
+  kind: z.literal('listed'),
   file: text,
   line,
-  entry: some('object'),
-  source: some('object').optional(),
-  body: some('object').optional(),
+  at: epochMs,
+  url: text,
+  requested: text.optional(),
+  agent: agent.optional(),
+  profile: text.optional(),
+  allowed: allowed.optional(),
+  decision: text,
+  reason: z.enum(REASONS).optional(),
+  why: text,
+  rule: decisionFields.rule,
+  usage: some('object').optional(),
+  sha256: robots.shape.sha256,
+  outcome: text,
+  request: some('object').optional(),
 });
 
 export const fileVersionLine = object<FileVersionLine>({
@@ -258,6 +269,7 @@ export const conductReportLine = object<ConductReportLine>({
   kind: z.literal('conduct'),
   requests: count,
   early: count,
+  unknown: count,
 });
 
 export const accessLine = object<AccessLine>({

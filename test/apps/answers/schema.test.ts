@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { z } from 'zod';
 import * as schema from '../../../src/apps/answers/schema.ts';
+import { evidenceFile } from '../../../src/extras/evidence/index.ts';
+import { guardFetch, RobotsClient } from '../../../src/index.ts';
 import * as ofLines from './line-schemas.ts';
 import { cli, records } from '../cli/session.ts';
 import { ask, startService, type TestService } from '../serve/service.ts';
@@ -183,14 +185,20 @@ describe('every field that the command prints in JSON stands in its schema', () 
     await cli(['check', '--evidence', file, '-a', 'ExampleBot', site.url('/private'), site.url('/p')]);
     const described = ofLines.replayLine.or(ofLines.replayReportLine);
     await expectLines(described, ['replay', '--json', '-a', 'OtherBot', file]);
-    await expectLines(ofLines.urlHistoryLine, ['replay', '--json', '--url', site.url('/private'), file]);
+    await expectLines(ofLines.listedDecisionLine, ['replay', '--json', '--list', file]);
     await expectLines(ofLines.fileVersionLine, ['replay', '--json', '--versions', file]);
-    await expectLines(ofLines.earlyStartLine.or(ofLines.conductReportLine), [
-      'replay',
-      '--json',
-      '--conduct',
-      file,
-    ]);
+    const crawled = join(folder, 'crawled.ndjson');
+    const evidence = await evidenceFile(crawled);
+    const client = new RobotsClient({
+      evidence,
+      transport: { fetch: async () => new Response('User-agent: *\nCrawl-delay: 60') },
+    });
+    const get = guardFetch(async (_url: string) => new Response('a page'), client);
+    for (const path of ['/1', '/2']) await get(`https://a.example${path}`);
+    await client.close();
+    await evidence.close();
+    const conduct = ofLines.earlyStartLine.or(ofLines.conductReportLine);
+    await expectLines(conduct, ['replay', '--json', '--conduct', crawled]);
     // Without the response to the request for robots.txt.
     const lines = readFileSync(file, 'utf8').split('\n');
     const cut = lines.filter((line) => !line.includes('"type":"robots"')).join('\n');

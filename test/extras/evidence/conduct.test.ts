@@ -172,7 +172,43 @@ describe('the delays of the site', () => {
   });
 });
 
+describe('what is not known', () => {
+  it('accuses of nothing: the delay of another agent is not taken', async () => {
+    const text = 'User-agent: SlowBot\nCrawl-delay: 60\n\nUser-agent: *\nDisallow:\n';
+    const made = recorded(text);
+    await made.client.check(`${A}/other`, 'SlowBot');
+    await crawlAt(made, [0, 1_000, 2_000]);
+    expect(made.early()).toEqual([]);
+    // As in a part of a log: the decisions about these requests are not there.
+    const { entries } = made.recording;
+    const kept = entries.filter(({ type }) => type !== 'decision');
+    entries.splice(0, entries.length, ...kept);
+    expect(made.early()).toEqual([]);
+  });
+
+  it('stays known through many decisions for other agents', async () => {
+    const text = 'User-agent: ExampleBot\nCrawl-delay: 10\n\nUser-agent: *\nDisallow:\n';
+    const made = recorded(text);
+    await crawlAt(made, [0, 4_000], false);
+    const { entries } = made.recording;
+    const [, request] = made.recording.ofType('request');
+    entries.splice(entries.indexOf(request!), 1);
+    for (let page = 0; page < 100; page++) await made.client.check(`${A}/${page}/x`, 'OtherBot');
+    entries.push(request!);
+    expect(made.early()).toEqual([['4000', 'crawl-delay', 10_000]]);
+  });
+});
+
 describe('a pause', () => {
+  it('may be ended a little early, as a gap: by rounding, or by a clock that was set back', async () => {
+    const made = recorded();
+    await crawlAt(made, [0]);
+    made.client.report(A, { reachable: true, retryAfter: '60' });
+    await eventually(() => expect(made.recording.ofType('pause')).toHaveLength(1));
+    await crawlAt(made, [59_960], false);
+    expect(made.early()).toEqual([]);
+  });
+
   it('holds for starts after it began; those before it belong to its incident', async () => {
     const made = recorded();
     const { client, clock, recording, start } = made;

@@ -250,6 +250,19 @@ describe('replay', () => {
   });
 });
 
+describe('what is no log', () => {
+  it.each([[5], [null], ['{"type":"run"}'], [undefined]])('%j is refused as an argument', async (lines) => {
+    await expect(replay(lines as never)).rejects.toMatchObject({
+      code: 'ERR_ROBOTS_INVALID_OPTIONS',
+      message: expect.stringContaining('`lines`'),
+    });
+  });
+
+  it('has lines that are texts', async () => {
+    await expect(replay([7] as never)).rejects.toMatchObject({ code: 'ERR_ROBOTS_EVIDENCE' });
+  });
+});
+
 describe('a line', () => {
   const DECISION = 3;
 

@@ -2,7 +2,7 @@
  * The lines of JSON that the command alone prints, beside decisions, explanations, policies and comparisons. Their schemas are
  * those of a test.
  */
-import type { Decision, RobotsSource } from '../../../core/decision/index.ts';
+import type { Decision, DecisionUsage, RobotsSource } from '../../../core/decision/index.ts';
 import type { Copy, OriginRecord, Profile } from '../../../core/lifecycle/index.ts';
 import type { MatchedGroup, MatchedRule, Verdict } from '../../../core/rules/index.ts';
 import type { DialectTraits } from '../../../core/rules/dialect.ts';
@@ -81,15 +81,30 @@ export type ReplayLine = Line & ReplayDifference & { readonly file: string };
 /** The last line of `canfetch replay --json`. */
 export type ReplayReportLine = Line & ReplayReport & { readonly kind: 'report' };
 
-/** `canfetch replay --url URL --json`: an entry about the page, and the entries that its decision rests on. */
-export interface UrlHistoryLine extends Line {
-  readonly kind: 'decision' | 'request' | 'deferred' | 'ignored';
+/** `canfetch replay --list --json`: a decision, or a request without a check, and what became of it. */
+export interface ListedDecisionLine extends Line {
+  readonly kind: 'listed';
   readonly file: string;
   readonly line: number;
-  readonly entry: object;
-  /** The entry with the record that decided, and the one with the bytes of the file. */
-  readonly source?: object;
-  readonly body?: object;
+  /** Epoch milliseconds. */
+  readonly at: number;
+  readonly url: string;
+  /** The URL that the caller asked for, if redirects led to `url`. */
+  readonly requested?: string;
+  readonly agent?: string;
+  readonly profile?: string;
+  /** By robots.txt. Absent: the request was not checked. */
+  readonly allowed?: boolean;
+  /** In words, as `why` and `outcome`. */
+  readonly decision: string;
+  readonly reason?: Decision['reason'];
+  readonly why: string;
+  readonly rule?: MatchedRule;
+  readonly usage?: DecisionUsage;
+  readonly sha256?: string;
+  readonly outcome: string;
+  /** The entry of the request, or of its deferral. */
+  readonly request?: object;
 }
 
 /** `canfetch replay --versions --json`: a version of an origin's robots.txt. */
@@ -110,6 +125,8 @@ export interface ConductReportLine extends Line {
   readonly kind: 'conduct';
   readonly requests: number;
   readonly early: number;
+  /** Requests whose site's own delay is not in the log. */
+  readonly unknown: number;
 }
 
 /** A line of `--log` of `canfetch serve`. */

@@ -8,6 +8,9 @@ export const formats = ['text', 'json'] as const;
 /** The formats of commands whose findings belong to lines of a file. */
 export const findingFormats = ['text', 'json', 'sarif'] as const;
 
+/** The formats of lists that a spreadsheet may take. */
+export const listFormats = ['text', 'json', 'csv'] as const;
+
 export const severities = ['error', 'warning', 'info'] as const;
 
 /** Actions of `canfetch cache`. */
@@ -15,7 +18,7 @@ export const cacheActions = ['ls', 'show', 'clear', 'export', 'import'] as const
 
 export const shells = ['bash', 'zsh', 'fish'] as const;
 
-export type Format = (typeof findingFormats)[number];
+export type Format = (typeof findingFormats | typeof listFormats)[number];
 
 /** Options that several commands share, and at the end those that all have. */
 

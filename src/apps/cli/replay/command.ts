@@ -1,5 +1,5 @@
 import { type Command, exitCode } from '../frame/command.ts';
-import { agentOption, formatOptions, profileOption } from '../frame/options.ts';
+import { agentOption, formatOptions, listFormats, profileOption, purposeOption } from '../frame/options.ts';
 
 /** `canfetch replay`: makes the decisions of a crawl again. */
 export const replayCommand: Command = {
@@ -23,24 +23,26 @@ export const replayCommand: Command = {
       help: 'only what was decided from this time on, such as 2026-11-23T08:00Z',
     },
     { name: 'until', value: 'DATE', help: 'only what was decided before this time' },
-    {
-      name: 'url',
-      value: 'URL',
-      help: 'show what was decided about this page, when, for which agent, by which file, and what became of it',
-    },
+    { name: 'list', help: 'list each decision in words, and what became of its request' },
+    { name: 'url', value: 'URL', help: 'the same for this page alone, with the response that decided' },
+    { ...purposeOption, help: 'with --list or --url: what the recorded files say about this purpose' },
     { name: 'versions', help: 'list the versions of each robots.txt, from when to when, with their SHA-256' },
     { name: 'body', value: 'SHA256', help: 'write the bytes of this version of a robots.txt' },
     {
       name: 'conduct',
       help: 'check each request against pauses, Retry-After, Crawl-delay, Request-rate and the delays of `pacing`, and list those sent too early',
     },
-    ...formatOptions(),
+    ...formatOptions(listFormats),
   ],
   examples: [
     { line: 'canfetch replay evidence.ndjson', does: 'does the evidence support every decision?' },
     {
       line: 'canfetch replay --profile google evidence.ndjson',
       does: 'which decisions would Google have made differently?',
+    },
+    {
+      line: 'canfetch replay --list --format csv evidence.ndjson',
+      does: 'what was decided, why, and what became of it?',
     },
     {
       line: 'canfetch replay --url https://example.com/page evidence.ndjson',
@@ -59,7 +61,7 @@ export const replayCommand: Command = {
     },
     {
       code: exitCode.usage,
-      says: 'wrong usage, a line that is no evidence, or bytes that do not have their digest',
+      says: 'wrong usage, nothing to judge, a line that is no evidence, or bytes that do not have their digest',
     },
   ],
   notes: [

@@ -2,19 +2,20 @@ import type { Bodies } from '../../../extras/evidence/recorded-run.ts';
 import {
   Replay,
   type ReplayDifference,
+  type ReplayedLine,
   type ReplayReport,
   type RunPart,
 } from '../../../extras/evidence/replay.ts';
-import { isRobotsError, omitUndefined, quoted } from '../../../core/base/index.ts';
+import { isRobotsError, omitUndefined, printable, quoted } from '../../../core/base/index.ts';
 import { locate, type LocatedUrl, originOf } from '../../../core/url/index.ts';
 import { type Session, UsageError } from '../../answers/session.ts';
 import { openList, readsStdin } from '../../answers/input/load-robots.ts';
-import { count, paletteFor } from '../../answers/text/layout.ts';
+import { count, instant, paletteFor } from '../../answers/text/layout.ts';
 import { Output, type Progress, progressOn } from '../../answers/text/output.ts';
 import { type ParsedArguments, type ExitCode, exitCode, interruptible } from '../frame/command.ts';
-import { colourChoice, readAgents, readFormat, readProfile } from '../frame/settings.ts';
+import { colourChoice, readAgents, readFormat, readProfile, readPurpose } from '../frame/settings.ts';
 import { EvidenceSource } from './evidence-source.ts';
-import { BodyView, ConductView, DifferencesView, UrlHistoryView, VersionsView, type View } from './views.ts';
+import { BodyView, ConductView, DifferencesView, ListView, VersionsView, type View } from './views.ts';
 
 /** Lines between two updates of the progress. */
 const LINES_AT_ONCE = 4_096;
@@ -25,7 +26,8 @@ const DIGEST = /^[0-9a-f]{8,64}$/;
 export async function replayFiles(given: ParsedArguments, session: Session): Promise<ExitCode> {
   const { operands, values } = given;
   if (operands.length === 0) throw new UsageError('Expected a file of evidence, got nothing');
-  const view = readView(given, session);
+  const bodies: Bodies = new Map();
+  const view = readView(given, session, bodies);
   const [agent] = readAgents(given);
   const options = {
     ...(values.has('profile') ? { profile: readProfile(given) } : {}),
@@ -38,7 +40,6 @@ export async function replayFiles(given: ParsedArguments, session: Session): Pro
   };
   return interruptible(session, { readsStdin: readsStdin(operands) }, async (signal) => {
     const listing = new Listing(session, view);
-    const bodies: Bodies = new Map();
     const sources: EvidenceSource[] = [];
     for (const name of operands) {
       const stream = await openList(name, 'a file of evidence', session, signal);
@@ -56,34 +57,52 @@ export async function replayFiles(given: ParsedArguments, session: Session): Pro
 }
 
 /** @throws UsageError for more than one view, or for an invalid URL or digest. */
-function readView(given: ParsedArguments, session: Session): View {
+function readView(given: ParsedArguments, session: Session, bodies: Bodies): View {
   const { values, switches } = given;
-  const style = {
-    isJson: readFormat(given) === 'json',
-    colours: paletteFor(session, colourChoice(given)),
-  };
-  const views = ['url', 'body', 'versions', 'conduct'].filter(
+  const format = readFormat(given);
+  const style = { isJson: format === 'json', colours: paletteFor(session, colourChoice(given)) };
+  const views = ['list', 'url', 'body', 'versions', 'conduct'].filter(
     (name) => values.has(name) || switches.has(name),
   );
-  if (views.length > 1) {
+  if (views.length > 1 && views.join() !== 'list,url') {
     throw new UsageError(
       `Expected one of ${views.map((name) => `--${name}`).join(', ')}, got ${views.length}`,
     );
   }
-  const [url, digest] = [values.get('url')?.[0], values.get('body')?.[0]?.toLowerCase()];
-  if (url !== undefined) return new UrlHistoryView(style, readUrl(url, '--url takes the URL of a page'));
-  if (digest !== undefined) {
-    if (!DIGEST.test(digest)) {
-      throw new UsageError(
-        `Expected --body to be a SHA-256 in hex, or 8 digits of it at least, got ${quoted(digest)}`,
-      );
-    }
-    return new BodyView(style, digest);
+  const [view = 'differences'] = views;
+  const purpose = readPurpose(given);
+  const isList = view === 'list' || view === 'url';
+  if (!isList && (purpose !== undefined || format === 'csv')) {
+    throw new UsageError(
+      `Expected --list or --url beside ${purpose === undefined ? '--format csv' : '--purpose'}`,
+    );
   }
-  if (switches.has('versions')) return new VersionsView(style, readOrigin(given));
-  if (switches.has('conduct')) return new ConductView(style);
-  const isUnderOverride = values.has('profile') || values.has('agent');
-  return new DifferencesView(style, isUnderOverride, !isUnderOverride || switches.has('all'));
+  if (isList) {
+    const page = values.get('url')?.[0];
+    const url = page === undefined ? undefined : readUrl(page, '--url takes the URL of a page').href;
+    const isPage = format !== 'json' && format !== 'csv' && !switches.has('list');
+    const listFormat = isPage ? 'page' : format === 'sarif' ? 'text' : format;
+    return new ListView(style, { format: listFormat, colours: style.colours, url, purpose, bodies });
+  }
+  if (view === 'body') {
+    const digest = values.get('body')?.[0]?.toLowerCase() ?? '';
+    if (DIGEST.test(digest)) return new BodyView(style, digest);
+    throw new UsageError(
+      `Expected --body to be a SHA-256 in hex, or 8 digits of it at least, got ${quoted(digest)}`,
+    );
+  }
+  if (view === 'versions') return new VersionsView(style, readOrigin(given));
+  if (view === 'conduct') return new ConductView(style);
+  const [profile, agent] = [values.get('profile')?.[0], values.get('agent')?.[0]];
+  const override = [
+    ...(profile === undefined ? [] : [`under ${profile}`]),
+    ...(agent === undefined ? [] : [`for ${printable(agent)}`]),
+  ].join(' ');
+  return new DifferencesView(
+    style,
+    override === '' ? undefined : override,
+    override === '' || switches.has('all'),
+  );
 }
 
 function readOrigin({ values }: ParsedArguments): string | undefined {
@@ -141,6 +160,7 @@ class Listing {
   readonly #output: Output;
   readonly #progress: Progress;
   #waiting = '';
+  readonly #log = new LogFacts();
 
   constructor(session: Session, view: View) {
     this.#session = session;
@@ -149,8 +169,10 @@ class Listing {
     this.#progress = progressOn(session.stderr, () => this.#share());
   }
 
-  took(...taken: Parameters<NonNullable<View['took']>>): void {
-    this.#waiting += this.#view.took?.(...taken) ?? '';
+  took(name: string, line: ReplayedLine): void {
+    const { entry } = line;
+    this.#log.add(entry);
+    this.#waiting += this.#view.took?.(name, line) ?? '';
   }
 
   differs(...difference: Parameters<NonNullable<View['differs']>>): void {
@@ -181,6 +203,9 @@ class Listing {
       throw new UsageError(`Expected evidence, got an empty file: ${quoted(first.name)}`);
     const joined = this.#joinRuns(total);
     await this.flush();
+    if (this.#view.judged === 0) {
+      throw new UsageError(`Expected ${this.#view.subject} to judge, got none: ${this.#log.text()}`);
+    }
     const last = this.#view.finish(joined, bodies);
     if (last.length > 0) await this.#output.write(last);
     await this.#output.release();
@@ -226,6 +251,30 @@ class Listing {
     const shares = this.sources.map(({ share }) => share ?? Number.NaN);
     const mean = shares.reduce((sum, share) => sum + share, 0) / shares.length;
     return Number.isNaN(mean) ? undefined : mean;
+  }
+}
+
+/** What a log holds, for a question that finds nothing in it. */
+class LogFacts {
+  readonly #origins = new Set<string>();
+  #decisions = 0;
+  #from = Infinity;
+  #until = -Infinity;
+
+  add(entry: ReplayedLine['entry']): void {
+    if (entry.type !== 'decision') return;
+    this.#decisions++;
+    this.#origins.add(entry.origin);
+    this.#from = Math.min(this.#from, entry.at);
+    this.#until = Math.max(this.#until, entry.at);
+  }
+
+  text(): string {
+    const holds = `the log has ${count(this.#decisions, 'decision')}`;
+    if (this.#decisions === 0) return holds;
+    const [origin = ''] = this.#origins;
+    const origins = this.#origins.size === 1 ? printable(origin) : count(this.#origins.size, 'origin');
+    return `${holds} about ${origins}, from ${instant(this.#from)} to ${instant(this.#until)}`;
   }
 }
 

@@ -16,14 +16,16 @@ import type {
 import { omitUndefined, jsonLine, printable } from '../../../core/base/index.ts';
 import { UsageError } from '../../answers/session.ts';
 import { count, type Palette, duration, instant } from '../../answers/text/layout.ts';
-import type { LocatedUrl } from '../../../core/url/index.ts';
-import { UrlHistory, decisionText } from './url-history.ts';
+import { DecisionList, decisionText, type ListOptions } from './decision-list.ts';
 
 /** The output of a replay. Methods return the text to write. */
 export interface View {
   /** Whether something is wrong: exit code 1. */
   readonly isNegative: boolean;
-  /** Whether its output is bytes of a site, which nothing else may be among: what differs is told on standard error. */
+  /** How many decisions, requests or versions it has shown or judged, and what they are. */
+  readonly judged?: number;
+  readonly subject: string;
+  /** Whether nothing else may be among its output: what differs is written to standard error. */
   readonly isRaw?: boolean;
   differs?(file: string, difference: ReplayDifference): string;
   took?(file: string, line: ReplayedLine): string;
@@ -39,14 +41,17 @@ interface Style {
 /** Decisions that differ, and entries that do not fit. */
 export class DifferencesView implements View {
   readonly #style: Style;
-  readonly #isUnderOverride: boolean;
+  /** What is asked about instead of what was recorded, such as `under google`. */
+  readonly #override: string | undefined;
+  readonly subject = 'decisions';
   /** Whether decisions that only have another reason are listed, too. */
   readonly #listsAll: boolean;
   isNegative = false;
+  judged = 0;
 
-  constructor(style: Style, isUnderOverride: boolean, listsAll: boolean) {
+  constructor(style: Style, override: string | undefined, listsAll: boolean) {
     this.#style = style;
-    this.#isUnderOverride = isUnderOverride;
+    this.#override = override;
     this.#listsAll = listsAll;
   }
 
@@ -57,10 +62,15 @@ export class DifferencesView implements View {
     return differenceLine(file, difference, this.#style);
   }
 
+  took(_file: string, { again }: ReplayedLine): string {
+    if (again !== undefined) this.judged++;
+    return '';
+  }
+
   finish(report: ReplayReport): string {
     return this.#style.isJson
       ? jsonLine<ReplayReportLine>({ kind: 'report', ...report })
-      : reportText(report, this.#isUnderOverride);
+      : reportText(report, this.#override);
   }
 }
 
@@ -80,13 +90,21 @@ class EntriesView {
   }
 }
 
-/** What was decided about a page, and what became of it. */
-export class UrlHistoryView extends EntriesView implements View {
-  readonly #history: UrlHistory;
+/** What was decided, about one page or all, and what became of it. */
+export class ListView extends EntriesView implements View {
+  readonly #list: DecisionList;
+  readonly subject = 'decisions';
+  /** Among the rows of CSV there is no place for what differs. */
+  readonly isRaw: boolean;
 
-  constructor(style: Style, url: LocatedUrl) {
+  constructor(style: Style, options: ListOptions) {
     super(style);
-    this.#history = new UrlHistory(url);
+    this.isRaw = options.format === 'csv';
+    this.#list = new DecisionList(options);
+  }
+
+  get judged(): number {
+    return this.#list.rows;
   }
 
   override differs(file: string, difference: ReplayDifference): string {
@@ -95,18 +113,17 @@ export class UrlHistoryView extends EntriesView implements View {
   }
 
   took(file: string, line: ReplayedLine): string {
-    this.#history.add(file, line);
-    return '';
+    return this.#list.add(file, line);
   }
 
-  finish(_report: ReplayReport, bodies: Bodies): string {
-    const { isJson, colours } = this.style;
-    return isJson ? this.#history.json() : this.#history.text(bodies, colours);
+  finish(): string {
+    return this.#list.finish();
   }
 }
 
 /** The versions of the files. */
 export class VersionsView extends EntriesView implements View {
+  readonly subject = 'versions';
   readonly #versions: FileVersion[] = [];
   readonly #latest = new Map<string, FileVersion>();
   readonly #origin: string | undefined;
@@ -114,6 +131,10 @@ export class VersionsView extends EntriesView implements View {
   constructor(style: Style, origin: string | undefined) {
     super(style);
     this.#origin = origin;
+  }
+
+  get judged(): number {
+    return this.#versions.length;
   }
 
   took(_file: string, { entry }: ReplayedLine): string {
@@ -153,6 +174,7 @@ export class VersionsView extends EntriesView implements View {
 /** The bytes of one version. */
 export class BodyView extends EntriesView implements View {
   readonly isRaw = true;
+  readonly subject = 'versions';
   readonly #digest: string;
 
   /** @param digest SHA-256 in hex, or its beginning. */
@@ -177,7 +199,12 @@ export class ConductView extends EntriesView implements View {
   /** Rotated files of a run have one. */
   readonly #byRun = new Map<string, Conduct>();
   readonly #byFile = new Map<string, Conduct>();
+  readonly subject = 'requests';
   #early = 0;
+
+  get judged(): number {
+    return this.#sum('requests');
+  }
 
   took(file: string, line: ReplayedLine): string {
     return this.#conductOf(file, line.entry.run)
@@ -187,11 +214,18 @@ export class ConductView extends EntriesView implements View {
   }
 
   finish(): string {
-    let requests = 0;
-    for (const conduct of new Set(this.#byRun.values())) requests += conduct.requests;
-    const early = this.#early;
-    if (this.style.isJson) return jsonLine<ConductReportLine>({ kind: 'conduct', requests, early });
-    return `${count(requests, 'request')}: ${early === 0 ? 'none too early' : `${early.toLocaleString('en')} too early`}\n`;
+    const [requests, unknown, early] = [this.judged, this.#sum('unknown'), this.#early];
+    if (this.style.isJson) return jsonLine<ConductReportLine>({ kind: 'conduct', requests, early, unknown });
+    const found = early === 0 ? 'none too early' : `${early.toLocaleString('en')} too early`;
+    const note =
+      unknown === 0 ? '' : `; of ${unknown.toLocaleString('en')} the site’s own delay is not known`;
+    return `${count(requests, 'request')}: ${found}${note}\n`;
+  }
+
+  #sum(name: 'requests' | 'unknown'): number {
+    let sum = 0;
+    for (const conduct of new Set(this.#byRun.values())) sum += conduct[name];
+    return sum;
   }
 
   #conductOf(file: string, run: string): Conduct {
@@ -244,16 +278,17 @@ function differenceText(file: string, difference: ReplayDifference, colours: Pal
 }
 
 /** The last line of a replay. */
-function reportText(report: ReplayReport, isUnderOverride: boolean): string {
+function reportText(report: ReplayReport, override: string | undefined): string {
   const { decisions, runs, flipped, changed, faults, unfinished, skipped } = report;
-  const of = `${count(decisions, 'decision')} of ${count(runs, 'run')}`;
+  const under = override === undefined ? '' : `, ${override}`;
+  const of = `${count(decisions, 'decision')} of ${count(runs, 'run')}${under}`;
   const notes = [
     ...(faults === 0 ? [] : [`${entries(faults)} do not fit`.replace(/^(1 entry) do/, '$1 does')]),
     ...(unfinished === 0 ? [] : [`${count(unfinished, 'run')} without an end: still running, or cut off`]),
     ...(skipped === 0 ? [] : [`${entries(skipped)} of an unknown type skipped`]),
   ].map((note) => `; ${note}`);
   if (changed === 0) return `${of}: all as recorded${notes.join('')}\n`;
-  const flips = `${flipped.toLocaleString('en')} ${isUnderOverride ? 'would be different' : 'different'}`;
+  const flips = `${flipped.toLocaleString('en')} ${override === undefined ? 'different' : 'would be different'}`;
   const others = `${(changed - flipped).toLocaleString('en')} for another reason`;
   return `${of}: ${flips}, ${others}${notes.join('')}\n`;
 }
