@@ -1,4 +1,3 @@
-import type asyncHooks from 'node:async_hooks';
 import type nodeBuffer from 'node:buffer';
 import type nodeCrypto from 'node:crypto';
 import type diagnosticsChannel from 'node:diagnostics_channel';
@@ -7,7 +6,6 @@ import type util from 'node:util';
 import type zlib from 'node:zlib';
 
 interface Builtins {
-  readonly 'node:async_hooks': typeof asyncHooks;
   readonly 'node:buffer': typeof nodeBuffer;
   readonly 'node:crypto': typeof nodeCrypto;
   readonly 'node:diagnostics_channel': typeof diagnosticsChannel;

@@ -12,34 +12,43 @@ interface UndiciRequest {
   readonly path: string;
 }
 
-const open = () => {
-  const AsyncLocalStorage = builtin('node:async_hooks')?.AsyncLocalStorage;
-  const channels = builtin('node:diagnostics_channel');
-  if (AsyncLocalStorage === undefined || channels === undefined) return undefined;
-  const sending = new AsyncLocalStorage<FetchedRequest>();
-  const requests = new WeakMap<object, FetchedRequest>();
-  const requestOf = (message: unknown): UndiciRequest =>
-    (message as { readonly request: UndiciRequest }).request;
-  const end = (message: unknown): void => requests.get(requestOf(message))?.onArrived();
-  channels.subscribe('undici:request:create', (message) => {
-    const request = requestOf(message);
-    const sent = sending.getStore();
-    // A pool with few connections creates a request in the context of another.
-    if (sent !== undefined && new URL(sent.url).href.startsWith(String(request.origin) + request.path))
-      requests.set(request, sent);
-  });
-  // The body has arrived whole, also where it is not read.
-  channels.subscribe('undici:request:trailers', end);
-  channels.subscribe('undici:request:error', end);
-  return sending;
-};
-let sending: ReturnType<typeof open> | false = false;
+const requests = new WeakMap<object, FetchedRequest>();
+/** The request whose `fetch` is being called. undici makes its own request of it meanwhile. */
+let sending: FetchedRequest | undefined;
+let isSubscribed = false;
+
+const requestOf = (message: unknown): UndiciRequest =>
+  (message as { readonly request: UndiciRequest }).request;
+
+function onCreate(message: unknown): void {
+  const request = requestOf(message);
+  // A pool with few connections makes a request while another is sent.
+  if (sending !== undefined && new URL(sending.url).href.startsWith(String(request.origin) + request.path))
+    requests.set(request, sending);
+}
+
+function onEnd(message: unknown): void {
+  requests.get(requestOf(message))?.onArrived();
+}
 
 /**
- * Sends `request`, and ends it when its body has arrived: a short body that is not read holds up no other request. Where the
+ * Sends `request`, and says when its body has arrived: a short body that is not read holds up no other request. Where the
  * `fetch` is not undici's, only the reading of the body shows that.
  */
 export function sendUntilArrived<Value>(request: FetchedRequest, send: () => Value): Value {
-  if (sending === false) sending = open();
-  return sending === undefined ? send() : sending.run(request, send);
+  if (!isSubscribed) {
+    isSubscribed = true;
+    const channels = builtin('node:diagnostics_channel');
+    channels?.subscribe('undici:request:create', onCreate);
+    // The body has arrived whole, also where it is not read.
+    channels?.subscribe('undici:request:trailers', onEnd);
+    channels?.subscribe('undici:request:error', onEnd);
+  }
+  const outer = sending;
+  sending = request;
+  try {
+    return send();
+  } finally {
+    sending = outer;
+  }
 }

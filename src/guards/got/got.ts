@@ -12,7 +12,7 @@ import type { PlannedRequest, RequestOptions, StartedRequest } from '../shared/g
 import { cleanInPlace } from '../../core/url/index.ts';
 import { isNodeStream, observeNodeStream } from '../shared/response-body.ts';
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { finished, type Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 
 export type { GuardClient } from '../shared/client.ts';
 export type { OtherIdentity } from '../shared/identity.ts';
@@ -132,7 +132,8 @@ class GotRequests {
 
   /** The response of a stream comes by an event, and its body is read from the stream. */
   #observe(stream: Readable, end: () => void): void {
-    finished(stream, end);
+    // No listener for `error`: it would swallow one that the caller does not listen to.
+    stream.once('close', end);
     stream.once('response', (response: GotResponse) => {
       const request = this.#of(response);
       const responded = request.onResponseHeaders(response.statusCode, fieldsOf(response));
