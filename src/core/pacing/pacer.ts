@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache';
 import {
   type Clock,
   codeOf,
@@ -65,13 +64,12 @@ export class Pacer implements PermitContext {
   readonly #options: PacerOptions;
   readonly #queues: PacingQueues;
   /** How the pages of an origin were paced last. */
-  readonly #paces: LRUCache<string, { readonly scope: string; readonly pace: Pace }>;
+  readonly #paces = new Map<string, { readonly scope: string; readonly pace: Pace }>();
 
   constructor(options: PacerOptions) {
     const { maxOrigins, fleet, onPause } = options;
     this.#options = options;
     this.clock = new PacingClock(options.clock);
-    this.#paces = new LRUCache({ max: maxOrigins });
     this.#queues = new PacingQueues(maxOrigins, {
       clock: this.clock,
       fleet,
@@ -227,7 +225,13 @@ export class Pacer implements PermitContext {
     const { origin } = decision;
     const scope = scopeOf(pace.scope, decision);
     const known = this.#paces.get(origin);
-    if (known?.scope !== scope || known.pace !== pace) this.#paces.set(origin, { scope, pace });
+    if (known?.scope !== scope || known.pace !== pace) {
+      if (this.#paces.size >= this.#options.maxOrigins) {
+        const [oldest = ''] = this.#paces.keys();
+        this.#paces.delete(oldest);
+      }
+      this.#paces.set(origin, { scope, pace });
+    }
     return this.#queues.get(scope, origin, now);
   }
 

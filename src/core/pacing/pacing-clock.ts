@@ -4,22 +4,23 @@ import { type Clock, sleepWith, systemClock } from '../base/index.ts';
 const MAX_SLEEP_MS = 60_000;
 
 /**
- * The time of a clock, and waits by it. The time never goes back: when the clock is set back, it continues from the last
+ * The time of a clock. It never goes back: when the clock is set back, it continues from the last
  * reading, so that no wait becomes longer. Forward jumps count.
  */
 export class PacingClock {
-  readonly #clock: Clock;
-  readonly #hasTimers: boolean;
+  readonly clock: Clock;
+  /** Whether waits are timers: a clock of a test may have its own. */
+  readonly hasTimers: boolean;
   #shown = -Infinity;
   #aheadMs = 0;
 
   constructor(clock: Clock) {
-    this.#clock = clock;
-    this.#hasTimers = clock === systemClock || clock.sleep === undefined;
+    this.clock = clock;
+    this.hasTimers = clock === systemClock || clock.sleep === undefined;
   }
 
   now(): number {
-    const shown = this.#clock.now();
+    const shown = this.clock.now();
     if (shown < this.#shown) this.#aheadMs += this.#shown - shown;
     this.#shown = shown;
     return shown + this.#aheadMs;
@@ -36,44 +37,85 @@ export class PacingClock {
   }
 
   /**
-   * Calls `wake` once, at `at` or earlier; with the error of a clock that cannot wait.
-   *
-   * @param isBound The end of another request is awaited, at most until then.
-   * @returns cancels the call.
+   * Timers have reached `until`. If the clock still shows `shown`, as a mocked `Date` does, the time advances without it.
    */
-  wakeAt(at: number, isBound: boolean, wake: (error?: unknown) => void): () => void {
-    const now = this.now();
-    const shown = this.#shown;
-    const ms = Math.min(at - now, MAX_SLEEP_MS);
-    if (this.#hasTimers) {
-      const startedAt = performance.now();
-      const timer = setTimeout(() => {
-        this.#passed(shown, now + ms);
-        wake();
-      }, ms);
-      return () => {
-        clearTimeout(timer);
-        this.#passed(shown, now + performance.now() - startedAt);
-      };
-    }
-    const cancelling = new AbortController();
-    const { signal } = cancelling;
-    sleepWith(this.#clock, ms, signal, isBound).then(
-      () => {
-        if (signal.aborted) return;
-        this.#passed(shown, now + ms);
-        wake();
-      },
-      (error: unknown) => {
-        if (!signal.aborted) wake(error);
-      },
-    );
-    return () => cancelling.abort();
-  }
-
-  /** Timers have reached `until`. If the clock still shows `shown`, as a mocked `Date` does, the time advances without it. */
-  #passed(shown: number, until: number): void {
+  passed(shown: number, until: number): void {
     const now = this.now();
     if (this.#shown === shown && now < until) this.#aheadMs += until - now;
+  }
+
+  /** The last reading of the clock itself. */
+  get shown(): number {
+    return this.#shown;
+  }
+}
+
+/** A clock may leave a listener behind for each sleep, and Node warns above ten. */
+const MAX_SLEEPS_PER_SIGNAL = 8;
+
+/** Calls `wake` once, at the time that was set last or earlier; with the error of a clock that cannot wait. */
+export class Alarm {
+  readonly #clock: PacingClock;
+  readonly #wake: (error?: unknown) => void;
+  #cancel: (() => void) | undefined;
+  /** One for several sleeps: to create it takes longer than all other work of a waiting request. */
+  #controller = new AbortController();
+  #sleeps = 0;
+  /** When it goes off; `Infinity` when it does not. */
+  at: number = Infinity;
+  /** Whether the end of another request is awaited, at most until then. */
+  isBound: boolean = false;
+
+  constructor(clock: PacingClock, wake: (error?: unknown) => void) {
+    this.#clock = clock;
+    this.#wake = wake;
+  }
+
+  set(at: number, isBound: boolean): void {
+    if (at === this.at && isBound === this.isBound) return;
+    this.clear();
+    this.at = at;
+    this.isBound = isBound;
+    const now = this.#clock.now();
+    const ms = Math.min(at - now, MAX_SLEEP_MS);
+    const { shown } = this.#clock;
+    const ended = (error?: unknown): void => {
+      this.#cancel = undefined;
+      this.clear();
+      if (error === undefined) this.#clock.passed(shown, now + ms);
+      this.#wake(error);
+    };
+    if (this.#clock.hasTimers) {
+      const startedAt = performance.now();
+      const timer = setTimeout(ended, ms);
+      this.#cancel = () => {
+        clearTimeout(timer);
+        this.#clock.passed(shown, now + performance.now() - startedAt);
+      };
+      return;
+    }
+    if (this.#controller.signal.aborted || this.#sleeps >= MAX_SLEEPS_PER_SIGNAL) {
+      this.#controller = new AbortController();
+      this.#sleeps = 0;
+    }
+    this.#sleeps++;
+    const controller = this.#controller;
+    let isOver = false;
+    this.#cancel = () => {
+      isOver = true;
+      controller.abort();
+    };
+    sleepWith(this.#clock.clock, ms, controller.signal, isBound).then(
+      () => isOver || ended(),
+      (error: unknown) => isOver || ended(error),
+    );
+  }
+
+  clear(): void {
+    const cancel = this.#cancel;
+    this.#cancel = undefined;
+    this.at = Infinity;
+    this.isBound = false;
+    cancel?.();
   }
 }

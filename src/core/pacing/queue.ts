@@ -3,7 +3,7 @@ import type { DelayFrom, OriginPacing, Pause } from '../decision/index.ts';
 import type { SharedSchedule } from '../store/index.ts';
 import type { Gap } from './gap.ts';
 import type { Pace } from './options.ts';
-import type { PacingClock } from './pacing-clock.ts';
+import { Alarm, type PacingClock } from './pacing-clock.ts';
 import type { PauseSignal } from './pause.ts';
 import {
   type Deferral,
@@ -75,10 +75,13 @@ export class PacingQueue {
   origin: string;
   readonly #context: QueueContext;
   readonly #waiters = new Set<Waiter>();
+  #first: Waiter | undefined;
+  /** Those behind the first. A new iterator would step over all that have left. */
+  #others: Iterator<Waiter, undefined> = this.#waiters.values();
   /** Waiters that want to start; all others want to be booked. */
   #starting = 0;
   /** Another look at the first waiter is due then. */
-  #wake: { readonly at: number; readonly forPermit: boolean; readonly cancel: () => void } | undefined;
+  readonly #alarm: Alarm;
   /** A slot that is booked in the fleet and not used. */
   #slot: FleetSlot | undefined;
   #isBookingSlot = false;
@@ -91,6 +94,9 @@ export class PacingQueue {
     this.scope = scope;
     this.origin = origin;
     this.#context = context;
+    this.#alarm = new Alarm(context.clock, (error) =>
+      error === undefined ? this.#serve() : this.close(error),
+    );
   }
 
   /** The number of requests that wait. */
@@ -155,7 +161,7 @@ export class PacingQueue {
 
   /** Ends the permit of a request. */
   end(permit: QueuedRequest): void {
-    if (this.schedule.end(permit) && this.#wake?.forPermit === true) this.#serveSoon();
+    if (this.schedule.end(permit) && this.#alarm.isBound) this.#serveSoon();
   }
 
   /** Ends the permit of a request that is not sent: its time is for the next one. */
@@ -168,7 +174,7 @@ export class PacingQueue {
   /** The permit of a request ends at `at`, if nothing is reported before. */
   expire(permit: QueuedRequest, at: number): void {
     permit.expiresAt = at;
-    if (this.#wake?.forPermit === true && at < this.#wake.at) this.#serveSoon();
+    if (this.#alarm.isBound && at < this.#alarm.at) this.#serveSoon();
   }
 
   /** Learns what a response says, and shares a pause with the fleet. Returns the pause that it begins or lengthens. */
@@ -202,12 +208,7 @@ export class PacingQueue {
       this.#remove(waiter);
       waiter.reject(reason);
     }
-    this.#sleep(Infinity);
-  }
-
-  get #first(): Waiter | undefined {
-    const [first] = this.#waiters;
-    return first;
+    this.#alarm.clear();
   }
 
   /**
@@ -279,6 +280,10 @@ export class PacingQueue {
         });
       }
       this.#waiters.add(waiter);
+      if (this.#first === undefined) {
+        this.#others = this.#waiters.values();
+        this.#first = this.#others.next().value;
+      }
       if (!permit.isBooking) this.#starting++;
       const isSooner = permit.deadline < this.#nextDeadline;
       if (isSooner) this.#nextDeadline = permit.deadline;
@@ -289,6 +294,7 @@ export class PacingQueue {
   /** Returns whether it was waiting. */
   #remove(waiter: Waiter): boolean {
     if (!this.#waiters.delete(waiter)) return false;
+    if (this.#first === waiter) this.#first = this.#others.next().value;
     if (!waiter.permit.isBooking) this.#starting--;
     waiter.unlisten?.();
     return true;
@@ -317,7 +323,7 @@ export class PacingQueue {
       if (typeof decided === 'object') this.#settle(waiter, decided);
       else if (decided > now && !permit.isBooking) {
         const forPermit = this.schedule.earliestStart(now, permit) <= now;
-        return this.#sleep(Math.min(decided, this.#nextDeadline), forPermit);
+        return this.#alarm.set(Math.min(decided, this.#nextDeadline), forPermit);
       } else if (fleet !== undefined) {
         if (!this.#serveInFleet(waiter, fleet, decided, now)) return;
       } else {
@@ -325,21 +331,7 @@ export class PacingQueue {
         this.#settle(waiter, undefined);
       }
     }
-    this.#sleep(Infinity);
-  }
-
-  #sleep(until: number, forPermit = false): void {
-    const wake = this.#wake;
-    if (wake?.at === until && wake.forPermit === forPermit) return;
-    this.#wake = undefined;
-    wake?.cancel();
-    if (until === Infinity) return;
-    const cancel = this.#context.clock.wakeAt(until, forPermit, (error) => {
-      this.#wake = undefined;
-      if (error === undefined) this.#serve();
-      else this.close(error);
-    });
-    this.#wake = { at: until, forPermit, cancel };
+    this.#alarm.clear();
   }
 
   /** Defers every waiting request that would have to wait too long. */
@@ -374,7 +366,7 @@ export class PacingQueue {
       return true;
     }
     if (slot.at > now && !permit.isBooking) {
-      this.#sleep(Math.min(slot.at, this.#nextDeadline));
+      this.#alarm.set(Math.min(slot.at, this.#nextDeadline), false);
       return false;
     }
     this.#slot = undefined;
