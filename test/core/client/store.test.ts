@@ -409,7 +409,7 @@ describe('a store that fails', () => {
       expect((await robots.check(site.url('/private'))).robots.source).toBe('store');
       await settled();
     }
-    expect(received).not.toContain('suspended');
+    expect(received.filter((each) => each === 'suspended')).toHaveLength(1);
     expect([sites.map((site) => site.robotsCount), unknown.robotsCount]).toEqual([[1, 1, 1, 1, 1], 5]);
   });
 
@@ -436,17 +436,15 @@ describe('a store that fails', () => {
       await robots.canFetch(sites[index]!.url('/'));
       await settled();
     };
-    await ask(0);
-    await ask(1);
-    expect(received).toEqual(['failed get', 'failed set', 'failed get', 'suspended']);
+    for (const index of [0, 1, 2]) await ask(index);
+    expect(received.filter((each) => each === 'suspended')).toHaveLength(2);
     const before = store.calls.length;
-    await ask(2);
+    await ask(3);
     expect(store.calls).toHaveLength(before);
     store.recover();
     await clock.advance(3 * SECOND);
-    await ask(3);
-    expect(received.slice(4)).toEqual(['resumed']);
     await ask(4);
+    expect(received.slice(-2)).toEqual(['resumed', 'resumed']);
     expect(sites.every((site) => site.robotsCount === 1)).toBe(true);
   });
 
