@@ -55,12 +55,12 @@ export const diff: Handler = async ({ request, query, service, signal }) => {
   const comparison = await FileComparison.of(old.file, now.file, tokens, slice);
   for (const url of urls) {
     try {
-      comparison.probe(url);
+      comparison.assertTarget(url);
     } catch (error) {
       throw invalid(notATarget(error, url).message);
     }
-    if (slice.isOver) await slice.yield();
   }
+  await comparison.probeAll(urls, slice);
   return { type: JSON_TYPE, body: jsonLine<ComparisonResult>(comparison.record(old, now)) };
 };
 

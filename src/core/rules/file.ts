@@ -47,6 +47,8 @@ export class RobotsFile {
   /** @internal */
   readonly traits: DialectTraits;
   #asked = false;
+  /** The last list of agents, and the one chosen of it: on a hostile file each name costs a pass over all lines. */
+  #chosen: { readonly list: string; readonly agent: string } | undefined;
   #agent: string | undefined;
   /** @internal The compiled rules of the agent asked for last. */
   ruleset: Ruleset | undefined;
@@ -138,7 +140,13 @@ export class RobotsFile {
   /** The first of several agents that some group names; the first of all if none is named. */
   chooseAgent(agent: string | readonly string[]): string {
     if (typeof agent === 'string') return agent;
-    return agent.find((name) => this.rulesetFor(name).scope === 'named') ?? agent[0] ?? '*';
+    if (agent.length < 2) return agent[0] ?? '*';
+    const list = agent.join('\n');
+    if (this.#chosen?.list !== list) {
+      const found = agent.find((name) => this.rulesetFor(name).scope === 'named') ?? agent[0] ?? '*';
+      this.#chosen = { list, agent: found };
+    }
+    return this.#chosen.agent;
   }
 
   /**

@@ -395,3 +395,14 @@ describe('bad input', () => {
     );
   });
 });
+
+it('looks for the agents of a list once, however often it is asked for the same list', () => {
+  const file = parseRobots('User-agent: Other\nDisallow: /\n');
+  const list = Array.from({ length: 100 }, (_, index) => `Bot${index}`);
+  expect(file.check('/x', list)).toMatchObject({ reason: 'no-group' });
+  expect(file.check('/x', [...list])).toMatchObject({ reason: 'no-group' });
+  const compiled = file.changes;
+  expect(file.check('/y', [...list])).toMatchObject({ reason: 'no-group' });
+  expect(file.changes).toBeLessThanOrEqual(compiled + 1);
+  expect(file.check('/y', [...list, 'Other'])).toMatchObject({ allowed: false });
+});

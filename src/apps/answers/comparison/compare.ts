@@ -126,9 +126,27 @@ export class FileComparison {
    * @throws RobotsInvalidUrlError (`ERR_ROBOTS_INVALID_URL`)
    */
   probe(target: string): void {
-    // Rejects an invalid URL even when the files do not differ.
-    if (!target.startsWith('/')) this.#before.check(target);
+    this.assertTarget(target);
     for (const difference of this.differences) this.#probeFor(difference, target);
+  }
+
+  /** Does the same with many, agent by agent: a file keeps the compiled rules of few agents. */
+  async probeAll(targets: readonly string[], slice: TimeSlice): Promise<void> {
+    for (const difference of this.differences) {
+      for (const target of targets) {
+        this.#probeFor(difference, target);
+        if (slice.isOver) await slice.yield();
+      }
+    }
+  }
+
+  /**
+   * Rejects an invalid URL even when the files do not differ.
+   *
+   * @throws RobotsInvalidUrlError (`ERR_ROBOTS_INVALID_URL`)
+   */
+  assertTarget(target: string): void {
+    if (!target.startsWith('/')) this.#before.check(target);
   }
 
   async #compare(given: readonly string[], slice: TimeSlice): Promise<void> {
@@ -139,6 +157,7 @@ export class FileComparison {
     const now = new EffectiveRules(this.#after);
     let changes = 0;
     for (const pair of await pairsOf(wanted.agents, old, now, slice)) {
+      if (slice.isOver) await slice.yield();
       if (changes >= MAX_CHANGES) {
         this.agentsLeftOut += pair.agents.length;
         continue;

@@ -112,6 +112,20 @@ describe('hostile files', () => {
     expect(agentsLeftOut).toBeGreaterThan(40);
   });
 
+  it('are asked about URLs agent by agent, and each gives way to other work', async () => {
+    const [before, after] = [parseRobots(scattered('a')), parseRobots(scattered('b'))];
+    const agents = Array.from({ length: 20 }, (_, index) => `b${index}`);
+    let turns = 0;
+    const always = { isOver: true, yield: async () => void turns++ } as unknown as TimeSlice;
+    const comparison = await FileComparison.of(before, after, agents, always);
+    expect(turns).toBeGreaterThan(2 * comparison.differences.length);
+    const compiled = after.changes;
+    turns = 0;
+    await comparison.probeAll(['/x', '/y', '/z'], always);
+    expect(turns).toBe(3 * comparison.differences.length);
+    expect(after.changes - compiled).toBeLessThanOrEqual(agents.length);
+  });
+
   it('give way to other work, and end when they are aborted', async () => {
     const aborted = new AbortController();
     const comparing = FileComparison.of(
