@@ -148,7 +148,7 @@ async function run(index: number, source: string): Promise<void> {
     .replaceAll("from 'puppeteer'", `from '${puppeteer}'`)
     .replaceAll('ftp://ftp.example.com', ftpSite.origin)
     .replaceAll('http://proxy.example.com:3128', proxy.url)
-    .replaceAll('./robots-cache', fileURLToPath(new URL('robots-cache', folder)))
+    .replaceAll('./robots.sqlite', fileURLToPath(new URL('robots.sqlite', folder)))
     .replaceAll('./evidence.', fileURLToPath(new URL('evidence.', folder)))
     .replaceAll('https://www.google.com', google.origin)
     .replaceAll('process.env.REDIS_URL', JSON.stringify(redisServer?.url))
