@@ -138,5 +138,5 @@ export type {
   RobotsRequestMessage,
 } from './core/fetch/index.ts';
 export { describeDecision } from './core/decision/index.ts';
-export { describeDiagnostic, type DiagnosticDescription } from './core/rules/lint/describe-diagnostic.ts';
+export { describeDiagnostic, type DiagnosticDescription } from './core/rules/lint/findings.ts';
 export type { Diagnostic, DiagnosticCode, Severity } from './core/rules/index.ts';

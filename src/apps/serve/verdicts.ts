@@ -7,7 +7,7 @@ import type {
   UsageRecord,
   VerdictRecord,
 } from '../answers/schema.ts';
-import { describeDiagnostic } from '../../core/rules/lint/describe-diagnostic.ts';
+import { describeDiagnostic } from '../../core/rules/lint/findings.ts';
 import { explain, lint, type RobotsFile, usage } from '../../core/rules/index.ts';
 import { groupLines, runnerUpOf } from '../answers/explanation.ts';
 import { type Profile, refreshAheadAt } from '../../core/lifecycle/index.ts';

@@ -1,5 +1,5 @@
-/** Control and format characters, which could move the cursor, recolour the terminal or reverse text. */
-const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+/** Control and format characters, which could move the cursor, recolour the terminal or reverse text; spaces that look like others. */
+const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu;
 const MAX_LENGTH = 400;
 
 /** The text, or the beginning of one that is longer than `maxLength`, with an ellipsis. */

@@ -1,15 +1,16 @@
+import { RobotsInvalidOptionsError } from '../base/index.ts';
 import type { DialectTraits } from './dialect.ts';
 import { asCharacters, BLANK, equalsAt, GOOGLE_TOKEN, LOWER, STAR, TOKEN, utf8 } from './bytes.ts';
 
-export const WHOLE_TOKEN: RegExp = /^[A-Za-z0-9_.-]+$/;
+export const WHOLE_TOKEN: RegExp = /^[\w.-]+$/;
 /**
  * A run of token characters. Before a letter outside ASCII, or a combining mark, it is part of a name and no token.
  */
-const TOKEN_HERE = /[A-Za-z0-9_.-]+(?![\w.\-\p{L}\p{M}])/uy;
+const TOKEN_HERE = /[\w.-]+(?![\w.\-\p{L}\p{M}])/uy;
 const BROWSER = /^(?:mozilla|opera)$/i;
 /** Some crawlers write a comma where browsers have a semicolon. */
 const COMPATIBLE = /\bcompatible[;,]\s*/i;
-const COMMENTED_PRODUCT = /\(([A-Za-z0-9_.-]+)\/[^()]*\)/;
+const COMMENTED_PRODUCT = /\(([\w.-]+)\/[^()]*\)/;
 
 /**
  * The product token of an agent: the whole string if it is one (`ExampleBot`), the first product of a
@@ -19,10 +20,13 @@ const COMMENTED_PRODUCT = /\(([A-Za-z0-9_.-]+)\/[^()]*\)/;
  * RFC 9309 §2.2.1 allows only letters, `_` and `-`; digits and dots are accepted too, because a fifth of the
  * names in real files have them (`MJ12bot`, `archive.org_bot`).
  *
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) for anything but a string.
  * @returns `undefined` when the string has no product token: it is empty, a URL, `"*"`, or a name with letters outside
  *   ASCII (`jävla-bot` is not `j`).
  */
 export function productToken(agent: string): string | undefined {
+  if (typeof agent !== 'string')
+    throw new RobotsInvalidOptionsError(`Expected a string or a list, got ${typeof agent}`);
   const text = agent.trim();
   if (WHOLE_TOKEN.test(text)) return text;
   const first = tokenAt(text, 0);
@@ -48,7 +52,8 @@ let lastBytes: Uint8Array = new Uint8Array(0);
 /** The bytes that user-agent lines are compared with, in lower case. Empty when no name can match. */
 export function callerAgent(agent: string, traits: DialectTraits): Uint8Array {
   if (agent !== lastAgent || traits !== lastTraits) {
-    const name = traits.callerAgent === 'as-given' ? agent : (productToken(agent) ?? '');
+    const token = productToken(agent);
+    const name = traits.callerAgent === 'as-given' ? agent : (token ?? '');
     lastBytes = utf8.encode(name).map((byte) => LOWER[byte]!);
     lastAgent = agent;
     lastTraits = traits;

@@ -14,27 +14,51 @@ export const fromUtf8: { decode(bytes: Uint8Array): string } = new TextDecoder('
 
 const oneByOne = new TextDecoder('latin1');
 
-/** Decodes each byte to one character, so that offsets in the text are those in the file. */
+/**
+ * Decodes each byte to one character, so that offsets in the text are those in the file. Those from 80 to 9F become
+ * characters of windows-1252, as the Encoding Standard has it.
+ */
 export function asCharacters(bytes: Uint8Array): string {
   return oneByOne.decode(bytes);
+}
+
+let byteOfCharacter: ReadonlyMap<string, number> | undefined;
+
+/** The bytes of a text that {@link asCharacters} made. */
+export function fromCharacters(text: string): Uint8Array {
+  byteOfCharacter ??= new Map(
+    [...asCharacters(table((byte) => byte))].map((character, byte) => [character, byte]),
+  );
+  return Uint8Array.from(text, (character) => byteOfCharacter?.get(character) ?? 0);
+}
+
+/** The text with each byte above 7F as a percent escape. */
+export function escapeBytes(characters: string): string {
+  return characters.replaceAll(
+    /[^\0-\x7f]/g,
+    (each) => `%${fromCharacters(each)[0]!.toString(16).toUpperCase()}`,
+  );
 }
 
 /** ASCII letters in lower case, every other byte as it is. */
 export const LOWER: Uint8Array = table((byte) => (byte >= 0x41 && byte <= 0x5a ? byte + 0x20 : byte));
 
+/** 1 for the characters that match. */
+function characters(pattern: RegExp): Uint8Array {
+  return table((byte) => Number(pattern.test(String.fromCharCode(byte))));
+}
+
 /** 1 for SP, TAB, VT and FF: the white space inside a line. */
-export const BLANK: Uint8Array = table((byte) => (' \t\v\f'.includes(String.fromCharCode(byte)) ? 1 : 0));
+export const BLANK: Uint8Array = characters(/[ \t\v\f]/);
 
 /** 1 for control bytes other than TAB: 00 to 1F. DEL is in the grammar of RFC 9309: `%x24-7F`. */
 export const CONTROL: Uint8Array = table((byte) => (byte < 0x20 && byte !== 0x09 ? 1 : 0));
 
 /** 1 for the characters of an agent name: `[A-Za-z0-9_.-]`. */
-export const TOKEN: Uint8Array = table((byte) => (/[A-Za-z0-9_.-]/.test(String.fromCharCode(byte)) ? 1 : 0));
+export const TOKEN: Uint8Array = characters(/[\w.-]/);
 
 /** 1 for the characters google/robotstxt accepts in an agent name: `[A-Za-z_-]`. */
-export const GOOGLE_TOKEN: Uint8Array = table((byte) =>
-  /[A-Za-z_-]/.test(String.fromCharCode(byte)) ? 1 : 0,
-);
+export const GOOGLE_TOKEN: Uint8Array = characters(/[A-Za-z_-]/);
 
 /** RFC 3986 §2.2 and §2.3. */
 export const UNRESERVED = 0;
@@ -43,14 +67,14 @@ const RESERVED = 1;
 export const ENCODED = 2;
 export const URI_CLASS: Uint8Array = table((byte) => {
   const character = String.fromCharCode(byte);
-  if (/[A-Za-z0-9._~-]/.test(character)) return UNRESERVED;
-  return ":/?#[]@!$&'()*+,;=".includes(character) ? RESERVED : ENCODED;
+  if (/[\w.~-]/.test(character)) return UNRESERVED;
+  return /[:/?#[\]@!$&'()*+,;=]/.test(character) ? RESERVED : ENCODED;
 });
 
 /** Value of a hexadecimal digit, 255 for anything else. */
 export const HEX: Uint8Array = table((byte) => {
-  const value = '0123456789abcdef'.indexOf(String.fromCharCode(byte).toLowerCase());
-  return value < 0 ? 255 : value;
+  const value = Number.parseInt(String.fromCharCode(byte), 16);
+  return Number.isNaN(value) ? 255 : value;
 });
 
 /** Whether bytes from `start` on equal `length` bytes of `lower` from `from` on, which are in lower case. */

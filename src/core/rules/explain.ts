@@ -1,7 +1,7 @@
 import { targetOf } from '../url/index.ts';
 import { agentLineNames, callerAgent, NAMES_AGENT, NAMES_ALL } from './agent.ts';
 import type { DialectTraits } from './dialect.ts';
-import { pathEnd, type RobotsFile } from './file.ts';
+import { assertRobotsFile, pathEnd, type RobotsFile } from './file.ts';
 import { GroupWalk } from './group-walk.ts';
 import { LINE_ALLOW, LINE_DISALLOW, LINE_USER_AGENT } from './parse-line.ts';
 import { matchingRules, type WrittenRule } from './matcher/index.ts';
@@ -28,6 +28,7 @@ export function explain(
   target: string,
   agent: string | readonly string[] = '*',
 ): Explanation {
+  assertRobotsFile(file, 'explain');
   const verdict = file.check(target, agent);
   if (verdict.reason !== 'rule') return { verdict };
   const { bytes, traits } = file;

@@ -1,4 +1,5 @@
 import { locate, LocatedUrl, MAX_URL_BYTES, ROBOTS_PATH, tooLong } from '../url/index.ts';
+import { quote, RobotsInvalidOptionsError } from '../base/index.ts';
 import { callerAgent } from './agent.ts';
 import {
   type Description,
@@ -75,6 +76,8 @@ export class RobotsFile {
    *   group names is used. Default `*`.
    * @throws RobotsInvalidUrlError (`ERR_ROBOTS_INVALID_URL`) when `target` is neither, or has more than 65,536
    * bytes.
+   * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) when `agent` is neither a string nor a list of
+   * strings.
    *
    * @example
    * ```ts
@@ -88,7 +91,8 @@ export class RobotsFile {
     let text = target;
     let start = 0;
     let end: number;
-    const isPath = target.startsWith('/');
+    // The parser of URLs refuses what is no string.
+    const isPath = target?.[0] === '/';
     if (isPath) end = pathEnd(target);
     else {
       locate(target, located);
@@ -139,7 +143,7 @@ export class RobotsFile {
 
   /** The first of several agents that some group names; the first of all if none is named. */
   chooseAgent(agent: string | readonly string[]): string {
-    if (typeof agent === 'string') return agent;
+    if (typeof agent !== 'object') return agent;
     if (agent.length < 2) return agent[0] ?? '*';
     const list = agent.join('\n');
     if (this.#chosen?.list !== list) {
@@ -278,6 +282,15 @@ function verdictOf(group: MatchedGroup | undefined, rule: MatchedRule | undefine
   if (group === undefined) return { allowed: true, reason: 'no-group' };
   if (rule === undefined) return { allowed: true, reason: 'no-rule', group };
   return { allowed: rule.directive === 'allow', reason: 'rule', rule, group };
+}
+
+/** @throws RobotsInvalidOptionsError for anything but a file of `parseRobots`. */
+export function assertRobotsFile(file: unknown, caller: string): void {
+  // Not `instanceof`: it may be a file of another copy of the package.
+  if (typeof file === 'object' && file !== null && 'bytes' in file && 'traits' in file) return;
+  throw new RobotsInvalidOptionsError(
+    `Expected \`${caller}\` to get a file that \`parseRobots\` made, got ${quote(file)}`,
+  );
 }
 
 /**

@@ -10,7 +10,7 @@ export type { Diagnostic, DiagnosticCode, Severity } from './lint/diagnostic.ts'
 export type { Dialect } from './dialect.ts';
 export { explain } from './explain.ts';
 export type { RobotsFile } from './file.ts';
-export { lint, type LintOptions } from './lint/lint-lines.ts';
+export { lint, type LintOptions } from './lint/lint.ts';
 export {
   type ImagePreview,
   type MetaTag,

@@ -1,4 +1,4 @@
-import { RobotsInvalidOptionsError } from '../base/index.ts';
+import { quote, RobotsInvalidOptionsError } from '../base/index.ts';
 import { type Dialect, dialects } from './dialect.ts';
 import { RobotsFile } from './file.ts';
 import { utf8 } from './bytes.ts';
@@ -30,7 +30,7 @@ export function parseRobots(body: Uint8Array | string, options: ParseOptions = {
   const dialect = options.dialect ?? 'rfc9309';
   if (!Object.hasOwn(dialects, dialect)) {
     throw new RobotsInvalidOptionsError(
-      `Expected \`dialect\` to be one of ${Object.keys(dialects).join(', ')}, got ${JSON.stringify(dialect)}`,
+      `Expected \`dialect\` to be one of ${Object.keys(dialects).join(', ')}, got ${quote(dialect)}`,
     );
   }
   if (typeof body !== 'string' && !(body instanceof Uint8Array)) {

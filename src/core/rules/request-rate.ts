@@ -3,7 +3,8 @@ import type { RobotsFile } from './file.ts';
 import { recordsFor } from './other-records.ts';
 import { fromUtf8 } from './bytes.ts';
 
-const RATE = /^(\d{1,9})\s*\/\s*(\d{1,9})\s*([smh]?)(?:\s+(\d\d)(\d\d)\s*-\s*(\d\d)(\d\d))?$/i;
+/** `documents/time`, and hours. */
+export const RATE: RegExp = /^(\d{1,9})\s*\/\s*(\d{1,9})\s*([smh]?)(?:\s+(\d\d)(\d\d)\s*-\s*(\d\d)(\d\d))?$/i;
 const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
 const DAY_MINUTES = 24 * 60;
 const YEAR_MS = 31_536_000_000;

@@ -8,7 +8,7 @@ import { VERSION } from '../../../src/core/base/defaults.ts';
 import { type Site, startSite } from '../../support/site.ts';
 import { cli, records } from './session.ts';
 
-const BAD = 'User-agent: *\nDissalow: /private\nDisallow: nowhere\nAllow: /p*\n';
+const BAD = 'User-agent: *\nDissalow: /private\nDisallow: nowhere\nAllow: /p*$\n';
 
 let folder: string;
 let bad: string;
@@ -35,18 +35,43 @@ describe('for people', () => {
     const { code, stdout, stderr } = await cli(['lint', bad]);
     expect([code, stderr]).toEqual([1, '']);
     expect(stdout.split('\n')).toEqual([
-      `${bad}:2:1  warning  forgiven-key`,
-      '  "Dissalow" is read as "disallow".',
-      expect.stringMatching(/^ {2}Write "disallow"/),
       `${bad}:3:11  error  rule-never-matches`,
       '  "nowhere" matches nothing, because paths start with "/".',
       expect.stringMatching(/^ {2}Start the pattern with/),
+      `${bad}:2:1  warning  forgiven-key`,
+      '  "Dissalow" is read as "disallow".',
+      expect.stringMatching(/^ {2}Write "disallow"/),
       `${bad}:4:8  info  trailing-star`,
-      expect.stringMatching(/^ {2}The `\*` at the end/),
+      expect.stringMatching(/^ {2}The `\$` after the `\*`/),
       expect.any(String),
       '1 error, 1 warning, 1 note in 1 file',
       '',
     ]);
+  });
+
+  it('says what the file comes to first, and lists the lines of what is there often', async () => {
+    const stdin = 'User-agent: *\nDisallow: a\nDisallow: b\nDisallow: c\nDisallow: d\nDisallow: /\n';
+    const { stdout } = await cli(['lint', '-'], { stdin });
+    expect(stdout.split('\n').filter((line) => !line.startsWith('  ') || line.includes('The same'))).toEqual([
+      'standard input:6:11  info  site-closed',
+      'standard input:2:11  error  rule-never-matches',
+      'standard input:3:11  error  rule-never-matches',
+      'standard input:4:11  error  rule-never-matches',
+      '  The same 2 times more, on lines 4, 5',
+      '4 errors, 0 warnings, 1 note in 1 file',
+      '',
+    ]);
+  });
+
+  it('hides what is below --severity, and counts it', async () => {
+    const { code, stdout } = await cli(['lint', '--severity', 'error', '-'], { stdin: BAD });
+    expect(stdout).not.toContain('forgiven-key');
+    expect(stdout).toContain('1 error, 1 warning, 1 note');
+    expect(code).toBe(1);
+    const hidden = await cli(['lint', '--severity', 'error', '--fail-on', 'info', '--json', '-'], {
+      stdin: 'User-agent: *\nAllow: /p*$\n',
+    });
+    expect([hidden.code, hidden.stdout]).toEqual([1, '']);
   });
 
   it('wraps on a narrow terminal, and colours by severity', async () => {
@@ -82,8 +107,8 @@ describe('exit code', () => {
     ['error', 'User-agent: *\nDisallow: nowhere\n', 1],
     ['error', 'User-agent: *\nDissalow: /private\n', 0],
     ['warning', 'User-agent: *\nDissalow: /private\n', 1],
-    ['warning', 'User-agent: *\nAllow: /p*\n', 0],
-    ['info', 'User-agent: *\nAllow: /p*\n', 1],
+    ['warning', 'User-agent: *\nAllow: /p*$\n', 0],
+    ['info', 'User-agent: *\nAllow: /p*$\n', 1],
     ['info', 'User-agent: *\nAllow: /p\n', 0],
     ['never', 'User-agent: *\nDisallow: nowhere\n', 0],
   ])('with --fail-on %s, %j', async (failOn, stdin, code) => {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { OriginPolicy, PolicyFile } from '../../../core/decision/index.ts';
 import type { Diagnostic } from '../../../core/rules/index.ts';
-import type { DiagnosticDescription } from '../../../core/rules/lint/describe-diagnostic.ts';
+import type { DiagnosticDescription } from '../../../core/rules/lint/findings.ts';
 import {
   decisionFields,
   robots,
@@ -38,7 +38,10 @@ export const diagnostic: Schema<DiagnosticRecord> = object<DiagnosticRecord>({
   explanation: text.describe('Why it matters'),
   agent: text.optional(),
   meant: text.optional(),
+  kind: text.optional(),
+  agents: z.array(text).optional(),
   otherLine: line.optional(),
+  otherLines: z.array(line).optional(),
   omitted: count.optional(),
 });
 

@@ -20,6 +20,12 @@ export const lintCommand: Command = {
     profileOption,
     ...formatOptions(findingFormats),
     {
+      name: 'severity',
+      value: 'SEVERITY',
+      choices: severities,
+      help: 'show findings of this severity or worse; info by default',
+    },
+    {
       name: 'fail-on',
       value: 'SEVERITY',
       choices: [...severities, 'never'],

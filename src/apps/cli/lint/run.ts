@@ -17,7 +17,8 @@ import {
   interruptible,
 } from '../frame/command.ts';
 import { openClient } from '../frame/open-client.ts';
-import { describeDiagnostic } from '../../../core/rules/lint/describe-diagnostic.ts';
+import { describeDiagnostic } from '../../../core/rules/lint/findings.ts';
+import { WHOLE_FILE } from '../../../core/rules/lint/report.ts';
 import { artifactUri, sarifLog, type SarifRule } from '../frame/sarif.ts';
 
 /** Ten times the bytes that crawlers read. Linting more would only repeat for each line that crawlers ignore it. */
@@ -33,6 +34,11 @@ export async function lintFiles(given: ParsedArguments, session: Session): Promi
   const settings = onlineSettings(given);
   const { dialect } = profiles[settings.profile];
   const { colours, width } = layoutOf(given, session);
+  const severest = upTo(given.values.get('severity')?.[0] ?? 'info');
+  const shown = (file: LintedFile): LintedFile => ({
+    ...file,
+    findings: file.findings.filter(({ severity }) => severest.includes(severity)),
+  });
   return interruptible(session, { readsStdin: readsStdin(operands) }, async (signal) => {
     await using loader = new RobotsLoader({
       openClient: (maxBodyBytes) => openClient(settings, session, { maxBodyBytes }),
@@ -47,20 +53,19 @@ export async function lintFiles(given: ParsedArguments, session: Session): Promi
       linted.push(file);
       const absence = absenceOf(file.loaded);
       if (absence !== undefined && format !== 'sarif') session.stderr.write(`canfetch: ${absence}\n`);
-      if (format === 'text') await output.write(renderFile(file, colours, width));
+      if (format === 'text') await output.write(renderFile(shown(file), colours, width));
       if (format === 'json')
-        for (const finding of file.findings) await output.write(jsonLine<LintLine>(finding));
+        for (const finding of shown(file).findings) await output.write(jsonLine<LintLine>(finding));
     }
     if (format === 'text') await output.write(renderSummary(linted));
-    if (format === 'sarif') await output.write(lintSarif(linted));
+    if (format === 'sarif') await output.write(lintSarif(linted.map(shown)));
     await output.release();
     return codeOf(linted, given.values.get('fail-on')?.[0] ?? 'warning');
   });
 }
 
 function codeOf(linted: readonly LintedFile[], failOn: string): ResultExitCode {
-  const bad: readonly Severity[] =
-    failOn === 'never' ? [] : severities.slice(0, severities.findIndex((each) => each === failOn) + 1);
+  const bad = failOn === 'never' ? [] : upTo(failOn);
   let code: ResultExitCode = exitCode.success;
   for (const { loaded, findings } of linted) {
     if (findings.some(({ severity }) => bad.includes(severity))) code = mostSevere(code, exitCode.negative);
@@ -70,11 +75,16 @@ function codeOf(linted: readonly LintedFile[], failOn: string): ResultExitCode {
   return code;
 }
 
+/** The severities that are as bad as `severity`, or worse. */
+function upTo(severity: string): readonly Severity[] {
+  return severities.slice(0, severities.findIndex((each) => each === severity) + 1);
+}
+
 /** A diagnostic with its message. */
-export type Finding = Omit<LintLine, 'schemaVersion'>;
+type Finding = Omit<LintLine, 'schemaVersion'>;
 
 /** The findings for one operand. */
-export interface LintedFile {
+interface LintedFile {
   readonly loaded: LoadedRobots;
   /** The bytes that were linted. */
   readonly bytes: Uint8Array;
@@ -82,7 +92,7 @@ export interface LintedFile {
 }
 
 /** Lints a file. A missing robots.txt has no findings. */
-export function lintLoaded(loaded: LoadedRobots, dialect: Dialect): LintedFile {
+function lintLoaded(loaded: LoadedRobots, dialect: Dialect): LintedFile {
   if (loaded.kind === 'none') return { loaded, bytes: new Uint8Array(0), findings: [] };
   const file = parseRobots(loaded.body, { dialect });
   const findings = lint(file).map((diagnostic): Finding => {
@@ -95,17 +105,57 @@ export function lintLoaded(loaded: LoadedRobots, dialect: Dialect): LintedFile {
 /** Bounds a message, which quotes up to 100 bytes of the file and adds a sentence or two. */
 const MAX_SENTENCE = 1_000;
 
-/** Renders the findings of one file as text, as `FILE:LINE:COLUMN`, which editors and terminals turn into links. */
-export function renderFile({ findings }: LintedFile, colours: Palette, width: number | undefined): string {
-  return findings.map((finding) => renderFinding(finding, colours, width)).join('');
+/** Findings of one kind that are shown one by one. Of the others the lines are listed. */
+const MAX_OF_A_KIND = 2;
+const MAX_LINES = 20;
+
+/**
+ * Renders the findings of one file as text, as `FILE:LINE:COLUMN`, which editors and terminals turn into links: what the
+ * file comes to first, then by severity, then by line.
+ */
+function renderFile({ findings }: LintedFile, colours: Palette, width: number | undefined): string {
+  const rank = ({ code, severity }: Finding): number =>
+    WHOLE_FILE.has(code) ? -1 : severities.indexOf(severity);
+  const sorted = [...findings].sort((a, b) => rank(a) - rank(b));
+  const kinds = new Map<string, Finding[]>();
+  for (const finding of sorted) {
+    const kind = `${finding.severity} ${finding.code}`;
+    const known = kinds.get(kind);
+    if (known === undefined) kinds.set(kind, [finding]);
+    else known.push(finding);
+  }
+  return sorted
+    .flatMap((finding) => {
+      const kind = kinds.get(`${finding.severity} ${finding.code}`) ?? [];
+      const at = kind.indexOf(finding);
+      if (at < MAX_OF_A_KIND) return [renderFinding(finding, colours, width)];
+      return at === MAX_OF_A_KIND ? [renderOthers(kind.slice(at), colours, width)] : [];
+    })
+    .join('');
 }
+
+function renderOthers(findings: readonly Finding[], colours: Palette, width: number | undefined): string {
+  const [first, ...others] = findings;
+  if (first === undefined) return '';
+  if (others.length === 0) return renderFinding(first, colours, width);
+  const total = findings.reduce((sum, { omitted = 0 }) => sum + 1 + omitted, 0);
+  const lines = findings.slice(0, MAX_LINES).map(({ line }) => line);
+  const more = total > lines.length ? ' …' : '';
+  const style = styles[first.severity];
+  return `${colours.strong(`${fileName(first.file)}:${first.line}:${first.column}`)}  ${colours[style](first.severity)}  ${colours.faint(first.code)}
+${wrap(`The same ${count(total, 'time')} more, on lines ${lines.join(', ')}${more}`, room(width))
+  .map((each) => `  ${each}\n`)
+  .join('')}`;
+}
+
+const room = (width: number | undefined): number | undefined =>
+  width === undefined ? undefined : Math.max(24, width - 2);
 
 function renderFinding(finding: Finding, colours: Palette, width: number | undefined): string {
   const { file, line, column, severity, code, message, hint } = finding;
   const style = styles[severity];
   const place = colours.strong(`${fileName(file)}:${line}:${column}`);
-  const room = width === undefined ? undefined : Math.max(24, width - 2);
-  const text = [message, hint].flatMap((sentence) => wrap(printable(sentence, MAX_SENTENCE), room));
+  const text = [message, hint].flatMap((sentence) => wrap(printable(sentence, MAX_SENTENCE), room(width)));
   return `${[
     `${place}  ${colours[style](severity)}  ${colours.faint(code)}`,
     ...text.map((each) => `  ${each}`),
@@ -119,7 +169,7 @@ const styles: Readonly<Record<Severity, 'bad' | 'unsure' | 'faint'>> = {
 };
 
 /** Renders the number of findings by severity, and the number of files. */
-export function renderSummary(linted: readonly LintedFile[]): string {
+function renderSummary(linted: readonly LintedFile[]): string {
   const files = linted.filter(({ loaded }) => loaded.kind === 'file').length;
   if (files === 0) return '';
   const tally: Record<Severity, number> = { error: 0, warning: 0, info: 0 };
@@ -158,7 +208,7 @@ class Utf16Columns {
 }
 
 /** Renders findings as a SARIF log. */
-export function lintSarif(linted: readonly LintedFile[]): string {
+function lintSarif(linted: readonly LintedFile[]): string {
   const rules = rulesOf(linted);
   const ruleIds = rules.map(({ id }) => id);
   const files = linted.filter(({ loaded }) => loaded.kind === 'file');
@@ -197,19 +247,21 @@ function resultsOf(
   ruleIds: readonly string[],
 ): object[] {
   const columns = new Utf16Columns(bytes);
-  return findings.map(({ code, severity, line, column, text, message, hint }) => {
-    const startColumn = columns.of(line, column);
-    const region = {
-      startLine: line,
-      startColumn,
-      ...(text === '' ? {} : { endColumn: startColumn + text.length }),
-    };
-    return {
-      ruleId: code,
-      ruleIndex: ruleIds.indexOf(code),
-      level: levels[severity],
-      message: { text: `${message} ${hint}` },
-      locations: [{ physicalLocation: { artifactLocation: { uri: artifactUri(loaded), index }, region } }],
-    };
-  });
+  return [...findings]
+    .sort((a, b) => a.line - b.line || a.column - b.column)
+    .map(({ code, severity, line, column, text, message, hint }) => {
+      const startColumn = columns.of(line, column);
+      const region = {
+        startLine: line,
+        startColumn,
+        ...(text === '' ? {} : { endColumn: startColumn + text.length }),
+      };
+      return {
+        ruleId: code,
+        ruleIndex: ruleIds.indexOf(code),
+        level: levels[severity],
+        message: { text: `${message} ${hint}` },
+        locations: [{ physicalLocation: { artifactLocation: { uri: artifactUri(loaded), index }, region } }],
+      };
+    });
 }

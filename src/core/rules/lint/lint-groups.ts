@@ -1,20 +1,28 @@
-import { DOLLAR, SLASH, STAR } from '../bytes.ts';
+import { asCharacters, DOLLAR, SLASH, STAR } from '../bytes.ts';
 import type { RobotsFile } from '../file.ts';
-import type { Report, Span } from './diagnostic.ts';
-import { findShadowed, type LintedRule } from './shadowed-rules.ts';
+import type { UsageDirective } from '../usage/usage-source.ts';
+import type { Span } from './diagnostic.ts';
+import { type LintedRule, MergedRules, unusedCharacter } from './merged-rules.ts';
+import type { Report } from './report.ts';
 
 /** An agent that user-agent lines name. */
 interface LintedAgent {
-  /** In lower case. */
+  /** In lower case, and as the file first has it. */
   readonly name: string;
+  readonly written: string;
   /** The first line that names it. */
   readonly line: number;
   /** The number of the last group that does. */
   group: number;
-  /** Whether one of its groups has a rule. */
+  /** Whether one of its groups has a rule, and one that allows. */
   isRuled: boolean;
+  allows: boolean;
+  /** The line of its first preference of each kind. */
+  preferences: Partial<Record<UsageDirective, number>> | undefined;
   /** Of the rules about all paths in its groups, the deciding one. */
   root: LintedRule | undefined;
+  /** Whether the group of {@link root} runs on over a directive. */
+  rootRunsOn: boolean;
 }
 
 interface LintedGroup {
@@ -25,6 +33,9 @@ interface LintedGroup {
   /** Its rules that can match something. */
   readonly rules: LintedRule[];
   ruleLines: number;
+  allows: boolean;
+  /** What its author probably took for its end, the first time. */
+  runsOn: { readonly line: number; readonly directive: string } | undefined;
   /** The number of rules without a path, and the first of them. */
   voidLines: number;
   voidRule: Span | undefined;
@@ -34,8 +45,19 @@ interface LintedGroup {
 
 /** Bounds the time for files with thousands of names. */
 const MAX_COMPARISONS = 100_000;
-/** Files with more rules are not searched for rules that never decide. */
+/** Rules of files with more are not compared with each other. */
 const MAX_RULES = 2_000;
+/** Bounds the time for many groups beside many rules of `*`. */
+const MAX_QUESTIONS = 100_000;
+const MAX_LINES_SHOWN = 3;
+const MAX_AGENTS_SHOWN = 10;
+
+/** The rules that always apply together: those of the same agents. */
+interface MergedGroups {
+  readonly agentLine: Span;
+  readonly agents: readonly LintedAgent[];
+  readonly rules: LintedRule[];
+}
 
 /**
  * Finds problems of groups, and of rules in relation to each other. Groups of which nothing is left to say are dropped when
@@ -50,11 +72,14 @@ export class GroupLint {
   #last: LintedGroup | undefined;
   #count = 0;
   #rules = 0;
-  /** The rules that always apply together: those of the same agents, until there are too many. */
-  readonly #merged = new Map<string, LintedRule[]>();
+  /** By the names of the agents, until there are too many rules. */
+  readonly #merged = new Map<string, MergedGroups>();
+  /** The agents of the current block that no preference came for yet. */
+  #blockAgents: LintedAgent[] = [];
 
-  /** The number of pairs of names that were compared. */
+  /** The number of pairs of names that were compared, and of questions to the matcher. */
   #comparisons = 0;
+  #questions = 0;
 
   constructor(file: RobotsFile, report: Report) {
     this.#file = file;
@@ -64,6 +89,10 @@ export class GroupLint {
   /** The group started last. */
   get last(): LintedGroup {
     return this.#last!;
+  }
+
+  get hasAgents(): boolean {
+    return this.#count > 0;
   }
 
   /** Whether there is one group only, and it is for all agents. */
@@ -79,10 +108,26 @@ export class GroupLint {
       agents: [],
       rules: [],
       ruleLines: 0,
+      allows: false,
+      runsOn: undefined,
       voidLines: 0,
       voidRule: undefined,
       root: undefined,
     };
+  }
+
+  /** The last group goes on behind a line that its author may take for its end. */
+  runOn(line: number, directive: string): void {
+    this.last.runsOn ??= { line, directive };
+  }
+
+  startBlock(): void {
+    this.#blockAgents = [];
+  }
+
+  /** Adds a preference of the current block. */
+  addPreference(directive: UsageDirective, line: number): void {
+    for (const agent of this.#blockAgents) (agent.preferences ??= {})[directive] ??= line;
   }
 
   /** Adds an agent named by a user-agent line of the last group. */
@@ -91,17 +136,28 @@ export class GroupLint {
     const name = agent.toLowerCase();
     let known = this.#agents.get(name);
     if (known === undefined) {
-      known = { name, line: span.line, group: this.#count, isRuled: false, root: undefined };
+      known = {
+        name,
+        written: agent,
+        line: span.line,
+        group: this.#count,
+        isRuled: false,
+        allows: false,
+        preferences: undefined,
+        root: undefined,
+        rootRunsOn: false,
+      };
       this.#agents.set(name, known);
     } else if (known.group === this.#count) return;
     else {
       known.group = this.#count;
-      this.#report.add('duplicate-group', 'warning', span, { agent, otherLine: known.line });
+      this.#report.add('duplicate-group', span, { agent, otherLine: known.line });
     }
     agents.push(known);
+    this.#blockAgents.push(known);
     // Reported once: at a star after other names, or at the first name after a star.
     if (agents.length > 1 && (name === '*' || (agents.length === 2 && agents[0]!.name === '*'))) {
-      this.#report.add('mixed-group', 'info', span, { agent, otherLine: agentLine.line });
+      this.#report.add('mixed-group', span, { agent, otherLine: agentLine.line });
     }
   }
 
@@ -109,6 +165,7 @@ export class GroupLint {
   addRule(span: Span, allow: boolean): void {
     const group = this.last;
     const isRoot = this.#isRoot(span);
+    group.allows ||= allow;
     if (++this.#rules > MAX_RULES && !isRoot) return;
     const rule = { ...span, allow };
     if (this.#rules <= MAX_RULES) group.rules.push(rule);
@@ -130,11 +187,15 @@ export class GroupLint {
     const group = this.#last;
     if (group === undefined) return;
     const { agents, root, rules, ruleLines, voidLines, voidRule } = group;
-    if (voidRule !== undefined && ruleLines > voidLines) this.#report.add('empty-rule', 'info', voidRule);
+    if (voidRule !== undefined && ruleLines > voidLines) this.#report.add('empty-rule', voidRule);
     for (const agent of agents) {
       if (ruleLines > 0) agent.isRuled = true;
-      if (root !== undefined && this.#wins(root, agent.root)) agent.root = root;
+      agent.allows ||= group.allows;
+      if (root === undefined || !this.#wins(root, agent.root)) continue;
+      agent.root = root;
+      agent.rootRunsOn = (group.runsOn?.directive ?? '') !== '';
     }
+    this.#reportRunOn(group);
     if (ruleLines === 0 || root !== undefined) this.#groups.push(group);
     if (rules.length === 0) return;
     const names = agents
@@ -142,29 +203,102 @@ export class GroupLint {
       .sort()
       .join();
     const merged = this.#merged.get(names);
-    if (merged === undefined) this.#merged.set(names, rules);
-    else merged.push(...rules);
+    if (merged === undefined) this.#merged.set(names, { agentLine: group.agentLine, agents, rules });
+    else merged.rules.push(...rules);
   }
 
-  /** Reports problems that are known only at the end of the file. */
-  finish(): void {
+  /** What it comes to that a group runs on: reported once, of its rule about all paths, else of its first rule. */
+  #reportRunOn({ agents, root, rules, runsOn }: LintedGroup): void {
+    const rule = root ?? rules[0];
+    if (runsOn === undefined || rule === undefined || rule.allow) return;
+    const { directive: kind, line: otherLine } = runsOn;
+    const severity = kind === '' ? 'info' : 'warning';
+    this.#report.add(
+      'group-runs-on',
+      rule,
+      { severity, kind, otherLine, agents: shown(agents) },
+      kind && ' ',
+    );
+  }
+
+  /**
+   * Reports problems that are known only at the end of the file.
+   *
+   * @param apart The lines of preferences that stand apart from all groups.
+   */
+  finish(apart: ReadonlySet<number>): void {
     this.#end();
     const report = this.#report;
     const overruled = new Set<number>();
     for (const { agentLine, agents, root } of this.#groups) {
       const idle = agents.find((agent) => !agent.isRuled && !this.#isPartlyNamed(agent.name));
-      if (idle !== undefined) report.add('empty-group', 'warning', agentLine, { agent: idle.name });
+      if (idle !== undefined) report.add('empty-group', agentLine, { agent: idle.written });
       if (root === undefined || root.allow) continue;
       const agent = agents.find((each) => each.root!.allow);
       if (agent === undefined) continue;
       overruled.add(root.line);
-      report.add('merge-allows-all', 'error', root, { agent: agent.name, otherLine: agent.root!.line });
+      const otherLine = agent.root!.line;
+      const kind = agent.rootRunsOn ? { kind: 'runs-on' } : {};
+      report.add('merge-allows-all', root, { agent: agent.written, otherLine, ...kind });
     }
+    this.#reportClosed();
     if (this.#rules > MAX_RULES) return;
-    for (const rules of this.#merged.values()) {
-      findShadowed(this.#file, rules, (rule, { line: otherLine }) => {
-        if (!overruled.has(rule.line)) report.add('shadowed-rule', 'warning', rule, { otherLine });
-      });
+    const { bytes } = this.#file;
+    const groups = [...this.#merged.values()];
+    const patterns = groups.flatMap(({ rules }) => rules.map(({ start, end }) => bytes.subarray(start, end)));
+    const filling = unusedCharacter(patterns.map(asCharacters).join('\n'));
+    if (filling === undefined) return;
+    const star = this.#agents.get('*');
+    const starRules = groups.flatMap(({ agents, rules }) =>
+      agents.some((each) => each === star) ? rules : [],
+    );
+    const ofStar = new MergedRules(this.#file, starRules, filling);
+    for (const group of groups) {
+      const merged = new MergedRules(this.#file, group.rules, filling);
+      for (const { rule, winner } of merged.shadowed()) {
+        if (!overruled.has(rule.line)) report.add('shadowed-rule', rule, { otherLine: winner.line });
+      }
+      if (star !== undefined && !group.agents.some((agent) => agent === star || isClosed(agent)))
+        this.#reportNotInherited(group, star, apart, { merged, ofStar, starRules });
+    }
+  }
+
+  #reportClosed(): void {
+    const star = this.#agents.get('*');
+    if (star?.root === undefined || !isClosed(star)) return;
+    const open = [...this.#agents.values()].filter((agent) => agent !== star && !isClosed(agent));
+    this.#report.add('site-closed', star.root, { otherLine: star.root.line, agents: shown(open) });
+  }
+
+  /** Reports what holds for `*`, and not for a group that names its agents. */
+  #reportNotInherited(
+    { agentLine, agents }: MergedGroups,
+    star: LintedAgent,
+    apart: ReadonlySet<number>,
+    {
+      merged,
+      ofStar,
+      starRules,
+    }: { merged: MergedRules; ofStar: MergedRules; starRules: readonly LintedRule[] },
+  ): void {
+    const lost: number[] = [];
+    if (!merged.isTooWild && !ofStar.isTooWild) {
+      for (const rule of starRules) {
+        if (rule.allow || this.#isRoot(rule) || ++this.#questions > MAX_QUESTIONS) continue;
+        const isOpen = ofStar
+          .targetsOf(rule)
+          .every(
+            (target) => ofStar.deciding(target)?.allow === false && merged.deciding(target)?.allow !== false,
+          );
+        if (isOpen && lost.push(rule.line) === MAX_LINES_SHOWN) break;
+      }
+    }
+    const named = shown(agents);
+    if (lost.length > 0) this.#report.add('not-inherited', agentLine, { agents: named, otherLines: lost });
+    for (const [directive, line] of Object.entries(star.preferences ?? {})) {
+      const kind = directive === 'content-usage' ? directive : 'content-signal';
+      if (apart.has(line) || agents.some(({ preferences }) => preferences?.[kind] !== undefined)) continue;
+      this.#report.add('preference-not-inherited', agentLine, { agents: named, otherLine: line });
     }
   }
 
@@ -191,4 +325,13 @@ export class GroupLint {
     }
     return rule.line < other.line;
   }
+}
+
+/** Whether everything is disallowed to an agent. */
+function isClosed({ allows, root }: LintedAgent): boolean {
+  return root !== undefined && !root.allow && !allows;
+}
+
+function shown(agents: readonly LintedAgent[]): readonly string[] {
+  return agents.slice(0, MAX_AGENTS_SHOWN).map(({ written }) => written);
 }

@@ -1,4 +1,4 @@
-import { headerLines, type HeaderFields } from '../../base/index.ts';
+import { headerLines, quote, RobotsInvalidOptionsError, type HeaderFields } from '../../base/index.ts';
 import { productToken } from '../agent.ts';
 import { parseLinks } from '../usage/usage-source.ts';
 import { type Directive, isBareDirective, readDirectives } from './directive-list.ts';
@@ -108,6 +108,8 @@ const PREVIEWS: readonly ImagePreview[] = ['none', 'standard', 'large'];
  *
  * Directives are not enforced, and no HTML is parsed: the caller's parser finds the meta tags.
  *
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) when the input is no object, or `agent` no string.
+ *
  * @example
  * ```ts
  * const found = pageDirectives({
@@ -124,7 +126,13 @@ const PREVIEWS: readonly ImagePreview[] = ['none', 'standard', 'large'];
  * new Date(found.unavailableAfter ?? 0).toISOString(); // '2010-06-25T20:00:00.000Z'
  * ```
  */
-export function pageDirectives({ headers, meta, agent }: PageDirectivesInput): PageDirectives {
+export function pageDirectives(input: PageDirectivesInput): PageDirectives {
+  if (typeof input !== 'object' || input === null) {
+    throw new RobotsInvalidOptionsError(
+      `Expected an object with \`headers\`, \`meta\` or both, got ${quote(input)}`,
+    );
+  }
+  const { headers, meta, agent } = input;
   const page = new Page(agent);
   for (const field of FIELDS) for (const line of headerLines(headers, field)) page.readHeader(field, line);
   for (const { name, content } of meta ?? []) {

@@ -15,25 +15,26 @@ export interface Statement {
   /** Preference by label, including unknown labels. */
   readonly preferences: Readonly<Record<string, Preference>>;
   readonly use?: UseLevel;
-  /** Set when it could not be parsed. It then states nothing. */
+  /** Set when it could not be read as it stands. It then states no more than what it disallows. */
   readonly malformed?: true;
 }
 
-const NOTHING: Statement = { preferences: {}, malformed: true };
-
 /**
  * A statement by the AIPREF vocabulary (draft-ietf-aipref-vocab-08 §6): a dictionary of structured fields, where
- * the token `y` allows, `n` disallows, and all else is unknown. "If the parsing of the Dictionary fails, preferences
- * are unknown."
+ * the token `y` allows, `n` disallows, and all else is unknown.
+ *
+ * NOTE(aipref): "If the parsing of the Dictionary fails, preferences are unknown." What can be read of a "no" counts
+ * nevertheless: nobody writes `train-ai=no` to allow it.
  */
 function contentUsage(text: string): Statement {
   const dictionary = parseDictionary(text);
-  if (dictionary === undefined) return NOTHING;
-  const preferences = [...dictionary].map(([label, value]): [string, Preference] => {
+  const preferences = [...(dictionary ?? [])].map(([label, value]): [string, Preference] => {
     const token = value.type === 'token' ? value.token : '';
     return [label, token === 'y' ? 'allow' : token === 'n' ? 'disallow' : 'unknown'];
   });
-  return { preferences: Object.fromEntries(preferences) };
+  return preferences.length > 0 && preferences.every(isKnown('content-usage'))
+    ? { preferences: Object.fromEntries(preferences) }
+    : withRefusals('content-usage', text, preferences, dictionary === undefined);
 }
 
 /**
@@ -45,9 +46,13 @@ function contentSignal(text: string): Statement {
   const preferences = new Map<string, Preference>();
   const levels: UseLevel[] = [];
   let readable = false;
+  let isWhole = true;
   for (const item of text.split(',')) {
     const [, key, value] = /^\s*([a-z][a-z0-9_-]*)\s*=\s*([a-z]+)\s*$/.exec(item.toLowerCase()) ?? [];
-    if (key === undefined || value === undefined) continue;
+    if (key === undefined || value === undefined) {
+      isWhole = false;
+      continue;
+    }
     readable = true;
     const level = USE_LEVELS.find((each) => each === value);
     if (key === 'use') {
@@ -55,11 +60,97 @@ function contentSignal(text: string): Statement {
       continue;
     }
     const preference = value === 'yes' ? 'allow' : value === 'no' ? 'disallow' : 'unknown';
+    isWhole &&= isKnown('content-signal')([key, preference]);
     preferences.set(key, strictest([preference, preferences.get(key) ?? 'unknown']));
   }
-  if (!readable && text.trim() !== '') return NOTHING;
   const use = leastPermissive(levels);
-  return { preferences: Object.fromEntries(preferences), ...(use && { use }) };
+  const stated = isWhole
+    ? { preferences: Object.fromEntries(preferences) }
+    : withRefusals('content-signal', text, [...preferences], !readable && text.trim() !== '');
+  return { ...stated, ...(use && { use }) };
+}
+
+/** The labels of each vocabulary that have an effect, with the spellings of the other one. */
+const KNOWN_LABELS: Readonly<Record<UsageDirective, Readonly<Record<string, string>>>> = {
+  'content-usage': {
+    'train-ai': 'train-ai',
+    'ai-use': 'ai-use',
+    search: 'search',
+    'ai-train': 'train-ai',
+    train: 'train-ai',
+  },
+  'content-signal': {
+    'ai-train': 'ai-train',
+    'ai-input': 'ai-input',
+    search: 'search',
+    'train-ai': 'ai-train',
+    train: 'ai-train',
+  },
+};
+const VALUES: Readonly<Record<UsageDirective, readonly [yes: string, no: string]>> = {
+  'content-usage': ['y', 'n'],
+  'content-signal': ['yes', 'no'],
+};
+/** What looks like a label and a value, whatever stands between and around them. */
+const PAIR = /([a-z][a-z0-9_-]*)\s*[=:]\s*"?([a-z]+)/gi;
+const REFUSAL = /^(?:n|no|none|false|deny|disallow)$/i;
+const CONSENT = /^(?:y|yes|true|allow)$/i;
+
+/** Whether a preference has a label of the vocabulary, and says something. */
+function isKnown(directive: UsageDirective): (stated: readonly [string, Preference]) => boolean {
+  return ([label, preference]) => preference !== 'unknown' && KNOWN_LABELS[directive][label] === label;
+}
+
+/** Each pair of `text` with a known label, as its vocabulary spells that. */
+function pairsIn(
+  directive: UsageDirective,
+  text: string,
+): { readonly label: string; readonly value: string }[] {
+  const labels = KNOWN_LABELS[directive];
+  return [...text.matchAll(PAIR)].flatMap(([, written = '', value = '']) => {
+    const label = written.toLowerCase().replaceAll('_', '-');
+    return Object.hasOwn(labels, label) ? [{ label: labels[label]!, value }] : [];
+  });
+}
+
+function withRefusals(
+  directive: UsageDirective,
+  text: string,
+  preferences: readonly (readonly [string, Preference])[],
+  malformed: boolean,
+): Statement {
+  const stated = new Map(preferences);
+  let refuses = false;
+  for (const { label, value } of pairsIn(directive, text)) {
+    if (!REFUSAL.test(value) || stated.get(label) === 'disallow') continue;
+    stated.set(label, 'disallow');
+    refuses = true;
+  }
+  return {
+    preferences: Object.fromEntries(stated),
+    ...((malformed || refuses) && { malformed: true }),
+  };
+}
+
+/** What counts of a statement, in its own words: `ai-train=no`. Empty when nothing does. */
+export function preferenceIn(directive: UsageDirective, text: string): string {
+  const [yes, no] = VALUES[directive];
+  return Object.entries(READERS[directive](text).preferences)
+    .filter(isKnown(directive))
+    .map(([label, preference]) => `${label}=${preference === 'allow' ? yes : no}`)
+    .join(', ');
+}
+
+/** How to write a statement that cannot be read as it stands; empty when that cannot be told. `undefined` when it can be read. */
+export function betterPreference(directive: UsageDirective, text: string): string | undefined {
+  const { malformed, preferences } = READERS[directive](text);
+  if (malformed !== true && Object.entries(preferences).every(isKnown(directive))) return undefined;
+  const [yes, no] = VALUES[directive];
+  const read = pairsIn(directive, text).flatMap(({ label, value }) => {
+    if (REFUSAL.test(value)) return [`${label}=${no}`];
+    return CONSENT.test(value) ? [`${label}=${yes}`] : [];
+  });
+  return [...new Set(read)].join(', ');
 }
 
 /**
@@ -111,7 +202,7 @@ const READERS: Readonly<Record<UsageDirective, (text: string) => Statement>> = {
 };
 
 /** RSL 1.0: "a fully qualified URL, including the protocol and host". RFC 9110 §4.1 asks for 8,000 octets at least. */
-const ABSOLUTE_URL = /^[a-z][a-z0-9+.-]*:\/\/[^\s/]\S*$/i;
+export const ABSOLUTE_URL: RegExp = /^[a-z][a-z0-9+.-]*:\/\/[^\s/]\S*$/i;
 const MAX_URL_LENGTH = 8_000;
 const RSL_TYPE = 'application/rsl+xml';
 

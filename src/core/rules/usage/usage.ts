@@ -1,6 +1,6 @@
 import { assertKnownOptions, headerField, type HeaderFields } from '../../base/index.ts';
 import { targetOf } from '../../url/index.ts';
-import { pathEnd, type RobotsFile } from '../file.ts';
+import { assertRobotsFile, pathEnd, type RobotsFile } from '../file.ts';
 import {
   headerStatement,
   linesFor,
@@ -134,6 +134,7 @@ export function usage(
   agent: string | readonly string[] = '*',
   options: UsageOptions = {},
 ): Usage {
+  assertRobotsFile(file, 'usage');
   assertKnownOptions(options, OPTIONS);
   const field = (name: string, given: string | null | undefined): string | null | undefined =>
     given ?? headerField(options.headers, name);
@@ -142,7 +143,7 @@ export function usage(
   const link = field('link', options.link);
   const token = file.chooseAgent(agent);
   const { usages, signals, originSignals, licenses } = linesFor(file, token, options.groupsOnly === true);
-  const path = target.startsWith('/') ? target.slice(0, pathEnd(target)) : targetOf(target);
+  const path = target?.[0] === '/' ? target.slice(0, pathEnd(target)) : targetOf(target);
   const stated: Statements[] = [];
   if (!usages.isEmpty && file.check(target, token).allowed) {
     stated.push(lineStatements(file, 'content-usage', usages.for(path)));

@@ -137,7 +137,7 @@ describe('Content-Usage lines (draft-ietf-aipref-attach-05)', () => {
     ['wildcards and anchors elsewhere', ['/*.pdf$ train-ai=n', 'train-ai=y'], '/x/y.pdf?', 'a--'],
     ['escapes are read as in rules', ['/%7Ea%2f train-ai=n'], '/~a%2F', 'd--'],
     ['a comment ends the line', ['train-ai=n # search=n'], '/', 'd--'],
-    ['what does not start with "/" is no path', ['*a train-ai=n'], '/a', '---'],
+    ['what does not start with "/" is no path', ['*a train-ai=y'], '/a', '---'],
   ])('%s', (_, values, target, expected) => {
     expect(stated(usages(...values), target)).toBe(expected);
   });
@@ -221,17 +221,25 @@ describe('Content-Usage lines (draft-ietf-aipref-attach-05)', () => {
 describe('statements (draft-ietf-aipref-vocab-08 §6)', () => {
   it.each([
     ['train-ai=y, search=n', 'ad-'],
-    ['train-ai=y, train-ai, search=n, search="n"', '---'],
+    ['train-ai=y, train-ai, search=y, search="y"', '---'],
     ['train-ai;allow=n, train-ai=y', 'a--'],
     ['train-ai;has;parameters="?"', '---'],
     ['train-ai;has;parameters="?";', '---'],
     ['train-ai=n;exceptions=y', 'd--'],
-    ['train-ai=Y, search=N', '---'],
-    ['TRAIN-AI=n', '---'],
-    ['Train-AI=n, search=n', '---'],
-    ['train-ai=n,', '---'],
-    ['train-ai =n', '---'],
-    ['ai=n, bots=n, train-genai=n, ai-input=n, ai-train=n', '---'],
+    ['train-ai=Y, search=Y', '---'],
+    ['TRAIN-AI=y', '---'],
+    ['Train-AI=y, search=y', '---'],
+    ['train-ai=y,', '---'],
+    ['train-ai =y', '---'],
+    ['ai=n, bots=n, train-genai=n, ai-input=n', '---'],
+    // What can be read of a "no" counts.
+    ['train-ai=y, train-ai, search=n, search="n"', '-d-'],
+    ['train-ai=Y, search=N', '-d-'],
+    ['TRAIN-AI=n,', 'd--'],
+    ['train-ai =n', 'd--'],
+    ['train-ai=no', 'd--'],
+    ['train_ai: n', 'd--'],
+    ['ai-train=n', 'd--'],
   ])('%s', (text, expected) => {
     expect(stated(`User-agent: *\nContent-Usage: ${text}`)).toBe(expected);
     expect(stated('', '/', 'ExampleBot', { contentUsage: text })).toBe(expected);
@@ -301,7 +309,11 @@ describe('Content-Signal', () => {
     ['a key twice: the stricter', ['search=no, search=yes'], '/', '-d-'],
     ['the longest path', ['/blog/ ai-train=no, search=yes', 'ai-train=yes'], '/blog/x', 'da-'],
     ['elsewhere the line without one', ['/blog/ ai-train=no, search=yes', 'ai-train=yes'], '/x', 'a--'],
-    ["AIPREF's label is none of its own", ['train-ai=no'], '/', '---'],
+    ["of AIPREF's label a refusal counts", ['search=yes, train-ai=no'], '/', 'da-'],
+    ['… and no consent', ['train-ai=yes'], '/', '---'],
+    ['a refusal counts whatever separates it', ['ai-train=no; search=yes'], '/', 'd--'],
+    ['… a blank, too', ['ai-train=no search=no'], '/', 'dd-'],
+    ['… and however it is spelt', ['ai_train: no'], '/', 'd--'],
     ['what is no signal is passed over', ['hello, search=no, =, x='], '/', '-d-'],
   ])('%s', (_, values, target, expected) => {
     expect(stated(signals(...values), target)).toBe(expected);

@@ -1,0 +1,504 @@
+import { DEFAULT_MAX_BODY_BYTES, isWithinEditDistance } from '../../base/index.ts';
+import { productToken } from '../agent.ts';
+import { agentNames } from '../describe.ts';
+import { dialects, type DialectTraits } from '../dialect.ts';
+import { assertRobotsFile, type RobotsFile } from '../file.ts';
+import { GroupWalk } from '../group-walk.ts';
+import {
+  LINE_ALLOW,
+  LINE_BLANK,
+  LINE_COMMENT,
+  LINE_DISALLOW,
+  LINE_JUNK,
+  LINE_OTHER,
+  LINE_SITEMAP,
+  LINE_USER_AGENT,
+  type LineCursor,
+} from '../parse-line.ts';
+import { asCharacters, BLANK, CONTROL, DOLLAR, fromUtf8, secondsToMs, SLASH, STAR, utf8 } from '../bytes.ts';
+import { recordsFor } from '../other-records.ts';
+import { RATE } from '../request-rate.ts';
+import { ABSOLUTE_URL, betterPreference, type UsageDirective } from '../usage/usage-source.ts';
+import type { Diagnostic, DiagnosticCode, Span } from './diagnostic.ts';
+import { GroupLint } from './lint-groups.ts';
+import { patternProblems } from './patterns.ts';
+import { Report } from './report.ts';
+
+/** Keys that misspellings are compared with. */
+const KEYS: readonly string[] = ['user-agent', 'allow', 'disallow', 'sitemap', 'crawl-delay'];
+
+const MEANT = KEYS.map((meant) => ({ meant }));
+
+const bytesOf = (text: string): string => asCharacters(utf8.encode(text));
+/** Characters that look like a space or like nothing, as bytes: NBSP and other spaces, marks, zero-width characters. */
+const INVISIBLE = new RegExp(
+  [
+    ...'\u0085\u00a0\u00ad\u1680\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u202f\u205f\u2060\u2061\u2062\u2063\u2064\u3000\ufeff',
+  ]
+    .concat(Array.from({ length: 16 }, (_, index) => String.fromCharCode(0x2000 + index)))
+    .map(bytesOf)
+    .join('|'),
+  'g',
+);
+const FULL_WIDTH_COLON = bytesOf('：');
+/** `1. `, `- `, `• `: what lists have in front of their items. */
+const LIST_MARK = new RegExp(`^(?:\\d+[.)]|[-*+]|${bytesOf('•')})\\s*`);
+/** Line breaks of a file that was stored as a quoted string. */
+const LITERAL_LINE_BREAK = /\\r?\\?n\s*(?:user-?agent|(?:dis)?allow|sitemap|crawl-delay)\s*:/i;
+
+/** The key that `word` (lower case) is, or is one edit away from; two edits for long keys. */
+function nearestKey(word: string): string | undefined {
+  if (word === 'allowed' || word === 'allows') return 'allow';
+  return KEYS.find((key) => isWithinEditDistance(word, key, key.length > 5 ? 2 : 1));
+}
+
+/** A key without effect, or the first word of a line without one. */
+interface ReadKey {
+  readonly text: string;
+  readonly kind: number;
+  /** In lower case, as it is read. */
+  readonly word: string;
+  /** The key that it probably stands for. */
+  readonly meant: string | undefined;
+  /** Whether the word before a blank is that key: the colon was left out. */
+  readonly lacksColon: boolean;
+  /** Whether it is one of {@link AGENT_RECORDS}. */
+  readonly isForAgents: boolean;
+}
+
+function keyOf(text: string, kind: number): ReadKey {
+  const word = text.toLowerCase();
+  const visible = word.replaceAll(INVISIBLE, ' ').trim().replace(LIST_MARK, '');
+  const [first = ''] = visible.split(/[ \t]/, 1);
+  const lacksColon = kind === LINE_JUNK || (first !== visible && KEYS.includes(first));
+  const meant = nearestKey(lacksColon ? first : visible);
+  return { text, kind, word, meant, lacksColon, isForAgents: AGENT_RECORDS.test(word) };
+}
+
+export interface LintOptions {
+  /** Bytes that crawlers read. Lines after them are lost. Default 512,000 (500 KiB). */
+  readonly maxBodyBytes?: number;
+}
+
+const CR = 0x0d;
+const LF = 0x0a;
+const HASH = 0x23;
+const TOP: Span = { line: 1, column: 1, start: 0, end: 0 };
+/** In the order of the kinds of lines, starting with `user-agent`. */
+const KEY_BYTES = KEYS.map((key) => utf8.encode(key));
+/** RFC 9309 §2.2.1: "only uppercase and lowercase letters ("a-z" and "A-Z"), underscores ("_"), and hyphens ("-")". */
+const TOKEN_OR_STAR = /^(?:[A-Za-z_-]+|\*)$/;
+const MAX_AGENTS_SHOWN = 10;
+/**
+ * Records for the agents of a block. Outside any block they apply to no agent. (`License` and `Content-Signal` apply to
+ * all agents there.)
+ */
+const AGENT_RECORDS = /^(?:crawl-delay|request-rate|visit-time|content-usage)$/;
+const PREFERENCES: ReadonlyMap<string, UsageDirective> = new Map([
+  ['content-usage', 'content-usage'],
+  ['content-signal', 'content-signal'],
+  ['content-signals', 'content-signal'],
+]);
+const SIGNALS: readonly string[] = ['content-signal', 'content-signals'];
+/** Records that are read, also without a colon. */
+const READ_RECORDS = /^(?:crawl-delay|request-rate|content-usage|content-signals?|license)$/;
+/** Files with more preferences are not looked at further. */
+const MAX_PREFERENCES = 1_000;
+/** Hosts that only the machine of a developer has. */
+const PRIVATE_HOST = /^https?:\/\/(?:127\.|0\.0\.0\.0|\$|(?:localhost|undefined|null)(?=[:/]|$))/i;
+
+/**
+ * Finds problems in a file. What the file comes to is first, then all else by line and column, at most 100 of a code; the
+ * last of a code has the number of those `omitted`. Each directive outside RFC 9309 is reported once.
+ *
+ * The time is linear in the bytes of the file.
+ *
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) for anything but a file of `parseRobots`.
+ *
+ * @example
+ * ```ts
+ * lint(parseRobots('User-agent: *\nDissalow: /private'));
+ * // [{ code: 'forgiven-key', severity: 'warning', line: 2, column: 1, text: 'Dissalow', meant: 'disallow' }]
+ * ```
+ */
+export function lint(file: RobotsFile, options: LintOptions = {}): readonly Diagnostic[] {
+  assertRobotsFile(file, 'lint');
+  return new Linter(file).run(options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES);
+}
+
+class Linter {
+  readonly #file: RobotsFile;
+  readonly #characters: string;
+  readonly #traits: DialectTraits;
+  readonly #report: Report;
+  readonly #groups: GroupLint;
+  readonly #walk: GroupWalk;
+  readonly #cursor: LineCursor;
+  /** Start of the current line. */
+  #start: number;
+  /** A line that an author may take for the end of a group: the first since the last user-agent line. */
+  #between: { readonly line: number; readonly directive: string } | undefined;
+  /** Whether a blank line came since the last rule, user-agent line or record. */
+  #afterBlank = false;
+  /** The first licence that is separated from the user-agent lines of the last group. */
+  #apart: Span | undefined;
+  /** The keys of `Content-Signal` lines, by line. */
+  readonly #signals = new Map<number, Span>();
+  /** The last key without effect: such lines often repeat one. */
+  #lastKey = keyOf('', LINE_JUNK);
+  /** The first line with text, and whether some line has an effect. */
+  #firstText: Span | undefined;
+  #hasEffect = false;
+  #preferences = 0;
+  /** Where the next invisible character is, and the next backslash. */
+  #invisible = -1;
+  #backslash = -1;
+
+  constructor(file: RobotsFile) {
+    this.#file = file;
+    this.#characters = asCharacters(file.bytes);
+    this.#traits = dialects[file.dialect];
+    this.#report = new Report(file.bytes);
+    this.#groups = new GroupLint(file, this.#report);
+    this.#walk = new GroupWalk(file.bytes, this.#traits);
+    this.#cursor = this.#walk.cursor;
+    this.#start = this.#cursor.nextStart;
+  }
+
+  run(maxBodyBytes: number): readonly Diagnostic[] {
+    const { bytes, utf16 } = this.#file;
+    const report = this.#report;
+    if (!utf16 && isUnmarkedUtf16(bytes)) return this.#only('utf-16', TOP, { kind: 'unmarked' });
+    if (this.#start > 0) report.add('byte-order-mark', TOP);
+    if (utf16) report.add('utf-16', TOP, this.#traits.transcodesUtf16 ? { severity: 'warning' } : {});
+    const longest = dialects.google.maxLineBytes;
+    const isAscii = !/[^\0-\x7f]/.test(this.#characters);
+    let invalid = isAscii ? bytes.length : firstInvalidByte(bytes);
+    if (isAscii) this.#invisible = bytes.length;
+    let limit = maxBodyBytes;
+    for (; this.#walk.next(); this.#start = this.#cursor.nextStart) {
+      const start = this.#start;
+      let end = this.#cursor.nextStart - 1;
+      if (bytes[end] === LF && bytes[end - 1] === CR) end--;
+      if (invalid < end) {
+        report.add('invalid-utf-8', this.#span(Math.max(invalid, start), end));
+        invalid = bytes.length;
+      }
+      if (end > limit && end > start) {
+        report.add('past-size-limit', this.#span(start, end));
+        limit = bytes.length;
+      }
+      if (end - start > longest) {
+        const severity = this.#traits.maxLineBytes === longest ? 'error' : 'warning';
+        report.add('line-too-long', this.#span(start + longest, end), { severity });
+      }
+      const { kind } = this.#cursor;
+      if (kind >= LINE_USER_AGENT) this.#controlByte(end);
+      if (kind !== LINE_BLANK && kind !== LINE_COMMENT)
+        this.#firstText ??= this.#span(this.#cursor.keyStart, end);
+      this.#line(end);
+    }
+    const foreign = this.#foreignFile();
+    if (foreign !== undefined && this.#firstText !== undefined) return this.#only(foreign, this.#firstText);
+    if (this.#firstText !== undefined && !this.#hasEffect) report.add('nothing-in-effect', this.#firstText);
+    if (this.#apart !== undefined && !this.#groups.isForAll) {
+      const { line: otherLine } = this.#groups.last.agentLine;
+      report.add('license-in-last-group', this.#apart, { otherLine });
+    }
+    const apart = this.#signals.size === 0 ? [] : recordsFor(this.#file, '*', SIGNALS).apart;
+    for (const { line } of apart) {
+      const span = this.#signals.get(line);
+      if (span !== undefined) report.add('origin-wide-signal', span);
+    }
+    this.#groups.finish(new Set(apart.map(({ line }) => line)));
+    return report.diagnostics;
+  }
+
+  /** A page or JSON instead of a robots.txt gives one diagnostic, not one for each line. */
+  #foreignFile(): 'html' | 'json' | undefined {
+    if (this.#firstText === undefined || this.#groups.hasAgents) return undefined;
+    const first = this.#characters[this.#firstText.start];
+    if (first === '<') return 'html';
+    return first === '{' || first === '[' ? 'json' : undefined;
+  }
+
+  #only(code: DiagnosticCode, span: Span, more: Partial<Diagnostic> = {}): readonly Diagnostic[] {
+    const report = new Report(this.#file.bytes);
+    report.add(code, span, more);
+    return report.diagnostics;
+  }
+
+  #line(end: number): void {
+    const { kind, line, keyStart, keyEnd, valueStart, valueEnd, missingColon } = this.#cursor;
+    const report = this.#report;
+    const hides = this.#invisible < end && this.#invisibleCharacter(Math.max(keyEnd, valueEnd));
+    if (kind === LINE_JUNK || kind === LINE_OTHER) {
+      if (!hides) this.#otherLine();
+      else if (kind === LINE_OTHER) this.#between = { line, directive: this.#text(keyStart, keyEnd) };
+    } else if (kind >= LINE_USER_AGENT) {
+      const known = kind - LINE_USER_AGENT;
+      const more = MEANT[known]!;
+      if (!this.#cursor.keyIs(KEY_BYTES[known]!))
+        report.add('forgiven-key', this.#span(keyStart, keyEnd), more);
+      if (missingColon) report.add('missing-colon', this.#span(keyStart, keyEnd), more);
+      if (this.#backslash < valueStart)
+        this.#backslash = (this.#file.bytes.indexOf(BACKSLASH, valueStart) + 1 || Infinity) - 1;
+      if (this.#backslash < valueEnd) this.#literalLineBreak();
+    }
+    if (kind === LINE_USER_AGENT) this.#agentLine(this.#span(valueStart, valueEnd));
+    else if (kind === LINE_ALLOW || kind === LINE_DISALLOW) {
+      this.#ruleLine(this.#span(valueStart, valueEnd), kind === LINE_ALLOW, end);
+    } else if (kind === LINE_SITEMAP) this.#sitemapLine(this.#span(valueStart, valueEnd));
+    else if (kind === LINE_BLANK) this.#between ??= { line, directive: '' };
+    if (kind === LINE_BLANK) this.#afterBlank = true;
+    else if (kind >= LINE_USER_AGENT && kind !== LINE_SITEMAP) this.#afterBlank = false;
+  }
+
+  #text(start: number, end: number): string {
+    return this.#characters.slice(start, end);
+  }
+
+  /** Reports the first invisible character before `end`. @returns whether it hides the key, so that the line is lost. */
+  #invisibleCharacter(end: number): boolean {
+    const { kind, keyStart, keyEnd } = this.#cursor;
+    let start = this.#invisible;
+    if (start < keyStart) {
+      INVISIBLE.lastIndex = keyStart;
+      start = INVISIBLE.exec(this.#characters)?.index ?? this.#characters.length;
+      this.#invisible = start;
+    }
+    if (start >= end) return false;
+    INVISIBLE.lastIndex = start;
+    const span = this.#span(start, start + (INVISIBLE.exec(this.#characters)?.[0].length ?? 1));
+    const isLost = kind === LINE_JUNK || (kind === LINE_OTHER && start < keyEnd);
+    const { meant, word } = isLost ? keyOf(this.#text(keyStart, keyEnd), kind) : {};
+    const isRule = kind === LINE_ALLOW || kind === LINE_DISALLOW;
+    if (meant !== undefined) this.#report.add('invisible-character', span, { severity: 'error', meant });
+    else if (!isLost) this.#report.add('invisible-character', span, isRule ? { kind: 'path' } : {});
+    // The next line looks for the next one.
+    this.#invisible = -1;
+    return meant !== undefined || word?.replaceAll(INVISIBLE, '').trim() === '';
+  }
+
+  #literalLineBreak(): void {
+    const { valueStart, valueEnd } = this.#cursor;
+    const match = LITERAL_LINE_BREAK.exec(this.#text(valueStart, valueEnd));
+    if (match === null) return;
+    const start = valueStart + match.index;
+    this.#report.add('literal-line-break', this.#span(start, valueEnd), undefined, ' ');
+  }
+
+  #sitemapLine(value: Span): void {
+    this.#hasEffect = true;
+    const url = this.#text(value.start, value.end);
+    if (!/^https?:\/\/./i.test(url)) this.#report.add('relative-sitemap', value);
+    else if (PRIVATE_HOST.test(url)) this.#report.add('sitemap-host', value);
+  }
+
+  /** Handles a line with a key that affects no decision, or without a key. */
+  #otherLine(): void {
+    const { kind, line, keyStart, keyEnd, valueEnd, missingColon } = this.#cursor;
+    const report = this.#report;
+    const key = this.#span(keyStart, keyEnd);
+    const text = this.#text(keyStart, Math.min(keyEnd, keyStart + 50));
+    if (text !== this.#lastKey.text || kind !== this.#lastKey.kind) this.#lastKey = keyOf(text, kind);
+    const { word, meant, lacksColon } = this.#lastKey;
+    const isRead = kind === LINE_OTHER && READ_RECORDS.test(word);
+    if (kind === LINE_JUNK || lacksColon || (missingColon && !isRead)) {
+      const colon = kind === LINE_JUNK ? this.#text(keyStart, keyEnd).indexOf(FULL_WIDTH_COLON) : -1;
+      const before = colon < 0 ? undefined : nearestKey(text.slice(0, colon).trim().toLowerCase());
+      if (before !== undefined)
+        report.add('missing-colon', key, { severity: 'error', meant: before, kind: 'full-width' });
+      else if (meant !== undefined) report.add('missing-colon', key, { severity: 'error', meant });
+      else report.add('unreadable-line', valueEnd > keyEnd ? this.#span(keyStart, valueEnd) : key);
+    } else if (missingColon) report.add('missing-colon', key, { meant: word });
+    else if (meant === undefined || meant === word) report.add('unsupported-directive', key, undefined, word);
+    else report.add('misspelt-key', key, { meant });
+    if (kind === LINE_OTHER && (!missingColon || isRead)) this.#record(word, key);
+    if (kind === LINE_OTHER && (this.#between === undefined || this.#between.directive === ''))
+      this.#between = { line, directive: text };
+  }
+
+  /** Handles a record that is read, or that other crawlers may read. */
+  #record(word: string, key: Span): void {
+    const { bytes } = this.#file;
+    const { line, valueStart, valueEnd } = this.#cursor;
+    const report = this.#report;
+    const isInBlock = this.#walk.block >= 0;
+    if (READ_RECORDS.test(word) && (isInBlock || word !== 'crawl-delay')) this.#hasEffect = true;
+    if (!isInBlock && this.#lastKey.isForAgents) report.add('record-outside-group', key);
+    const directive = PREFERENCES.get(word);
+    if (directive === 'content-signal') this.#signals.set(line, key);
+    if (directive !== undefined) {
+      this.#preference(directive);
+      if (isInBlock) this.#groups.addPreference(directive, line);
+    }
+    if (word === 'license') {
+      const value = this.#span(valueStart, valueEnd);
+      if (isInBlock && this.#afterBlank) this.#apart ??= value;
+      if (!ABSOLUTE_URL.test(this.#text(valueStart, valueEnd)))
+        report.add('unreadable-preference', value, { kind: 'license' });
+    }
+    if (word === 'crawl-delay' && secondsToMs(bytes, valueStart, valueEnd) < 0)
+      report.add('invalid-crawl-delay', this.#span(valueStart, valueEnd));
+    if (word === 'request-rate' && !RATE.test(this.#text(valueStart, valueEnd)))
+      report.add('invalid-request-rate', this.#span(valueStart, valueEnd));
+  }
+
+  #preference(kind: UsageDirective): void {
+    if (++this.#preferences > MAX_PREFERENCES) return;
+    const { valueStart, valueEnd } = this.#cursor;
+    const value = this.#text(valueStart, valueEnd);
+    const start = valueStart + (/^\/[^ \t]*[ \t]*/.exec(value)?.[0].length ?? 0);
+    const meant = betterPreference(kind, this.#text(start, valueEnd));
+    if (meant !== undefined)
+      this.#report.add('unreadable-preference', this.#span(start, valueEnd), { kind, meant });
+  }
+
+  /** Reports the first control byte of the value, on a line that ends at `lineEnd`. */
+  #controlByte(lineEnd: number): void {
+    const { bytes } = this.#file;
+    const { valueStart } = this.#cursor;
+    let at = valueStart;
+    while (at < lineEnd && CONTROL[bytes[at]!] === 0 && bytes[at] !== HASH) at++;
+    if (at === lineEnd || bytes[at] === HASH) return;
+    let end = at;
+    while (end < lineEnd && bytes[end] !== HASH) end++;
+    while (end > at && BLANK[bytes[end - 1]!] === 1) end--;
+    if (end === at) return;
+    const { controlEndsValue, nulEndsLine } = this.#traits;
+    const severity = controlEndsValue || (nulEndsLine && bytes[at] === 0) ? 'error' : 'warning';
+    const isVoid = controlEndsValue && this.#cursor.kind === LINE_ALLOW;
+    this.#report.add('control-byte', this.#span(at, end), isVoid ? { severity, meant: '' } : { severity });
+  }
+
+  #agentLine(value: Span): void {
+    const report = this.#report;
+    this.#apart = undefined;
+    if (this.#walk.startsGroup) this.#groups.start(value);
+    else if (this.#between !== undefined) {
+      const { directive, line: otherLine } = this.#between;
+      this.#groups.runOn(otherLine, directive);
+      report.add(directive === '' ? 'blank-line-between-agents' : 'directive-between-agents', value, {
+        otherLine,
+      });
+    }
+    if (this.#walk.startsBlock) this.#groups.startBlock();
+    this.#between = undefined;
+    const written = this.#text(value.start, value.end);
+    if (TOKEN_OR_STAR.test(written)) {
+      this.#groups.addAgent(written, value);
+      return;
+    }
+    const names = agentNames(written, this.#traits);
+    const meant = names.slice(0, MAX_AGENTS_SHOWN).join(', ');
+    const agent = ignoredName(written, names);
+    if (agent !== undefined) report.add('ignored-name', value, { agent, meant });
+    else if (names.length === 1 && names[0] === written)
+      report.add('agent-not-token', value, { severity: 'info', meant });
+    else if (names.length > 1 && names.join() === written.replaceAll(/\s*,\s*/g, ','))
+      report.add('agent-not-token', value, { meant, kind: 'list' });
+    else report.add('agent-not-token', value, meant === '' ? { severity: 'error', meant } : { meant });
+    for (const name of names) this.#groups.addAgent(name, value);
+  }
+
+  #ruleLine(value: Span, allow: boolean, lineEnd: number): void {
+    const { bytes } = this.#file;
+    const { start, end } = value;
+    const { wildcards } = this.#traits;
+    const report = this.#report;
+    if (this.#walk.group < 0) {
+      report.add('rule-outside-group', value);
+      return;
+    }
+    this.#hasEffect = true;
+    const group = this.#groups.last;
+    group.ruleLines++;
+    if (start === end) {
+      group.voidLines++;
+      group.voidRule ??= value;
+      return;
+    }
+    const pattern = this.#text(start, end);
+    if (bytes[end] === HASH) {
+      const written = this.#text(start, lineEnd).trimEnd();
+      report.add('hash-in-path', this.#span(start, start + written.length), { meant: pattern });
+    }
+    if (bytes[start] !== SLASH && !(wildcards && bytes[start] === STAR)) {
+      report.add('rule-never-matches', value);
+      return;
+    }
+    if (!wildcards && /\*|\$$/.test(pattern)) report.add('literal-wildcard', value);
+    if (wildcards && bytes[end - 1] === DOLLAR && bytes[end - 2] === STAR) report.add('trailing-star', value);
+    const directive = allow ? 'Allow' : 'Disallow';
+    for (const problem of patternProblems(pattern, directive, this.#traits)) {
+      const { code, start: from, end: to, ...more } = problem;
+      report.add(code, this.#span(start + from, start + to), more);
+    }
+    this.#groups.addRule(value, allow);
+  }
+
+  #span(start: number, end: number): Span {
+    return { line: this.#cursor.line, column: start - this.#start + 1, start, end };
+  }
+}
+
+const BACKSLASH = 0x5c;
+/** Bytes in which UTF-16 without a mark is looked for. */
+const SAMPLE_BYTES = 32;
+
+/** Whether every second byte is NUL, as of Latin letters in UTF-16. */
+function isUnmarkedUtf16(bytes: Uint8Array): boolean {
+  const sample = bytes.subarray(0, SAMPLE_BYTES & ~1);
+  const nulAt = (remainder: number): boolean =>
+    sample.every((byte, at) => (byte === 0) === (at % 2 === remainder));
+  return sample.length >= 8 && (nulAt(0) || nulAt(1));
+}
+
+/** A version, or a comment in brackets. */
+const USER_AGENT_STRING = /\/\d|\(/;
+/** A second name in an item of a list, after white space or a separator. */
+const FURTHER_NAME = /^[^\s;,|]+[\s;,|]+([A-Za-z][\w.-]*)/;
+
+/** Names of crawlers are seldom words: they have a capital within, digits, or such an ending. */
+const CRAWLER_NAME =
+  /.(?:bot|spider|crawler|fetcher|archiver)$|[a-z][A-Z]|[A-Za-z]{2}[-_.]?\d|^[A-Z]{2,}[a-z]/;
+const ORDINARY =
+  /^(?:web|search|user|all|the|some|any|ro|mobile|seo)[-_ ]?(?:bots?|spiders?|crawlers?|engine)$/i;
+
+/** A name in the value of a user-agent line that is not among the `names` read from it, and looks like one of a crawler. */
+function ignoredName(value: string, names: readonly string[]): string | undefined {
+  const found = USER_AGENT_STRING.test(value)
+    ? [productToken(value)]
+    : value.split(',').map((item) => FURTHER_NAME.exec(item.trim())?.[1]);
+  const known = new Set(names.map((name) => name.toLowerCase()));
+  return found.find(
+    (name) =>
+      name !== undefined && !known.has(name.toLowerCase()) && CRAWLER_NAME.test(name) && !ORDINARY.test(name),
+  );
+}
+
+/** Bytes checked at a time, so that a file that is not UTF-8 is not decoded as a whole. */
+const CHECKED_BYTES = 8_192;
+
+/** The offset of the first byte that is not valid UTF-8; the length if all are. */
+function firstInvalidByte(bytes: Uint8Array): number {
+  for (let start = 0, end = 0; start < bytes.length; start = end) {
+    // No character contains a line feed.
+    end = bytes.indexOf(LF, start + CHECKED_BYTES) + 1;
+    if (end === 0) end = bytes.length;
+    const invalid = start + firstInvalidOf(bytes.subarray(start, end));
+    if (invalid < end) return invalid;
+  }
+  return bytes.length;
+}
+
+function firstInvalidOf(bytes: Uint8Array): number {
+  // Each invalid sequence becomes U+FFFD, whose three bytes are never fewer.
+  const repaired = utf8.encode(fromUtf8.decode(bytes));
+  let at = 0;
+  while (at < repaired.length && repaired[at] === bytes[at]) at++;
+  // The first bytes of U+FFFD may equal those of the file.
+  while ((repaired[at]! & 0xc0) === 0x80) at--;
+  return at;
+}

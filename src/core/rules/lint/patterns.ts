@@ -1,0 +1,98 @@
+import { escapeBytes } from '../bytes.ts';
+import type { DialectTraits } from '../dialect.ts';
+import type { DiagnosticCode } from './diagnostic.ts';
+
+/** A piece of a pattern that does not do what it seems to. */
+interface PatternProblem {
+  readonly code: DiagnosticCode;
+  /** Its range in the pattern. */
+  readonly start: number;
+  readonly end: number;
+  readonly kind?: string;
+  readonly meant?: string;
+}
+
+/** Most patterns are like this, and have no problem. */
+const PLAIN = /^(?!\/www\.)(?:[\w*?=&~-]|[./](?![./]))*\$?$/;
+
+/** The part of a pattern that is certainly in the path: a `*` may match the `?` too. */
+const PATH_PART = /^[^*?]*\??/;
+/** "." and "..", in any spelling, as a whole segment (URL Standard, path state). A pattern may match beyond its end. */
+const DOT_SEGMENT = /\/(?:\.|%2e){1,2}(?=[/?])/i;
+/** "Strip all ASCII tab or newline from input" (URL Standard, basic URL parser). URLs can hold a tab as `%09`. */
+const TAB = /\t/;
+/** For special schemes equal to a slash (URL Standard, path state). URLs can hold a backslash as `%5C`. */
+const BACKSLASH = /\\/;
+/** The characters of the query percent-encode set that a line can contain. They are escaped in paths as well. */
+const ESCAPED = /[ "<>]/;
+const BRACKET = /[[\]]|%5[bd]/i;
+
+/** Where a further rule begins in the value of a rule. */
+const FURTHER_RULE = /(?<![:\s])[\s,;|]+(?=\/)|(?<!dis)(?=(?:dis)?allow\s*:)/gi;
+const MAX_RULES_SHOWN = 10;
+const ALL_OF_IT = /^.*$/;
+/** Patterns of other languages, by kind. The first that matches is reported. */
+const FOREIGN: readonly (readonly [kind: string, pattern: RegExp])[] = [
+  ['regular-expression', /\[[^\]]*\][+*?{]|\\[dws.]|\([.?][^)]*\)|\.\+|\)[+?]/],
+  ['alternatives', /\([^()]*\|[^()]*\)/],
+  ['quotes', /"|^\/?'.*'$/],
+  ['entity', /&(?:amp|lt|gt|quot);/],
+  ['host', /^\/+(?:https?:\/\/|www\.)|^\/\/[\w-]+(?:\.[\w-]+)+/i],
+  ['double-slash', /^\/\//],
+];
+const ESCAPED_QUESTION_MARK = /%3f(?=[^?]*=)/i;
+/** Not that of names such as `/$metadata`. */
+const INNER_DOLLAR = /[\w.-]\$(?!$)|\$(?![\w{(]|$)/;
+const RAW_LETTER = /[^\0-\x7f]/;
+
+/**
+ * What is wrong with the pattern of a rule, given as bytes in characters: the first piece of each kind.
+ *
+ * Dialects that compare a normal form read a raw byte and its escape as equal, so that a pattern with a tab, a backslash
+ * or one of ` "<>` matches URLs that have it escaped. google/robotstxt takes the target as given: there is no URL with
+ * the raw byte.
+ */
+export function patternProblems(
+  pattern: string,
+  directive: string,
+  { escapes, wildcards }: DialectTraits,
+): readonly PatternProblem[] {
+  if (PLAIN.test(pattern)) return [];
+  const found: PatternProblem[] = [];
+  const add = (
+    code: DiagnosticCode,
+    text: string,
+    piece: RegExp,
+    more?: Partial<PatternProblem>,
+  ): boolean => {
+    const match = piece.exec(text);
+    if (match === null) return false;
+    found.push({ code, start: match.index, end: match.index + match[0].length, ...more });
+    return true;
+  };
+  const rules = pattern.split(FURTHER_RULE).map((rule) => rule.trim());
+  const severalRules = rules.length > 1;
+  if (severalRules) {
+    const written = rules.map((rule) => (rule.startsWith('/') ? `${directive}: ${rule}` : rule));
+    add('several-rules', pattern, ALL_OF_IT, { meant: written.slice(0, MAX_RULES_SHOWN).join('\n') });
+  }
+  const kind = FOREIGN.find(([, piece]) => piece.test(pattern))?.[0];
+  if (kind !== undefined && !severalRules) add('foreign-pattern', pattern, ALL_OF_IT, { kind });
+  else if (!pattern.includes('?') && ESCAPED_QUESTION_MARK.test(pattern))
+    add('foreign-pattern', pattern, ALL_OF_IT, { kind: 'escaped-question-mark' });
+  else if (wildcards && INNER_DOLLAR.test(pattern))
+    add('foreign-pattern', pattern, ALL_OF_IT, { kind: 'inner-dollar' });
+  if (RAW_LETTER.test(pattern)) add('raw-letters', pattern, ALL_OF_IT, { meant: escapeBytes(pattern) });
+  const rewritten = (text: string, piece: RegExp, meant: (written: string) => string): boolean =>
+    add('rewritten-in-urls', text, piece, { meant: meant(piece.exec(text)?.[0] ?? '') });
+  const path = PATH_PART.exec(pattern)?.[0] ?? '';
+  rewritten(path, DOT_SEGMENT, () => '');
+  if (escapes === 'google' && !severalRules) {
+    rewritten(path, BACKSLASH, () => '/');
+    rewritten(pattern, TAB, () => '');
+    rewritten(pattern, ESCAPED, encodeURIComponent);
+  }
+  // In dialects that decode both sides a bracket equals its escape.
+  if (escapes !== 'decoded' && kind === undefined) add('bracket', pattern, BRACKET);
+  return found;
+}
