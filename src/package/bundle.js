@@ -24,8 +24,6 @@ const platforms = {
 
 /** What the user's installation has is imported. Other packages are bundled, and their licences are published. */
 const isInstalled = (id) => /^(?:node:|#)/.test(id) || installed.has(packageOf(id));
-/** Tools for CommonJS cannot load these two, which are ES modules only. */
-const isInstalledAsCommonJs = (id) => isInstalled(id) && packageOf(id) !== 'p-limit';
 
 const licences = new Map();
 const bundlerFolder = fileURLToPath(new URL('../../node_modules/rolldown', import.meta.url));
@@ -79,7 +77,7 @@ await bundle({ ...entryPoints, ...platforms, cli: 'src/apps/cli/main.ts' }, isIn
   chunkFileNames: ({ name }) => (name === 'page/assets' ? '[name].js' : 'chunks/[name].js'),
 });
 
-await bundle({ ...entryPoints, ...platforms }, isInstalledAsCommonJs, {
+await bundle({ ...entryPoints, ...platforms }, isInstalled, {
   dir: `${folder}/cjs`,
   format: 'cjs',
   exports: 'named',

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { median, type Row } from './measure.ts';
 
-const LIBRARIES = ['undici', 'lru-cache', 'p-limit', 'zod'];
+const LIBRARIES = ['undici', 'lru-cache', 'zod'];
 /** As it was built: what users import. */
 const entry = new URL('../../../dist/index.js', import.meta.url).href;
 

@@ -1,7 +1,7 @@
 import { isRobotsError, VERSION, printable, withoutUserinfo } from '../../core/base/index.ts';
 import { notAmong, readArguments } from './frame/arguments.ts';
 import { type Command, type ExitCode, exitCode } from './frame/command.ts';
-import { commandHelp, helpCommand, programHelp } from './frame/help.ts';
+import { commandHelp, helpCommand, programHelp, shortHelp } from './frame/help.ts';
 import { BrokenPipeError, writeWhole } from '../answers/text/output.ts';
 import { widthOf } from '../answers/text/layout.ts';
 import { type Session, UsageError } from '../answers/session.ts';
@@ -40,11 +40,15 @@ async function dispatch(session: Session): Promise<ExitCode> {
   const named = commands.find(({ name }) => name === first);
   if (named === undefined && /^[a-z][a-z-]*$/i.test(first)) throw unknownCommand(first);
   const command = named ?? defaultCommand;
-  const given = readArguments(command, named === undefined ? argv : rest);
-  if (argv.length === 0 || given.switches.has('help')) {
-    await writeWhole(stdout, helpFor(named, widthOf(stdout)));
+  if (argv.length === 0) {
+    await writeWhole(stdout, shortHelp(commands, defaultCommand, widthOf(stdout)));
     // 0 would mean "allowed" to a script whose list of URLs turned out empty.
-    return argv.length === 0 ? exitCode.usage : exitCode.success;
+    return exitCode.usage;
+  }
+  const given = readArguments(command, named === undefined ? argv : rest);
+  if (given.switches.has('help')) {
+    await writeWhole(stdout, helpFor(named, widthOf(stdout)));
+    return exitCode.success;
   }
   if (given.switches.has('version')) {
     await writeWhole(stdout, `${await versionLine()}\n`);

@@ -1,5 +1,4 @@
 import type { IncomingMessage } from 'node:http';
-import pLimit from 'p-limit';
 import { z } from 'zod';
 import { engineOf } from '../../core/client/engine.ts';
 import { type Decision, type Purpose, PURPOSES } from '../../core/decision/index.ts';
@@ -22,8 +21,6 @@ import { type Handler, JSON_TYPE, type Reply, NDJSON_TYPE, Problem, problemOf, w
 
 /** Maximum number of concurrent streams of questions. */
 export const MAX_STREAMS = 8;
-/** Maximum number of origins that one stream waits for. All streams together leave fetches for other requests. */
-export const STREAM_CONCURRENCY = 32;
 /** Maximum number of lines that are read ahead of the first one without a decision. */
 const READ_AHEAD = 512;
 
@@ -106,7 +103,7 @@ async function stream({ request, response, service, signal }: Exchange, defaults
   const { stopping } = service;
   const output = new Output(response);
   const lines = untilAborted(linesOf(request), stopping);
-  const answer = answering(defaults, service, pLimit(STREAM_CONCURRENCY), signal);
+  const answer = answering(defaults, service, signal);
   for await (const records of mapBatches(lines, { concurrency: READ_AHEAD, ordered: true }, answer)) {
     await output.writeLines(records);
   }
@@ -151,7 +148,6 @@ interface Question {
 function answering(
   defaults: Defaults,
   service: Service,
-  limit: ReturnType<typeof pLimit>,
   signal: AbortSignal,
 ): (line: Target) => string | Promise<string> {
   const { client } = service;
@@ -165,7 +161,7 @@ function answering(
       const answered = url === target.input ? target : { ...target, input: url };
       const decision = recall(service, url, agent, purpose);
       if (decision !== undefined) return renderRecord({ target: answered, decision });
-      return limit(() => client.check(url, agent, omitUndefined({ signal, purpose }))).then(
+      return client.check(url, agent, omitUndefined({ signal, purpose })).then(
         (checked) => renderRecord({ target: answered, decision: checked }),
         (error: unknown) => failedRecord(target, error, signal),
       );

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { agentTokens } from '../../core/rules/agent-tokens.ts';
 import { z } from 'zod';
-import { quote } from '../../core/base/index.ts';
+import { quote, RobotsInvalidOptionsError } from '../../core/base/index.ts';
 import { type Purpose, PURPOSES } from '../../core/decision/index.ts';
 import { inputSentence } from '../answers/text/reasons.ts';
 import { Problem } from './reply.ts';
@@ -145,7 +145,15 @@ export class AllowedHosts {
   /** The last allowed `Host` field, because most requests carry the same one. */
   #allowed: string | undefined;
 
+  /** @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) for a name that no `Host` field can have, such as a URL. */
   constructor(bound: string, more: readonly string[]) {
+    for (const name of more) {
+      if (serialised(withoutPort(name)) !== undefined) continue;
+      const host = URL.canParse(name) ? new URL(name).hostname : '';
+      throw new RobotsInvalidOptionsError(
+        `Expected --allow-host to be the name of a host, got ${quote(name)}; write ${host === '' ? 'robots.internal' : host}`,
+      );
+    }
     const names = ['localhost', '127.0.0.1', '[::1]', bound, ...more];
     this.#names = new Set(names.map((name) => serialised(withoutPort(name)) ?? name.toLowerCase()));
   }
@@ -199,6 +207,7 @@ function withoutPort(name: string): string {
 
 /** Serialises a host as in a URL; `undefined` when it is invalid. */
 function serialised(name: string): string | undefined {
+  if (/[/?#@\\]/.test(name)) return undefined;
   const bracketed = name.includes(':') && !name.startsWith('[') ? `[${name}]` : name;
   try {
     return new URL(`http://${bracketed}/`).hostname.replace(/\.$/, '');

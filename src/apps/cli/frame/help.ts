@@ -84,6 +84,20 @@ const commonExitCodes: Definitions = [
   [String(exitCode.brokenPipe), 'the reader of the output closed it'],
 ];
 
+/** The text of `canfetch` without arguments. `width` is the terminal's; absent for files and pipes. */
+export function shortHelp(commands: readonly Command[], defaultCommand: Command, width?: number): string {
+  const room = roomIn(width);
+  return page([
+    [CLAIM],
+    ['Usage:', `  canfetch [COMMAND] [OPTION…] ${defaultCommand.operands}`],
+    [
+      'Examples:',
+      ...commands.slice(0, 2).flatMap(({ examples }) => exampleLines(examples.slice(0, 1), room)),
+    ],
+    wrap(`canfetch help shows all commands: ${commands.map(({ name }) => name).join(', ')}.`, room),
+  ]);
+}
+
 /** The text of `canfetch help`. `width` is the terminal's; absent for files and pipes. */
 export function programHelp(commands: readonly Command[], defaultCommand: Command, width?: number): string {
   const room = roomIn(width);

@@ -79,6 +79,15 @@ interface WholeNumber {
   readonly hint?: string;
 }
 
+/** @throws UsageError when the value is no date. */
+export function readDate({ values }: ParsedArguments, option: string): string | undefined {
+  const text = values.get(option)?.[0];
+  if (text === undefined || !Number.isNaN(Date.parse(text))) return text;
+  throw new UsageError(
+    `Expected --${option} to be a date, got ${quoted(text)}; write 2026-11-23, or with a time 2026-11-23T08:00Z`,
+  );
+}
+
 /** @throws UsageError when the value is not a whole number of milliseconds. */
 export function readDeadlineMs(given: ParsedArguments): number | undefined {
   return readWholeNumber(given, 'deadline-ms', {

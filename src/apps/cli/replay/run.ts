@@ -13,7 +13,14 @@ import { openList, readsStdin } from '../../answers/input/load-robots.ts';
 import { count, instant, paletteFor } from '../../answers/text/layout.ts';
 import { Output, type Progress, progressOn } from '../../answers/text/output.ts';
 import { type ParsedArguments, type ExitCode, exitCode, interruptible } from '../frame/command.ts';
-import { colourChoice, readAgents, readFormat, readProfile, readPurpose } from '../frame/settings.ts';
+import {
+  colourChoice,
+  readAgents,
+  readDate,
+  readFormat,
+  readProfile,
+  readPurpose,
+} from '../frame/settings.ts';
 import { EvidenceSource } from './evidence-source.ts';
 import { BodyView, ConductView, DifferencesView, ListView, VersionsView, type View } from './views.ts';
 
@@ -34,8 +41,8 @@ export async function replayFiles(given: ParsedArguments, session: Session): Pro
     ...omitUndefined({
       agent,
       origin: readOrigin(given),
-      since: values.get('since')?.[0],
-      until: values.get('until')?.[0],
+      since: readDate(given, 'since'),
+      until: readDate(given, 'until'),
     }),
   };
   return interruptible(session, { readsStdin: readsStdin(operands) }, async (signal) => {

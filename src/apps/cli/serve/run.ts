@@ -7,14 +7,13 @@ import { type Session, UsageError } from '../../answers/session.ts';
 import { accessLog, DEFAULT_LIMITS, type Service, type ServiceLimits } from '../../serve/exchange.ts';
 import { AllowedHosts } from '../../serve/request.ts';
 import { loadPromClient, Metrics, type PromClient } from '../../serve/metrics.ts';
-import { MAX_STREAMS, STREAM_CONCURRENCY } from '../../serve/check.ts';
 import { type RunningServer, type ServerOptions, startServer } from '../../serve/server.ts';
 
 const DEFAULT_HOST = '127.0.0.1';
 /** Recalls RFC 9309, and is close to 8080, the usual port of local services. */
 const DEFAULT_PORT = 8309;
-/** Maximum number of concurrent fetches. Streams use at most four fifths of them. */
-const CONCURRENCY = MAX_STREAMS * STREAM_CONCURRENCY * 1.25;
+/** Maximum number of concurrent fetches. */
+const CONCURRENCY = 320;
 
 /** Serves until Ctrl-C (exit code 130) or SIGTERM (0). It first responds to the requests in progress. */
 export async function serve(
