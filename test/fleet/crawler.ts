@@ -15,6 +15,8 @@ export interface CrawlerOptions {
   /** The URL of the server of the fleet; one process alone has none. */
   readonly redis?: string;
   readonly pacing: PacingOptions;
+  /** Whether it asks for `https:` URLs. The site speaks HTTP all the same. */
+  readonly secure?: boolean;
   /** How many pages it wants at a time. */
   readonly together?: number;
   /** Whether it parses large files meanwhile. */
@@ -22,13 +24,17 @@ export interface CrawlerOptions {
 }
 
 const options: CrawlerOptions = JSON.parse(process.argv[2] ?? '');
-const { name, origin, redis, pacing, together = 1, parses = false } = options;
+const { name, redis, pacing, together = 1, parses = false, secure = false } = options;
+const origin = secure ? options.origin.replace('http:', 'https:') : options.origin;
+const overHttp = (url: string | URL | Request, init?: RequestInit): Promise<Response> =>
+  fetch(String(url).replace('https:', 'http:'), init);
 const connection = redis === undefined ? undefined : new Redis(redis).on('error', () => undefined);
 const robots = new RobotsClient({
   agent: 'ExampleBot/1.0',
+  ...(secure ? { transport: { fetch: overHttp } } : {}),
   ...(connection === undefined ? {} : { store: redisStore(connection) }),
 });
-const guarded = guardFetch(fetch, robots, { pacing });
+const guarded = guardFetch(secure ? overHttp : fetch, robots, { pacing });
 const large = `User-agent: *\n${Array.from({ length: 15_000 }, (_, line) => `Disallow: /${line}/*/x$`).join('\n')}`;
 const octets = new TextEncoder().encode(large);
 const state = { pages: 0, stopped: false };

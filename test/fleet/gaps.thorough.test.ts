@@ -59,4 +59,26 @@ describeWith('redis-server')('the gaps that the site sees', () => {
       expect(next.at - before.after).toBeGreaterThan(gapMs / 2);
     }
   });
+
+  it('are kept by one process that asks for `http:` and one that asks for `https:` URLs of a host', async () => {
+    await using redis = await startRedis();
+    await using site = await startJudgedSite();
+    const member = (name: string, secure: boolean): CrawlerOptions => ({
+      name,
+      origin: site.origin,
+      redis: redis.url,
+      pacing: { defaultDelayMs: 400 },
+      secure,
+    });
+    await start([member('plain', false), member('secure', true)]);
+    await eventually(() => {
+      for (const name of ['plain', 'secure']) {
+        expect(site.log.filter((each) => each.member === name).length).toBeGreaterThan(4);
+      }
+    });
+    for (const [index, next] of site.log.entries()) {
+      const before = site.log[index - 1];
+      if (before !== undefined) expect(next.at - before.after).toBeGreaterThan(200);
+    }
+  });
 });
