@@ -39,8 +39,8 @@ export interface PacingOptions {
   /** The shortest gap, in milliseconds, whatever the site states. @default 0 */
   readonly minDelayMs?: number;
   /**
-   * The gap is at least so many times what the last response took to its header, up to `maxDelayMs`: a slow site is asked
-   * less often. 0 ignores it.
+   * The gap is at least so many times what the last response took to its header, up to `maxDelayMs` (five minutes for
+   * `reserve` without it): a slow site is asked less often. 0 ignores it.
    * @default 0
    */
   readonly latencyFactor?: number;

@@ -42,6 +42,8 @@ export interface RequestPermit {
 
 /** A crawler that looks at a status and goes on leaves bodies unread. Most begin to read at once. */
 const UNREAD_TTL_MS = 2_000;
+/** The longest gap by latency where there is no `maxDelayMs`: a booking may be reported hours later. */
+const MAX_LATENCY_GAP_MS = 300_000;
 
 /** What a permit needs of its pacer. */
 export interface PermitContext {
@@ -155,7 +157,8 @@ export class PagePermit implements RequestPermit, QueuedRequest {
     if (this.#hasResponded || this.isReleased || latencyFactor === 0) return;
     this.#hasResponded = true;
     const latencyMs = Math.max(0, this.#context.clock.now() - this.at);
-    this.queue.schedule.setLatencyGap(Math.min(Math.round(latencyMs * latencyFactor), maxDelayMs));
+    const longestMs = maxDelayMs === Infinity ? MAX_LATENCY_GAP_MS : maxDelayMs;
+    this.queue.schedule.setLatencyGap(Math.min(Math.round(latencyMs * latencyFactor), longestMs));
   }
 
   #expireIn(ms: number): void {

@@ -254,11 +254,13 @@ export class PacingQueue {
   #defer(permit: QueuedRequest, now: number, at: number, cause?: 'concurrency'): Deferral {
     const gap = this.schedule.gapOf(permit);
     const retryAt = this.schedule.retryAt(now, at, gap);
-    // Without a gap, and with nothing else to wait for, the requests before it wait for a permit.
-    const waitsForPermit = gap.delayMs === 0 && this.schedule.earliestStart(now, permit) <= now;
+    // Without a gap, and with nothing else to wait for, it waits for the request before it: for its gap, or its permit.
+    const isFree = gap.delayMs === 0 && this.schedule.earliestStart(now, permit) <= now;
+    const blocking = isFree ? (this.#first?.permit ?? permit) : permit;
+    const waitsForPermit = isFree && this.schedule.earliestStart(now, blocking) <= now;
     if (cause !== undefined || waitsForPermit)
-      return { retryAt, delayFrom: cause ?? 'concurrency', causeMs: undefined };
-    const { delayFrom, delayMs } = this.schedule.cause(now, permit);
+      return { retryAt, delayFrom: 'concurrency', causeMs: undefined };
+    const { delayFrom, delayMs } = this.schedule.cause(now, blocking);
     return { retryAt, delayFrom, causeMs: delayMs };
   }
 

@@ -12,7 +12,8 @@ import { SEED } from '../../support/random.ts';
 import { runs } from '../../support/thorough.ts';
 import { decisionFor } from './support.ts';
 
-const SITE = 'https://a.example';
+/** Two origins of one host: they share everything but the gap that each states. */
+const ORIGINS = ['https://a.example', 'http://a.example'];
 const MINUTE = 60_000;
 const SEQUENCES = runs(500);
 
@@ -72,26 +73,29 @@ async function settled(): Promise<void> {
 
 /** What must hold, in the plainest words: it knows nothing of lines and schedules. */
 class Model {
-  readonly gapMs: number;
   readonly concurrency: number;
+  readonly statuses: readonly number[];
   lastAt = -Infinity;
+  lastGapMs = 0;
+  latencyGapMs = 0;
   readonly underWay = new Map<
     object,
     { readonly startedAt: number; freeAt: number; hasResponse?: boolean }
   >();
   pause = { from: -Infinity, until: -Infinity, incident: 0 };
 
-  constructor(gapMs: number, concurrency: number) {
-    this.gapMs = gapMs;
+  constructor(concurrency: number, statuses: readonly number[]) {
     this.concurrency = concurrency;
+    this.statuses = statuses;
   }
 
-  left(request: object, at: number, heldMs: number): void {
-    expect(at - this.lastAt).toBeGreaterThanOrEqual(this.gapMs);
+  left(request: object, gapMs: number, at: number, heldMs: number): void {
+    expect(at - this.lastAt).toBeGreaterThanOrEqual(Math.max(gapMs, this.lastGapMs, this.latencyGapMs));
     expect(at).toBeGreaterThanOrEqual(this.pause.until);
     expect(this.heldAt(at)).toBeLessThan(this.concurrency);
     this.underWay.set(request, { startedAt: at, freeAt: at + heldMs });
     this.lastAt = at;
+    this.lastGapMs = gapMs;
   }
 
   heldAt(now: number): number {
@@ -110,17 +114,25 @@ class Model {
   }
 }
 
-/** One crawl of one origin, with everything that may go wrong. */
+/** A request that has started, or is booked. */
+interface StartedPage {
+  readonly slot: Pick<RequestPermit, 'done'> & Partial<Pick<RequestPermit, 'responded' | 'bodyRead'>>;
+  readonly startedAt: number;
+  readonly key: object;
+  readonly latencyFactor: number;
+  readonly maxDelayMs: number;
+  isMeasured?: boolean;
+}
+
+/** One crawl of one host, with everything that may go wrong. */
 class Crawl {
   readonly clock = new SettableClock();
   readonly model: Model;
   readonly #pacer: Pacer;
   readonly #next: () => number;
-  readonly #left: {
-    readonly slot: Pick<RequestPermit, 'done'> & Partial<Pick<RequestPermit, 'responded' | 'bodyRead'>>;
-    readonly startedAt: number;
-    readonly key: object;
-  }[] = [];
+  readonly #left: StartedPage[] = [];
+  readonly #gaps: readonly number[];
+  readonly #latencyFactor: number;
   readonly #waiting = new Set<AbortController>();
   #asked = 0;
   #lastLeft = -1;
@@ -130,7 +142,9 @@ class Crawl {
 
   constructor(seed: number) {
     this.#next = random(seed);
-    this.model = new Model(this.#one([0, 100, 1_000]), this.#one([1, 1, 2, 3]));
+    this.model = new Model(this.#one([1, 1, 2, 3]), this.#one([[429, 503], [429, 503], [420]]));
+    this.#gaps = ORIGINS.map(() => this.#one([0, 100, 1_000]));
+    this.#latencyFactor = this.#one([0, 0, 2]);
     this.#pacer = new Pacer({ clock: this.clock, random: () => 0.5, maxOrigins: 4 });
   }
 
@@ -152,11 +166,10 @@ class Crawl {
     const turn = this.#asked++;
     this.pending++;
     this.#waiting.add(leaving);
-    const { gapMs, concurrency } = this.model;
-    const pace = { ...paceOf({ pauseOnRefusal: true }, maxDelayMs), concurrency };
+    const { gapMs, decision } = this.#page();
+    const pace = this.#pace(maxDelayMs);
     // It throws when it need not wait to know.
-    const take = async (): Promise<RequestPermit> =>
-      this.#pacer.acquire(decisionFor(SITE, gapMs), pace, leaving.signal);
+    const take = async (): Promise<RequestPermit> => this.#pacer.acquire(decision, pace, leaving.signal);
     take()
       .then(async (slot) => {
         if (fate < 0.1) {
@@ -167,8 +180,8 @@ class Crawl {
         if (this.clock.counted > this.model.lastAt) expect(turn).toBeGreaterThan(this.#lastLeft);
         this.#lastLeft = Math.max(this.#lastLeft, turn);
         const startedAt = this.clock.counted;
-        this.model.left(slot, startedAt, 10 * MINUTE);
-        this.#left.push({ slot, startedAt, key: slot });
+        this.model.left(slot, gapMs, startedAt, 10 * MINUTE);
+        this.#left.push({ slot, startedAt, key: slot, ...pace });
       })
       .catch((error: unknown) => {
         if (leaving.signal.aborted) expect(error).toBe(leaving.signal.reason);
@@ -198,21 +211,25 @@ class Crawl {
 
   #answer(): void {
     const index = Math.floor(this.#next() * this.#left.length);
-    for (const { slot, startedAt, key } of this.#left.splice(index, 1)) {
+    for (const request of this.#left.splice(index, 1)) {
+      const { slot, startedAt, key } = request;
       const kind = this.#next();
       if (kind < 0.1) slot.done();
-      else if (kind < 0.7) slot.done({ status: 200, headers: { 'retry-after': '9' } });
-      else {
+      else if (kind < 0.7) {
+        slot.done({ status: 200, headers: { 'retry-after': '9' } });
+        this.#measure(request);
+      } else {
         const retryAfter = this.#one([undefined, undefined, '0', '-3', 'soon', '2', '60']);
         const askedMs = retryAfter === '2' ? 2_000 : retryAfter === '60' ? 60_000 : undefined;
         const answer: PageResponse = {
-          status: this.#one([429, 503, 403]),
-          headers: retryAfter === undefined ? {} : { 'retry-after': retryAfter },
+          status: this.#one([...this.model.statuses, 403]),
+          headers: retryAfter === undefined ? {} : { 'Retry-After': retryAfter },
         };
         // The end of a connection is often reported before the response.
         if (this.#next() < 0.3) slot.done();
         slot.done(answer);
         slot.done({ status: 429, headers: { 'retry-after': '3600' } });
+        this.#measure(request);
         this.model.answered(startedAt, this.clock.counted, askedMs);
       }
       this.model.underWay.delete(key);
@@ -232,16 +249,51 @@ class Crawl {
       // A permit may have ended since. Others may have one and not have started, or have just released it. After the clock was set, permits may last longer, and those that wait have not looked at it yet.
       const others = this.clock.wasSet ? Infinity : this.pending - 1 + this.#released;
       expect(this.model.underWay.size + others).toBeGreaterThanOrEqual(this.model.concurrency);
-    } else expect(this.model.gapMs).toBeGreaterThan(0);
+    } else if (delayFrom === 'latency') expect(this.#latencyFactor).toBeGreaterThan(0);
+    else expect(Math.max(...this.#gaps)).toBeGreaterThan(0);
+  }
+
+  /** The header of a response has come, or its end. */
+  #measure(request: StartedPage): void {
+    const { startedAt, latencyFactor, maxDelayMs } = request;
+    if (latencyFactor === 0 || request.isMeasured === true) return;
+    request.isMeasured = true;
+    // A clock that was set in the meantime measures something else.
+    const latencyMs = this.clock.wasSet ? 0 : Math.max(0, this.clock.counted - startedAt);
+    this.model.latencyGapMs = Math.min(
+      Math.round(latencyMs * latencyFactor),
+      Math.min(maxDelayMs, 5 * MINUTE),
+    );
+  }
+
+  #page(): { readonly gapMs: number; readonly decision: ReturnType<typeof decisionFor> } {
+    const index = Math.floor(this.#next() * ORIGINS.length);
+    const gapMs = this.#gaps[index]!;
+    return { gapMs, decision: decisionFor(ORIGINS[index]!, gapMs) };
+  }
+
+  #pace(maxDelayMs: number): ReturnType<typeof paceOf> {
+    const { concurrency, statuses } = this.model;
+    const options = {
+      pauseOnRefusal: true,
+      concurrency,
+      backOff: { statuses },
+      latencyFactor: this.#latencyFactor,
+    };
+    return paceOf(options, maxDelayMs);
   }
 
   /** The body of a response comes, and holds its permit 30 s more. */
   #stream(): void {
-    const { slot, key } = this.#left[Math.floor(this.#next() * this.#left.length)] ?? {};
+    const request = this.#left[Math.floor(this.#next() * this.#left.length)];
+    const { slot, key } = request ?? {};
     const held = this.model.underWay.get(key ?? {});
     if (slot?.responded === undefined || held === undefined || held.freeAt <= this.clock.counted) return;
     if (held.hasResponse) slot.bodyRead?.();
-    else slot.responded({ status: 200 });
+    else {
+      slot.responded({ status: 200 });
+      if (request !== undefined) this.#measure(request);
+    }
     held.hasResponse = true;
     held.freeAt = this.clock.counted + 30_000;
   }
@@ -252,15 +304,15 @@ class Crawl {
   }
 
   #book(): void {
-    const { gapMs, concurrency } = this.model;
-    const pace = { ...paceOf({ pauseOnRefusal: true }, Infinity), concurrency };
-    const result = this.#pacer.book(decisionFor(SITE, gapMs), pace, undefined);
+    const { gapMs, decision } = this.#page();
+    const pace = this.#pace(Infinity);
+    const result = this.#pacer.book(decision, pace, undefined);
     if (result instanceof Promise || result.status !== 'booked') return;
     if (this.#next() < 0.3) return result.release();
     const startedAt = this.clock.counted + result.waitMs;
     // Until its time comes no other request may start, and a pause that begins meanwhile cannot be seen here.
-    this.model.left(result, startedAt, 30_000);
-    this.#left.push({ slot: result, startedAt, key: result });
+    this.model.left(result, gapMs, startedAt, 30_000);
+    this.#left.push({ slot: result, startedAt, key: result, ...pace });
   }
 
   #one<Value>(values: readonly Value[]): Value {
