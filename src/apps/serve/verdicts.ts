@@ -9,6 +9,7 @@ import type {
 } from '../answers/schema.ts';
 import { describeDiagnostic } from '../../core/rules/lint/findings.ts';
 import { explain, lint, type RobotsFile, usage } from '../../core/rules/index.ts';
+import { duration } from '../answers/text/layout.ts';
 import { groupLines, runnerUpOf } from '../answers/explanation.ts';
 import { type Profile, refreshAheadAt } from '../../core/lifecycle/index.ts';
 
@@ -105,7 +106,7 @@ function answerEvents({ lifetime, attempt, failure, file, state }: OriginPolicy)
       ? [event(file.fetchedAt, 'copy', `${file.sizeBytes} bytes`)]
       : [];
   if (lifetime === undefined) return copy;
-  const { fetchedAt, staleAt } = lifetime;
+  const { fetchedAt, staleAt, jitterMs = 0 } = lifetime;
   const status = failure === undefined ? attempt?.hops.at(-1)?.status : undefined;
   const confirmed = failure === undefined && attempt?.kind === 'not-modified';
   return [
@@ -117,7 +118,11 @@ function answerEvents({ lifetime, attempt, failure, file, state }: OriginPolicy)
     ),
     // After a failure, the retry time alone determines the next attempt.
     ...(failure === undefined ? [event(Math.ceil(refreshAheadAt(lifetime)), 'refresh-ahead')] : []),
-    event(staleAt, 'stale'),
+    event(
+      staleAt,
+      'stale',
+      jitterMs < 60_000 ? undefined : `${duration(jitterMs)} early, so that many do not expire together`,
+    ),
   ];
 }
 

@@ -51,11 +51,6 @@ describe('the command', () => {
     expect(libraries(modules)).toEqual([]);
   });
 
-  it('would be seen to load them: the client does', async () => {
-    const modules = await loadedBy(new URL('../../../src/core/cache/origin-memory.ts', import.meta.url));
-    expect(libraries(modules)).toContain('lru-cache');
-  });
-
   it('checks options without a library', async () => {
     for (const file of [
       'core/client/settings.ts',

@@ -30,6 +30,16 @@ describe('the timeline of an origin', () => {
     ]);
   });
 
+  it('says why it expires before its lifetime', async () => {
+    const fetch = async (): Promise<Response> => rules();
+    const { client } = testClient({ transport: { fetch }, random: () => 0.8 });
+    const policy = await client.policy(PAGE);
+    expect(timeline(policy, profiles.rfc9309).at(-1)).toMatchObject({
+      event: 'stale',
+      detail: '2 h early, so that many do not expire together',
+    });
+  });
+
   it('with a 404: the same', async () => {
     expect(await origin('rfc9309', 404).events()).toEqual([
       { at: START, event: 'answered', detail: 'status 404' },

@@ -46,8 +46,16 @@ export function agentTable(verdicts, purpose, onPick) {
       'tr',
       {},
       element('th', { scope: 'row' }, choice.button(foreign(verdict.agent), verdict)),
-      element('td', {}, verdictMark(verdict)),
-      ...(purpose ? [element('td', { class: 'preference' }, preferenceMark(verdict))] : []),
+      element('td', { 'data-label': purpose ? texts.verdict : undefined }, verdictMark(verdict)),
+      ...(purpose
+        ? [
+            element(
+              'td',
+              { class: 'preference', 'data-label': texts.purposes[purpose] },
+              preferenceMark(verdict),
+            ),
+          ]
+        : []),
       element('td', { class: 'why' }, whyText(verdict)),
       element('td', { class: 'of' }, groupText(verdict.group) || '–'),
     ),
