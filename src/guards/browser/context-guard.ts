@@ -12,7 +12,7 @@ import {
   type PausedRequest,
   type RequestWatcher,
 } from './browser-requests.ts';
-import { INIT_SCRIPT, turnPreloadingOff } from './preloading.ts';
+import { INIT_SCRIPT } from './init-script.ts';
 
 export interface GuardContextOptions extends ThrowingGuardOptions {
   /** Whether subresources are checked too: images, scripts, `fetch` of pages and workers. @default false */
@@ -118,10 +118,7 @@ export async function guardWith<Page>(
   if (typeof subresources !== 'boolean') throw invalid('`subresources`', 'true or false', subresources);
   const requests = await library.requests();
   const userAgent = guard.identity?.fills === true ? guard.identity.userAgent : undefined;
-  await Promise.all([
-    library.prepare({ script: INIT_SCRIPT, userAgent }),
-    turnPreloadingOff(requests.driver.session),
-  ]);
+  await library.prepare({ script: INIT_SCRIPT, userAgent });
   const watcher = new ContextWatcher(library, guard, subresources, requests, client);
   await requests.add(watcher);
   library.onceClosed(() => void watcher.dispose());

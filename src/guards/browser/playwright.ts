@@ -63,8 +63,8 @@ export type ContextGuard = BrowserContextGuard<PageLike>;
  * With `pacing` a page holds a permit until its document has loaded, at most 30 s without a response; frames and
  * subresources need none. A navigation waits for its permit within its own timeout, so set `maxDelayMs` below that.
  *
- * Service workers can no longer be registered in the context. "Preload pages" is turned off in the settings of the
- * browser, and speculation rules are removed, because their requests cannot be paused. The guide lists what is not held.
+ * Service workers can no longer be registered in the context, and speculation rules are removed, because their requests
+ * cannot be paused. The guide lists what is not held.
  * Guard the context before it loads pages: of pages that are already open, only navigations are certain to be checked.
  *
  * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`): the browser is Firefox or WebKit, whose redirects

@@ -1,8 +1,10 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { describeWithChromium } from '../../support/chromium.ts';
+import { afterEach, expect, it, vi } from 'vitest';
+import { guardContext } from '../../../src/guards/browser/playwright.ts';
+import { describeWithChromium, launchChromium } from '../../support/chromium.ts';
+import { opened } from '../../support/opened.ts';
 import { answer, type Site } from '../../support/site.ts';
-import { site } from '../support.ts';
-import { libraries, type OpenBrowser } from './speculation.ts';
+import { ScriptedClient, site } from '../support.ts';
+import { guardedPage, inBothBrowsers, type OpenContext } from './contexts.ts';
 
 const agent = 'ExampleBot/1.0 (+https://example.com/bot)';
 
@@ -17,49 +19,44 @@ const namesOf = ({ requests }: Site): ReadonlySet<string | undefined> =>
 
 afterEach(() => void vi.restoreAllMocks());
 
-describeWithChromium('the User-Agent of a guarded browser', () => {
-  describe.each(Object.entries(libraries))('with %s', (_, launch) => {
-    let browser: OpenBrowser;
-    beforeAll(async () => {
-      browser = await launch('shell');
-    });
-    afterAll(() => browser[Symbol.asyncDispose]());
-
-    it("is the client's with `identify: true`: for pages, what they load, and popups", async () => {
-      const warned = vi.spyOn(process, 'emitWarning');
-      const server = await pages();
-      await using page = await browser.open({ agent, identify: true });
-      await page.visit(server.url('/page'));
-      await page.run("void open('/popup')");
-      await expect.poll(() => server.requests.map(({ url }) => url)).toContain('/popup');
-      expect(namesOf(server)).toEqual(new Set([agent]));
-      expect(server.requests.map(({ url }) => url)).toEqual(expect.arrayContaining(['/image', '/frame']));
-      expect(warned).not.toHaveBeenCalled();
-    });
-
-    it("is the browser's otherwise, which `onIdentity` is told once for each origin", async () => {
-      const warned = vi.spyOn(process, 'emitWarning');
-      const server = await pages();
-      const onIdentity = vi.fn();
-      await using page = await browser.open({ agent, identify: false, onIdentity });
-      await page.visit(server.url('/page'));
-      await page.visit(server.url('/next'));
-      expect([...namesOf(server)]).toEqual([expect.stringContaining('Chrome')]);
-      expect(onIdentity.mock.calls).toEqual([
-        [{ url: server.url('/page'), userAgent: expect.stringContaining('Chrome'), agents: ['ExampleBot'] }],
-      ]);
-      expect(warned).not.toHaveBeenCalled();
-    });
+function identity(open: OpenContext): void {
+  it("is the client's with `identify: true`: for pages, what they load, and popups", async () => {
+    const warned = vi.spyOn(process, 'emitWarning');
+    const server = await pages();
+    const { page } = await guardedPage(open, { agent, identify: true });
+    await page.goto(server.url('/page'));
+    await page.evaluate("void open('/popup')");
+    await expect.poll(() => server.requests.map(({ url }) => url)).toContain('/popup');
+    expect(namesOf(server)).toEqual(new Set([agent]));
+    expect(server.requests.map(({ url }) => url)).toEqual(expect.arrayContaining(['/image', '/frame']));
+    expect(warned).not.toHaveBeenCalled();
   });
 
+  it("is the browser's otherwise, which `onIdentity` is told once for each origin", async () => {
+    const warned = vi.spyOn(process, 'emitWarning');
+    const server = await pages();
+    const onIdentity = vi.fn();
+    const { page } = await guardedPage(open, { agent, identify: false, onIdentity });
+    await page.goto(server.url('/page'));
+    await page.goto(server.url('/next'));
+    expect([...namesOf(server)]).toEqual([expect.stringContaining('Chrome')]);
+    expect(onIdentity.mock.calls).toEqual([
+      [{ url: server.url('/page'), userAgent: expect.stringContaining('Chrome'), agents: ['ExampleBot'] }],
+    ]);
+    expect(warned).not.toHaveBeenCalled();
+  });
+}
+
+inBothBrowsers('the User-Agent', identity);
+
+describeWithChromium('a User-Agent that is not the one robots.txt is checked for', () => {
   it('is warned of once a process, with the line that mends it', async () => {
     const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
     const server = await pages();
-    for (const launch of Object.values(libraries)) {
-      await using browser = await launch('shell');
-      await using page = await browser.open({ agent });
-      await page.visit(server.url('/page'));
-    }
+    const context = await opened(await launchChromium()).newContext();
+    await guardContext(context, new ScriptedClient(), { agent });
+    const page = await context.newPage();
+    for (const path of ['/page', '/next']) await page.goto(server.url(path));
     expect(warned).toHaveBeenCalledOnce();
     expect(String(warned.mock.calls[0]?.[0])).toMatch(
       /checked for ExampleBot, but pages are requested as ".*Chrome.*": `identify: true`, an option of the guard,/,

@@ -9,7 +9,6 @@ class BrowserSession extends EventEmitter {
 
   send = (method: string, parameters: { readonly requestId?: string } = {}): Promise<unknown> => {
     if (method === 'Fetch.continueRequest') this.continued.push(parameters.requestId);
-    if (method === 'Target.createTarget') return Promise.reject(new Error('no page of settings'));
     const targetInfos = ['one', 'two'].map((targetId) => ({
       targetId,
       type: 'page',

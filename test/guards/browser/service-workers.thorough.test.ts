@@ -2,20 +2,17 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium, type BrowserContext } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { guardContext } from '../../../src/guards/browser/playwright.ts';
 import { guardContext as guardPuppeteer } from '../../../src/guards/browser/puppeteer.ts';
 import { chromiumOptions, describeWithChromium, launchPuppeteer } from '../../support/chromium.ts';
 import { opened } from '../../support/opened.ts';
 import { answer, type Site } from '../../support/site.ts';
 import { ScriptedClient, site } from '../support.ts';
-import { libraries, type OpenBrowser } from './speculation.ts';
+import { guardedPage, inBothBrowsers, type OpenContext } from './contexts.ts';
 
 // As on a page that has got hold of `register` before the init script has run, such as by a popup.
-vi.mock('../../../src/guards/browser/preloading.ts', async (original) => ({
-  ...(await original<object>()),
-  INIT_SCRIPT: '',
-}));
+vi.mock('../../../src/guards/browser/init-script.ts', () => ({ INIT_SCRIPT: '' }));
 
 /** Responds to navigations with what the browser loads while the worker starts. */
 const WORKER = `
@@ -39,42 +36,36 @@ async function siteWithWorker(): Promise<Site & { readonly page: string; readonl
   return Object.assign(server, { page: at('/page'), disallowed: at('/private') });
 }
 
-describeWithChromium('a service worker does not answer for a guarded browser', () => {
-  describe.each(Object.entries(libraries))('with %s', (_, launch) => {
-    let browser: OpenBrowser;
-    beforeAll(async () => {
-      browser = await launch('whole');
-    });
-    afterAll(() => browser[Symbol.asyncDispose]());
-
-    it.each([
-      ['a script', register()],
-      ['a module', register("{ type: 'module' }")],
-      [
-        'a frame',
-        `(async () => {
-        const frame = document.body.appendChild(document.createElement('iframe'));
-        frame.src = '/framed';
-        await new Promise((resolve) => (frame.onload = resolve));
-        return frame.contentWindow.${register()};
-      })()`,
-      ],
-      [
-        'a script that the browser has cached',
-        `fetch('/worker.js', { cache: 'force-cache' }).then(() => ${register("{ updateViaCache: 'all' }")})`,
-      ],
-    ])('%s cannot be registered', async (_name, script) => {
-      const server = await siteWithWorker();
-      await using page = await browser.open();
-      await page.visit(server.page);
-      expect(await page.run(script)).toBe('TypeError');
-      await expect(page.visit(server.disallowed)).rejects.toThrow('ERR_BLOCKED_BY_CLIENT');
-      expect(await page.error()).toMatchObject({ code: 'ERR_ROBOTS_DISALLOWED' });
-      expect(server.requests.map(({ url }) => url)).not.toContain('/private');
-      expect(server.requests.filter(({ headers }) => headers['service-worker'] === 'script')).toEqual([]);
-    });
+function serviceWorkers(open: OpenContext): void {
+  it.each([
+    ['a script', register()],
+    ['a module', register("{ type: 'module' }")],
+    [
+      'a frame',
+      `(async () => {
+      const frame = document.body.appendChild(document.createElement('iframe'));
+      frame.src = '/framed';
+      await new Promise((resolve) => (frame.onload = resolve));
+      return frame.contentWindow.${register()};
+    })()`,
+    ],
+    [
+      'a script that the browser has cached',
+      `fetch('/worker.js', { cache: 'force-cache' }).then(() => ${register("{ updateViaCache: 'all' }")})`,
+    ],
+  ])('%s cannot be registered', async (_name, script) => {
+    const server = await siteWithWorker();
+    const { page, guard } = await guardedPage(open);
+    await page.goto(server.page);
+    expect(await page.evaluate(script)).toBe('TypeError');
+    await expect(page.goto(server.disallowed)).rejects.toThrow('ERR_BLOCKED_BY_CLIENT');
+    expect(await guard.errorOf(page)).toMatchObject({ code: 'ERR_ROBOTS_DISALLOWED' });
+    expect(server.requests.map(({ url }) => url)).not.toContain('/private');
+    expect(server.requests.filter(({ headers }) => headers['service-worker'] === 'script')).toEqual([]);
   });
-});
+}
+
+inBothBrowsers('a service worker of a guarded page', serviceWorkers, 'whole');
 
 describeWithChromium('service workers that a profile already has', () => {
   it('are passed by in Puppeteer, by pages that are open, new ones, and popups', async () => {
