@@ -1,8 +1,9 @@
 /* oxlint-disable no-underscore-dangle -- the methods of Crawlee have such names */
+import { setMaxListeners } from 'node:events';
 import { guardContext as guardPlaywright } from '../browser/playwright.ts';
 import { guardContext as guardPuppeteer } from '../browser/puppeteer.ts';
 import type { GuardClient } from '../shared/client.ts';
-import { assertThrowing, type ThrowingGuardOptions } from '../shared/options.ts';
+import { assertThrowing, guardedTwice, type ThrowingGuardOptions } from '../shared/options.ts';
 import { CrawlerGuard } from './crawler-guard.ts';
 import { PageGuards } from './page-guard.ts';
 import {
@@ -79,12 +80,18 @@ export function withRobots<Class extends new (...args: never[]) => object>(
     puppeteer: (context) => guardPuppeteer(context, client, options),
   });
   const guard = new CrawlerGuard(client, options, pages);
+  // The guard of a subclass would wait for the permit that the other one holds.
+  if (Reflect.get(Object(Reflect.get(Object(crawler), 'prototype')), GUARDED) === true)
+    throw guardedTwice('a crawler class');
   const guarded = withGuardedRequests(withCheckedLinks(crawlerClass(crawler), guard), guard);
   // Crawlee uses the name in its logs.
   Object.defineProperty(guarded, 'name', { value: crawler.name });
+  Object.defineProperty(guarded.prototype, GUARDED, { value: true });
   return guarded as unknown as Class;
 }
 
+/** A registered symbol, so that another copy of this package in the process finds it too. */
+const GUARDED: unique symbol = Symbol.for('canfetch.crawler');
 /** Beyond it, links may be reported again. */
 const MAX_SKIPPED = 100_000;
 /** The longest time out of the queue: it is shorter than the lock of a request, and than a queue waits for news. */
@@ -155,26 +162,36 @@ function withGuardedRequests(Base: CrawlerClass, guard: CrawlerGuard): CrawlerCl
 
     override _runTaskFunction(): Promise<void> {
       const { navigationTimeoutMillis = Infinity, requestHandlerTimeoutMillis = Infinity } = this;
-      const maxWaitMs = Math.min(navigationTimeoutMillis, requestHandlerTimeoutMillis) / 2;
-      return guard.handling(maxWaitMs, async (handled) => {
+      const context = {
+        maxWaitMs: Math.min(navigationTimeoutMillis, requestHandlerTimeoutMillis) / 2,
+        stopping: this.#deferred.ended,
+        ignoresTlsErrors: this.ignoreSslErrors === true,
+      };
+      return guard.handling(context, async (handled) => {
         await super._runTaskFunction().catch((error: unknown) => {
           // Crawlee knows nothing of a request that is deferred before it is handled.
-          if (error !== handled.deferral) throw error;
+          if (handled.deferral === undefined) throw error;
         });
         const { deferral, taken } = handled;
         if (deferral === undefined || taken === undefined || this.requestManager === undefined) return;
-        this.log.debug(
-          `Request ${urlWithoutUserinfo(taken.url)} goes back to the queue later: ${deferral.message}`,
-        );
+        const url = urlWithoutUserinfo(taken.url);
+        if (deferral.stopsCrawler === true) this.stop(`${url} goes back to the queue: ${deferral.message}`);
+        else this.log.debug(`Request ${url} goes back to the queue later: ${deferral.message}`);
         this.#deferred.defer(taken, this.requestManager, deferral.retryAt);
       });
+    }
+
+    /** What waits goes back to the queue. */
+    override stop(reason?: string): void {
+      super.stop(reason);
+      this.#deferred.stop();
     }
 
     override async _fetchNextRequest(): Promise<CrawlRequest | null> {
       guard.extendLocks(this.requestQueue);
       const request = await super._fetchNextRequest();
       if (request === null || this.#deferred.defersAgain(request, this.requestManager)) return null;
-      guard.request?.take(request);
+      if (guard.request !== undefined) guard.request.taken = request;
       return request;
     }
 
@@ -241,7 +258,7 @@ class DeferredRequests {
   readonly #waiting = new Set<Promise<void>>();
   /** When deferred requests are due, by their keys: the queue gives back another object. */
   readonly #dueAt = new Map<string, number>();
-  #ended = new AbortController();
+  #ended = endOfCrawl();
 
   constructor(crawler: Crawler, clock: Clock) {
     this.#crawler = crawler;
@@ -268,10 +285,20 @@ class DeferredRequests {
     return true;
   }
 
-  /** Gives all of them back now, because the crawler ends: the next crawl finds them in the queue. */
-  async end(): Promise<void> {
+  /** Aborted when the crawler stops or ends. */
+  get ended(): AbortSignal {
+    return this.#ended.signal;
+  }
+
+  /** Gives all of them back now: the next crawl finds them in the queue. */
+  stop(): void {
     this.#ended.abort();
-    this.#ended = new AbortController();
+  }
+
+  /** The crawler has ended, and may begin anew. */
+  async end(): Promise<void> {
+    this.stop();
+    this.#ended = endOfCrawl();
     await Promise.all(this.#waiting);
     this.#dueAt.clear();
   }
@@ -288,6 +315,13 @@ class DeferredRequests {
       );
     }
   }
+}
+
+/** Each request that waits listens to its signal. */
+function endOfCrawl(): AbortController {
+  const ended = new AbortController();
+  setMaxListeners(0, ended.signal);
+  return ended;
 }
 
 function keyOf({ id, uniqueKey, url }: CrawlRequest): string {

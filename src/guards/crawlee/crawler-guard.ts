@@ -5,7 +5,7 @@ import { Guard } from '../shared/guard.ts';
 import type { GuardClient } from '../shared/client.ts';
 import type { HttpRequest, RequestSteps } from './http-client.ts';
 import type { PageGuards } from './page-guard.ts';
-import { RequestGuard, SteppedRequest } from './request-guard.ts';
+import { type RequestContext, RequestGuard, SteppedRequest } from './request-guard.ts';
 import { type Crawler, type CrawlingContext, robotsOf, type SkippedRequest } from './types.ts';
 
 /** Seconds that Crawlee's queue must allow for fetching a robots.txt. Waits for slots are added. */
@@ -25,6 +25,8 @@ export class CrawlerGuard {
   readonly #guard: Guard;
   readonly #context = new AsyncLocalStorage<Adding | RequestGuard>();
   readonly #pages: PageGuards;
+  /** See {@link RequestContext.outages}. */
+  readonly #outages = new Map<string, number>();
   /** Queues whose `requestLockSecs` has been raised for requests that wait. */
   readonly #extendedQueues = new WeakSet<object>();
 
@@ -50,9 +52,12 @@ export class CrawlerGuard {
     return this.#guard.clock;
   }
 
-  /** Handles a request of the queue. @param maxWaitMs The longest wait of what is sent while it is handled. */
-  handling(maxWaitMs: number, handle: (request: RequestGuard) => Promise<void>): Promise<void> {
-    const request = new RequestGuard(this.#guard, maxWaitMs);
+  /** Handles a request of the queue. */
+  handling(
+    context: Omit<RequestContext, 'guard' | 'outages'>,
+    handle: (request: RequestGuard) => Promise<void>,
+  ): Promise<void> {
+    const request = new RequestGuard({ ...context, guard: this.#guard, outages: this.#outages });
     return this.#context.run(request, () => handle(request).finally(() => request.end()));
   }
 
@@ -69,7 +74,7 @@ export class CrawlerGuard {
     const current = this.#context.getStore();
     if (current instanceof RequestGuard) return current.admit(url, inBrowser);
     if (current !== undefined) return this.mayBeAdded(url);
-    const other = new RequestGuard(this.#guard);
+    const other = new RequestGuard({ guard: this.#guard, maxWaitMs: Infinity, outages: this.#outages });
     const allowed = await other.admit(url, inBrowser);
     other.end();
     await other.begin(true);

@@ -14,50 +14,65 @@ import type { HttpRequest, HttpResponse, RequestSteps } from './http-client.ts';
 import type { PageGuard } from './page-guard.ts';
 import { type CrawlRequest, robotsOf } from './types.ts';
 
-/** The progress of a request of the queue. */
-type State =
-  /** The crawler waits for a request of the queue. */
-  | { readonly name: 'waiting' }
-  /** Dequeued, not decided yet; in a browser, its navigation is decided. */
-  | { readonly name: 'taken'; readonly request: CrawlRequest }
-  /** May be sent. */
-  | { readonly name: 'admitted'; readonly request: CrawlRequest; readonly admitted: AdmittedRequest }
-  /** Passed to the HTTP client. Its redirects, and the requests of its handler, are decided separately. */
-  | { readonly name: 'sent'; readonly request: CrawlRequest }
-  /** Refused, or one of its redirects was. */
-  | { readonly name: 'refused'; readonly request: CrawlRequest; readonly refusal: Refusal }
-  /** Would have to wait too long, or a request sent for it would. It is handled later. */
-  | { readonly name: 'deferred'; readonly request: CrawlRequest; readonly deferral: RobotsDeferredError }
-  /** An error prevented a decision. The request fails with it. */
-  | { readonly name: 'undecided'; readonly request: CrawlRequest; readonly error: unknown };
+/** Codes of failures that `ignoreSslErrors` ignores for pages: Node's, and those of OpenSSL. */
+const TLS_FAILURE = /CERT|SELF_SIGNED|UNABLE_TO_(?:GET|VERIFY)|CRL_|ERR_TLS_/;
+const TLS_HINT =
+  ". Crawlee's `ignoreSslErrors` holds for pages alone: give the client a dispatcher that accepts the certificate, " +
+  'too (`new Agent({ connect: { rejectUnauthorized: false } })` of undici), or set `ignoreSslErrors: false`';
+/** Beyond it, the outages that are known are forgotten. */
+const MAX_OUTAGES = 10_000;
+
+/** Why a request goes back to the queue, and until when. */
+export interface QueueDeferral {
+  /** Epoch ms. */
+  readonly retryAt: number;
+  readonly message: string;
+  /** Nothing can be decided any more. */
+  readonly stopsCrawler?: boolean;
+}
+
+/** What the requests of a crawler share. */
+export interface RequestContext {
+  readonly guard: Guard;
+  /** Aborted when the crawler stops: what waits then goes back to the queue. */
+  readonly stopping?: AbortSignal;
+  /** The longest wait of a request that is sent while another one is handled, in ms. */
+  readonly maxWaitMs: number;
+  /** Whether the crawler accepts any certificate of a page. */
+  readonly ignoresTlsErrors?: boolean;
+  /** Since when the robots.txt of an origin has been unreachable, in epoch ms. */
+  readonly outages: Map<string, number>;
+}
 
 /** The guard of one request of the queue, from the time it is taken until its handler has ended. */
 export class RequestGuard {
+  readonly #context: RequestContext;
   readonly #guard: Guard;
-  readonly #maxWaitMs: number;
-  #state: State = { name: 'waiting' };
+  /** The request that was taken from the queue. */
+  taken: CrawlRequest | undefined;
+  /** Why it, or one of its redirects, was refused. */
+  #refusal: Refusal | undefined;
+  #deferral: QueueDeferral | undefined;
+  /** The error that prevented a decision. The request fails with it. */
+  #undecided: { readonly error: unknown } | undefined;
+  /** May be sent, and was not yet. */
+  #admitted: AdmittedRequest | undefined;
   /** The request that is in flight until the handler has ended. */
   #held: AnyRequest | undefined;
-  /** The guard of the page that it navigates. */
-  #page: PageGuard | undefined;
+  /** The guard of the page that it navigates. A browser navigates to the request, or has done so. */
+  page: PageGuard | undefined;
   /** See {@link takeSkipText}. */
   #skipText: string | undefined;
 
-  /** @param maxWaitMs The longest wait of a request that is sent while this one is handled. */
-  constructor(guard: Guard, maxWaitMs: number = Infinity) {
-    this.#guard = guard;
-    this.#maxWaitMs = maxWaitMs;
-  }
-
-  /** The crawler has taken `request` from the queue. */
-  take(request: CrawlRequest): void {
-    this.#state = { name: 'taken', request };
+  constructor(context: RequestContext) {
+    this.#context = context;
+    this.#guard = context.guard;
   }
 
   /**
    * Whether the crawler may handle its request. An error that prevents a decision is thrown by {@link begin}.
    *
-   * @throws RobotsDeferredError (`ERR_ROBOTS_DEFERRED`) when it has to wait too long.
+   * @throws RobotsDeferredError (`ERR_ROBOTS_DEFERRED`), or what else sends the request back to the queue.
    */
   async admit(url: string, inBrowser: boolean): Promise<boolean> {
     const request = this.#requestFor(url) ?? { url };
@@ -67,6 +82,7 @@ export class RequestGuard {
       if (inBrowser && (because !== undefined || !this.#guard.enforces)) return true;
       const admission = await this.#guard
         .plan(url, {
+          signal: this.#context.stopping,
           because,
           waits: !inBrowser,
           isPreliminary: inBrowser,
@@ -76,14 +92,16 @@ export class RequestGuard {
         .admit();
       if (admission.refusal !== undefined) {
         this.#refuse(request, admission.refusal);
+        if (await this.defers(undefined)) throw admission.refusal;
         return false;
       }
+      this.#context.outages.delete(new URL(url).origin);
       if (inBrowser) return true;
       this.#hold(admission);
-      this.#state = { name: 'admitted', request, admitted: admission };
+      this.#admitted = admission;
     } catch (error) {
-      if (await this.defers(error)) throw error;
-      this.#state = { name: 'undecided', request, error };
+      if (this.#deferral !== undefined || (await this.defers(error))) throw error;
+      this.#undecided = { error };
     }
     return true;
   }
@@ -96,24 +114,23 @@ export class RequestGuard {
    * @throws the error that prevented a decision.
    */
   async begin(navigates: boolean): Promise<void> {
-    if (this.#state.name === 'undecided') throw this.#state.error;
-    if (!navigates && this.#state.name === 'admitted') this.#state.admitted.start();
+    if (this.#undecided !== undefined) throw this.#undecided.error;
+    if (!navigates) this.#admitted?.start();
   }
 
   /** Takes a request of the HTTP client through the steps. @param navigates Whether its response is the page of the request. */
   stepsOf(request: HttpRequest, navigates: boolean): RequestSteps {
     const own = this.#requestFor(request.url);
     const because = ignoredBecause(request.robots ?? robotsOf(own));
-    const state = this.#state;
-    const isAdmitted =
-      state.name === 'admitted' && own?.url === state.admitted.url && request.robots === undefined;
-    if (isAdmitted) this.#state = { name: 'sent', request: state.request };
+    const isAdmitted = own?.url === this.#admitted?.url && request.robots === undefined;
+    const admitted = isAdmitted ? this.#admitted : undefined;
+    if (admitted !== undefined) this.#admitted = undefined;
     // A request that the handler sends must not wait for the handler to end.
     else if (!navigates) this.end();
     return new SteppedRequest(this.#guard, request, {
       because,
-      maxTotalWaitMs: Math.min(this.#maxWaitMs, this.#guard.maxDelayMs),
-      admitted: isAdmitted ? state.admitted : undefined,
+      maxTotalWaitMs: Math.min(this.#context.maxWaitMs, this.#guard.maxDelayMs),
+      admitted,
       ...(navigates && {
         onRequest: (each: AnyRequest) => this.#hold(each),
         onRefusal: (refusal: Refusal) => this.#refuse(own ?? { url: String(request.url) }, refusal),
@@ -121,41 +138,61 @@ export class RequestGuard {
     });
   }
 
-  /** A browser navigates to the request, or has done so. Later navigations by the handler do not belong to it. */
-  set page(page: PageGuard | undefined) {
-    this.#page = page;
-  }
-
   /** The refusal of the request, or of a redirect that it met. */
   async refusal(): Promise<Refusal | undefined> {
-    if (this.#state.name === 'refused') return this.#state.refusal;
-    const refusal = refusalIn(await this.#page?.errorOfPage());
-    if (refusal !== undefined && this.#state.name !== 'waiting') this.#refuse(this.#state.request, refusal);
+    const refusal = this.#refusal ?? refusalIn(await this.page?.errorOfPage());
+    if (refusal !== undefined && this.taken !== undefined) this.#refuse(this.taken, refusal);
     return refusal;
   }
 
-  /** Whether the request is deferred, because of `error` or what blocked its page. */
+  /** Whether the request goes back to the queue, because of `error` or what blocked its page. */
   async defers(error: unknown): Promise<boolean> {
-    const deferral = deferralIn(error) ?? deferralIn(await this.#page?.errorOfPage());
-    const request = this.taken;
-    if (deferral === undefined || request === undefined) return false;
-    this.#state = { name: 'deferred', request, deferral };
-    return true;
+    if (this.taken === undefined) return false;
+    const pageError = await this.page?.errorOfPage();
+    this.#refusal ??= refusalIn(pageError);
+    this.#deferral = this.#deferralBy(error) ?? this.#deferralBy(pageError) ?? this.#outage();
+    return this.#deferral !== undefined;
   }
 
-  /** Why the request is deferred. */
-  get deferral(): RobotsDeferredError | undefined {
-    return this.#state.name === 'deferred' ? this.#state.deferral : undefined;
+  #deferralBy(error: unknown): QueueDeferral | undefined {
+    const { stopping, guard } = this.#context;
+    if (stopping?.aborted === true && error === stopping.reason)
+      return { retryAt: guard.clock.now(), message: 'the crawler stops' };
+    for (const each of causesOf(error)) {
+      // By its code, because a handler may use another copy of this package.
+      const code: unknown = isRobotsError(each) ? Reflect.get(each, 'code') : undefined;
+      if (code === 'ERR_ROBOTS_DEFERRED') return each as RobotsDeferredError;
+      if (code === 'ERR_ROBOTS_CLOSED')
+        return {
+          retryAt: guard.clock.now(),
+          message: String(Reflect.get(each, 'message')),
+          stopsCrawler: true,
+        };
+    }
+    return undefined;
   }
 
-  /** The request that was taken from the queue. */
-  get taken(): CrawlRequest | undefined {
-    return this.#state.name === 'waiting' ? undefined : this.#state.request;
+  /** An outage of robots.txt is waited for as long as `maxDelayMs` allows. */
+  #outage(): QueueDeferral | undefined {
+    if (this.#refusal?.code !== 'ERR_ROBOTS_UNREACHABLE') return undefined;
+    const { outages, guard } = this.#context;
+    const { decision, message, retryAt } = this.#refusal;
+    const now = guard.clock.now();
+    const since = outages.get(decision.origin) ?? now;
+    if (!guard.paces || retryAt === undefined) return undefined;
+    if (Math.max(retryAt, now) - since > guard.maxDelayMs) return undefined;
+    if (outages.size >= MAX_OUTAGES) outages.clear();
+    outages.set(decision.origin, since);
+    return { retryAt, message };
+  }
+
+  get deferral(): QueueDeferral | undefined {
+    return this.#deferral;
   }
 
   /** The refusal that is known so far. */
   get knownRefusal(): Refusal | undefined {
-    return this.#state.name === 'refused' ? this.#state.refusal : undefined;
+    return this.#refusal;
   }
 
   /** Why the request is skipped, once: for the warning that Crawlee logs next. */
@@ -172,9 +209,9 @@ export class RequestGuard {
   }
 
   #requestFor(url: string | URL): CrawlRequest | undefined {
-    const request = this.taken;
-    if (request === undefined) return undefined;
-    return request.url === url || new URL(request.url).href === new URL(url).href ? request : undefined;
+    const { taken } = this;
+    if (taken === undefined) return undefined;
+    return taken.url === url || new URL(taken.url).href === new URL(url).href ? taken : undefined;
   }
 
   #hold(request: AnyRequest): void {
@@ -183,19 +220,12 @@ export class RequestGuard {
   }
 
   #refuse(request: CrawlRequest, refusal: Refusal): void {
-    this.#state = { name: 'refused', request, refusal };
+    const code = refusal.decision.robots.error ?? '';
+    if (this.#context.ignoresTlsErrors === true && refusal !== this.#refusal && TLS_FAILURE.test(code))
+      refusal.message += TLS_HINT;
+    this.#refusal = refusal;
     this.#skipText = `Skipping request ${urlWithoutUserinfo(request.url)} (${request.id}): ${refusal.message}`;
   }
-}
-
-/** The deferral that an error is, or was caused by. */
-function deferralIn(error: unknown): RobotsDeferredError | undefined {
-  for (const each of causesOf(error)) {
-    // By its code, because a handler may use another copy of this package.
-    if (Reflect.get(each, 'code') === 'ERR_ROBOTS_DEFERRED' && isRobotsError(each))
-      return each as RobotsDeferredError;
-  }
-  return undefined;
 }
 
 /** What belongs to a request of the HTTP client besides the request. */

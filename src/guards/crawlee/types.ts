@@ -68,6 +68,8 @@ export interface Crawler {
   readonly navigationTimeoutMillis?: number;
   /** How long the handler may take; in crawlers that navigate with the time of the navigation. */
   readonly requestHandlerTimeoutMillis?: number;
+  /** Set in crawlers that send pages by an HTTP client. */
+  readonly ignoreSslErrors?: boolean;
   /** Set in browser crawlers only. */
   readonly browserPool?: object;
   /** Set in crawlers that navigate. */
@@ -79,6 +81,7 @@ export interface Crawler {
   handleSkippedRequest(skipped: SkippedRequest): Promise<void>;
   isAllowedBasedOnRobotsTxtFile(url: string): Promise<boolean>;
   getRobotsTxtFileForUrl(url: string): Promise<{ isAllowed(url: string): boolean } | undefined>;
+  stop(reason?: string): void;
   _runTaskFunction(): Promise<void>;
   _fetchNextRequest(): Promise<CrawlRequest | null>;
   _runRequestHandler(context: CrawlingContext): Promise<void>;
@@ -98,6 +101,7 @@ const NEEDED = [
   'handleSkippedRequest',
   'isAllowedBasedOnRobotsTxtFile',
   'getRobotsTxtFileForUrl',
+  'stop',
   '_runTaskFunction',
   '_fetchNextRequest',
   '_runRequestHandler',

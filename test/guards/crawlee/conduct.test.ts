@@ -3,6 +3,9 @@ import { HttpCrawler } from '@crawlee/http';
 import { expect, it, vi } from 'vitest';
 import { type OtherIdentity, withRobots } from '../../../src/guards/crawlee/crawlee.ts';
 import { inMemory } from '../../support/crawlee.ts';
+import { makeAuthority } from '../../support/certificates.ts';
+import { opened } from '../../support/opened.ts';
+import { startRawSite } from '../../support/site.ts';
 import { client, pagesOf, record, site } from './support.ts';
 
 const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
@@ -92,4 +95,22 @@ it('a request that is refused at a redirect is skipped, and not counted as finis
   expect(skipped).toHaveLength(1);
   expect(failed).toEqual([]);
   expect(statistics).toMatchObject({ requestsFinished: 1, requestsFailed: 0 });
+});
+
+it('a certificate that only pages may have is named with the option of Crawlee that accepts it', async () => {
+  const identity = makeAuthority().issue({ host: 'localhost' });
+  const server = opened(await startRawSite((socket) => socket.end('HTTP/1.1 200 OK\r\n\r\n'), identity));
+  const { options, skipped } = record();
+  await new (withRobots(HttpCrawler, client()))(options, inMemory()).run([server.url('/page')]);
+  expect(skipped[0]?.refusal?.message).toMatch(
+    /`ignoreSslErrors` holds for pages alone: give the client a dispatcher/,
+  );
+});
+
+it('a class is guarded once: a second guard would wait for the permit of the first', () => {
+  const guarded = withRobots(CheerioCrawler, client());
+  for (const each of [guarded, class extends guarded {}])
+    expect(() => withRobots(each, client())).toThrow(
+      expect.objectContaining({ code: 'ERR_ROBOTS_INVALID_OPTIONS' }),
+    );
 });

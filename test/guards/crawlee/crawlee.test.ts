@@ -281,13 +281,16 @@ describe('withRobots', () => {
 
   it('fails a request, once, that cannot be decided', async () => {
     const server = await site();
-    const robotsClient = client();
     const { options, failed } = record();
-    const crawler = new (withRobots(HttpCrawler, robotsClient))(options, inMemory());
-    await crawler.addRequests([server.url('/page')]);
-    await robotsClient.close();
-    await crawler.run();
-    expect(failed).toMatchObject([{ code: 'ERR_ROBOTS_CLOSED' }]);
+    let asked = 0;
+    const filter = (): boolean => {
+      // The first question is that of the queue.
+      if (++asked > 1) throw new Error('the filter broke');
+      return true;
+    };
+    const guarded = withRobots(HttpCrawler, client(), { filter });
+    await new guarded({ ...options, maxRequestRetries: 0 }, inMemory()).run([server.url('/page')]);
+    expect(failed).toMatchObject([{ message: 'the filter broke' }]);
     expect(server.requests).toEqual([]);
   });
 

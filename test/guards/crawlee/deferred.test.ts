@@ -5,7 +5,7 @@ import { virtualClock, type VirtualClock } from '../../../src/extras/testing/ind
 import { START, testClient } from '../../support/client.ts';
 import { inMemory } from '../../support/crawlee.ts';
 import { answer, type Site } from '../../support/site.ts';
-import { closing, pagesOf, record, site } from './support.ts';
+import { closing, pagesOf, record, RULES, site } from './support.ts';
 
 /** Crawlee looks for requests every half second otherwise. */
 const soon = { autoscaledPoolOptions: { maybeRunIntervalSecs: 0.01 } };
@@ -142,5 +142,86 @@ describe('withRobots, with a request that is deferred', () => {
     expect(clock.waiting).toBe(0);
     const queue = await crawler.getRequestQueue();
     expect(await queue.fetchNextRequest()).toMatchObject({ url: slow.url('/page'), retryCount: 0 });
+  });
+});
+
+/** A crawler of `size` pages of one site, in real time. */
+async function crawlOf(size: number, crawlerClass: typeof HttpCrawler, server: Site) {
+  const { options, failed, skipped } = record();
+  const crawler = new crawlerClass({ ...options, ...soon, maxConcurrency: 20 }, inMemory());
+  await crawler.addRequests(Array.from({ length: size }, (_, page) => server.url(`/${page}`)));
+  const leftInQueue = async () => {
+    const queue = await crawler.getRequestQueue();
+    const { pendingRequestCount } = (await queue.getInfo())!;
+    return pendingRequestCount;
+  };
+  return { crawler, failed, skipped, leftInQueue };
+}
+
+describe('withRobots, with a site whose robots.txt is unreachable for a while', () => {
+  const failing = (until: () => boolean, retryAfter = '3'): Promise<Site> =>
+    site([], (_, response) =>
+      until()
+        ? answer(response, { body: RULES })
+        : answer(response, { status: 503, headers: { 'retry-after': retryAfter } }),
+    );
+
+  it('handles its pages afterwards, as long as `maxDelayMs` allows the wait', async () => {
+    const { clock, robots } = paced();
+    const server = await failing(() => clock.now() - START >= 7_000);
+    const { options, failed, handled, skipped } = record();
+    const crawler = new (withRobots(HttpCrawler, robots, { pacing: true, clock }))(
+      { ...options, ...soon, maxRequestRetries: 0 },
+      inMemory(),
+    );
+    await crawler.run([server.url('/page'), server.url('/private')]);
+    expect(handled).toEqual([server.url('/page')]);
+    expect(skipped).toMatchObject([{ url: server.url('/private'), decision: { reason: 'rule' } }]);
+    expect(failed).toEqual([]);
+  });
+
+  it('skips them with the reason when it lasts longer, however often the site says "soon"', async () => {
+    const { clock, robots } = paced();
+    const server = await failing(() => false);
+    const { options, handled, skipped } = record();
+    const pacing = { maxDelayMs: 20_000 };
+    const guarded = withRobots(HttpCrawler, robots, { pacing, clock });
+    await new guarded({ ...options, ...soon }, inMemory()).run([server.url('/page')]);
+    expect(handled).toEqual([]);
+    expect(skipped).toMatchObject([{ decision: { reason: 'unreachable' } }]);
+    expect(clock.now() - START).toBeLessThanOrEqual(20_000);
+  });
+});
+
+describe('withRobots, when it ends while requests wait for their permits', () => {
+  it('`stop()` gives them back to the queue at once', async () => {
+    const server = await site();
+    const robots = closing(testClient().client);
+    const guarded = withRobots(HttpCrawler, robots, {
+      pacing: { defaultDelayMs: 3_600_000, maxDelayMs: 1e8 },
+    });
+    const { crawler, failed, leftInQueue } = await crawlOf(10, guarded, server);
+    const ended = crawler.run();
+    await expect.poll(async () => (await robots.policy(server.origin)).pacing?.waiting).toBeGreaterThan(0);
+    crawler.stop();
+    await ended;
+    expect(failed).toEqual([]);
+    expect(await leftInQueue()).toBe(10);
+    expect(pagesOf(server)).toEqual([]);
+  });
+
+  it('`robots.close()` gives them back, and stops the crawler', async () => {
+    const server = await site();
+    const robots = testClient().client;
+    const guarded = withRobots(HttpCrawler, robots, {
+      pacing: { defaultDelayMs: 3_600_000, maxDelayMs: 1e8 },
+    });
+    const { crawler, failed, skipped, leftInQueue } = await crawlOf(10, guarded, server);
+    const ended = crawler.run();
+    await expect.poll(async () => (await robots.policy(server.origin)).pacing?.waiting).toBeGreaterThan(0);
+    await robots.close();
+    await ended;
+    expect({ failed, skipped }).toEqual({ failed: [], skipped: [] });
+    expect(await leftInQueue()).toBe(10);
   });
 });
