@@ -174,6 +174,12 @@ export class OriginMemory {
     this.events.publish();
   }
 
+  /** Forgets every origin. */
+  clear(): void {
+    for (const { origin } of this.records()) this.forget(origin);
+    this.#earlySignals.clear();
+  }
+
   /** Removes all entries, and pending site signals. */
   close(): void {
     this.#earlySignals.clear();

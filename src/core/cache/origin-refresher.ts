@@ -156,6 +156,12 @@ export class OriginRefresher {
     await stored?.forget(origin);
   }
 
+  /** Forgets all origins in memory. Refreshes in flight still serve their callers, but their results are not kept. */
+  clear(): void {
+    this.#flights.detachAll();
+    this.#memory.clear();
+  }
+
   stats(): { readonly attempts: number; readonly inFlight: number } {
     return { attempts: this.#attempts, inFlight: this.#flights.size };
   }

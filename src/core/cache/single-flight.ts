@@ -49,6 +49,11 @@ export class SingleFlight<Value> {
     this.#flights.delete(key);
   }
 
+  /** {@link detach} for all keys. */
+  detachAll(): void {
+    for (const key of [...this.#flights.keys()]) this.detach(key);
+  }
+
   /** Aborts every flight, also detached ones. All waiters, and later callers, are rejected with `reason`. */
   close(reason: unknown): void {
     this.#closing.abort(reason);

@@ -409,6 +409,24 @@ export class RobotsClient {
   }
 
   /**
+   * Forgets every origin and every pause in memory, as tests do between each other. Callers that wait are answered, and
+   * requests that wait for a permit go on. The store keeps its records, and a fleet its schedule: delete records there with
+   * {@link invalidate}.
+   *
+   * @throws RobotsClosedError (`ERR_ROBOTS_CLOSED`)
+   *
+   * @example
+   * ```ts
+   * afterEach(() => robots.clear());
+   * ```
+   */
+  clear(): void {
+    this[ENGINE].assertOpen();
+    this.#refresher.clear();
+    this.#pacer.value?.clear();
+  }
+
+  /**
    * The records in memory as lines of NDJSON: a header with their number, then one line per origin. For warm starts,
    * and to repeat a crawl with the same rules. Only clients of the same version can read it. It does not include the
    * store.

@@ -216,6 +216,11 @@ export class Pacer implements PermitContext {
   }
 
   /** Rejects all waiting requests with `reason`, and forgets all schedules. */
+  /** Forgets gaps and pauses. Requests that wait go on. */
+  clear(): void {
+    this.#queues.clear();
+  }
+
   close(reason: unknown): void {
     this.#queues.close(reason);
   }

@@ -68,7 +68,7 @@ const LOCAL_SLOT_MS = 1_000;
 
 /** The requests of this process that share one schedule: those that wait, in order, and those in flight. */
 export class PacingQueue {
-  readonly schedule: Schedule = new Schedule();
+  #schedule: Schedule = new Schedule();
   /** What its requests share: a host, an origin, or the text of the caller's function. */
   readonly scope: string;
   /** The origin of its latest request. */
@@ -97,6 +97,18 @@ export class PacingQueue {
     this.#alarm = new Alarm(context.clock, (error) =>
       error === undefined ? this.#serve() : this.close(error),
     );
+  }
+
+  get schedule(): Schedule {
+    return this.#schedule;
+  }
+
+  /** Forgets gaps, pauses and what is in flight. Requests that wait go on. */
+  reset(): void {
+    this.#schedule = new Schedule();
+    this.#slot = undefined;
+    this.#mustRecheckAll = true;
+    this.#serve();
   }
 
   /** The number of requests that wait. */

@@ -60,6 +60,14 @@ export class PacingQueues {
     return totals;
   }
 
+  /** Forgets all queues, but for the requests that wait. */
+  clear(): void {
+    for (const [scope, queue] of this.#queues) {
+      if (queue.waiting === 0) this.#queues.delete(scope);
+      else queue.reset();
+    }
+  }
+
   /** Rejects all waiting requests with `reason`, and forgets all queues. */
   close(reason: unknown): void {
     for (const queue of this.#queues.values()) queue.close(reason);
