@@ -8,10 +8,8 @@ import type { ReportedDecision } from './input/targets.ts';
 import { linesApplying } from '../../core/rules/describe.ts';
 
 /** A decision with everything that it depends on. */
-export interface UrlExplanation {
+export interface UrlExplanation extends Omit<Explanation, 'verdict'> {
   readonly decision: ReportedDecision;
-  /** The rule that came closest to deciding, and why it lost. */
-  readonly runnerUp?: Explanation['runnerUp'];
   /** The file whose rules decided. */
   readonly file?: RobotsFile;
   /** The policy of the origin; absent when the decision was made with a file on disk. */
@@ -58,7 +56,8 @@ function explainServed(decision: Decision, policy: OriginPolicy): ClientExplanat
   const others = policy.underProfiles.filter(({ profile }) => profile !== policy.profile);
   return {
     decision,
-    ...omitUndefined({ runnerUp: runnerUpOf(decision, held), file: held }),
+    ...circumstancesOf(decision, held),
+    ...omitUndefined({ file: held }),
     policy,
     underProfiles: others.map((stateUnderProfile) => decisionUnder(stateUnderProfile, decision, file?.body)),
   };
@@ -70,17 +69,27 @@ export function explainFile(decision: ReportedDecision, file: RobotsFile, body: 
   return {
     decision,
     file,
-    ...omitUndefined({ runnerUp: runnerUpOf(decision, file) }),
+    ...circumstancesOf(decision, file),
     underProfiles: others.map((profile) => decisionUnder({ profile, state: 'rules' }, decision, body)),
   };
 }
 
 /** The rule that came closest to deciding, when a rule decided. */
 export function runnerUpOf(
-  { url, agent, reason }: ReportedDecision,
+  decision: ReportedDecision,
   file: RobotsFile | undefined,
 ): UrlExplanation['runnerUp'] {
-  return reason === 'rule' && file ? explain(file, url, agent).runnerUp : undefined;
+  return circumstancesOf(decision, file).runnerUp;
+}
+
+/** What the rules of a file say besides the verdict. */
+function circumstancesOf(
+  { url, agent, reason }: ReportedDecision,
+  file: RobotsFile | undefined,
+): Omit<Explanation, 'verdict'> {
+  if (file === undefined || (reason !== 'rule' && reason !== 'no-rule')) return {};
+  const { verdict: _, ...circumstances } = explain(file, url, agent);
+  return circumstances;
 }
 
 function decisionUnder(

@@ -1,15 +1,16 @@
 import { targetOf } from '../url/index.ts';
 import { agentLineNames, callerAgent, NAMES_AGENT, NAMES_ALL } from './agent.ts';
-import type { DialectTraits } from './dialect.ts';
 import { assertRobotsFile, pathEnd, type RobotsFile } from './file.ts';
 import { GroupWalk } from './group-walk.ts';
-import { LINE_ALLOW, LINE_DISALLOW, LINE_USER_AGENT } from './parse-line.ts';
+import { fromUtf8, LOWER } from './bytes.ts';
+import { LINE_ALLOW, LINE_DISALLOW, LINE_OTHER, LINE_USER_AGENT } from './parse-line.ts';
 import { matchingRules, type WrittenRule } from './matcher/index.ts';
 import { readTarget } from './normal-form/normal-form.ts';
 import type { Explanation } from './verdict.ts';
 
 /**
- * The verdict of `file.check`, with the runner-up: the rule that came closest to deciding, and why it lost. The time grows
+ * The verdict of `file.check`, with the runner-up (the rule that came closest to deciding, and why it lost), and with what
+ * surprises authors: what the group of `*` would say, a group that runs on, a near miss. The time grows
  * with the rules of the agent, so use it for display, not for decisions.
  *
  * @param target An absolute URL, or path and query starting with `/`.
@@ -30,25 +31,76 @@ export function explain(
 ): Explanation {
   assertRobotsFile(file, 'explain');
   const verdict = file.check(target, agent);
-  if (verdict.reason !== 'rule') return { verdict };
+  if (verdict.reason === 'robots-txt' || verdict.group === undefined) return { verdict };
   const { bytes, traits } = file;
   const token = callerAgent(file.chooseAgent(agent), traits);
-  const text = target.startsWith('/') ? target : targetOf(target);
-  const form = readTarget(text, 0, pathEnd(text), traits);
-  const [winner, ...others] = matchingRules(bytes, rulesFor(bytes, token, traits), traits, form);
+  const text = target.startsWith('/') ? target.slice(0, pathEnd(target)) : targetOf(target);
+  const { rules, runsOn } = rulesFor(file, token, verdict.rule?.line ?? verdict.group.lines[0] ?? 0);
+  const star = verdict.group.agent === '*' ? undefined : file.check(target);
+  const common = {
+    verdict,
+    ...(star?.group !== undefined && star.allowed !== verdict.allowed && { star }),
+    ...(runsOn && { runsOn }),
+  };
+  if (verdict.reason === 'no-rule') return { ...common, ...nearMiss(file, rules, text) };
+  const form = readTarget(text, 0, text.length, traits);
+  const [winner, ...others] = matchingRules(bytes, rules, traits, form);
   // Rules derived from the winner's line are not its runners-up.
   const rival = others.find((rule) => winner !== undefined && rule.offset !== winner.offset);
-  if (winner === undefined || rival === undefined) return { verdict };
+  if (winner === undefined || rival === undefined) return common;
   const shorter = rival.priority < winner.priority;
   const lost = traits.decides === 'first' ? 'later' : shorter ? 'shorter' : 'tie';
-  return {
-    verdict,
-    runnerUp: { rule: file.describeRule(rival), lost },
-  };
+  return { ...common, runnerUp: { rule: file.describeRule(rival), lost } };
 }
 
+/** Of the rules that do not match a target, the one that comes closest: by the case, a slash at the end, or the start. */
+function nearMiss(
+  file: RobotsFile,
+  rules: readonly WrittenRule[],
+  text: string,
+): Pick<Explanation, 'nearMiss'> {
+  const { bytes, traits } = file;
+  const match = (of: Uint8Array, target: string): WrittenRule | undefined =>
+    matchingRules(of, rules, traits, readTarget(target, 0, target.length, traits))[0];
+  const missed = (
+    rule: WrittenRule | undefined,
+    differs: 'case' | 'slash' | 'start',
+  ): Pick<Explanation, 'nearMiss'> =>
+    rule === undefined ? {} : { nearMiss: { rule: file.describeRule(rule), differs } };
+  const query = text.indexOf('?');
+  const path = query < 0 ? text : text.slice(0, query);
+  const inCase = missed(
+    match(
+      bytes.map((byte) => LOWER[byte]!),
+      text.toLowerCase(),
+    ),
+    'case',
+  );
+  if (inCase.nearMiss !== undefined) return inCase;
+  const slashed = path.endsWith('/') ? path.slice(0, -1) : `${path}/`;
+  const inSlash = slashed === '' ? {} : missed(match(bytes, slashed + text.slice(path.length)), 'slash');
+  if (inSlash.nearMiss !== undefined) return inSlash;
+  // What starts at a later slash: a rule for `/a` where the target is `/b/a`.
+  let at = text.indexOf('/', 1);
+  for (let tries = 0; at > 0 && tries < MAX_STARTS; at = text.indexOf('/', at + 1), tries++) {
+    const found = match(bytes, text.slice(at));
+    if (found !== undefined && found.writtenLength > 1) return missed(found, 'start');
+  }
+  return {};
+}
+
+const MAX_STARTS = 10;
+
 /** The rules with a path that apply to `agent` (bytes, lower case), in file order: for explanations, not for decisions. */
-function rulesFor(bytes: Uint8Array, agent: Uint8Array, traits: DialectTraits): WrittenRule[] {
+function rulesFor(
+  { bytes, traits }: RobotsFile,
+  agent: Uint8Array,
+  deciding: number,
+): { readonly rules: WrittenRule[] } & Pick<Explanation, 'runsOn'> {
+  let from = 0;
+  let between: { readonly directive: string; readonly line: number } | undefined;
+  let runsOn: Explanation['runsOn'];
+  let found: Explanation['runsOn'];
   /** By group: the agents it names. */
   const names: number[] = [];
   const rules: (WrittenRule & { readonly group: number })[] = [];
@@ -57,12 +109,24 @@ function rulesFor(bytes: Uint8Array, agent: Uint8Array, traits: DialectTraits): 
   while (walk.next()) {
     const { group } = walk;
     const { kind, line, valueStart: offset, valueEnd } = cursor;
+    if (line === deciding) found = runsOn;
+    if (kind === LINE_OTHER && walk.acceptsAgents) {
+      between ??= { directive: fromUtf8.decode(bytes.subarray(cursor.keyStart, cursor.keyEnd)), line };
+    }
     if (kind === LINE_USER_AGENT) {
+      if (walk.startsGroup) {
+        from = line;
+        runsOn = undefined;
+      } else if (between !== undefined) runsOn ??= { from, ...between };
+      between = undefined;
       names[group] = (names[group] ?? 0) | agentLineNames(bytes, offset, valueEnd, agent, traits);
     } else if ((kind === LINE_ALLOW || kind === LINE_DISALLOW) && group >= 0 && offset < valueEnd) {
       rules.push({ allow: kind === LINE_ALLOW, offset, writtenLength: valueEnd - offset, line, group });
     }
   }
   const scope = names.some((mask) => (mask & NAMES_AGENT) !== 0) ? NAMES_AGENT : NAMES_ALL;
-  return rules.filter(({ group }) => ((names[group] ?? 0) & scope) !== 0);
+  return {
+    rules: rules.filter(({ group }) => ((names[group] ?? 0) & scope) !== 0),
+    ...(found && { runsOn: found }),
+  };
 }

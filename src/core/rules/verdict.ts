@@ -68,4 +68,19 @@ export interface Explanation {
      */
     readonly lost: 'shorter' | 'tie' | 'later';
   };
+  /** What the group of `*` says, when it would decide otherwise: a group that names the agent replaces it. */
+  readonly star?: RuleVerdict;
+  /** A group that goes on behind a record that does not end it, so that it has agents which its author did not mean. */
+  readonly runsOn?: {
+    /** The first user-agent line of the group. */
+    readonly from: number;
+    /** The record between its user-agent lines, and its line. */
+    readonly directive: string;
+    readonly line: number;
+  };
+  /** No rule matches, but one is close: but for its case, for a slash at the end, or for what is before it. */
+  readonly nearMiss?: {
+    readonly rule: MatchedRule;
+    readonly differs: 'case' | 'slash' | 'start';
+  };
 }

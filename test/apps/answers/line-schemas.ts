@@ -78,6 +78,9 @@ const page = z.union([
 export const explainedUrl = object<ExplainedUrl>({
   ...decision.shape,
   runnerUp: runnerUp.optional(),
+  star: some('object').optional(),
+  runsOn: some('object').optional(),
+  nearMiss: some('object').optional(),
   underProfiles: explanation.shape.underProfiles,
   policy: policyData.optional(),
   page: page.optional(),
@@ -85,7 +88,8 @@ export const explainedUrl = object<ExplainedUrl>({
 
 export const explainedByFile = object<ExplainedByFile>({
   ...fileDecision.shape,
-  ...explainedUrl.pick({ runnerUp: true, underProfiles: true }).shape,
+  ...explainedUrl.pick({ runnerUp: true, star: true, runsOn: true, nearMiss: true, underProfiles: true })
+    .shape,
 });
 
 export const policyLine = object<PolicyLine>({ schemaVersion, ...policyData.shape });

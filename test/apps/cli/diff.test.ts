@@ -199,6 +199,15 @@ describe('diff', () => {
   });
 });
 
+describe('a pattern that gets shorter in reach', () => {
+  it.each(['/c$', '/c/'])('/c → %s is found out by a longer name', async (pattern) => {
+    await writeFile(join(folder, 'before.txt'), 'User-agent: *\nDisallow: /c\n');
+    const stdin = `User-agent: *\nDisallow: ${pattern}\n`;
+    const { stdout } = await cli(['diff', join(folder, 'before.txt'), '-'], { stdin });
+    expect(stdout).toContain('/cX');
+  });
+});
+
 describe('precedence', () => {
   const before = 'User-agent: *\nDisallow: /a\nAllow: /a/b\nDisallow: /c\n';
   const after = 'User-agent: *\nAllow: /a/b\nDisallow: /a\nDisallow: /c\n';

@@ -152,6 +152,31 @@ describe('explain', () => {
     );
   });
 
+  it.each<[string, string[], string]>([
+    [
+      'what `*` would say',
+      ['User-agent: *', 'Disallow: /admin', 'User-agent: GPTBot', 'Allow: /'],
+      'but     "*" is disallowed, by line 2  Disallow: /admin; a group that names the agent replaces it',
+    ],
+    [
+      'a group that runs on',
+      ['User-agent: GPTBot', 'Crawl-delay: 5', 'User-agent: amazonbot', 'Disallow: /'],
+      'group   it began on line 1: "Crawl-delay" on line 2 does not end a group',
+    ],
+    ['a near miss by case', ['User-agent: *', 'Disallow: /Admin'], 'Disallow: /Admin, but for the case'],
+    ['… by a slash', ['User-agent: *', 'Disallow: /admin/'], 'Disallow: /admin/, but for the slash'],
+    ['… by its start', ['User-agent: *', 'Disallow: /?b=9'], 'Disallow: /?b=9, which starts at the root'],
+  ])('says under the decision: %s', async (_, lines, said) => {
+    const path = said.includes('?') ? '/shop/?b=9' : '/admin';
+    const stdin = lines.join('\n');
+    const { stdout } = await cli(['explain', '-a', 'GPTBot', '--robots', '-', path], { stdin });
+    expect(stdout).toContain(said);
+    const other = await cli(['explain', '-a', 'GPTBot', '--robots', '-', '/other'], {
+      stdin: 'User-agent: *\nDisallow: /admin\nUser-agent: GPTBot\nCrawl-delay: 5\nDisallow: /admin\n',
+    });
+    expect(other.stdout).not.toMatch(/^ {2}(?:but|group|close) /m);
+  });
+
   it('reads the file from standard input', async () => {
     const { code, stdout } = await cli(['explain', '--robots', '-', '/private'], { stdin: ROBOTS });
     expect(code).toBe(1);

@@ -26,6 +26,17 @@ describe('check --purpose', () => {
     expect(stdout).toContain('\n  use     train-ai: not wanted, by line 4  Content-Usage: /no/ train-ai=n\n');
   });
 
+  it('says what cannot be read, and keeps to what can be read of a "no"', async () => {
+    const ask = (statement: string): ReturnType<typeof cli> =>
+      cli(['check', '--purpose', 'search', '--robots', '-', '/a'], {
+        stdin: `User-agent: *\nContent-Signal: ${statement}\n`,
+      });
+    expect((await ask('search: perhaps')).stdout).toContain(
+      'search: cannot be read, line 2  Content-Signal: search: perhaps\n',
+    );
+    expect((await ask('ai-train=no; search=no')).stdout).toContain('search: not wanted, by line 2');
+  });
+
   it('exits with 0 when it does, and when it does not say', async () => {
     const welcome = await check(site.url('/a'));
     expect(welcome).toMatchObject({

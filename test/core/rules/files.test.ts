@@ -1,7 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { dialects } from '../../../src/core/rules/dialect.ts';
 import { LineCursor } from '../../../src/core/rules/parse-line.ts';
-import { type Dialect, parseRobots, productToken } from '../../../src/core/rules/index.ts';
+import {
+  type Dialect,
+  lint,
+  pageDirectives,
+  parseRobots,
+  productToken,
+  usage,
+} from '../../../src/core/rules/index.ts';
 
 const lines = (...text: string[]): string => text.join('\n');
 
@@ -390,6 +397,19 @@ describe('bad input', () => {
     const parse: unknown = parseRobots;
     if (typeof parse !== 'function') throw new TypeError('no function');
     expect(() => parse(null)).toThrow(/Expected a string or a Uint8Array, got object/);
+    const file = parseRobots('x');
+    const raw = (value: unknown): never => value as never;
+    for (const wrong of [
+      () => file.check('/', raw(5)),
+      () => productToken(raw(undefined)),
+      () => lint(raw(undefined)),
+      () => usage(raw('x'), '/'),
+      () => pageDirectives(raw(undefined)),
+    ]) {
+      expect(wrong).toThrow(expect.objectContaining({ code: 'ERR_ROBOTS_INVALID_OPTIONS' }));
+    }
+    for (const wrong of [() => file.check(raw(undefined)), () => usage(file, raw(undefined))])
+      expect(wrong).toThrow(expect.objectContaining({ code: 'ERR_ROBOTS_INVALID_URL' }));
     expect(() => parse('', { dialect: 'x' })).toThrow(
       /Expected `dialect` to be one of rfc9309, google, koster-1996, robotstxt-1994, got "x"/,
     );

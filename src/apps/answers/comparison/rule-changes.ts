@@ -191,8 +191,9 @@ export function samplePaths(
   most: number,
 ): Set<string> {
   const paths = new Set<string>();
+  const patterns = new Set(rules.map(({ pattern }) => pattern));
   const addAll = (rule: Rule): void => {
-    for (const path of pathsOf(rule.pattern, wildcards)) if (paths.size < most) paths.add(path);
+    for (const path of pathsOf(rule.pattern, wildcards, patterns)) if (paths.size < most) paths.add(path);
   };
   for (const change of changes) {
     if (change.kind !== 'added') addAll(change.before);
@@ -203,7 +204,7 @@ export function samplePaths(
 }
 
 /** The shortest path that a pattern matches, a path below it, and a path with a character for each wildcard. */
-function pathsOf(pattern: string, wildcards: boolean): string[] {
+function pathsOf(pattern: string, wildcards: boolean, patterns: ReadonlySet<string>): string[] {
   if (pattern.length > MAX_PATTERN || !(pattern.startsWith('/') || (wildcards && pattern.startsWith('*')))) {
     return [];
   }
@@ -214,6 +215,8 @@ function pathsOf(pattern: string, wildcards: boolean): string[] {
     return path.startsWith('/') ? path : `/${path}`;
   };
   const shortest = filled('');
-  const deeper = anchored ? [] : [shortest.endsWith('/') ? `${shortest}x` : `${shortest}/x`];
+  // A longer name tells `/c` from `/c$` and `/c/`.
+  const longer = patterns.has(`${text}$`) || patterns.has(`${text}/`) ? [`${shortest}X`] : [];
+  const deeper = anchored ? [] : [shortest.endsWith('/') ? `${shortest}x` : `${shortest}/x`, ...longer];
   return [shortest, ...deeper, ...(wildcards && text.includes('*') ? [filled('x')] : [])];
 }

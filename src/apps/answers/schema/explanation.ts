@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Decision, RobotsSource } from '../../../core/decision/index.ts';
-import type { OtherRecord, PageDirectives, Usage } from '../../../core/rules/index.ts';
+import type { Explanation, OtherRecord, PageDirectives, Usage } from '../../../core/rules/index.ts';
 import type { FileDecision } from '../input/targets.ts';
 import {
   asked,
@@ -159,7 +159,7 @@ interface PageFailure {
   /** The decision about the URL that was refused. */
   readonly decision?: Decision;
 }
-interface ExplainedParts {
+interface ExplainedParts extends Pick<Explanation, 'star' | 'runsOn' | 'nearMiss'> {
   readonly runnerUp?: RunnerUp;
   readonly underProfiles: readonly object[];
 }

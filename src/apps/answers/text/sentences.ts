@@ -45,10 +45,18 @@ export function delaySentence(crawlDelayMs: number): string {
 }
 
 /** Says what the site states about the purpose of the question, and where. */
-export function purposeSentence({ purpose, preference, source }: DecisionUsage): string {
-  if (source === undefined) return `${purpose}: the site does not say`;
+export function purposeSentence({ purpose, preference, source, sources }: DecisionUsage): string {
+  if (source === undefined) {
+    const unread = sources.find(isUnread);
+    return `${purpose}: ${unread === undefined ? 'the site does not say' : `cannot be read, ${statementText(unread)}`}`;
+  }
   const says = preference === 'disallow' ? 'not wanted' : 'welcome';
   return `${purpose}: ${says}, by ${statementText(source)}`;
+}
+
+function isUnread({ directive, malformed, preferences }: UsageSource): boolean {
+  if (directive !== 'content-usage' && directive !== 'content-signal') return false;
+  return malformed === true || Object.values(preferences).includes('unknown');
 }
 
 const MAX_STATEMENT = 200;

@@ -7,7 +7,7 @@ import {
 } from '../../answers/explanation.ts';
 import type { ReportedDecision } from '../../answers/input/targets.ts';
 import { count, definitions, type Palette, truncateToWidth } from '../../answers/text/layout.ts';
-import { fileName, printable } from '../../../core/base/index.ts';
+import { fileName, printable, quoted } from '../../../core/base/index.ts';
 import { ruleText } from '../../answers/text/sentences.ts';
 import type { Decision } from '../../../core/decision/index.ts';
 import { type RobotsFile, usage } from '../../../core/rules/index.ts';
@@ -68,6 +68,7 @@ export function renderExplanation(explanation: UrlExplanation, layout: Explanati
     agentField(decision),
     layout.redirected === undefined ? ruleField(decision) : ruleOfFirstUrl(decision),
     rivalField(explanation),
+    ...circumstanceFields(explanation),
     ...originFields(explanation, layout),
     delayField(decision),
     purposeField(decision, 'purpose'),
@@ -99,6 +100,28 @@ function rivalField({ runnerUp }: UrlExplanation): Field | undefined {
   const { rule, lost } = runnerUp;
   return ['beats', `${ruleText(rule)}, ${whyLost[lost]}`];
 }
+
+function circumstanceFields({ nearMiss, runsOn, star }: UrlExplanation): Field[] {
+  const starRule = star?.rule === undefined ? '' : `, by ${ruleText(star.rule)}`;
+  const fields: (Field | undefined)[] = [
+    star && [
+      'but',
+      `"*" is ${star.allowed ? 'allowed' : 'disallowed'}${starRule}; a group that names the agent replaces it`,
+    ],
+    runsOn && [
+      'group',
+      `it began on line ${runsOn.from}: ${quoted(runsOn.directive)} on line ${runsOn.line} does not end a group`,
+    ],
+    nearMiss && ['close', `${ruleText(nearMiss.rule)}, ${whyMissed[nearMiss.differs]}`],
+  ];
+  return fields.filter((field) => field !== undefined);
+}
+
+const whyMissed = {
+  case: 'but for the case of its letters',
+  slash: 'but for the slash at the end of the path',
+  start: 'which starts at the root of the site alone',
+} as const;
 
 function usageField(explanation: UrlExplanation): Field | undefined {
   const stated = usageSentence(explanation);

@@ -120,9 +120,9 @@ async function readAndExplain(
 /** The line of JSON: decision, runner-up rule, policy, and decisions under other profiles. */
 function explanationJson(
   input: string,
-  { decision, runnerUp, policy, underProfiles, page }: PageExplanation,
+  { decision, runnerUp, star, runsOn, nearMiss, policy, underProfiles, page }: PageExplanation,
 ): string {
-  const parts = { runnerUp, underProfiles };
+  const parts = { runnerUp, star, runsOn, nearMiss, underProfiles };
   if (!('origin' in decision)) return jsonLine<ExplainedByFile>({ input, ...decision, ...parts });
   return jsonLine<ExplainedUrl>({
     input,

@@ -17,8 +17,7 @@ import {
   interruptible,
 } from '../frame/command.ts';
 import { openClient } from '../frame/open-client.ts';
-import { describeDiagnostic } from '../../../core/rules/lint/findings.ts';
-import { WHOLE_FILE } from '../../../core/rules/lint/report.ts';
+import { describeDiagnostic, WHOLE_FILE } from '../../../core/rules/lint/findings.ts';
 import { artifactUri, sarifLog, type SarifRule } from '../frame/sarif.ts';
 
 /** Ten times the bytes that crawlers read. Linting more would only repeat for each line that crawlers ignore it. */

@@ -37,8 +37,8 @@ export const testCommand: Command = {
       does: 'test what a site serves now',
     },
     {
-      line: 'echo "disallow * /admin" | canfetch test public/robots.txt --expect -',
-      does: 'test a single expectation',
+      line: 'echo "disallow every /admin" | canfetch test public/robots.txt --expect -',
+      does: 'test that no group opens a path, whoever adds the next one',
     },
   ],
   exitCodes: [
@@ -52,7 +52,8 @@ export const testCommand: Command = {
   ],
   notes: [
     'An expectation is "allow" or "disallow", the agent, and a URL or a path that starts with "/", separated by spaces. ' +
-      'The agent is a product token, a whole User-Agent, or "*" for agents that no group names. ' +
+      'The agent is a product token, a whole User-Agent, "*" for agents that no group names, or "every" for all agents ' +
+      'that the file names and for "*". ' +
       'Blank lines are ignored, and so is "#" with what follows it at the start of a line or after a space.',
   ],
   run: async (given, session) => (await import('./run.ts')).testRobots(given, session),

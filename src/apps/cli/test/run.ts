@@ -14,6 +14,7 @@ import { type Session, UsageError } from '../../answers/session.ts';
 import { agentSentence, looksSentence, ruleText } from '../../answers/text/sentences.ts';
 import { count, type Palette, paletteFor } from '../../answers/text/layout.ts';
 import { fileName, jsonLine, printable, type Unversioned, quoted } from '../../../core/base/index.ts';
+import { namedAgents } from '../../answers/comparison/rule-changes.ts';
 import { Output } from '../../answers/text/output.ts';
 import type { TestLine } from '../../answers/schema.ts';
 import { originOf } from '../../../core/url/index.ts';
@@ -64,7 +65,9 @@ export async function testRobots(given: ParsedArguments, session: Session): Prom
       ...(isUrl(operand) ? { origin: originOf(operand) } : {}),
       ...rules,
     };
-    const tested = expectations.map((expectation) => testExpectation(expectation, file));
+    const tested = expectations.flatMap((expectation) =>
+      agentsOf(expectation, file).map((agent) => testExpectation({ ...expectation, agent }, file)),
+    );
     const failures = tested.filter(({ met }) => !met);
     if (format === 'sarif') await output.write(testSarif(file, failures));
     if (format === 'json')
@@ -206,7 +209,7 @@ function unreachableSarif(because: string): string {
 /** One line of a file of expectations: the expected verdict for an agent and a URL. */
 interface Expectation {
   readonly expected: 'allow' | 'disallow';
-  /** A product token, a User-Agent string, or `*`. */
+  /** A product token, a User-Agent string, `*` or `every`. */
   readonly agent: string;
   /** A URL, or a path that starts with `/`. */
   readonly input: string;
@@ -245,6 +248,13 @@ function readExpectation({ input, line = 1, tooLong }: Target, name: string): Ex
     );
   }
   return { expected: verb.toLowerCase() === 'allow' ? 'allow' : 'disallow', agent, input: url, line };
+}
+
+/** Stands for all agents that the file names, and for those that it does not. */
+const EVERY = 'every';
+
+function agentsOf({ agent }: Expectation, { file }: TestedFile): readonly string[] {
+  return agent.toLowerCase() === EVERY ? namedAgents([file], Infinity).agents : [agent];
 }
 
 /** The robots.txt under test. */

@@ -95,6 +95,13 @@ const FOREIGN: Readonly<Record<string, readonly [problem: string, remedy: string
   'double-slash': ['has `//`, which matches only URLs with two slashes', 'Write one slash.'],
 };
 
+/** What the file comes to. */
+export const WHOLE_FILE: ReadonlySet<DiagnosticCode> = new Set([
+  'nothing-in-effect',
+  'site-closed',
+  'group-runs-on',
+]);
+
 /** Severity, message, hint and explanation of every kind of problem. */
 export const findings: Readonly<Record<DiagnosticCode, Finding>> = {
   'nothing-in-effect': {

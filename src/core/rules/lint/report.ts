@@ -1,6 +1,6 @@
 import { fromUtf8 } from '../bytes.ts';
 import type { Diagnostic, DiagnosticCode, Span } from './diagnostic.ts';
-import { findings } from './findings.ts';
+import { findings, WHOLE_FILE } from './findings.ts';
 
 /** The most diagnostics of one code. The last one has the number of those omitted. */
 const MAX_PER_CODE = 100;
@@ -59,10 +59,3 @@ export class Report {
       .sort((a, b) => place(a) - place(b) || a.line - b.line || a.column - b.column);
   }
 }
-
-/** What the file comes to. */
-export const WHOLE_FILE: ReadonlySet<DiagnosticCode> = new Set([
-  'nothing-in-effect',
-  'site-closed',
-  'group-runs-on',
-]);

@@ -6,7 +6,7 @@ import { describeDiagnostic } from '../../../../src/index.ts';
 import { agentLineNames, callerAgent, NAMES_AGENT, NAMES_ALL } from '../../../../src/core/rules/agent.ts';
 import { agentNames } from '../../../../src/core/rules/describe.ts';
 import { dialects } from '../../../../src/core/rules/dialect.ts';
-import { WHOLE_FILE } from '../../../../src/core/rules/lint/report.ts';
+import { WHOLE_FILE } from '../../../../src/core/rules/lint/findings.ts';
 import {
   type Diagnostic,
   type DiagnosticCode,
