@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
-import { engineOf } from '../../core/client/engine.ts';
 import { type Decision, type Purpose, PURPOSES } from '../../core/decision/index.ts';
 import type { Agent } from '../../core/rules/agent-tokens.ts';
 import {
@@ -11,6 +10,7 @@ import {
   quote,
   untilAborted,
 } from '../../core/base/index.ts';
+import { decideFromMemory } from '../answers/decide-from-memory.ts';
 import { tooLongError, type Target, targetLines } from '../answers/input/targets.ts';
 import type { LineError } from '../answers/schema.ts';
 import { renderRecord } from '../answers/text/json.ts';
@@ -30,21 +30,6 @@ export function agentFor(asked: readonly string[], { agents }: Service): Agent |
   return chosen.length === 0 ? undefined : chosen;
 }
 
-/** The decision from memory; with `purpose`, with what the site states about the use of the page. */
-function recall(
-  { client }: Service,
-  url: string,
-  agent: Agent | undefined,
-  purpose: Purpose | undefined,
-): Decision | undefined {
-  const engine = engineOf(client);
-  const known = engine.decideFromMemory(url, agent, true);
-  if (known === undefined || purpose === undefined) return known && engine.publishDecision(known);
-  const usage = client.usageOf(known, purpose);
-  engine.publishDecision(known, { usage });
-  return { ...known, usage };
-}
-
 /** `GET /v1/check?url=…&agent=…&purpose=…`. Answers synchronously when the origin is cached in memory. */
 export const checkOne: Handler = (exchange) => {
   const { service } = exchange;
@@ -57,7 +42,7 @@ export const checkOne: Handler = (exchange) => {
     type: JSON_TYPE,
     body: renderRecord({ target: { input: url }, decision }),
   });
-  const known = recall(service, url, agent, purpose);
+  const known = decideFromMemory(service.client, url, agent, purpose);
   return known === undefined
     ? service.client.check(url, agent, omitUndefined({ signal: exchange.signal, purpose })).then(reply)
     : reply(known);
@@ -159,7 +144,7 @@ function answering(
       const { url, agent: named, purpose = defaults.purpose } = readQuestion(target.input);
       const agent = named === undefined ? usual : agentFor(readAgents([named].flat()), service);
       const answered = url === target.input ? target : { ...target, input: url };
-      const decision = recall(service, url, agent, purpose);
+      const decision = decideFromMemory(service.client, url, agent, purpose);
       if (decision !== undefined) return renderRecord({ target: answered, decision });
       return client.check(url, agent, omitUndefined({ signal, purpose })).then(
         (checked) => renderRecord({ target: answered, decision: checked }),

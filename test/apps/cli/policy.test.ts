@@ -206,3 +206,22 @@ it('tells a pause of page requests that is in force, and its end', async () => {
   clock.advance(120_000);
   expect(new Map(attemptFields(await client.policy(url), clock.now())).has('paused')).toBe(false);
 });
+
+it('tells what the page requests of this process wait for, and until when', async () => {
+  const { client, clock } = testClient();
+  await using _ = client;
+  const policy = await client.policy(site.url('/page'));
+  const now = clock.now();
+  const pacing = {
+    scope: 'example.com',
+    waiting: 180,
+    inFlight: [],
+    nextAt: now + 10_000,
+    drainsAt: now + 1_800_000,
+    gapMs: 10_000,
+    delayFrom: 'crawl-delay',
+  } as const;
+  expect(new Map(attemptFields({ ...policy, pacing }, now)).get('queue')).toMatch(
+    /^example\.com: 180 waiting, 0 in flight; the next may start in 10 s \([^)]+\) \(crawl-delay\), the last about in 30 min \(/,
+  );
+});

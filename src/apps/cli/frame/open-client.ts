@@ -10,7 +10,7 @@ import type { EvidenceFile } from '../../../extras/evidence/index.ts';
 import type { ProxyDispatcher, ProxySettings } from '../../../core/net/index.ts';
 import { isRedisUrl } from './store-option.ts';
 import { type OnlineSettings, agentOf } from './settings.ts';
-import { engineOf } from '../../../core/client/engine.ts';
+import { decideFromMemory } from '../../answers/decide-from-memory.ts';
 import { type Decider, type TargetResult, tooLongError, type Target } from '../../answers/input/targets.ts';
 
 /** A store that was opened for a client. */
@@ -126,20 +126,14 @@ export async function decideOnline(
   const opened = await openClient(settings, session);
   const { client } = opened;
   const options = purpose === undefined ? { signal } : { signal, purpose };
-  const engine = engineOf(client);
   const asked = agentOf(settings);
   return {
     decide(target: Target): TargetResult | Promise<TargetResult> {
       const { input, tooLong } = target;
       if (tooLong === true) return { target, error: tooLongError };
       try {
-        const decision = engine.decideFromMemory(input, asked, true);
-        if (decision !== undefined) {
-          if (purpose === undefined) return { target, decision: engine.publishDecision(decision) };
-          const usage = client.usageOf(decision, purpose);
-          engine.publishDecision(decision, { usage });
-          return { target, decision: { ...decision, usage } };
-        }
+        const decision = decideFromMemory(client, input, asked, purpose);
+        if (decision !== undefined) return { target, decision };
       } catch (error) {
         if (!isRobotsError(error) || error.code !== 'ERR_ROBOTS_INVALID_URL') throw error;
         return { target, error: { code: error.code, message: error.message } };

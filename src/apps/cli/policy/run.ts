@@ -121,11 +121,12 @@ function pauseSentence({ status, incident, until }: Pause, now: number): string 
 
 /** The page requests of this process, if it has any. */
 function queueSentence(
-  { waiting, inFlight, nextAt, delayFrom }: OriginPacing,
+  { scope, waiting, inFlight, nextAt, drainsAt, delayFrom }: OriginPacing,
   now: number,
 ): string | undefined {
   if (waiting + inFlight.length === 0) return undefined;
-  return `${waiting} waiting, ${inFlight.length} in flight; the next may start ${ahead(nextAt, now)} (${delayFrom})`;
+  const last = waiting > 1 ? `, the last about ${ahead(drainsAt, now)}` : '';
+  return `${printable(scope)}: ${waiting} waiting, ${inFlight.length} in flight; the next may start ${ahead(nextAt, now)} (${delayFrom})${last}`;
 }
 
 function freshness(staleAt: number, now: number): string {
