@@ -15,7 +15,9 @@ import { answer, type Site } from '../../support/site.ts';
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const starters = join(root, 'test/demo/starters');
 const folder = join(root, 'build/starters');
-const links = ['/page', '/private', '/moved'].map((path) => `<a href="${path}">${path}</a>`).join('');
+const links = ['/page', '/private', '/moved', '/gone', '/data']
+  .map((path) => `<a href="${path}">${path}</a>`)
+  .join('');
 
 /** A crawl delay of 0 is a statement, so that the pacing of these programs does not wait here. */
 function startSite(): Promise<Site> {
@@ -24,23 +26,42 @@ function startSite(): Promise<Site> {
       answer(response, { body: 'User-agent: *\nDisallow: /private\nCrawl-delay: 0\n' });
     } else if (request.url === '/moved') {
       answer(response, { status: 302, headers: { location: '/private/new' } });
-    } else answer(response, { headers: { 'content-type': 'text/html' }, body: `<title>A</title>${links}` });
+    } else if (request.url === '/data') {
+      answer(response, { headers: { 'content-type': 'image/png' }, body: `<a href="/private">${links}</a>` });
+    } else {
+      const status = request.url === '/gone' ? 404 : 200;
+      answer(response, {
+        status,
+        headers: { 'content-type': 'text/html' },
+        body: `<title>A</title>${links}`,
+      });
+    }
   });
 }
 
+/** A module, which a program imports. */
+const TOOL = 'tool-of-an-agent.js';
 let runs = 0;
 
-async function run(name: string, args: readonly string[]): Promise<string> {
+/** Writes a copy of a starter, a module of its own for each run. */
+function copy(name: string): string {
   const program = readFileSync(join(starters, name), 'utf8')
+    .replaceAll("from './", `from './${runs}-`)
     .replaceAll(
       /from '(canfetch(?:\/[\w-]+)?)'/g,
       (_, entry: string) => `from '${join(root, sourceOf(entry))}'`,
     )
     .replaceAll("from 'playwright'", `from '${join(root, 'test/support/chromium.ts')}'`);
-  mkdirSync(folder, { recursive: true });
-  // A module of its own for each run.
-  const file = join(folder, `${++runs}-${name}`);
+  const file = join(folder, `${runs}-${name}`);
   writeFileSync(file, program);
+  return file;
+}
+
+async function run(name: string, args: readonly string[]): Promise<string> {
+  mkdirSync(folder, { recursive: true });
+  runs++;
+  const file = copy(name);
+  copy(TOOL);
   const lines: string[] = [];
   vi.spyOn(console, 'log').mockImplementation((line) => void lines.push(String(line)));
   vi.spyOn(process, 'argv', 'get').mockReturnValue(['node', name, ...args]);
@@ -55,11 +76,12 @@ afterEach(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const all = (site: Site): string[] => ['/', '/page', '/private', '/moved'].map((path) => site.url(path));
+const all = (site: Site): string[] =>
+  ['/', '/page', '/private', '/moved', '/gone'].map((path) => site.url(path));
 const programs: Readonly<Record<string, (site: Site) => string[]>> = {
+  'call-tool-of-an-agent.js': (site) => all(site).map((url) => JSON.stringify({ url })),
   'crawl-with-crawlee.js': (site) => [site.url('/')],
   'crawl-with-fetch.js': (site) => [site.url('/')],
-  'tool-of-an-agent.js': (site) => all(site).map((url) => JSON.stringify({ url })),
   'visit-with-playwright.js': all,
 };
 
@@ -77,17 +99,18 @@ it('crawl-with-fetch.js comes back when robots.txt could not be fetched at first
 });
 
 it('there is a test for each starter', () => {
-  expect(readdirSync(starters).sort()).toEqual(Object.keys(programs));
+  expect(readdirSync(starters).sort()).toEqual([...Object.keys(programs), TOOL].sort());
 });
 
 for (const [name, argumentsFor] of Object.entries(programs)) {
   const skipped = name.includes('playwright') && skippedWithoutChromium !== undefined;
   (skipped ? it.skip : it)(
-    `${name} fetches what it may, tells what it refused and why, and ends with its report`,
+    `${name} fetches what it may, says what it refused and why, and ends with its report`,
     async () => {
       const site = await startSite();
       const output = await run(name, argumentsFor(site));
       expect(output).toContain(`fetched ${site.url('/page')}`);
+      expect(output).toContain(`status 404 ${site.url('/gone')}`);
       // The link, and the redirect.
       expect(output).toMatch(/refused .*\/private for ExampleBot \(line 2: \\?"disallow: \/private\\?"\)/);
       expect(output).toMatch(/refused .*\/moved redirects to .*\/private\/new/);

@@ -7,25 +7,22 @@ import { withRobots } from 'canfetch/crawlee';
 import { CheerioCrawler, Configuration } from '@crawlee/cheerio';
 
 const [start = 'https://example.com/'] = process.argv.slice(2);
-const agent = 'ExampleBot/1.0 (+https://example.com/bot)';
 
-const robots = new RobotsClient({ agent });
+const robots = new RobotsClient({ agent: 'ExampleBot/1.0 (+https://example.com/bot)' });
 const report = crawlReport(robots);
-const PoliteCrawler = withRobots(CheerioCrawler, robots, { pacing: true });
+// Crawlee sends the name of a browser otherwise. A busy page is tried again when the pause of its site is over.
+const PoliteCrawler = withRobots(CheerioCrawler, robots, { pacing: true, identify: true });
 
 const crawler = new PoliteCrawler(
   {
     maxRequestsPerCrawl: 100,
-    preNavigationHooks: [
-      // Crawlee sends the name of a browser. Robots.txt was asked about this one.
-      (_, options) => {
-        options.headers = { ...options.headers, 'user-agent': agent };
-      },
-    ],
-    async requestHandler({ request, enqueueLinks }) {
+    async requestHandler({ request, response, enqueueLinks }) {
+      const { statusCode } = response;
+      if (statusCode >= 400) return console.log(`status ${statusCode} ${request.loadedUrl}`);
       console.log(`fetched ${request.loadedUrl}`);
       await enqueueLinks();
     },
+    // Also what is no HTML, and what stayed busy.
     failedRequestHandler({ request }, error) {
       console.log(`failed ${request.url}: ${error.message}`);
     },

@@ -1,16 +1,15 @@
 /**
- * A tool with which a language model fetches pages; here the command line calls it instead of a model:
- * `node tool-of-an-agent.js '{ "url": "https://example.com/" }'`
+ * A tool with which a language model fetches pages, to import; `call-tool-of-an-agent.js` is a program that calls it.
  * Needs: npm install canfetch
  */
-import { guardFetch, refusalIn, crawlReport, RobotsClient } from 'canfetch';
+import { guardFetch, refusalIn, RobotsClient } from 'canfetch';
 
 const MAX_CHARACTERS = 50_000;
 // A model, or a page that it has read, chooses the URLs. They must not lead into the network of this machine.
 const addressPolicy = process.env.ALLOW_PRIVATE === 'true' ? 'any' : 'public-only';
 
-const robots = new RobotsClient({ agent: 'ExampleBot/1.0 (+https://example.com/bot)', addressPolicy });
-const report = crawlReport(robots, { onFirstRefused: false });
+/** Close it when the agent ends. */
+export const robots = new RobotsClient({ agent: 'ExampleBot/1.0 (+https://example.com/bot)', addressPolicy });
 // The purpose is held against what sites say of it, in robots.txt and in header fields.
 const fetchPolitely = guardFetch(fetch, robots, { addressPolicy, purpose: 'ai-input', pacing: true });
 
@@ -30,7 +29,18 @@ export const tool = {
 /** What the program does when the model calls. The result goes back to the model, so it is text in any case. */
 export async function call({ url }) {
   try {
+    // The model waits no longer than this: in the queue of the site, or for the page.
     const response = await fetchPolitely(url, { signal: AbortSignal.timeout(50_000) });
+    const type = response.headers.get('content-type') ?? 'text/plain';
+    if (!/text|json|xml/i.test(type)) {
+      await response.body?.cancel();
+      return {
+        url: response.url,
+        status: response.status,
+        error: 'NOT_TEXT',
+        why: `It is ${type}, not text`,
+      };
+    }
     const text = await response.text();
     return { url: response.url, status: response.status, text: text.slice(0, MAX_CHARACTERS) };
   } catch (error) {
@@ -40,11 +50,3 @@ export async function call({ url }) {
     return { error: refusal.code, why: refusal.message, retryAt };
   }
 }
-
-for (const given of process.argv.slice(2)) {
-  const result = await call(JSON.parse(given));
-  console.log(result.error === undefined ? `fetched ${result.url}` : `refused ${JSON.stringify(result)}`);
-}
-console.log(`\n${report}`);
-report.close();
-await robots.close();

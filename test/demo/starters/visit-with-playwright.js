@@ -2,28 +2,36 @@
  * Visits pages with Chromium: `node visit-with-playwright.js https://example.com/ https://example.com/private`
  * Needs: npm install canfetch playwright, and npx playwright install chromium
  */
-import { refusalIn, crawlReport, RobotsClient } from 'canfetch';
+import { refusalIn, crawlReport, retryLater, RobotsClient } from 'canfetch';
 import { guardContext } from 'canfetch/playwright';
 import { chromium } from 'playwright';
 
 const urls = process.argv.slice(2);
-const agent = 'ExampleBot/1.0 (+https://example.com/bot)';
 
-const robots = new RobotsClient({ agent });
+const robots = new RobotsClient({ agent: 'ExampleBot/1.0 (+https://example.com/bot)' });
 const report = crawlReport(robots);
 const browser = await chromium.launch();
-// The name that robots.txt is asked about.
-const context = await browser.newContext({ userAgent: agent });
-// Holds each navigation back until it is decided, and each redirect.
-const guard = await guardContext(context, robots, { pacing: { maxDelayMs: 20_000 } });
+const context = await browser.newContext();
+// Holds each navigation and redirect back until it is decided. `identify` sends the name that robots.txt is asked about.
+const guard = await guardContext(context, robots, { identify: true, pacing: { maxDelayMs: 20_000 } });
 const page = await context.newPage();
+
+async function visit(url, tries = 3) {
+  const response = await page.goto(url).catch(async (error) => {
+    throw (await guard.errorOf(page)) ?? error;
+  });
+  const status = response?.status() ?? 200;
+  // The guard defers the next try until the pause is over, and `retryLater` waits for that.
+  if ((status === 429 || status === 503) && tries > 1) return retryLater(() => visit(url, tries - 1));
+  return status;
+}
 
 for (const url of urls.length === 0 ? ['https://example.com/'] : urls) {
   try {
-    await page.goto(url);
-    console.log(`fetched ${page.url()}`);
+    const status = await retryLater(() => visit(url));
+    console.log(status < 400 ? `fetched ${page.url()}` : `status ${status} ${url}`);
   } catch (error) {
-    const refusal = refusalIn(await guard.errorOf(page)); // undefined: the page itself failed
+    const refusal = refusalIn(error); // undefined: the page itself failed
     console.log(refusal === undefined ? `failed ${url}: ${error.message}` : `refused ${refusal.message}`);
   }
 }
