@@ -49,8 +49,12 @@ const withoutUnusedRequire = {
       : null,
 };
 
-/** Two builds make a large package. Names stay, so that stack traces can be read. */
-const minify = { compress: false, mangle: false, codegen: { removeWhitespace: false } };
+/** Two builds make a large package. Line breaks and the names of classes stay, so that an uncaught error can be read. */
+const minify = {
+  compress: false,
+  mangle: { keepNames: { class: true, function: false } },
+  codegen: { removeWhitespace: false },
+};
 
 async function bundle(input, external, output) {
   const build = await rolldown({
@@ -145,7 +149,10 @@ for (const { isEntry, name, exports } of output) {
 const page = 'src/apps/serve/page';
 for (const name of readdirSync(page)) {
   if (name.endsWith('.js')) {
-    const { code } = minifySync(name, readFileSync(`${page}/${name}`, 'utf8'), minify);
+    const { code } = minifySync(name, readFileSync(`${page}/${name}`, 'utf8'), {
+      ...minify,
+      codegen: { removeWhitespace: true },
+    });
     writeFileSync(`${folder}/page/${name}`, code);
   } else if (/\.(?:html|css|svg)$/.test(name)) cpSync(`${page}/${name}`, `${folder}/page/${name}`);
 }

@@ -4,11 +4,11 @@
  */
 import { weighBundle, weighPackage } from './weigh.ts';
 
-const LIMIT_BYTES = 13_500;
+const LIMIT_BYTES = 13_600;
 const PACKAGE_LIMITS = [
-  ['size', 600_000],
-  ['unpackedSize', 2_200_000],
-  ['entryCount', 350],
+  ['size', 560_000],
+  ['unpackedSize', 2_000_000],
+  ['entryCount', 300],
 ] as const;
 
 const { atOnce, later, imports } = await weighBundle('parseRobots, productToken', 'rules');
