@@ -74,8 +74,8 @@ export class GroupLint {
   #rules = 0;
   /** By the names of the agents, until there are too many rules. */
   readonly #merged = new Map<string, MergedGroups>();
-  /** The agents of the current block that no preference came for yet. */
-  #blockAgents: LintedAgent[] = [];
+  /** Where the agents of the current block begin among those of the group. */
+  #blockStart = 0;
 
   /** The number of pairs of names that were compared, and of questions to the matcher. */
   #comparisons = 0;
@@ -122,12 +122,13 @@ export class GroupLint {
   }
 
   startBlock(): void {
-    this.#blockAgents = [];
+    this.#blockStart = this.last.agents.length;
   }
 
   /** Adds a preference of the current block. */
   addPreference(directive: UsageDirective, line: number): void {
-    for (const agent of this.#blockAgents) (agent.preferences ??= {})[directive] ??= line;
+    for (const agent of this.last.agents.slice(this.#blockStart))
+      (agent.preferences ??= {})[directive] ??= line;
   }
 
   /** Adds an agent named by a user-agent line of the last group. */
@@ -154,7 +155,6 @@ export class GroupLint {
       this.#report.add('duplicate-group', span, { agent, otherLine: known.line });
     }
     agents.push(known);
-    this.#blockAgents.push(known);
     // Reported once: at a star after other names, or at the first name after a star.
     if (agents.length > 1 && (name === '*' || (agents.length === 2 && agents[0]!.name === '*'))) {
       this.#report.add('mixed-group', span, { agent, otherLine: agentLine.line });
@@ -198,10 +198,13 @@ export class GroupLint {
     this.#reportRunOn(group);
     if (ruleLines === 0 || root !== undefined) this.#groups.push(group);
     if (rules.length === 0) return;
-    const names = agents
-      .map(({ name }) => name)
-      .sort()
-      .join();
+    const names =
+      agents.length === 1
+        ? agents[0]!.name
+        : agents
+            .map(({ name }) => name)
+            .sort()
+            .join();
     const merged = this.#merged.get(names);
     if (merged === undefined) this.#merged.set(names, { agentLine: group.agentLine, agents, rules });
     else merged.rules.push(...rules);
@@ -254,11 +257,13 @@ export class GroupLint {
     );
     const ofStar = new MergedRules(this.#file, starRules, filling);
     for (const group of groups) {
+      const isNamed = star !== undefined && !group.agents.some((agent) => agent === star || isClosed(agent));
+      if (group.rules.length < 2 && !isNamed) continue;
       const merged = new MergedRules(this.#file, group.rules, filling);
       for (const { rule, winner } of merged.shadowed()) {
         if (!overruled.has(rule.line)) report.add('shadowed-rule', rule, { otherLine: winner.line });
       }
-      if (star !== undefined && !group.agents.some((agent) => agent === star || isClosed(agent)))
+      if (star !== undefined && isNamed)
         this.#reportNotInherited(group, star, apart, { merged, ofStar, starRules });
     }
   }

@@ -176,9 +176,11 @@ class Linter {
     let invalid = isAscii ? bytes.length : firstInvalidByte(bytes);
     if (isAscii) this.#invisible = bytes.length;
     let limit = maxBodyBytes;
-    for (; this.#walk.next(); this.#start = this.#cursor.nextStart) {
+    const walk = this.#walk;
+    const cursor = this.#cursor;
+    for (; walk.next(); this.#start = cursor.nextStart) {
       const start = this.#start;
-      let end = this.#cursor.nextStart - 1;
+      let end = cursor.nextStart - 1;
       if (bytes[end] === LF && bytes[end - 1] === CR) end--;
       if (invalid < end) {
         report.add('invalid-utf-8', this.#span(Math.max(invalid, start), end));
@@ -192,10 +194,15 @@ class Linter {
         const severity = this.#traits.maxLineBytes === longest ? 'error' : 'warning';
         report.add('line-too-long', this.#span(start + longest, end), { severity });
       }
-      const { kind } = this.#cursor;
+      const { kind } = cursor;
+      if (kind === LINE_COMMENT) continue;
+      if (kind === LINE_BLANK) {
+        this.#between ??= { line: cursor.line, directive: '' };
+        this.#afterBlank = true;
+        continue;
+      }
       if (kind >= LINE_USER_AGENT) this.#controlByte(end);
-      if (kind !== LINE_BLANK && kind !== LINE_COMMENT)
-        this.#firstText ??= this.#span(this.#cursor.keyStart, end);
+      this.#firstText ??= this.#span(cursor.keyStart, end);
       this.#line(end);
     }
     const foreign = this.#foreignFile();
@@ -249,9 +256,7 @@ class Linter {
     else if (kind === LINE_ALLOW || kind === LINE_DISALLOW) {
       this.#ruleLine(this.#span(valueStart, valueEnd), kind === LINE_ALLOW, end);
     } else if (kind === LINE_SITEMAP) this.#sitemapLine(this.#span(valueStart, valueEnd));
-    else if (kind === LINE_BLANK) this.#between ??= { line, directive: '' };
-    if (kind === LINE_BLANK) this.#afterBlank = true;
-    else if (kind >= LINE_USER_AGENT && kind !== LINE_SITEMAP) this.#afterBlank = false;
+    if (kind >= LINE_USER_AGENT && kind !== LINE_SITEMAP) this.#afterBlank = false;
   }
 
   #text(start: number, end: number): string {
@@ -392,10 +397,10 @@ class Linter {
     }
     const names = agentNames(written, this.#traits);
     const meant = names.slice(0, MAX_AGENTS_SHOWN).join(', ');
-    const agent = ignoredName(written, names);
+    const isOneName = names.length === 1 && names[0] === written;
+    const agent = isOneName ? undefined : ignoredName(written, names);
     if (agent !== undefined) report.add('ignored-name', value, { agent, meant });
-    else if (names.length === 1 && names[0] === written)
-      report.add('agent-not-token', value, { severity: 'info', meant });
+    else if (isOneName) report.add('agent-not-token', value, { severity: 'info', meant });
     else if (names.length > 1 && names.join() === written.replaceAll(/\s*,\s*/g, ','))
       report.add('agent-not-token', value, { meant, kind: 'list' });
     else report.add('agent-not-token', value, meant === '' ? { severity: 'error', meant } : { meant });
