@@ -1,6 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { invalid } from '../../core/base/index.ts';
+import type { RobotsClient } from '../../core/client/robots-client.ts';
+import { RobotsDeferredError } from '../../core/pacing/index.ts';
 import type { GuardClient } from '../shared/client.ts';
 import { ignoredBecause, assertThrowing, type ThrowingGuardOptions } from '../shared/options.ts';
 import { type NodeHeaders, redirects } from '../shared/headers.ts';
@@ -31,6 +33,8 @@ export interface BrowserContextGuard<Page> extends AsyncDisposable {
   /**
    * The error that blocked the last navigation of `page`: `RobotsDisallowedError`, `RobotsUnreachableError`, or the
    * error that prevented a decision. The browser itself reports `net::ERR_BLOCKED_BY_CLIENT` only.
+   *
+   * A navigation that waits for its permit, or timed out while it waited, has `RobotsDeferredError`.
    *
    * @returns `undefined` when the guard did not block it, or the page is closed.
    */
@@ -138,14 +142,19 @@ interface Navigation {
   readonly request: AnyRequest;
   /** Ends its wait for a decision or a permit. */
   readonly leaving: AbortController;
+  /** Whether it is not decided yet, or waits for its permit. */
+  isWaiting: boolean;
   /** Frees its permit when the site does not respond. */
   timer?: NodeJS.Timeout;
 }
 
+/** A client that knows its queues. */
+type PacedClient = GuardClient & Partial<Pick<RobotsClient, 'policy'>>;
+
 class ContextWatcher<Page> implements BrowserContextGuard<Page>, RequestWatcher {
   readonly context: object;
   readonly subresources: boolean;
-  readonly client: object;
+  readonly client: PacedClient;
   readonly #library: ContextLibrary<Page>;
   readonly #guard: Guard;
   readonly #requests: BrowserRequests;
@@ -167,7 +176,7 @@ class ContextWatcher<Page> implements BrowserContextGuard<Page>, RequestWatcher 
     guard: Guard,
     subresources: boolean,
     requests: BrowserRequests,
-    client: object,
+    client: PacedClient,
   ) {
     this.client = client;
     this.context = library.context;
@@ -183,7 +192,7 @@ class ContextWatcher<Page> implements BrowserContextGuard<Page>, RequestWatcher 
     const leaving = navigates ? this.#navigationEnd() : this.#disposal;
     const request = this.#planned(paused, leaving.signal, waits);
     const pending: Pending = { request };
-    const navigation: Navigation = { paused, request, leaving };
+    const navigation: Navigation = { paused, request, leaving, isWaiting: true };
     this.#pending.set(requestId, pending);
     if (navigates) {
       this.#guard.identity?.compare(paused.request.url, fieldOf(paused.request, 'user-agent') ?? '', REMEDY);
@@ -192,6 +201,7 @@ class ContextWatcher<Page> implements BrowserContextGuard<Page>, RequestWatcher 
     }
     try {
       pending.started = await request.startOrThrow();
+      navigation.isWaiting = false;
       if (request.holdsPermit) {
         navigation.timer = setTimeout(() => this.forget(paused), NO_RESPONSE_MS).unref();
       }
@@ -290,7 +300,25 @@ class ContextWatcher<Page> implements BrowserContextGuard<Page>, RequestWatcher 
 
   async errorOf(page: Page): Promise<unknown> {
     const mainFrame = await this.#library.mainFrameOf(page);
-    return mainFrame === undefined ? undefined : this.#errors.get(mainFrame)?.error;
+    if (mainFrame === undefined) return undefined;
+    const navigation = this.#navigations.peek(mainFrame);
+    return navigation?.isWaiting === true
+      ? this.#deferralOf(navigation.request)
+      : this.#errors.get(mainFrame)?.error;
+  }
+
+  /** Neither library shows that a navigation has timed out: to the guard it waits on. */
+  async #deferralOf({ decision, chain }: AnyRequest): Promise<RobotsDeferredError | undefined> {
+    const pacing = decision && (await this.client.policy?.(decision.origin))?.pacing;
+    if (decision === undefined || pacing === undefined) return undefined;
+    const { drainsAt, nextAt, delayFrom, gapMs } = pacing;
+    const retryAt = drainsAt ?? nextAt ?? this.#guard.clock.now();
+    const error = new RobotsDeferredError(decision, { retryAt, delayFrom, causeMs: gapMs }, chain);
+    error.message = error.message.replace(
+      'further away than `maxDelayMs`',
+      'and the navigation waits within its own timeout (set `maxDelayMs` below that)',
+    );
+    return error;
   }
 
   async ignore(page: Page, because: string): Promise<void> {

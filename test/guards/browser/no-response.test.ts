@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { afterEach, expect, it, vi } from 'vitest';
-import { guardContext } from '../../../src/guards/browser/playwright.ts';
+import { type ContextGuard, guardContext } from '../../../src/guards/browser/playwright.ts';
 import { type PacingOptions, RobotsClient } from '../../../src/index.ts';
 
 /** A session of a browser in which `one` and `two` are the main frames of two pages. */
@@ -41,6 +41,8 @@ async function isContinued(session: BrowserSession, requestId: string): Promise<
 }
 
 interface Guarded extends AsyncDisposable {
+  /** The error of the page whose main frame is `two`. */
+  errorOfTwo(): Promise<unknown>;
   readonly context: EventEmitter;
   readonly session: BrowserSession;
   /** The session of a page. */
@@ -52,7 +54,7 @@ async function guarded(pacing: PacingOptions): Promise<Guarded> {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
   const session = new BrowserSession();
   const network = Object.assign(new EventEmitter(), {
-    send: () => Promise.resolve({}),
+    send: () => Promise.resolve({ targetInfo: { targetId: 'two' } }),
     detach: () => Promise.resolve(),
   });
   const page = Object.assign(new EventEmitter(), { context: () => context, frames: () => [] });
@@ -65,9 +67,10 @@ async function guarded(pacing: PacingOptions): Promise<Guarded> {
   });
   const fetch = (): Promise<Response> => Promise.resolve(new Response(''));
   const robots = new RobotsClient({ agent: 'ExampleBot', transport: { fetch } });
-  await guardContext(context as never, robots, { pacing });
+  const guard: ContextGuard = await guardContext(context as never, robots, { pacing });
   context.emit('page', page);
-  return { context, session, network, [Symbol.asyncDispose]: () => robots.close() };
+  const errorOfTwo = (): Promise<unknown> => guard.errorOf(page as never);
+  return { context, session, network, errorOfTwo, [Symbol.asyncDispose]: () => robots.close() };
 }
 
 it.each([
@@ -101,3 +104,22 @@ it.each([204, 205])(
     await isContinued(session, 'two');
   },
 );
+
+it('a navigation that times out while it waits for its permit says what it waits for', async () => {
+  await using guard = await guarded({ defaultDelayMs: 60_000 });
+  const { session } = guard;
+  session.pause('one');
+  await vi.advanceTimersByTimeAsync(60_100);
+  await isContinued(session, 'one');
+  session.pause('one', { responseStatusCode: 204 });
+  session.pause('two');
+  await vi.advanceTimersByTimeAsync(30_000);
+  expect(await guard.errorOfTwo()).toMatchObject({
+    code: 'ERR_ROBOTS_DEFERRED',
+    delayFrom: 'default-delay',
+    message: expect.stringContaining('set `maxDelayMs` below that'),
+  });
+  await vi.advanceTimersByTimeAsync(31_000);
+  await isContinued(session, 'two');
+  expect(await guard.errorOfTwo()).toBeUndefined();
+});
