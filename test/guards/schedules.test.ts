@@ -10,7 +10,15 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { guardAxios } from '../../src/guards/axios/axios.ts';
 import { gotHooks } from '../../src/guards/got/got.ts';
 import { robotsInterceptor } from '../../src/guards/undici/undici.ts';
-import { type Clock, guardFetch, type PacingOptions, refusalIn, RobotsClient } from '../../src/index.ts';
+import {
+  type Clock,
+  guardFetch,
+  type PacingOptions,
+  type PacingScope,
+  refusalIn,
+  RobotsClient,
+  type SitePacing,
+} from '../../src/index.ts';
 import { Chance, playSchedules, SEED } from '../support/random.ts';
 import { answer, type Site, startSite } from '../support/site.ts';
 import { runs } from '../support/thorough.ts';
@@ -40,7 +48,9 @@ interface ClockChange {
 
 interface Schedule {
   readonly number: number;
-  readonly pacing: Required<Pick<PacingOptions, 'concurrency' | 'defaultDelayMs' | 'backOff'>>;
+  readonly pacing: PacingOptions & Required<Pick<PacingOptions, 'concurrency'>>;
+  /** Whether the pace is a function, which is asked for each site. */
+  readonly isAsked: boolean;
   readonly calls: readonly Call[];
   /** `undefined`: the clock of the system. */
   readonly clock: { readonly isDate: boolean; readonly changes: readonly ClockChange[] } | undefined;
@@ -57,9 +67,20 @@ function scheduleOf(number: number, changesClock: boolean): Schedule {
       discards: chance.happens(0.2),
     };
   });
-  const concurrency = 1 + chance.below(3);
+  const shared = {
+    concurrency: 1 + chance.below(3),
+    scope: chance.pick<PacingScope>(['host', 'origin', ({ hostname }) => hostname]),
+    latencyFactor: chance.pick([0, 0, 0.5]),
+  };
+  const isAsked = chance.happens(0.3);
   if (!changesClock) {
-    return { number, pacing: { concurrency, defaultDelayMs: 0, backOff: false }, calls, clock: undefined };
+    return {
+      number,
+      pacing: { ...shared, defaultDelayMs: 0, backOff: false },
+      isAsked,
+      calls,
+      clock: undefined,
+    };
   }
   const changes = Array.from({ length: 1 + chance.below(5) }, () => ({
     afterMs: chance.below(20),
@@ -69,10 +90,18 @@ function scheduleOf(number: number, changesClock: boolean): Schedule {
   return {
     number,
     pacing: {
-      concurrency,
+      ...shared,
       defaultDelayMs: chance.pick([0, 2, 6]),
-      backOff: { firstMs: 5, maxMs: 20 },
+      backOff: {
+        firstMs: 5,
+        maxMs: 20,
+        statuses: chance.pick([
+          [429, 503],
+          [500, 503],
+        ]),
+      },
     },
+    isAsked,
     calls,
     clock: { isDate: chance.happens(0.3), changes },
   };
@@ -86,7 +115,7 @@ const MOST_MS = 25_000;
 type Send = (url: string, call: Call, signal: AbortSignal, gone: () => void) => Promise<unknown>;
 
 /** Each client library, with its retries on where it has some. */
-const clients: Readonly<Record<string, (robots: RobotsClient, pacing: PacingOptions) => Send>> = {
+const clients: Readonly<Record<string, (robots: RobotsClient, pacing: SitePacing) => Send>> = {
   fetch: (robots, pacing) => byFetch(guardFetch(fetch, robots, { pacing })),
   'fetch of undici': (robots, pacing) =>
     byFetch(guardFetch(undiciFetch, robots, { pacing }) as unknown as typeof fetch),
@@ -215,7 +244,7 @@ async function respond(behaviour: string, id: string, ms: number, response: Serv
 }
 
 async function play(make: (typeof clients)[string], schedule: Schedule): Promise<void> {
-  const { number, pacing, calls } = schedule;
+  const { number, pacing, isAsked, calls } = schedule;
   for (const each of [inHand, givenUp, attempts]) each.clear();
   [present, most, seen.length] = [number, 0, 0];
   using clock = changing(schedule.clock);
@@ -225,7 +254,7 @@ async function play(make: (typeof clients)[string], schedule: Schedule): Promise
     overrides: { [site.origin]: { text, because: 'a test' } },
     ...(clock.option && { clock: clock.option }),
   });
-  const send = make(robots, pacing);
+  const send = make(robots, isAsked ? () => pacing : pacing);
   const outcomes = await inTime(
     Promise.all(calls.map((call, id) => makeCall(send, call, `${number}.${id}`))),
   );

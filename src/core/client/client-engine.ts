@@ -255,11 +255,6 @@ export class ClientEngine {
     return this.#pacer.value?.slowed() ?? [];
   }
 
-  /** The number of paced responses whose bodies nobody began to read. */
-  get unreadBodies(): number {
-    return this.#pacer.value?.unreadBodies ?? 0;
-  }
-
   /** The file that a decision rests on, while memory has it, or it was made for a purpose. */
   fileOf({ origin, state, robots }: Decision): RobotsFile | undefined {
     if (state !== 'rules' && state !== 'last-good') return undefined;

@@ -1,11 +1,4 @@
-import {
-  type Clock,
-  codeOf,
-  headerField,
-  omitUndefined,
-  urlWithoutUserinfo,
-  warnOnce,
-} from '../base/index.ts';
+import { type Clock, codeOf, headerField, omitUndefined } from '../base/index.ts';
 import type { Decision, OriginPacing, Pause, SentRequest } from '../decision/index.ts';
 import { gatekeeperIn, priceIn } from '../lifecycle/index.ts';
 import { RobotsDeferredError } from './deferred.ts';
@@ -59,8 +52,6 @@ const DEFAULT_PACE = paceOf({}, Infinity);
 /** Lets requests start when they may. */
 export class Pacer implements PermitContext {
   readonly clock: PacingClock;
-  /** The number of responses whose bodies nobody began to read. */
-  unreadBodies = 0;
   readonly #options: PacerOptions;
   readonly #queues: PacingQueues;
   /** How the pages of an origin were paced last. */
@@ -131,15 +122,6 @@ export class Pacer implements PermitContext {
     const current = this.#queues.get(queue.scope, decision.origin, now);
     this.#pause(current, decision.origin, now, { askedMs, startedAt: at, backOff: pace.backOff, status });
     return true;
-  }
-
-  onUnreadBody(url: string): void {
-    this.unreadBodies++;
-    warnOnce(
-      `Nobody has begun to read the body of ${urlWithoutUserinfo(url)}, so the next request waited for it: read each ` +
-        'body, or cancel it, as with `await response.body?.cancel()`',
-      'CANFETCH_BODY_UNREAD',
-    );
   }
 
   /**

@@ -26,6 +26,11 @@ export class PacingClock {
     return shown + this.#aheadMs;
   }
 
+  /** For lengths of time: no change of the clock makes them longer. */
+  ticks(): number {
+    return this.hasTimers ? performance.now() : this.now();
+  }
+
   /** Converts a time of this clock to epoch milliseconds. */
   epochMs(ms: number): number {
     return ms - this.#aheadMs;

@@ -4,7 +4,7 @@ import type { Pace } from './options.ts';
 import type { PacingClock } from './pacing-clock.ts';
 import type { PageResponse } from './pause.ts';
 import type { FleetSlot, PacingQueue, QueuedRequest } from './queue.ts';
-import { NO_RESPONSE_TTL_MS, type Permit, PERMIT_TTL_MS } from './schedule.ts';
+import { type Permit, PERMIT_TTL_MS } from './schedule.ts';
 
 /** The right of one request to start now, and to be in flight until it ends. An attempt that a library retries needs another one. */
 export interface RequestPermit {
@@ -12,13 +12,6 @@ export interface RequestPermit {
   readonly waitedMs: number;
   /** The pace that the request keeps. */
   readonly pacing?: OwnDelays;
-  /** Whether the permit has ended by itself: {@link done} was not called in time. */
-  readonly hasExpired?: boolean;
-  /**
-   * For a library that may drop a request without a word: with `false` the permit ends after 30 seconds, unless this is
-   * called with `true` when the request is sent.
-   */
-  sent?(isSent: boolean): void;
   /** Gives the permit back when the request is not sent: the next one may start in its place. */
   release(): void;
   /**
@@ -26,11 +19,6 @@ export interface RequestPermit {
    * permit ends 30 seconds after the last call of this or of {@link bodyRead}.
    */
   responded(response: PageResponse): void;
-  /**
-   * The body waits for the caller, who has not begun to read it: the permit ends 2 seconds from now, unless
-   * {@link bodyRead} or {@link done} is called.
-   */
-  bodyUnread?(): void;
   /** The caller has begun to read the body, or has read a part of it. */
   bodyRead(): void;
   /**
@@ -40,8 +28,6 @@ export interface RequestPermit {
   done(response?: PageResponse): void;
 }
 
-/** A crawler that looks at a status and goes on leaves bodies unread. Most begin to read at once. */
-const UNREAD_TTL_MS = 2_000;
 /** The longest gap by latency where there is no `maxDelayMs`: a booking may be reported hours later. */
 const MAX_LATENCY_GAP_MS = 300_000;
 
@@ -50,8 +36,6 @@ export interface PermitContext {
   readonly clock: PacingClock;
   /** Learns what the response to a request says. Returns whether it pauses the origin. */
   learn(permit: PagePermit, response: PageResponse): boolean;
-  /** A permit has ended because nobody began to read the body. */
-  onUnreadBody(url: string): void;
 }
 
 interface PagePermitOptions {
@@ -86,7 +70,7 @@ export class PagePermit implements RequestPermit, QueuedRequest {
   /** Whether a response asked for a pause, or `done` was called with a status. */
   #hasLearnt = false;
   #hasResponded = false;
-  #isUnread = false;
+  readonly #madeAt: number;
 
   constructor(context: PermitContext, options: PagePermitOptions) {
     const { decision, pace, gap, queue, notBefore, isBooking, now } = options;
@@ -100,24 +84,13 @@ export class PagePermit implements RequestPermit, QueuedRequest {
     this.deadline = now + (isBooking ? pace.maxDelayMs : pace.maxTotalWaitMs);
     this.delayFrom = gap.delayFrom;
     this.#context = context;
+    this.#madeAt = pace.latencyFactor === 0 ? 0 : context.clock.ticks();
     this.queue = queue;
   }
 
   get pacing(): OwnDelays {
     const { defaultDelayMs, minDelayMs } = this.pace;
     return { scope: this.queue.scope, defaultDelayMs, minDelayMs };
-  }
-
-  get hasExpired(): boolean {
-    return this.expiresAt <= this.#context.clock.now();
-  }
-
-  sent(isSent: boolean): void {
-    this.#expireIn(isSent ? NO_RESPONSE_TTL_MS : PERMIT_TTL_MS);
-  }
-
-  onExpiry(): void {
-    if (this.#isUnread) this.#context.onUnreadBody(this.url);
   }
 
   release(): void {
@@ -132,13 +105,7 @@ export class PagePermit implements RequestPermit, QueuedRequest {
     this.#hasLearnt = this.#context.learn(this, response);
   }
 
-  bodyUnread(): void {
-    this.#isUnread = true;
-    this.#expireIn(UNREAD_TTL_MS);
-  }
-
   bodyRead(): void {
-    this.#isUnread = false;
     this.expiresAt = this.#context.clock.now() + PERMIT_TTL_MS;
   }
 
@@ -156,7 +123,12 @@ export class PagePermit implements RequestPermit, QueuedRequest {
     const { latencyFactor, maxDelayMs } = this.pace;
     if (this.#hasResponded || this.isReleased || latencyFactor === 0) return;
     this.#hasResponded = true;
-    const latencyMs = Math.max(0, this.#context.clock.now() - this.at);
+    const { clock } = this.#context;
+    // The clock may have been set forward since.
+    const latencyMs = Math.max(
+      0,
+      Math.min(clock.now() - this.at, clock.ticks() - this.#madeAt - this.waitedMs),
+    );
     const longestMs = maxDelayMs === Infinity ? MAX_LATENCY_GAP_MS : maxDelayMs;
     this.queue.schedule.setLatencyGap(Math.min(Math.round(latencyMs * latencyFactor), longestMs));
   }

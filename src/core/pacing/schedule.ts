@@ -34,8 +34,6 @@ export interface Permit {
   isReleased: boolean;
   /** The start before this one, in case it is released. */
   previousStart: Permit | undefined;
-  /** It has ended by itself. */
-  onExpiry?(): void;
 }
 
 /** The lifetime of a booking whose end is never reported, and of a permit whose body is not read. */
@@ -101,7 +99,7 @@ export class Schedule {
     let held = 0;
     for (const permit of this.#permits) {
       if (permit.expiresAt > at) held++;
-      else if (permit.expiresAt <= now && this.#forget(permit)) permit.onExpiry?.();
+      else if (permit.expiresAt <= now) this.#forget(permit);
     }
     return held < concurrency;
   }

@@ -60,7 +60,7 @@ describe('a fleet whose store reserves', () => {
     const requests: number[] = [];
     const page = async (): Promise<Response> => {
       requests.push(clock.now() - startedAt);
-      return new Response('a page');
+      return new Response(null);
     };
     const fleet = Array.from({ length: 3 }, () =>
       startProcess(store, clock, { transport, storeDeadlineMs: 10_000 }),
@@ -164,7 +164,7 @@ describe('members with different gaps', () => {
       const { robots } = startProcess(store, clock, { overrides, storeDeadlineMs: 10_000 });
       const page = async (): Promise<Response> => {
         starts.push({ member, at: clock.now() - startedAt });
-        return new Response('a page');
+        return new Response(null);
       };
       const pacing = { defaultDelayMs: 0, minDelayMs };
       const fetchSlowly = guardFetch(page as typeof fetch, robots, { pacing });

@@ -373,33 +373,6 @@ describe('a permit', () => {
   });
 });
 
-describe('a body that nobody has begun to read', () => {
-  it('frees its permit 2 s after the header, and the process is warned once', async () => {
-    const { client, clock } = laidDown({ [A]: 'User-agent: *\nCrawl-delay: 0\n' });
-    const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
-    const decision = await client.check(A);
-    const waits: number[] = [];
-    for (let page = 0; page < 3; page++) {
-      const permit = await client.acquirePermit(decision);
-      permit.responded({ status: 404 });
-      permit.bodyUnread?.();
-      const next = client.acquirePermit(decision);
-      await clock.whenWaiting();
-      await clock.advance(2_000);
-      waits.push((await next).waitedMs);
-      (await next).done();
-    }
-    expect(waits).toEqual([2_000, 2_000, 2_000]);
-    expect(warned.mock.calls.map(([message, options]) => [message, options])).toEqual([
-      [
-        expect.stringContaining('https://a.example/'),
-        expect.objectContaining({ code: 'CANFETCH_BODY_UNREAD' }),
-      ],
-    ]);
-    warned.mockRestore();
-  });
-});
-
 describe('a `Date` that stands still', () => {
   it('holds nothing up longer than the wait that was computed', async () => {
     vi.useFakeTimers({ toFake: ['Date'], now: Date.UTC(2026, 0, 15, 12) });
@@ -410,7 +383,7 @@ describe('a `Date` that stands still', () => {
       });
       closing(client);
       const startedAt = performance.now();
-      const fetch = async (): Promise<Response> => new Response('a page');
+      const fetch = async (): Promise<Response> => new Response(null);
       const guarded = guardFetch(fetch as typeof globalThis.fetch, client, {
         pacing: { defaultDelayMs: 40 },
       });

@@ -119,7 +119,7 @@ describe('guardFetch with pacing', () => {
     const { fetch, calls } = noting(clock, (url) =>
       url === `${A}/1`
         ? new Response(null, { status, headers: { 'retry-after': '60' } })
-        : new Response('a page'),
+        : new Response(null),
     );
     const guarded = guardFetch(fetch, client, { pacing: true });
     const all = Promise.all([1, 2, 3].map((page) => guarded(`${A}/${page}`)));

@@ -17,7 +17,7 @@ async function timesOf(
   const { client, clock } = laidDown(texts);
   const { fetch, calls } = noting(clock);
   const guarded = guardFetch(fetch, client, { pacing });
-  const all = Promise.all(urls.map((url) => guarded(url)));
+  const all = Promise.all(urls.map(async (url) => (await guarded(url)).text()));
   await clock.whenWaiting();
   await clock.advance(60_000);
   await all;

@@ -21,10 +21,7 @@ export function laidDown(texts: Record<string, string>) {
 }
 
 /** A fetch that answers at once and notes when it was called. */
-export function noting(
-  clock: VirtualClock,
-  respond: (url: string) => Response = () => new Response('a page'),
-) {
+export function noting(clock: VirtualClock, respond: (url: string) => Response = () => new Response(null)) {
   const startedAt = clock.now();
   const calls: [url: string, afterMs: number][] = [];
   const fetch = (url: string | URL | Request): Promise<Response> => {
