@@ -276,7 +276,7 @@ class Linter {
     INVISIBLE.lastIndex = start;
     const span = this.#span(start, start + (INVISIBLE.exec(this.#characters)?.[0].length ?? 1));
     const isLost = kind === LINE_JUNK || (kind === LINE_OTHER && start < keyEnd);
-    const { meant, word } = isLost ? keyOf(this.#text(keyStart, keyEnd), kind) : {};
+    const { meant, word } = isLost ? keyOf(this.#text(keyStart, Math.min(keyEnd, keyStart + 50)), kind) : {};
     const isRule = kind === LINE_ALLOW || kind === LINE_DISALLOW;
     if (meant !== undefined) this.#report.add('invisible-character', span, { severity: 'error', meant });
     else if (!isLost) this.#report.add('invisible-character', span, isRule ? { kind: 'path' } : {});
@@ -401,7 +401,11 @@ class Linter {
     const agent = isOneName ? undefined : ignoredName(written, names);
     if (agent !== undefined) report.add('ignored-name', value, { agent, meant });
     else if (isOneName) report.add('agent-not-token', value, { severity: 'info', meant });
-    else if (names.length > 1 && names.join() === written.replaceAll(/\s*,\s*/g, ','))
+    else if (
+      names.length > 1 &&
+      written.length <= 200 &&
+      names.join() === written.replaceAll(/\s*,\s*/g, ',')
+    )
       report.add('agent-not-token', value, { meant, kind: 'list' });
     else report.add('agent-not-token', value, meant === '' ? { severity: 'error', meant } : { meant });
     for (const name of names) this.#groups.addAgent(name, value);

@@ -30,6 +30,8 @@ const BRACKET = /[[\]]|%5[bd]/i;
 /** Where a further rule begins in the value of a rule. */
 const FURTHER_RULE = /(?<![:\s])[\s,;|]+(?=\/)|(?<!dis)(?=(?:dis)?allow\s*:)/gi;
 const MAX_RULES_SHOWN = 10;
+/** Longer patterns are not searched for what takes more than linear time. */
+const MAX_SEARCHED = 200;
 const ALL_OF_IT = /^.*$/;
 /** Patterns of other languages, by kind. The first that matches is reported. */
 const FOREIGN: readonly (readonly [kind: string, pattern: RegExp])[] = [
@@ -70,19 +72,21 @@ export function patternProblems(
     found.push({ code, start: match.index, end: match.index + match[0].length, ...more });
     return true;
   };
-  const rules = pattern.split(FURTHER_RULE).map((rule) => rule.trim());
+  const searched = pattern.length > MAX_SEARCHED ? '' : pattern;
+  const rules = searched.split(FURTHER_RULE).map((rule) => rule.trim());
   const severalRules = rules.length > 1;
   if (severalRules) {
     const written = rules.map((rule) => (rule.startsWith('/') ? `${directive}: ${rule}` : rule));
     add('several-rules', pattern, ALL_OF_IT, { meant: written.slice(0, MAX_RULES_SHOWN).join('\n') });
   }
-  const kind = FOREIGN.find(([, piece]) => piece.test(pattern))?.[0];
+  const kind = FOREIGN.find(([, piece]) => piece.test(searched))?.[0];
   if (kind !== undefined && !severalRules) add('foreign-pattern', pattern, ALL_OF_IT, { kind });
-  else if (!pattern.includes('?') && ESCAPED_QUESTION_MARK.test(pattern))
+  else if (!searched.includes('?') && ESCAPED_QUESTION_MARK.test(searched))
     add('foreign-pattern', pattern, ALL_OF_IT, { kind: 'escaped-question-mark' });
-  else if (wildcards && INNER_DOLLAR.test(pattern))
+  else if (wildcards && INNER_DOLLAR.test(searched))
     add('foreign-pattern', pattern, ALL_OF_IT, { kind: 'inner-dollar' });
-  if (RAW_LETTER.test(pattern)) add('raw-letters', pattern, ALL_OF_IT, { meant: escapeBytes(pattern) });
+  if (RAW_LETTER.test(pattern))
+    add('raw-letters', pattern, ALL_OF_IT, { meant: escapeBytes(pattern.slice(0, MAX_SEARCHED)) });
   const rewritten = (text: string, piece: RegExp, meant: (written: string) => string): boolean =>
     add('rewritten-in-urls', text, piece, { meant: meant(piece.exec(text)?.[0] ?? '') });
   const path = PATH_PART.exec(pattern)?.[0] ?? '';

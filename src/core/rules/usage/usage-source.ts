@@ -92,7 +92,7 @@ const VALUES: Readonly<Record<UsageDirective, readonly [yes: string, no: string]
   'content-signal': ['yes', 'no'],
 };
 /** What looks like a label and a value, whatever stands between and around them. */
-const PAIR = /([a-z][a-z0-9_-]*)\s*[=:]\s*"?([a-z]+)/gi;
+const PAIR = /(?<![\w-])([a-z][a-z0-9_-]*)\s*[=:]\s*"?([a-z]+)/gi;
 const REFUSAL = /^(?:n|no|none|false|deny|disallow)$/i;
 const CONSENT = /^(?:y|yes|true|allow)$/i;
 
