@@ -244,7 +244,9 @@ describe('crawlReport', () => {
     const { client } = scripted(rules, { clock });
     const report = reportOf(client);
     const paced = guardFetch(page, client, { pacing: { minDelayMs: SECOND }, clock });
-    const all = Promise.all([1, 2, 3].map((number) => paced(`https://a.example/${number}`)));
+    const read = async (number: number): Promise<string> =>
+      (await paced(`https://a.example/${number}`)).text();
+    const all = Promise.all([1, 2, 3].map(read));
     await clock.whenWaiting();
     await clock.advance(3 * SECOND);
     await all;
