@@ -16,13 +16,6 @@ export function sleepWith(clock: Clock, ms: number, signal: AbortSignal, isBound
   return clock.sleep === undefined ? systemClock.sleep(ms, signal) : clock.sleep(ms, signal, isBound);
 }
 
-/** {@link sleepWith}, for work that need not keep the process alive. */
-export function sleepInBackground(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
-  return clock.sleep === undefined || clock === systemClock
-    ? systemSleep(ms, signal, false)
-    : clock.sleep(ms, signal, true);
-}
-
 export const systemClock: Required<Clock> = {
   now: () => Date.now(),
   // A caller awaits this, and an otherwise idle process would end during the await.
