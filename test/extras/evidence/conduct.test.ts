@@ -143,7 +143,7 @@ describe('the crawler’s own delays', () => {
     const get = guardFetch(async (_url: string) => new Response('a page'), made.client, {
       pacing: { minDelayMs: 700 },
     });
-    await Promise.all([1, 2, 3].map((page) => get(`${A}/${page}`)));
+    await Promise.all([1, 2, 3].map(async (page) => (await get(`${A}/${page}`)).text()));
     const booking = await made.client.reserve(`${A}/4`);
     const headers = { 'crawler-price': 'USD 1' };
     if (booking.status === 'booked') booking.done({ status: 402, headers });
