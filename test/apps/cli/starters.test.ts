@@ -99,7 +99,9 @@ it('crawl-with-fetch.js comes back when robots.txt could not be fetched at first
 });
 
 it('there is a test for each starter', () => {
-  expect(readdirSync(starters).sort()).toEqual([...Object.keys(programs), TOOL].sort());
+  // `.ci/adopters` runs the fleet, with the package that it needs.
+  const others = readdirSync(starters).filter((name) => name !== 'crawl-in-a-fleet.js');
+  expect(others.sort()).toEqual([...Object.keys(programs), TOOL].sort());
 });
 
 for (const [name, argumentsFor] of Object.entries(programs)) {
