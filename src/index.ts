@@ -39,9 +39,8 @@ export {
 export {
   type ReportedOrigin,
   type ReportedRefusal,
-  type ReportedPause,
-  type ReportedResponses,
-  type ReportedSuspect,
+  type ReportedRefusals,
+  type ReportedSlowness,
   type CrawlTotals,
   type CrawlReport,
   crawlReport,

@@ -10,6 +10,8 @@ import {
   decisionChannels,
   permits,
   type OriginPacing,
+  BODY_UNREAD,
+  type BodyTrouble,
   type SentRequest,
   type RobotsSource,
 } from '../decision/index.ts';
@@ -228,6 +230,13 @@ export class ClientEngine {
     this.#recorder?.onRequest(request);
     const { request: requests } = decisionChannels;
     if (requests.hasSubscribers) requests.publish({ ...request, client: this.#client });
+  }
+
+  /** Publishes that the body of a response was cut or not read. One that was cut is written down as evidence. */
+  publishBodyTrouble(trouble: BodyTrouble): void {
+    if (trouble.error !== BODY_UNREAD) this.#recorder?.onCutBody(trouble);
+    const { body } = decisionChannels;
+    if (body.hasSubscribers) body.publish({ ...trouble, client: this.#client });
   }
 
   /** `RobotsClient.report` for an origin that {@link allows} has read. */

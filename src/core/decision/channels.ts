@@ -102,12 +102,30 @@ export interface SentRequest {
  */
 export interface RequestMessage extends ClientMessage, SentRequest {}
 
+/**
+ * `canfetch:body`: the body of a response to a guard's request was cut after its header had come, or was not read in time.
+ * Published where the library shows it, under `pacing`.
+ */
+export interface BodyMessage extends ClientMessage, BodyTrouble {}
+
+/** A body that was cut, or not read. */
+export interface BodyTrouble {
+  readonly url: string;
+  readonly origin: string;
+  readonly status: number;
+  /** Code of the error that cut it; `CANFETCH_BODY_UNREAD` when nobody began to read it in time. */
+  readonly error: string;
+}
+
 /** `canfetch:payment`: a site responded to the request of a guard with 402 (Payment Required). */
 export interface PaymentMessage extends ClientMessage {
   readonly url: string;
   /** As the site states it, in `crawler-price` or an offer of x402. */
   readonly price?: string;
 }
+
+/** The code of the warning for a body that nobody began to read. */
+export const BODY_UNREAD = 'CANFETCH_BODY_UNREAD';
 
 export const decisionChannels: {
   readonly decision: Publisher<DecisionMessage>;
@@ -117,6 +135,7 @@ export const decisionChannels: {
   readonly ignored: Publisher<IgnoredMessage>;
   readonly payment: Publisher<PaymentMessage>;
   readonly request: Publisher<RequestMessage>;
+  readonly body: Publisher<BodyMessage>;
 } = {
   decision: channel('canfetch:decision'),
   usage: channel('canfetch:usage'),
@@ -125,4 +144,5 @@ export const decisionChannels: {
   ignored: channel('canfetch:ignored'),
   payment: channel('canfetch:payment'),
   request: channel('canfetch:request'),
+  body: channel('canfetch:body'),
 };

@@ -112,6 +112,7 @@ const schemas: Readonly<Record<EvidenceLine['type'], z.ZodMiniType>> = {
     price: z.optional(text),
     pacing: z.optional(z.looseObject({ defaultDelayMs: time, minDelayMs: time })),
   }),
+  cut: z.looseObject({ ...ofOrigin, url: text, status, error: text }),
   deferred: z.looseObject({ ...ofOrigin, url: text, retryAt: time, delayFrom: text }),
   pause: z.looseObject({
     ...ofOrigin,

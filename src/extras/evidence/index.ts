@@ -4,6 +4,7 @@
  */
 export type {
   AttemptEntry,
+  CutEntry,
   DecisionEntry,
   DeferredEntry,
   EndEntry,

@@ -12,38 +12,30 @@ import {
   RobotsInvalidOptionsError,
   wholeNumber,
 } from '../../core/base/index.ts';
-import type {
-  Decision,
-  DecisionMessage,
-  IgnoredMessage,
-  PauseMessage,
-  RequestMessage,
-  UsageRefusalMessage,
+import {
+  BODY_UNREAD,
+  type BodyMessage,
+  type DecisionMessage,
+  type DeferralMessage,
+  type IgnoredMessage,
+  type PauseMessage,
+  type RequestMessage,
+  type UsageRefusalMessage,
 } from '../../core/decision/index.ts';
 import { detachedString } from '../../core/url/index.ts';
+import { engineOf } from '../../core/client/engine.ts';
 import type { RobotsClient } from '../../core/client/robots-client.ts';
-import {
-  type CrawlTotals,
-  type ReportedOrigin,
-  type ReportedPause,
-  type ReportedRefusal,
-  type ReportedResponses,
-  type ReportedSuspect,
-  reportLines,
-  reportRates,
-  reportText,
-  whyRefused,
-} from './report-text.ts';
-import { truncatedCopy, refusalOf, ReportedRefusals, type RefusalCount } from './reported-refusals.ts';
-
-export type {
+import { type RefusalCount, RefusalCounts, refusalOf, truncatedCopy } from './refusal-counts.ts';
+import type {
   CrawlTotals,
   ReportedOrigin,
-  ReportedPause,
   ReportedRefusal,
-  ReportedResponses,
-  ReportedSuspect,
-} from './report-text.ts';
+  ReportedRefusals,
+  ReportedSlowness,
+} from './reported.ts';
+import { reportLines, reportRates, reportText, whyRefused } from './report-text.ts';
+
+export type * from './reported.ts';
 
 export interface CrawlReportOptions {
   /**
@@ -70,14 +62,12 @@ export interface CrawlReportOptions {
 export interface CrawlReport extends Disposable {
   totals(): CrawlTotals;
   /** Refusals, by origin and rule: the most frequent first. At most 1,000. */
-  refusals(): readonly ReportedOrigin[];
-  /** Responses, by origin: the most requests first. At most 1,000. */
-  responses(): readonly ReportedResponses[];
-  /** Origins whose robots.txt looks like something else, such as a login page. At most 1,000. */
-  suspects(): readonly ReportedSuspect[];
-  /** Pauses, by origin: the longest first. At most 1,000. */
-  pauses(): readonly ReportedPause[];
-  /** Text: the totals, the 20 most frequent refusals, pauses, and sites that refuse what robots.txt allows. Safe for terminals. */
+  refusals(): readonly ReportedRefusals[];
+  /** The first 1,000 origins: those with the most requests first. */
+  origins(): readonly ReportedOrigin[];
+  /** What slows the crawl now: the longest queues first. */
+  slowed(): readonly ReportedSlowness[];
+  /** Text: the totals, the 20 most frequent refusals, what slows the crawl, and what is to be known of sites. Safe for terminals. */
   toString(): string;
   /** Lines of NDJSON: the totals, then each entry of the lists. */
   toNDJSON(): IterableIterator<string>;
@@ -85,9 +75,9 @@ export interface CrawlReport extends Disposable {
   close(): void;
 }
 
-/** Origins that are listed for their responses, pauses, and looks. */
+/** Origins that are listed. */
 const MAX_LISTED = 1_000;
-/** The most refused URLs that are distinguished. */
+/** The most refused, and the most busy, URLs that are distinguished. */
 const MAX_URLS = 100_000;
 /** The most reasons for unchecked requests. Callers have few; one for each request would fill the memory. */
 const MAX_REASONS = 100;
@@ -125,23 +115,34 @@ const checkOptions: Check = optionTable({
 
 type Mutable<Row> = { -readonly [Name in keyof Row]: Row[Name] };
 
-interface ResponsesRow extends Mutable<ReportedResponses> {
+/** The counts of an origin. */
+interface OriginRow extends Mutable<Omit<ReportedOrigin, 'pages' | 'busy'>> {
+  readonly pages: Mutable<ReportedOrigin['pages']>;
   readonly statuses: Record<string, number>;
+  readonly refusedAtEdge: Record<string, number>;
 }
 
+const ADDRESS_REFUSED = 'ERR_ROBOTS_ADDRESS_REFUSED';
+const TIMED_OUT = /TIME(?:D_?)?OUT|ECONNABORTED|DEADLINE/;
+
 class ChannelReport implements CrawlReport {
+  readonly #client: object;
   readonly #close: () => void;
   readonly #onFirstRefused: NonNullable<CrawlReportOptions['onFirstRefused']>;
-  readonly #refusals = new ReportedRefusals();
-  readonly #responses = new Map<string, ResponsesRow>();
-  readonly #suspects = new Map<string, ReportedSuspect>();
-  readonly #pauses = new Map<string, ReportedPause>();
+  readonly #refusals = new RefusalCounts();
+  readonly #origins = new Map<string, OriginRow>();
   readonly #refusedUrls = new Set<string>();
+  /** Pages whose latest response was one of {@link #busyStatuses}, with their origins. */
+  readonly #busyUrls = new Map<string, string>();
+  readonly #busyStatuses = new Set([429, 503]);
   readonly #statuses: Record<string, number> = {};
   readonly #counts = {
     sent: 0,
     failed: 0,
     challenged: 0,
+    cut: 0,
+    unread: 0,
+    addressesRefused: 0,
     paymentRequired: 0,
     allowed: 0,
     refused: 0,
@@ -161,13 +162,15 @@ class ChannelReport implements CrawlReport {
   readonly #ignoredBecause = new Map<string, number>();
 
   constructor(client: object, { onFirstRefused = warn, every, write = console.error }: CrawlReportOptions) {
+    this.#client = client;
     this.#onFirstRefused = onFirstRefused;
     const stopWriting = every === undefined ? undefined : this.#writeEvery(every, write);
     const stopListening = listen(client, {
       'canfetch:decision': (message: DecisionMessage) => this.#decided(message),
       'canfetch:usage': (message: UsageRefusalMessage) => this.#refused(message, 'usage', 'refused'),
       'canfetch:request': (message: RequestMessage) => this.#requested(message),
-      'canfetch:deferred': () => void this.#counts.deferred++,
+      'canfetch:body': (message: BodyMessage) => this.#body(message),
+      'canfetch:deferred': (message: DeferralMessage) => this.#deferred(message),
       'canfetch:pause': (message: PauseMessage) => this.#paused(message),
       'canfetch:ignored': (message: IgnoredMessage) => this.#ignored(message),
     });
@@ -182,28 +185,38 @@ class ChannelReport implements CrawlReport {
       ...this.#counts,
       statuses: { ...this.#statuses },
       refusedUrls: this.#refusedUrls.size,
+      busy: this.#busyUrls.size,
       unlisted: this.#refusals.unlisted,
       ignoredBecause: Object.fromEntries(this.#ignoredBecause),
       ...omitUndefined({ firstRefused: this.#firstRefused }),
     };
   }
 
-  refusals(): readonly ReportedOrigin[] {
+  refusals(): readonly ReportedRefusals[] {
     return this.#refusals.mostFrequentFirst();
   }
 
-  responses(): readonly ReportedResponses[] {
-    return Array.from(this.#responses.values(), (row) => ({ ...row, statuses: { ...row.statuses } }))
-      .filter(({ sent }) => sent > 0)
-      .sort((one, other) => other.sent - one.sent);
+  origins(): readonly ReportedOrigin[] {
+    const busy = new Map<string, number>();
+    for (const origin of this.#busyUrls.values()) busy.set(origin, (busy.get(origin) ?? 0) + 1);
+    return Array.from(this.#origins.values(), (row) => ({
+      ...row,
+      pages: { ...row.pages },
+      busy: busy.get(row.origin) ?? 0,
+      statuses: { ...row.statuses },
+      refusedAtEdge: { ...row.refusedAtEdge },
+    })).sort((one, other) => other.sent - one.sent);
   }
 
-  suspects(): readonly ReportedSuspect[] {
-    return [...this.#suspects.values()];
-  }
-
-  pauses(): readonly ReportedPause[] {
-    return [...this.#pauses.values()].sort((one, other) => other.pausedMs - one.pausedMs);
+  slowed(): readonly ReportedSlowness[] {
+    const scopes = engineOf(this.#client)?.slowedScopes() ?? [];
+    return scopes.map(({ scope, waiting, drainsAt, gapMs, delayFrom, pause }) => ({
+      scope,
+      delayFrom,
+      delayMs: pause === undefined ? gapMs : pause.until - pause.from,
+      waiting,
+      drainsAt: Math.max(drainsAt, pause?.until ?? 0),
+    }));
   }
 
   toString(): string {
@@ -236,28 +249,72 @@ class ChannelReport implements CrawlReport {
     return () => clearInterval(timer);
   }
 
-  #requested({ origin, status, refused, gatekeeper, price }: RequestMessage): void {
-    const row = this.#responsesOf(origin);
-    for (const counts of row === undefined ? [this.#counts] : [this.#counts, row]) {
-      counts.sent++;
-      if (status === undefined) counts.failed++;
-      if (gatekeeper !== undefined) counts.challenged++;
-    }
-    if (status !== undefined) {
-      for (const statuses of row === undefined ? [this.#statuses] : [this.#statuses, row.statuses]) {
-        statuses[status] = (statuses[status] ?? 0) + 1;
-      }
+  #requested({ url, origin, status, error, refused, gatekeeper, price }: RequestMessage): void {
+    // It was refused before a connection was opened.
+    if (error === ADDRESS_REFUSED) return void this.#counts.addressesRefused++;
+    const row = this.#rowOf(origin);
+    this.#counts.sent++;
+    if (row !== undefined) row.sent++;
+    if (gatekeeper !== undefined) {
+      this.#counts.challenged++;
+      if (row !== undefined) increment(row.refusedAtEdge, gatekeeper);
     }
     if (status === 402) this.#counts.paymentRequired++;
     if (price !== undefined && row !== undefined) row.price = truncatedCopy(price);
+    // The refusal counts on its own channel.
     if (refused !== undefined) this.#counts.refusedByHeader++;
+    if (status === undefined) {
+      this.#counts.failed++;
+      if (row !== undefined) row.pages[failureOf(error)]++;
+      return;
+    }
+    increment(this.#statuses, String(status));
+    if (row === undefined) return;
+    increment(row.statuses, String(status));
+    this.#noteBusy(url, row.origin, status);
+    if (refused !== undefined || (status >= 300 && status < 400 && status !== 304)) return;
+    row.pages[status < 400 ? 'success' : 'page_error']++;
   }
 
-  #responsesOf(origin: string): ResponsesRow | undefined {
-    let row = this.#responses.get(origin);
-    if (row === undefined && this.#responses.size < MAX_LISTED) {
-      row = { origin: detachedString(origin), sent: 0, failed: 0, statuses: {}, challenged: 0 };
-      this.#responses.set(row.origin, row);
+  #noteBusy(url: string, origin: string, status: number): void {
+    if (!this.#busyStatuses.has(status)) this.#busyUrls.delete(url);
+    else if (this.#busyUrls.size < MAX_URLS) this.#busyUrls.set(detachedString(url), origin);
+  }
+
+  /** The request has counted as a success when its header came. */
+  #body({ origin, status, error }: BodyMessage): void {
+    if (error === BODY_UNREAD) return void this.#counts.unread++;
+    this.#counts.cut++;
+    const pages = this.#origins.get(origin)?.pages;
+    if (pages === undefined || status >= 400) return;
+    pages.success--;
+    pages[failureOf(error)]++;
+  }
+
+  #deferred({ decision: { origin } }: DeferralMessage): void {
+    this.#counts.deferred++;
+    const row = this.#rowOf(origin);
+    if (row !== undefined) row.deferred++;
+  }
+
+  #rowOf(origin: string): OriginRow | undefined {
+    let row = this.#origins.get(origin);
+    if (row === undefined && this.#origins.size < MAX_LISTED) {
+      row = {
+        origin: detachedString(origin),
+        robots: { state: 'unknown' },
+        sent: 0,
+        allowed: 0,
+        refused: 0,
+        deferred: 0,
+        paused: 0,
+        pausedMs: 0,
+        pausesAsked: 0,
+        pages: { success: 0, robots_disallowed: 0, timeout: 0, page_error: 0 },
+        statuses: {},
+        refusedAtEdge: {},
+      };
+      this.#origins.set(row.origin, row);
     }
     return row;
   }
@@ -272,40 +329,36 @@ class ChannelReport implements CrawlReport {
 
   #decided(message: DecisionMessage): void {
     const { decision, request, lookup, usage } = message;
-    const { allowed, origin, state } = decision;
+    const { allowed, origin, state, robots } = decision;
     if (decision.reason !== 'robots-txt') this.#pages++;
     if (state === 'last-good') this.#counts.lastGood++;
-    this.#suspect(decision);
+    const row = this.#rowOf(origin);
+    if (row !== undefined) {
+      const { status, error, suspect } = robots;
+      row.robots = { state, ...omitUndefined({ status, error, suspect }) };
+    }
     if (lookup === true) this.#counts.linksLookedUp++;
     else if (request === true) {
       // A refusal for the purpose is published on its own channel.
-      if (allowed && usage === undefined) this.#counts.allowed++;
-      const row = this.#responsesOf(origin);
-      if (row !== undefined) row.robots = state;
+      if (allowed && usage === undefined) {
+        this.#counts.allowed++;
+        if (row !== undefined) row.allowed++;
+      }
     } else this.#counts.questions++;
     if (allowed) return;
+    if (robots.error === ADDRESS_REFUSED) this.#counts.addressesRefused++;
     const count = lookup === true ? 'linksRefused' : request === true ? 'refused' : 'questionsRefused';
     this.#refused(message, decision.reason, count);
   }
 
-  #suspect({ origin, robots: { suspect } }: Decision): void {
-    if (suspect === undefined || this.#suspects.size >= MAX_LISTED || this.#suspects.has(origin)) return;
-    const copy = detachedString(origin);
-    this.#suspects.set(copy, { origin: copy, suspect });
-  }
-
   #paused({ origin, status, from, until, delayFrom }: PauseMessage): void {
     this.#counts.pauses++;
-    const before = this.#pauses.get(origin);
-    if (before === undefined && this.#pauses.size >= MAX_LISTED) return;
-    const row = {
-      origin: detachedString(origin),
-      ...omitUndefined({ status }),
-      pauses: (before?.pauses ?? 0) + 1,
-      asked: (before?.asked ?? 0) + (delayFrom === 'retry-after' ? 1 : 0),
-      pausedMs: (before?.pausedMs ?? 0) + until - from,
-    };
-    this.#pauses.set(row.origin, row);
+    if (status !== undefined) this.#busyStatuses.add(status);
+    const row = this.#rowOf(origin);
+    if (row === undefined) return;
+    row.paused++;
+    row.pausedMs += until - from;
+    if (delayFrom === 'retry-after') row.pausesAsked++;
   }
 
   #refused(
@@ -313,14 +366,29 @@ class ChannelReport implements CrawlReport {
     reason: ReportedRefusal['reason'],
     count: RefusalCount,
   ): void {
+    const { url, origin } = message.decision;
     this.#counts[count]++;
-    if (count === 'refused' && this.#refusedUrls.size < MAX_URLS)
-      this.#refusedUrls.add(detachedString(message.decision.url));
+    if (count === 'refused') {
+      if (this.#refusedUrls.size < MAX_URLS) this.#refusedUrls.add(detachedString(url));
+      const row = this.#rowOf(origin);
+      if (row !== undefined) {
+        row.refused++;
+        row.pages.robots_disallowed++;
+      }
+    }
     this.#refusals.add(message, reason, count);
     if (this.#onFirstRefused === false || this.#pages > 1 || this.#firstRefused !== undefined) return;
     this.#firstRefused = refusalOf(message, reason);
     invokeListener('onFirstRefused', this.#onFirstRefused, this.#firstRefused);
   }
+}
+
+function increment(counts: Record<string, number>, name: string): void {
+  counts[name] = (counts[name] ?? 0) + 1;
+}
+
+function failureOf(error: string | undefined): 'timeout' | 'page_error' {
+  return TIMED_OUT.test(error ?? '') ? 'timeout' : 'page_error';
 }
 
 /** Calls the listeners with the messages about `client`. Returns a function that ends it. */

@@ -1,130 +1,26 @@
 import { jsonLine, printable } from '../../core/base/index.ts';
-import type { Decision } from '../../core/decision/index.ts';
-
-/** A URL that was refused, and why. */
-export interface ReportedRefusal {
-  readonly origin: string;
-  /** The reason of the decision; `usage` when a guard refused the page for its purpose. */
-  readonly reason: Decision['reason'] | 'usage';
-  /** Without user name and password. Truncated to 2,000 characters. */
-  readonly url: string;
-  /** The URL that was requested, if redirects led from there to `url`. Without user name and password. Truncated to 2,000 characters. */
-  readonly requested?: string;
-  /** The rule that disallows it. The pattern is truncated to 200 characters. */
-  readonly rule?: NonNullable<Decision['rule']>;
-  /** The line or header field that disallows the purpose. The value is truncated to 200 characters. */
-  readonly statement?: { readonly directive: string; readonly value: string; readonly line?: number };
-  /** The status of robots.txt, or the error code of its last attempt, when no rule refused. */
-  readonly robots?: string;
-}
-
-/** The refusals of one origin by one rule, statement or state: their number, and the first such URL. */
-export interface ReportedOrigin {
-  readonly origin: string;
-  readonly reason: ReportedRefusal['reason'];
-  /** Requests that were refused. */
-  readonly refused: number;
-  /** Links that a crawler did not queue. */
-  readonly linksRefused: number;
-  /** Questions to the client itself whose decision is no. */
-  readonly questionsRefused: number;
-  readonly example: ReportedRefusal;
-}
-
-/** How an origin responded to the requests that were sent. */
-export interface ReportedResponses {
-  readonly origin: string;
-  readonly sent: number;
-  /** Requests without a response. */
-  readonly failed: number;
-  /** The number of responses by status. */
-  readonly statuses: Readonly<Record<string, number>>;
-  /** Responses by a CDN in place of the site, such as a challenge (header field `cf-mitigated`). */
-  readonly challenged: number;
-  /** The latest price that a 402 named (`crawler-price`, x402). Truncated to 200 characters. */
-  readonly price?: string;
-  /** What robots.txt says: the state of the origin at its latest decision. */
-  readonly robots?: Decision['state'];
-}
-
-/** An origin whose robots.txt looks like something else. */
-export interface ReportedSuspect {
-  readonly origin: string;
-  readonly suspect: NonNullable<Decision['robots']['suspect']>;
-}
-
-/** The pauses of an origin. */
-export interface ReportedPause {
-  readonly origin: string;
-  /** The latest status that led to a pause; absent when `report` named a `Retry-After`. */
-  readonly status?: number;
-  readonly pauses: number;
-  /** The pauses whose length the site stated in `Retry-After`. */
-  readonly asked: number;
-  /** The planned length of all these pauses together, in milliseconds. */
-  readonly pausedMs: number;
-}
-
-/** The counts of a report. */
-export interface CrawlTotals {
-  /**
-   * Requests of guards that were sent, and have a response or a failure: what the servers saw. Each redirect counts. Requests for robots.txt are not counted.
-   */
-  readonly sent: number;
-  /** Requests of `sent` without a response. The server may have seen them. */
-  readonly failed: number;
-  /** Responses to `sent`, by status. */
-  readonly statuses: Readonly<Record<string, number>>;
-  /** Requests of `sent` to which a CDN responded in place of the site, such as with a challenge (`cf-mitigated`). */
-  readonly challenged: number;
-  /** Requests of `sent` whose response was a 402 (Payment Required). */
-  readonly paymentRequired: number;
-  /** Requests of guards that were allowed, however often each waited. */
-  readonly allowed: number;
-  /** Requests of guards that were refused: not sent, but for `refusedByHeader`, and in a dry run. */
-  readonly refused: number;
-  /** Different URLs of `refused`: up to 100,000 are distinguished. */
-  readonly refusedUrls: number;
-  /** Requests of `refused` that were sent: header fields of the response forbid the purpose. They count as `allowed`, too. */
-  readonly refusedByHeader: number;
-  /** Requests that were allowed, but not sent because they would have waited longer than `maxDelayMs`. */
-  readonly deferred: number;
-  /** Requests that guards sent without a check (`robots: { ignore: true, because }`). */
-  readonly ignored: number;
-  /** The same by the caller's reason, truncated to 200 characters: the first 100 reasons. */
-  readonly ignoredBecause: Readonly<Record<string, number>>;
-  /** Pauses of origins (see `pacing`). */
-  readonly pauses: number;
-  /** Links that a crawler looked up in memory before it queued them. Those that are queued are requests later. */
-  readonly linksLookedUp: number;
-  /** The links that were refused, and so not queued. */
-  readonly linksRefused: number;
-  /** Questions to the client itself: `check`, `canFetch`, `peek`, `reserve`. */
-  readonly questions: number;
-  /** The questions whose decision is no. */
-  readonly questionsRefused: number;
-  /** Decisions by the last good copy, because robots.txt was unreachable. */
-  readonly lastGood: number;
-  /** The first URL, if it was refused. */
-  readonly firstRefused?: ReportedRefusal;
-  /** Refusals beyond the first 1,000 pairs of origin and rule. They are counted only. */
-  readonly unlisted: number;
-}
+import type { DelayFrom } from '../../core/decision/index.ts';
+import type {
+  CrawlTotals,
+  ReportedOrigin,
+  ReportedRefusal,
+  ReportedRefusals,
+  ReportedSlowness,
+} from './reported.ts';
 
 /** The part of a report that is rendered. */
 interface Rendered {
   totals(): CrawlTotals;
-  refusals(): readonly ReportedOrigin[];
-  responses(): readonly ReportedResponses[];
-  suspects(): readonly ReportedSuspect[];
-  pauses(): readonly ReportedPause[];
+  refusals(): readonly ReportedRefusals[];
+  origins(): readonly ReportedOrigin[];
+  slowed(): readonly ReportedSlowness[];
 }
 
 const MAX_ROWS = 20;
 /** Origins named in a line about all of them. */
 const MAX_NAMED = 5;
 
-type Refused = Pick<ReportedOrigin, 'refused' | 'linksRefused' | 'questionsRefused'>;
+type Refused = Pick<ReportedRefusals, 'refused' | 'linksRefused' | 'questionsRefused'>;
 
 /** The number of refusals in a row of the list, or in all rows. */
 export function refusedIn({ refused, linksRefused, questionsRefused }: Refused): number {
@@ -135,9 +31,8 @@ export function refusedIn({ refused, linksRefused, questionsRefused }: Refused):
 export function reportText(report: Rendered): string {
   const totals = report.totals();
   const { firstRefused } = totals;
-  const refusals = report.refusals();
-  const listed = refusals.slice(0, MAX_ROWS);
-  const rows = listed.map((row) => [String(refusedIn(row)), whyRefused(row.example)] as const);
+  const listed = report.refusals().slice(0, MAX_ROWS);
+  const rows = listed.map((row) => [String(refusedIn(row)), refusalsText(row)] as const);
   const width = Math.max(0, ...rows.map(([refused]) => refused.length));
   const left = refusedIn(totals) - listed.reduce((sum, row) => sum + refusedIn(row), 0);
   return [
@@ -145,51 +40,88 @@ export function reportText(report: Rendered): string {
     totalsLine(totals),
     ...rows.map(([refused, why]) => `  ${refused.padStart(width)}  ${why}`),
     ...(left === 0 ? [] : [`  ${String(left).padStart(width)}  at other origins, or by other rules`]),
-    ...pausesLines(report.pauses()),
-    ...edgeLine(report.responses()),
-    ...suspectsLine(report.suspects()),
+    ...report.slowed().slice(0, MAX_NAMED).map(slowedLine),
+    ...originLines(report.origins()),
+    ...(totals.unread === 0
+      ? []
+      : [`NOT READ, so that the next request waited: ${bodies(totals.unread)}; read or cancel each body`]),
   ]
     .map((line) => `${line}\n`)
     .join('');
 }
 
-function suspectsLine(suspects: readonly ReportedSuspect[]): string[] {
-  const named = suspects.map(({ origin, suspect }) => `${origin} (${suspect})`);
-  return named.length === 0 ? [] : [`NOT A ROBOTS.TXT, by its looks, at ${someOf(named)}`];
+/** Several URLs of one row are not one URL that was refused several times. */
+function refusalsText(row: ReportedRefusals): string {
+  const { origin, example } = row;
+  if (refusedIn(row) === 1) return whyRefused(example);
+  return `${printable(origin)}  ${example.reason}${detail(example)}, such as ${urlsText(example)}`;
 }
 
-function pausesLines(pauses: readonly ReportedPause[]): string[] {
-  const named = (rows: readonly ReportedPause[]): string =>
-    someOf(
-      rows.map(
-        ({ origin, status, pauses: times, pausedMs }) =>
-          `${origin} (${status ?? 'Retry-After'}, ${number(times)} ${times === 1 ? 'time' : 'times'}, ${number(Math.round(pausedMs / 1_000))} s)`,
-      ),
-    );
-  const asked = pauses.filter((row) => row.asked === row.pauses);
-  const guessed = pauses.filter((row) => row.asked < row.pauses);
-  return [
-    ...(asked.length === 0 ? [] : [`PAUSED, as the site asked: ${named(asked)}`]),
-    ...(guessed.length === 0 ? [] : [`PAUSED, for a time that the site did not name: ${named(guessed)}`]),
-  ];
+const DELAYS: Readonly<Record<DelayFrom, string>> = {
+  'crawl-delay': 'Crawl-delay',
+  'request-rate': 'Request-rate',
+  'default-delay': '`defaultDelayMs`',
+  'min-delay': '`minDelayMs`',
+  latency: '`latencyFactor`',
+  concurrency: '`concurrency`',
+  'retry-after': 'Retry-After',
+  'back-off': 'a back-off after a busy response',
+};
+
+function slowedLine({ scope, delayFrom, delayMs, waiting, drainsAt }: ReportedSlowness): string {
+  const length = delayFrom === 'concurrency' ? '' : ` ${seconds(delayMs)}`;
+  const until = new Date(drainsAt).toISOString().slice(0, 16).replace('T', ' ');
+  return `SLOWED by ${DELAYS[delayFrom]}${length}: ${printable(scope)}, ${number(waiting)} waiting, until about ${until}Z`;
+}
+
+/** What is to be said of origins, and of which. A line for each that is true of some. */
+const ORIGIN_LINES: readonly (readonly [heading: string, facts: (row: ReportedOrigin) => string])[] = [
+  [
+    'PAUSED, as the site asked:',
+    (row) => (row.paused > 0 && row.pausesAsked === row.paused ? pausesText(row) : ''),
+  ],
+  [
+    'PAUSED, for a time that the site did not name:',
+    (row) => (row.pausesAsked < row.paused ? pausesText(row) : ''),
+  ],
+  ['STAYED BUSY at the last try:', ({ busy }) => (busy === 0 ? '' : count(busy, 'page'))],
+  ['WITHOUT RULES, because robots.txt itself is forbidden:', forbiddenText],
+  ['REFUSED BY THE SITE, although robots.txt did not refuse:', edgeText],
+  ['NOT A ROBOTS.TXT, by its looks, at', ({ robots }) => robots.suspect ?? ''],
+];
+
+function originLines(origins: readonly ReportedOrigin[]): string[] {
+  return ORIGIN_LINES.flatMap(([heading, factsOf]) => {
+    const named = origins.flatMap((row) => {
+      const facts = factsOf(row);
+      return facts === '' ? [] : [`${row.origin} (${facts})`];
+    });
+    return named.length === 0 ? [] : [`${heading} ${someOf(named)}`];
+  });
+}
+
+function pausesText({ paused, pausedMs }: ReportedOrigin): string {
+  return `${count(paused, 'time')}, ${seconds(pausedMs)}`;
+}
+
+/** 404 and 410 are no news. */
+const FORBIDDEN: ReadonlySet<number | undefined> = new Set([401, 403, 451]);
+
+function forbiddenText({ robots: { state, status } }: ReportedOrigin): string {
+  return state === 'allow-all' && FORBIDDEN.has(status) ? String(status) : '';
 }
 
 /** Statuses by which sites refuse crawlers that their robots.txt allows. 999 is LinkedIn's. */
 const EDGE_STATUSES = ['401', '402', '403', '429', '451', '999'];
 
-/** Origins that allow pages in robots.txt, and refuse them when they are requested. */
-function edgeLine(responses: readonly ReportedResponses[]): string[] {
-  const named = responses.flatMap(({ origin, statuses, challenged, price }) => {
-    const refused = EDGE_STATUSES.filter((status) => (statuses[status] ?? 0) > 0).map(
-      (status) => `${number(statuses[status] ?? 0)} × ${status}`,
-    );
-    if (challenged > 0) refused.push(`${number(challenged)} by its CDN`);
-    if (price !== undefined) refused.push(`price ${printable(price)}`);
-    return refused.length === 0 ? [] : [`${origin} (${refused.join(', ')})`];
-  });
-  return named.length === 0
-    ? []
-    : [`REFUSED BY THE SITE, although robots.txt did not refuse: ${someOf(named)}`];
+/** What an origin refuses at request that its robots.txt allows. A 429 that led to a pause is in the line of pauses. */
+function edgeText({ statuses, refusedAtEdge, price, paused }: ReportedOrigin): string {
+  const refused = EDGE_STATUSES.filter(
+    (status) => (statuses[status] ?? 0) > 0 && !(status === '429' && paused > 0),
+  ).map((status) => `${number(statuses[status] ?? 0)} × ${status}`);
+  for (const [name, times] of Object.entries(refusedAtEdge)) refused.push(`${number(times)} by ${name}`);
+  if (price !== undefined) refused.push(`price ${printable(price)}`);
+  return refused.join(', ');
 }
 
 function someOf(named: readonly string[]): string {
@@ -204,7 +136,9 @@ const COUNTS = [
   ['failed', 'failed'],
   ['deferred', 'deferred'],
   ['pauses', 'pauses'],
-  ['challenged', 'answered by a CDN'],
+  ['cut', 'cut in the body'],
+  ['challenged', 'answered by a gatekeeper'],
+  ['addressesRefused', 'refused for their address'],
   ['paymentRequired', 'answered by 402 (payment required)'],
   ['ignored', 'sent unchecked'],
   ['linksLookedUp', 'links looked up'],
@@ -255,11 +189,22 @@ export function reportRates(totals: CrawlTotals, before: CrawlTotals, elapsedMs:
 
 const number = (count: number): string => count.toLocaleString('en');
 
+const seconds = (ms: number): string => `${number(Math.round(ms / 100) / 10)} s`;
+
+const bodies = (many: number): string => `${number(many)} ${many === 1 ? 'body' : 'bodies'}`;
+
+function count(many: number, one: string): string {
+  return `${number(many)} ${one}${many === 1 ? '' : 's'}`;
+}
+
 /** Says which URL was refused, and why. */
 export function whyRefused(refused: ReportedRefusal): string {
-  const { requested, url, reason } = refused;
+  return `${urlsText(refused)}  ${refused.reason}${detail(refused)}`;
+}
+
+function urlsText({ requested, url }: ReportedRefusal): string {
   const redirected = requested === undefined ? '' : `${printable(requested)} redirects to `;
-  return `${redirected}${printable(url)}  ${reason}${detail(refused)}`;
+  return `${redirected}${printable(url)}`;
 }
 
 function detail({ rule, statement, robots }: ReportedRefusal): string {
@@ -276,8 +221,7 @@ type Line<Data> = Data & { readonly schemaVersion: 1 };
 /** Renders a report as lines of NDJSON. */
 export function* reportLines(report: Rendered): IterableIterator<string> {
   yield jsonLine<Line<CrawlTotals>>(report.totals());
-  for (const refusal of report.refusals()) yield jsonLine<Line<ReportedOrigin>>(refusal);
-  for (const responses of report.responses()) yield jsonLine<Line<ReportedResponses>>(responses);
-  for (const pause of report.pauses()) yield jsonLine<Line<ReportedPause>>(pause);
-  for (const suspect of report.suspects()) yield jsonLine<Line<ReportedSuspect>>(suspect);
+  for (const refusals of report.refusals()) yield jsonLine<Line<ReportedRefusals>>(refusals);
+  for (const origin of report.origins()) yield jsonLine<Line<ReportedOrigin>>(origin);
+  for (const slowed of report.slowed()) yield jsonLine<Line<ReportedSlowness>>(slowed);
 }

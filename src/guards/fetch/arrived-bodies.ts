@@ -3,7 +3,7 @@ import { builtin } from '../../core/base/index.ts';
 /** A request of a guard that is sent by undici's `fetch`, Node's included. */
 interface FetchedRequest {
   readonly url: string | URL;
-  onArrived(): void;
+  onArrived(error?: unknown): void;
 }
 
 /** A request in the messages of undici. */
@@ -28,7 +28,7 @@ function onCreate(message: unknown): void {
 }
 
 function onEnd(message: unknown): void {
-  requests.get(requestOf(message))?.onArrived();
+  requests.get(requestOf(message))?.onArrived(Reflect.get(Object(message), 'error'));
 }
 
 /**

@@ -1,4 +1,3 @@
-import { ignore } from '../../core/base/index.ts';
 import type { BodyObserver } from '../shared/response-body.ts';
 
 /** On a stream: the request whose body it is. */
@@ -27,7 +26,7 @@ function observedRead(read: AnyRead, observer: BodyObserver): AnyRead {
     const pending = read(...args);
     pending.then(
       ({ done }) => (done === true ? observer.finish() : observer.onBodyRead()),
-      () => observer.finish(),
+      (error: unknown) => observer.fail(error),
     );
     return pending;
   };
@@ -87,7 +86,10 @@ const METHODS = {
   pipeTo(this: ObservedStream, ...args: unknown[]): Promise<void> {
     const observer = this[OBSERVER];
     const piped: Promise<void> = original(counted(this), 'pipeTo', args);
-    piped.catch(ignore).finally(() => observer.finish());
+    piped.then(
+      () => observer.finish(),
+      (error: unknown) => observer.fail(error),
+    );
     return piped;
   },
   pipeThrough(this: ObservedStream, ...args: unknown[]): unknown {

@@ -12,6 +12,7 @@ import {
   type DecisionContext,
   type DecisionUsage,
   type Purpose,
+  type BodyTrouble,
   type SentRequest,
 } from '../../core/decision/index.ts';
 import type { ClientEngine } from '../../core/client/client-engine.ts';
@@ -75,6 +76,8 @@ export interface GuardClientAdapter {
   readonly requestStart: number | undefined;
   /** Publishes the response to a request, or its failure. */
   publishRequest(request: SentRequest): void;
+  /** Publishes that the body of a response was cut, or not read. */
+  publishBodyTrouble(trouble: BodyTrouble): void;
   /** `report`. @param origin The origin of `url`, where it is known. */
   reportSite(url: string | URL, reachable: boolean, origin?: string, retryAfter?: string): void;
   /** A promise only when the request has to wait. */
@@ -157,6 +160,10 @@ class OwnClient implements GuardClientAdapter {
     this.#engine.publishRequest(request);
   }
 
+  publishBodyTrouble(trouble: BodyTrouble): void {
+    this.#engine.publishBodyTrouble(trouble);
+  }
+
   reportSite(url: string | URL, reachable: boolean, origin?: string, retryAfter?: string): void {
     if (origin !== undefined && retryAfter === undefined) this.#engine.reportOrigin(origin, reachable);
     else this.client.report(url, signalOf(reachable, retryAfter));
@@ -217,6 +224,11 @@ class CustomClient implements GuardClientAdapter {
   publishRequest(sent: SentRequest): void {
     const { request } = decisionChannels;
     if (request.hasSubscribers) request.publish({ ...sent, client: this.client });
+  }
+
+  publishBodyTrouble(trouble: BodyTrouble): void {
+    const { body } = decisionChannels;
+    if (body.hasSubscribers) body.publish({ ...trouble, client: this.client });
   }
 
   reportSite(url: string | URL, reachable: boolean, _origin?: string, retryAfter?: string): void {

@@ -1,5 +1,6 @@
 import { codeOf, invokeListener, omitUndefined } from '../../core/base/index.ts';
 import {
+  BODY_UNREAD,
   type Decision,
   type DecisionContext,
   decisionChannels,
@@ -73,6 +74,14 @@ export class GuardEvents {
     this.#client.publishRequest({ url: href, origin, startedAt, ...(pacing && { pacing }), ...endOf(end) });
   }
 
+  /** The body of a response was cut, or nobody began to read it. */
+  bodyTrouble(url: string | URL, status: number, error: unknown, decision: Decision | undefined): void {
+    const { href, origin } =
+      decision === undefined ? new URL(url) : { href: decision.url, origin: decision.origin };
+    const code = error === BODY_UNREAD ? BODY_UNREAD : errorCodeOf(error);
+    this.#client.publishBodyTrouble({ url: href, origin, status, error: code });
+  }
+
   /** The site responded with 402. */
   paymentRequired(url: string | URL, headers: ResponseFields): void {
     const { payment } = decisionChannels;
@@ -99,8 +108,13 @@ export type RequestEnd =
   | { readonly error: unknown }
   | { readonly status: number; readonly headers: ResponseFields; readonly refusal: Refusal | undefined };
 
+/** The code of an error; of a time limit the name that the DOM Standard has for it. */
+function errorCodeOf(error: unknown): string {
+  return Reflect.get(Object(error), 'name') === 'TimeoutError' ? 'TIMEOUT_ERR' : codeOf(error);
+}
+
 function endOf(end: RequestEnd): Partial<SentRequest> {
-  if ('error' in end) return end.error === undefined ? {} : { error: codeOf(end.error) };
+  if ('error' in end) return end.error === undefined ? {} : { error: errorCodeOf(end.error) };
   const { status, headers, refusal } = end;
   return omitUndefined({
     status,

@@ -1,5 +1,5 @@
 import { completeSignal, urlWithoutUserinfo, warnOnce } from '../../core/base/index.ts';
-import type { Decision, RedirectChain } from '../../core/decision/index.ts';
+import { BODY_UNREAD, type Decision, type RedirectChain } from '../../core/decision/index.ts';
 import { type Pace, RobotsDeferredError, type RequestPermit } from '../../core/pacing/index.ts';
 import type { GuardSettings } from './options.ts';
 import { type Refusal, refusalFor } from './refusal-errors.ts';
@@ -84,8 +84,8 @@ export interface StartedRequest extends AnyRequest {
   onResponseHeaders(status: number, headers: ResponseFields): RespondedRequest | RefusedRequest;
   /** The whole response has come, or the library does not show the end of its body. */
   onResponse(status: number, headers: ResponseFields): RespondedRequest | RefusedRequest;
-  /** The body has arrived whole, read or not. The library may show the header later. */
-  onArrived(): void;
+  /** The body has arrived whole, read or not, or has broken off. The library may show the header later. */
+  onArrived(error?: unknown): void;
   fail(error: unknown): void;
 }
 
@@ -96,6 +96,8 @@ export interface RespondedRequest extends AnyRequest {
   awaitReader(): void;
   /** A part of the body was read: the permit holds for 30 s more. */
   onBodyRead(): void;
+  /** The body has broken off. */
+  fail(error: unknown): void;
 }
 
 /** What the requests of a guard share. */
@@ -218,9 +220,11 @@ export class GuardedRequest implements PlannedRequest, AdmittedRequest, StartedR
     return inspected;
   }
 
-  onArrived(): void {
+  onArrived(error?: unknown): void {
     this.#hasArrived = true;
-    if (this.hasResponded) this.finish();
+    if (!this.hasResponded) return;
+    if (error === undefined) this.finish();
+    else this.fail(error);
   }
 
   awaitReader(): void {
@@ -230,8 +234,9 @@ export class GuardedRequest implements PlannedRequest, AdmittedRequest, StartedR
       warnOnce(
         `Expected the body of ${url} to be read or cancelled (\`await response.body?.cancel()\`), but it was neither for ` +
           `${UNREAD_MS / 1_000} s: the next request to its site waited for it`,
-        'CANFETCH_BODY_UNREAD',
+        BODY_UNREAD,
       );
+      this.#context.events.bodyTrouble(this.url, this.#status ?? 0, BODY_UNREAD, this.decision);
       this.finish();
     }, UNREAD_MS);
     // Timers of browsers and Workers are numbers, and keep nothing alive.
@@ -275,8 +280,11 @@ export class GuardedRequest implements PlannedRequest, AdmittedRequest, StartedR
 
   fail(error: unknown): void {
     // A site whose body breaks off has responded, so it is reachable.
+    const { reports, events } = this.#context;
     if (this.#status === undefined)
-      this.#context.reports.failed(this.url, error, this.#options.signal, this.decision?.origin);
+      reports.failed(this.url, error, this.#options.signal, this.decision?.origin);
+    else if (!this.#isFinished && !isAborted(error, this.#options.signal))
+      events.bodyTrouble(this.url, this.#status, error, this.decision);
     this.#publishEnd({ error });
     this.finish();
   }
@@ -416,4 +424,10 @@ export function reachesSite(url: string | URL): boolean {
 
 function hrefOf(url: string | URL): string {
   return typeof url === 'string' ? new URL(url).href : url.href;
+}
+
+/** Whether a body ended early because its reader gave it up. */
+function isAborted(error: unknown, signal: AbortSignal | undefined): boolean {
+  const { name, code }: { readonly name?: unknown; readonly code?: unknown } = Object(error);
+  return signal?.aborted === true || name === 'AbortError' || code === 'UND_ERR_ABORTED';
 }

@@ -2,6 +2,8 @@
 export interface BodyObserver {
   onBodyRead(): void;
   finish(): void;
+  /** It broke off. */
+  fail(error: unknown): void;
 }
 
 /** The part of a Node stream that is observed. */
@@ -24,7 +26,8 @@ export function observeNodeStream(stream: NodeStream, observer: BodyObserver): v
   const { emit, push } = stream;
   stream.emit = function observedEmit(event, ...values) {
     if (event === 'data') observer.onBodyRead();
-    else if (event === 'end' || event === 'close' || event === 'error') observer.finish();
+    else if (event === 'error') observer.fail(values[0]);
+    else if (event === 'end' || event === 'close') observer.finish();
     return Reflect.apply(emit, this, [event, ...values]);
   };
   if (push === undefined) return;

@@ -12,6 +12,7 @@ import { fakeOrigin } from '../../../src/extras/testing/index.ts';
 import { decisionChannels } from '../../../src/core/decision/index.ts';
 import { afterEachTest } from '../../support/after-each-test.ts';
 import { HOUR, SECOND, testClient } from '../../support/client.ts';
+import { eventually } from '../../support/eventually.ts';
 import { lateClock } from '../../support/late-clock.ts';
 
 const open: (() => unknown)[] = [];
@@ -64,6 +65,10 @@ describe('crawlReport', () => {
       failed: 0,
       statuses: {},
       challenged: 0,
+      cut: 0,
+      unread: 0,
+      busy: 0,
+      addressesRefused: 0,
       paymentRequired: 0,
       allowed: 0,
       refused: 0,
@@ -110,7 +115,7 @@ describe('crawlReport', () => {
     ]);
     expect(String(report)).toBe(
       '5 questions, 4 of them refused\n' +
-        '  3  https://a.example/private/1  rule at line 2 (disallow: /private)\n' +
+        '  3  https://a.example  rule at line 2 (disallow: /private), such as https://a.example/private/1\n' +
         '  1  https://down.example/  unreachable (503)\n',
     );
   });
@@ -266,13 +271,10 @@ describe('crawlReport', () => {
     const paced = guardFetch(busy, client, { pacing: { concurrency: 2 }, clock });
     await Promise.all([paced('https://a.example/1'), paced('https://a.example/2')]);
     expect(report.totals()).toMatchObject({ sent: 2, statuses: { 429: 1, 503: 1 }, pauses: 1 });
-    expect(report.pauses()).toEqual([
-      { origin: 'https://a.example', status: 429, pauses: 1, asked: 1, pausedMs: 10_000 },
-    ]);
-    expect(String(report)).toContain('PAUSED, as the site asked: https://a.example (429, 1 time, 10 s)');
-    expect([...report.toNDJSON()].map((line) => JSON.parse(line) as unknown)).toContainEqual(
-      expect.objectContaining(report.pauses()[0]),
-    );
+    expect(report.origins()).toMatchObject([{ paused: 1, pausesAsked: 1, pausedMs: 10_000, busy: 2 }]);
+    expect(String(report)).toContain('PAUSED, as the site asked: https://a.example (1 time, 10 s)\n');
+    // Paused is not refused.
+    expect(String(report)).not.toContain('REFUSED BY THE SITE');
     expect((await client.policy('https://a.example')).pacing?.pause).toMatchObject({
       status: 503,
       incident: 1,
@@ -305,7 +307,7 @@ describe('crawlReport', () => {
       new Response(null, { status: 402, headers: { 'crawler-price': 'USD 0.01' } });
     const paid = guardFetch(unpaid, client);
     await paid('https://a.example/1');
-    expect(report.responses()).toMatchObject([{ sent: 1, price: 'USD 0.01' }]);
+    expect(report.origins()).toMatchObject([{ sent: 1, price: 'USD 0.01' }]);
     const booking = await client.reserve('https://a.example/2');
     if (booking.status === 'booked') booking.done({ status: 402, headers: { 'crawler-price': 'USD 0.02' } });
     expect(report.totals()).toMatchObject({ sent: 2, refused: 0, paymentRequired: 2 });
@@ -324,14 +326,11 @@ describe('crawlReport', () => {
     );
     const report = reportOf(client);
     for (const host of ['a', 'b', 'b', 'c']) await client.canFetch(`https://${host}.example/`);
-    expect(report.suspects()).toEqual([
-      { origin: 'https://b.example', suspect: 'login' },
-      { origin: 'https://c.example', suspect: 'login' },
-    ]);
+    const looks = report.origins().map(({ robots }) => robots.suspect);
+    expect(looks).toEqual([undefined, 'login', 'login']);
     expect(String(report)).toContain(
       'NOT A ROBOTS.TXT, by its looks, at https://b.example (login), https://c.example (login)\n',
     );
-    expect([...report.toNDJSON()].at(-1)).toContain('"suspect":"login"');
   });
 
   it('counts pages that a guard asks for where memory knows the origin', async () => {
@@ -431,7 +430,7 @@ describe('crawlReport', () => {
       await client.canFetch(`https://${site}.example${site === 0 ? long : '/'}`);
     expect(report.totals()).toMatchObject({ questions: 1_010, questionsRefused: 1_010, unlisted: 10 });
     expect(report.refusals()).toHaveLength(1_000);
-    expect([...report.toNDJSON()]).toHaveLength(1_001);
+    expect([...report.toNDJSON()]).toHaveLength(2_001);
     const { example } = report.refusals()[0] ?? {};
     expect(example?.url).toHaveLength(2_001);
     expect(example?.rule?.pattern).toHaveLength(201);
@@ -449,13 +448,14 @@ describe('crawlReport', () => {
     expect(String(report) + [...report.toNDJSON()].join('')).not.toMatch(/[\u001B\u202E]/);
   });
 
-  it('NDJSON: the totals, then the refusals', async () => {
+  it('NDJSON: the totals, then the refusals, then the origins', async () => {
     const { client } = scripted();
     const report = reportOf(client);
     await client.canFetch('https://a.example/private');
     expect(Array.from(report.toNDJSON(), (line) => JSON.parse(line))).toEqual([
       { schemaVersion: 1, ...report.totals() },
       { schemaVersion: 1, ...report.refusals()[0] },
+      { schemaVersion: 1, ...report.origins()[0] },
     ]);
   });
 
@@ -522,18 +522,16 @@ describe('crawlReport', () => {
     ];
     const get = guardFetch((async () => responses.shift()) as unknown as typeof fetch, client);
     for (const page of [1, 2, 3]) await get(`https://a.example/${page}`);
-    expect(report.responses()).toEqual([
+    expect(report.origins()).toMatchObject([
       {
-        origin: 'https://a.example',
         sent: 3,
-        failed: 0,
         statuses: { 200: 1, 403: 1, 429: 1 },
-        challenged: 1,
-        robots: 'rules',
+        refusedAtEdge: { cloudflare: 1 },
+        pages: { success: 1, robots_disallowed: 0, timeout: 0, page_error: 2 },
       },
     ]);
     expect(String(report)).toContain(
-      'REFUSED BY THE SITE, although robots.txt did not refuse: https://a.example (1 × 403, 1 × 429, 1 by its CDN)\n',
+      'REFUSED BY THE SITE, although robots.txt did not refuse: https://a.example (1 × 403, 1 × 429, 1 by cloudflare)\n',
     );
   });
 
@@ -543,10 +541,120 @@ describe('crawlReport', () => {
     const report = reportOf(client);
     const busy = (async () => new Response(null, { status: 503 })) as typeof fetch;
     await guardFetch(busy, client, { pacing: true, clock })('https://a.example/1');
-    expect(report.pauses()).toMatchObject([{ status: 503, pauses: 1, asked: 0 }]);
+    expect(report.origins()).toMatchObject([{ paused: 1, pausesAsked: 0 }]);
     expect(String(report)).toContain(
-      'PAUSED, for a time that the site did not name: https://a.example (503, 1',
+      'PAUSED, for a time that the site did not name: https://a.example (1 time',
     );
+  });
+
+  it('has for each origin what its robots.txt says, and what became of its pages', async () => {
+    const { client } = scripted(({ hostname }) =>
+      hostname === 'closed.example'
+        ? new Response(null, { status: 403 })
+        : rules(new URL('https://a.example')),
+    );
+    const report = reportOf(client, { onFirstRefused: false });
+    const site = async (url: string): Promise<Response> => {
+      if (url.endsWith('/slow')) throw new DOMException('too slow', 'TimeoutError');
+      if (url.endsWith('/lost')) throw Object.assign(new Error('lost'), { code: 'ECONNRESET' });
+      if (url.endsWith('/old')) return new Response(null, { status: 302, headers: { location: '/page' } });
+      return new Response('a page', { status: url.endsWith('/gone') ? 404 : 200 });
+    };
+    const get = guardFetch(site, client, { purpose: 'train-ai' });
+    const paths = ['/page', '/old', '/gone', '/slow', '/lost', '/private', '/own/x'];
+    for (const path of paths) await get(`https://a.example${path}`).catch(() => undefined);
+    await get('https://closed.example/');
+    await client.check('https://down.example/');
+    const none = { deferred: 0, paused: 0, pausedMs: 0, pausesAsked: 0, busy: 0, refusedAtEdge: {} };
+    expect(report.origins()).toEqual([
+      {
+        ...none,
+        origin: 'https://a.example',
+        robots: { state: 'rules', status: 200 },
+        sent: 6,
+        allowed: 6,
+        refused: 2,
+        pages: { success: 2, robots_disallowed: 2, timeout: 1, page_error: 2 },
+        statuses: { 200: 2, 302: 1, 404: 1 },
+      },
+      {
+        ...none,
+        origin: 'https://closed.example',
+        robots: { state: 'allow-all', status: 403 },
+        sent: 1,
+        allowed: 1,
+        refused: 0,
+        pages: { success: 1, robots_disallowed: 0, timeout: 0, page_error: 0 },
+        statuses: { 200: 1 },
+      },
+      expect.objectContaining({ origin: 'https://down.example', robots: { state: 'rules', status: 200 } }),
+    ]);
+    expect(String(report)).toContain(
+      'WITHOUT RULES, because robots.txt itself is forbidden: https://closed.example (403)\n',
+    );
+  });
+
+  it('counts a body that was cut as no success, and says so', async () => {
+    await using site = await fakeOrigin({
+      robots: 'User-agent: *\nCrawl-delay: 0\n',
+      pages: { '/cut': { fault: 'truncate' }, '/page': 'whole' },
+    });
+    await using client = new RobotsClient({ agent: 'ExampleBot' });
+    using report = crawlReport(client);
+    const get = guardFetch(fetch, client, { pacing: { defaultDelayMs: 0 } });
+    for (const path of ['/cut', '/page']) {
+      const response = await get(site.url(path));
+      await response.text().catch(() => undefined);
+    }
+    await (await get(site.url('/page'))).body?.cancel();
+    expect(report.totals()).toMatchObject({ sent: 3, cut: 1 });
+    expect(report.origins()[0]?.pages).toMatchObject({ success: 2, page_error: 1 });
+    expect(String(report)).toContain('3 requests sent, 0 refused, 1 cut in the body\n');
+  });
+
+  it('names pages that stayed busy, and forgets those that came back', async () => {
+    const clock = lateClock();
+    const { client } = scripted(() => new Response('User-agent: *\nCrawl-delay: 0\n'), { clock });
+    const report = reportOf(client);
+    const statuses = [503, 503, 200];
+    const site = (async () => new Response(null, { status: statuses.shift() ?? 200 })) as typeof fetch;
+    const get = guardFetch(site, client);
+    for (const path of ['/1', '/2', '/1']) await get(`https://a.example${path}`);
+    expect(report.totals().busy).toBe(1);
+    expect(String(report)).toContain('STAYED BUSY at the last try: https://a.example (1 page)\n');
+  });
+
+  it('says what slows the crawl, how many requests wait, and until when', async () => {
+    const client = new RobotsClient({
+      agent: 'ExampleBot',
+      transport: { fetch: async () => new Response('User-agent: *\nCrawl-delay: 10\n') },
+    });
+    open.push(() => client.close());
+    const report = reportOf(client);
+    const get = guardFetch(page, client, { pacing: true });
+    // The first one waits, too: the request for robots.txt counts as one.
+    const waiting = [1, 2, 3].map((number) => get(`https://a.example/${number}`).catch(() => undefined));
+    await eventually(() => expect(report.slowed()).toMatchObject([{ waiting: 3 }]));
+    const [slowed] = report.slowed();
+    const drainsAt = slowed?.drainsAt ?? 0;
+    expect(slowed).toMatchObject({ scope: 'a.example', delayMs: 10_000 });
+    expect(drainsAt - Date.now()).toBeGreaterThan(19_000);
+    const until = new Date(drainsAt).toISOString().slice(0, 16).replace('T', ' ');
+    expect(String(report)).toMatch(/^SLOWED by .*: a\.example, 3 waiting, until about /m);
+    expect(String(report)).toContain(`until about ${until}Z\n`);
+    expect([...report.toNDJSON()].at(-1)).toContain('"waiting":3');
+    await client.close();
+    await Promise.all(waiting);
+    expect(report.slowed()).toEqual([]);
+  });
+
+  it('counts addresses that the policy refused', async () => {
+    const client = new RobotsClient({ agent: 'ExampleBot', addressPolicy: 'public-only' });
+    open.push(() => client.close());
+    const report = reportOf(client, { onFirstRefused: false });
+    await client.canFetch('http://127.0.0.1:9/');
+    expect(report.totals()).toMatchObject({ questionsRefused: 1, addressesRefused: 1 });
+    expect(String(report)).toContain('1 refused for their address');
   });
 
   it('refuses invalid clients, and unknown options', () => {

@@ -1,6 +1,7 @@
 import { jsonLine, omitUndefined, printable } from '../../../core/base/index.ts';
 import { type DecisionUsage, type Purpose, reasons, usageOf } from '../../../core/decision/index.ts';
 import type {
+  CutEntry,
   DecisionEntry,
   DeferredEntry,
   IgnoredEntry,
@@ -15,9 +16,9 @@ import { purposeSentence, ruleText } from '../../answers/text/sentences.ts';
 /** Decisions that wait in the list for what becomes of their requests. Beyond it they are listed without. */
 const MAX_WAITING = 10_000;
 
-/** A decision, or a request without a check, and what became of it. */
+/** A decision, or a request without a check, and what became of it; or a body that was cut later. */
 interface Row {
-  readonly entry: DecisionEntry | IgnoredEntry;
+  readonly entry: DecisionEntry | IgnoredEntry | CutEntry;
   readonly file: string;
   readonly line: number;
   readonly again: ReplayedAgain | undefined;
@@ -135,7 +136,7 @@ export class DecisionList {
 
 /** Whether a request may follow. A link that was looked up has a decision of its own when it is requested. */
 function mayFollow({ entry, usage }: Row): boolean {
-  if (entry.type === 'ignored') return true;
+  if (entry.type !== 'decision') return entry.type === 'ignored';
   return entry.allowed && entry.lookup !== true && usage?.preference !== 'disallow';
 }
 
@@ -147,9 +148,8 @@ function dataOf(row: Row): Data {
   const { entry, file, line, usage, outcome } = row;
   const base = { kind: 'listed', file, line, at: entry.at, url: entry.url } as const;
   const became = { outcome: outcomeText(row), ...omitUndefined({ request: outcome && factsOf(outcome) }) };
-  if (entry.type === 'ignored') {
-    return { ...base, decision: 'not checked', why: `because: ${entry.because}`, ...became };
-  }
+  if (entry.type !== 'decision')
+    return { ...base, decision: wordOf(row), why: whyUnchecked(entry), ...became };
   const { agent, profile, allowed, reason, rule, sha256, requested } = entry;
   return {
     ...base,
@@ -163,6 +163,10 @@ function dataOf(row: Row): Data {
     ...omitUndefined({ rule, usage, sha256 }),
     ...became,
   };
+}
+
+function whyUnchecked(entry: IgnoredEntry | CutEntry): string {
+  return entry.type === 'ignored' ? `because: ${entry.because}` : entry.error;
 }
 
 function factsOf(outcome: RequestEntry | DeferredEntry): object {
@@ -194,6 +198,7 @@ function csvCell(text: string): string {
 
 function wordOf({ entry, usage }: Pick<Row, 'entry' | 'usage'>): string {
   if (entry.type === 'ignored') return 'not checked';
+  if (entry.type === 'cut') return 'body cut';
   if (!entry.allowed) return 'disallowed';
   return usage?.preference === 'disallow' ? 'allowed, but not wanted' : 'allowed';
 }
@@ -207,6 +212,7 @@ function labelOf(row: Pick<Row, 'entry' | 'usage'>, { good, bad, unsure }: Palet
 function outcomeText({ entry, usage, outcome }: Row): string {
   if (outcome === undefined) {
     if (entry.type === 'ignored') return 'no request in the log';
+    if (entry.type === 'cut') return `after response ${entry.status}`;
     if (entry.lookup === true) return entry.allowed ? 'a link, looked up' : 'a link, not queued';
     if (!entry.allowed) return 'not requested';
     return usage?.preference === 'disallow' ? 'not requested, for its purpose' : 'no request in the log';
@@ -236,8 +242,8 @@ function pageText(row: Row, colours: Palette, bodies: Bodies): string {
 }
 
 function headText({ entry }: Row): string {
-  return entry.type === 'ignored'
-    ? `, because: ${printable(entry.because)}`
+  return entry.type !== 'decision'
+    ? `, ${printable(whyUnchecked(entry))}`
     : ` for ${printable(entry.agent)} under ${printable(entry.profile)}: ${whyText(entry)}`;
 }
 

@@ -155,6 +155,15 @@ export interface RequestEntry extends OriginEntryBase {
   readonly pacing?: OwnDelays;
 }
 
+/** The body of a response was cut after its header had come, which the entry of the request has. */
+export interface CutEntry extends OriginEntryBase {
+  readonly type: 'cut';
+  readonly url: string;
+  readonly status: number;
+  /** Code of the error. */
+  readonly error: string;
+}
+
 /** A request was allowed, and not sent: it would have waited longer than `maxDelayMs`. */
 export interface DeferredEntry extends OriginEntryBase {
   readonly type: 'deferred';
@@ -187,6 +196,7 @@ export type EvidenceEntry =
   | DecisionEntry
   | IgnoredEntry
   | RequestEntry
+  | CutEntry
   | DeferredEntry
   | PauseEntry;
 

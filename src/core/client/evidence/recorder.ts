@@ -1,6 +1,7 @@
 import { invokeListener, type Clock, omitUndefined, urlWithoutUserinfo, VERSION } from '../../base/index.ts';
 import type { RecordObserver, ObservedAttempt } from '../../cache/index.ts';
 import type {
+  BodyTrouble,
   Decision,
   DecisionContext,
   OverriddenOrigin,
@@ -178,6 +179,10 @@ export class Recorder implements RecordObserver {
     if (price !== undefined) entry.price = price;
     if (pacing !== undefined) entry.pacing = pacing;
     this.#write(entry);
+  }
+
+  onCutBody({ origin, url, status, error }: BodyTrouble): void {
+    this.#write({ type: 'cut', ...this.#stamp(), origin, url: urlWithoutUserinfo(url), status, error });
   }
 
   onDeferral({ origin, url }: Decision, retryAt: number, delayFrom: string): void {

@@ -1,7 +1,8 @@
 import { omitUndefined, truncate, urlWithoutUserinfo } from '../../core/base/index.ts';
 import type { Decision, RedirectChain } from '../../core/decision/index.ts';
 import { detachedString } from '../../core/url/index.ts';
-import { type ReportedOrigin, type ReportedRefusal, refusedIn } from './report-text.ts';
+import { refusedIn } from './report-text.ts';
+import type { ReportedRefusal, ReportedRefusals } from './reported.ts';
 
 /** Pairs of origin and rule that are kept, each with an example. */
 const MAX_ROWS = 1_000;
@@ -21,7 +22,7 @@ interface Row {
 }
 
 /** The refusals of a crawl, by origin and rule. */
-export class ReportedRefusals {
+export class RefusalCounts {
   readonly #rows = new Map<string, Row>();
   /** Refusals without a row. */
   unlisted = 0;
@@ -37,7 +38,7 @@ export class ReportedRefusals {
     } else this.unlisted++;
   }
 
-  mostFrequentFirst(): ReportedOrigin[] {
+  mostFrequentFirst(): ReportedRefusals[] {
     return Array.from(this.#rows.values(), ({ example, ...counts }) => {
       const { origin, reason } = example;
       return { origin, reason, ...counts, example };
