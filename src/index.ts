@@ -103,6 +103,7 @@ export {
   type IgnoredRequest,
   type Refusal,
   refusalOrAddressIn as refusalIn,
+  retryAtOf,
   retryLater,
   type RetryLaterOptions,
   RobotsDisallowedError,

@@ -12,6 +12,8 @@ export interface RequestPermit {
   readonly waitedMs: number;
   /** The pace that the request keeps. */
   readonly pacing?: OwnDelays;
+  /** After a response that asks to try again later: epoch ms, the end of the pause of its scope. */
+  readonly retryAt?: number | undefined;
   /** Gives the permit back when the request is not sent: the next one may start in its place. */
   release(): void;
   /**
@@ -36,6 +38,8 @@ export interface PermitContext {
   readonly clock: PacingClock;
   /** Learns what the response to a request says. Returns whether it pauses the origin. */
   learn(permit: PagePermit, response: PageResponse): boolean;
+  /** The end of the pause of an origin that is known here, in epoch ms. */
+  pausedUntil(origin: string): number | undefined;
 }
 
 interface PagePermitOptions {
@@ -57,6 +61,7 @@ export class PagePermit implements RequestPermit, QueuedRequest {
   readonly notBefore: number;
   readonly isBooking: boolean;
   waitedMs = 0;
+  retryAt: number | undefined;
   at: number;
   expiresAt: number;
   isReleased = false;
@@ -102,7 +107,7 @@ export class PagePermit implements RequestPermit, QueuedRequest {
     if (this.#hasLearnt) return;
     this.#expireIn(PERMIT_TTL_MS);
     // It may be the response to another request for the URL, so later responses still count.
-    this.#hasLearnt = this.#context.learn(this, response);
+    this.#hasLearnt = this.#learn(response);
   }
 
   bodyRead(): void {
@@ -113,9 +118,17 @@ export class PagePermit implements RequestPermit, QueuedRequest {
     if (response?.status !== undefined) this.#measureLatency();
     if (response?.status !== undefined && !this.isReleased && !this.#hasLearnt) {
       this.#hasLearnt = true;
-      this.#context.learn(this, response);
+      this.#learn(response);
     }
     this.queue.end(this);
+  }
+
+  #learn(response: PageResponse): boolean {
+    const pauses = this.#context.learn(this, response);
+    // A refusal pauses too, with `pauseOnRefusal`, but does not ask to try again.
+    if (pauses && response.status !== undefined && this.pace.statuses.includes(response.status))
+      this.retryAt = this.#context.pausedUntil(this.decision.origin);
+    return pauses;
   }
 
   /** The time to the header; for a caller that reports the end alone, to that. */

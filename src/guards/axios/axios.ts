@@ -10,6 +10,7 @@ import {
 } from '../shared/options.ts';
 import { type Refusal, RobotsUndecidedError } from '../shared/refusal-errors.ts';
 import { Guard } from '../shared/guard.ts';
+import { markRetryAt } from '../shared/retry-later.ts';
 import type { RequestOptions, StartedRequest } from '../shared/guarded-request.ts';
 import { isNodeStream, observeNodeStream } from '../shared/response-body.ts';
 import { isSentAsGiven, sentUrl } from '../../core/url/index.ts';
@@ -241,8 +242,13 @@ class AxiosRequests {
     const request = this.#of(config);
     if (request === undefined) return undefined;
     const fields = linesOf(response) ?? { ...headers };
-    if (!isRead || !isNodeStream(data)) return request.onResponse(status, fields).refusal;
+    if (!isRead || !isNodeStream(data)) {
+      const { refusal } = request.onResponse(status, fields);
+      markRetryAt(response, request);
+      return refusal;
+    }
     const responded = request.onResponseHeaders(status, fields);
+    markRetryAt(response, request);
     if (responded.refusal === undefined && responded.holdsPermit) {
       observeNodeStream(data, responded);
       responded.awaitReader();

@@ -4,6 +4,7 @@ import type { GuardClient } from '../shared/client.ts';
 import { ignoredBecause, type RobotsInit, type GuardOptions, guardedTwice } from '../shared/options.ts';
 import type { Refusal } from '../shared/refusal-errors.ts';
 import { Guard } from '../shared/guard.ts';
+import { markRetryAt } from '../shared/retry-later.ts';
 import {
   type Admission,
   type PlannedRequest,
@@ -198,6 +199,9 @@ class GuardedFetch {
         : this.#sendOver(addresses, call, hop));
       if (follows) assertUnfollowed(response, String(admission.url));
       request = started.onResponseHeaders(response.status, response.headers);
+      markRetryAt(response, started);
+      // axios shows the Request alone.
+      markRetryAt(call.request, started);
     } catch (error) {
       if (started === undefined) admission.finish();
       else started.fail(error);

@@ -7,6 +7,7 @@ import {
   type ThrowingGuardOptions,
 } from '../shared/options.ts';
 import { Guard } from '../shared/guard.ts';
+import { markRetryAt } from '../shared/retry-later.ts';
 import type { ResponseFields } from '../shared/headers.ts';
 import type { PlannedRequest, RequestOptions, StartedRequest } from '../shared/guarded-request.ts';
 import { cleanInPlace } from '../../core/url/index.ts';
@@ -137,6 +138,7 @@ class GotRequests {
     stream.once('response', (response: GotResponse) => {
       const request = this.#of(response);
       const responded = request.onResponseHeaders(response.statusCode, fieldsOf(response));
+      markRetryAt(response, request);
       if (responded.refusal !== undefined) {
         stream.destroy(responded.refusal);
         return;
@@ -168,6 +170,7 @@ class GotRequests {
     const request = this.#of(response);
     if (request.hasResponded) return response;
     const { refusal } = request.onResponse(response.statusCode, fieldsOf(response));
+    markRetryAt(response, request);
     if (refusal === undefined) return response;
     this.#thrown.set(response.request.options, refusal);
     throw refusal;

@@ -33,6 +33,8 @@ export interface AnyRequest {
   readonly isFinished: boolean;
   /** The URL that was asked for, and those between it and this one. */
   readonly chain: RedirectChain;
+  /** After a response that asks to try again later: epoch ms, the end of the pause. */
+  readonly retryAt: number | undefined;
   /** The request that a redirect of this one leads to. */
   redirectedTo(url: string | URL, options?: RequestOptions): PlannedRequest;
   /** Frees the permit of a request that is over or was given up. Further calls have no effect. */
@@ -152,6 +154,10 @@ export class GuardedRequest implements PlannedRequest, AdmittedRequest, StartedR
 
   get hasResponded(): boolean {
     return this.#status !== undefined;
+  }
+
+  get retryAt(): number | undefined {
+    return this.#permit?.retryAt;
   }
 
   get chain(): RedirectChain {

@@ -16,4 +16,4 @@ export {
   RobotsUnreachableError,
   RobotsUsageError,
 } from './refusal-errors.ts';
-export { retryLater, type RetryLaterOptions } from './retry-later.ts';
+export { retryAtOf, retryLater, type RetryLaterOptions } from './retry-later.ts';

@@ -2,6 +2,7 @@ import { isRedirect } from '../../core/fetch/location.ts';
 import type { Guard } from '../shared/guard.ts';
 import type { AnyRequest, RespondedRequest, StartedRequest } from '../shared/guarded-request.ts';
 import type { NodeHeaders } from '../shared/headers.ts';
+import { GUARDED_REQUEST, markRetryAt } from '../shared/retry-later.ts';
 
 /** The part of undici's `DispatchHandler` that receives the response. */
 export interface ResponseHandler {
@@ -37,6 +38,8 @@ export class SteppingHandler implements ResponseHandler {
   readonly #sent: SentRequest;
   #responded: RespondedRequest | undefined;
   #hasResponded = false;
+  /** Whether a part of the body has waited for its reader. */
+  #hasPaused = false;
 
   constructor(handler: ResponseHandler, guard: Guard, redirected: RedirectedRequests, sent: SentRequest) {
     this.#handler = handler;
@@ -47,7 +50,10 @@ export class SteppingHandler implements ResponseHandler {
 
   onRequestStart(controller: unknown, context: unknown): void {
     this.hasEvents = true;
-    this.#handler.onRequestStart?.(controller, context);
+    const { started } = this.#sent;
+    // Redirect interceptors copy the context, and `request` returns it.
+    const marked = started?.holdsPermit === true ? { ...Object(context), [GUARDED_REQUEST]: started } : context;
+    this.#handler.onRequestStart?.(controller, marked);
   }
 
   onRequestUpgrade(controller: unknown, status: number, headers: NodeHeaders, socket: unknown): void {
@@ -77,15 +83,19 @@ export class SteppingHandler implements ResponseHandler {
       return undefined;
     }
     const responded = sent.started.onResponseHeaders(status, headers);
+    markRetryAt(headers, sent.started);
     if (responded.refusal !== undefined) return responded.refusal;
     this.#responded = responded;
     return undefined;
   }
 
   onResponseData(controller: unknown, chunk: unknown): void {
-    // undici stops reading when a few dozen kilobytes wait, so more comes only when the body is read.
     this.#responded?.onBodyRead();
     this.#handler.onResponseData?.(controller, chunk);
+    // undici stops reading when a few dozen kilobytes wait, so more comes only when the body is read.
+    if (this.#hasPaused || (controller as { readonly paused?: boolean }).paused !== true) return;
+    this.#hasPaused = true;
+    this.#responded?.awaitReader();
   }
 
   onResponseEnd(controller: unknown, trailers: unknown): void {

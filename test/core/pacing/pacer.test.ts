@@ -191,12 +191,12 @@ describe('guardFetch with pacing', () => {
       closing(client);
       const { fetch, calls } = noting(virtualClock());
       const guarded = guardFetch(fetch, client, { pacing: { minDelayMs: 1_000 } });
-      await guarded(A);
+      await (await guarded(A)).text();
       const second = guarded(A);
       await vi.advanceTimersByTimeAsync(999);
       expect(calls).toHaveLength(1);
       await vi.advanceTimersByTimeAsync(1);
-      await second;
+      await (await second).text();
       const leaving = new AbortController();
       const third = guarded(A, { signal: leaving.signal }).catch((error: unknown) => error);
       await vi.advanceTimersByTimeAsync(1);
