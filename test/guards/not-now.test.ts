@@ -36,7 +36,8 @@ const libraries: Readonly<Record<string, (guarding: Guarding) => Get>> = {
   axios: ({ robots, options }) => guardAxios(axios.create(), robots, options),
   'axios, streams': ({ robots, options }) =>
     guardAxios(axios.create({ responseType: 'stream' }), robots, options),
-  'axios over fetch': ({ robots, options }) => guardAxios(axios.create({ adapter: 'fetch' }), robots, options),
+  'axios over fetch': ({ robots, options }) =>
+    guardAxios(axios.create({ adapter: 'fetch' }), robots, options),
   ky: ({ robots, options }) => ky.create({ retry: 0, fetch: guardFetch(fetch, robots, options) }),
   'ky without errors': ({ robots, options }) =>
     ky.create({ retry: 0, throwHttpErrors: false, fetch: guardFetch(fetch, robots, options) }),
@@ -56,8 +57,7 @@ async function busySite(...answers: Answer[]) {
 }
 
 const statusOf = (response: unknown): unknown =>
-  Reflect.get(Object(response), 'status') ??
-  Reflect.get(Object(response), 'statusCode');
+  Reflect.get(Object(response), 'status') ?? Reflect.get(Object(response), 'statusCode');
 const outcomeOf = (task: Promise<unknown>): Promise<unknown> => task.catch((error: unknown) => error);
 const BODY = 'busy '.repeat(100_000);
 
@@ -66,7 +66,10 @@ describe.each(Object.entries(libraries))('a page that says "not now", by %s', (_
     [429, { 'retry-after': '600' }, 600_000],
     [503, {}, 27_000],
   ])('is got again after its pause: %i', async (status, headers, pauseMs) => {
-    const { clock, site, robots, pages } = await busySite({ status, headers, body: BODY }, { body: 'a page' });
+    const { clock, site, robots, pages } = await busySite(
+      { status, headers, body: BODY },
+      { body: 'a page' },
+    );
     const get = guarded({ robots, options: { pacing: {} } });
     const startedAt = clock.now();
     const response = await retryLater(() => get(site.url('/page')), { clock });

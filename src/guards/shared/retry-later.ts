@@ -38,7 +38,10 @@ const MAX_SLEEP_MS = 60 * 60 * 1_000;
 export const GUARDED_REQUEST: unique symbol = Symbol.for('canfetch.guarded-request');
 
 /** Marks what a library shows of a response that asks to try again later. */
-export function markRetryAt(outcome: object | undefined, request: { readonly retryAt: number | undefined }): void {
+export function markRetryAt(
+  outcome: object | undefined,
+  request: { readonly retryAt: number | undefined },
+): void {
   if (outcome === undefined || request.retryAt === undefined) return;
   Object.defineProperty(outcome, GUARDED_REQUEST, { value: request, configurable: true });
 }

@@ -52,7 +52,8 @@ export class SteppingHandler implements ResponseHandler {
     this.hasEvents = true;
     const { started } = this.#sent;
     // Redirect interceptors copy the context, and `request` returns it.
-    const marked = started?.holdsPermit === true ? { ...Object(context), [GUARDED_REQUEST]: started } : context;
+    const marked =
+      started?.holdsPermit === true ? { ...Object(context), [GUARDED_REQUEST]: started } : context;
     this.#handler.onRequestStart?.(controller, marked);
   }
 

@@ -30,7 +30,7 @@ describe('guardFetch with pacing', () => {
     const { client, clock } = laidDown({ [A]: SLOW, [B]: '' });
     const { fetch, calls } = noting(clock);
     const guarded = guardFetch(fetch, client, { pacing: { minDelayMs: 1_000 } });
-    const all = Promise.all([A, B, A, B].map((origin) => guarded(`${origin}/`)));
+    const all = Promise.all([A, B, A, B].map(async (origin) => (await guarded(`${origin}/`)).text()));
     await clock.whenWaiting();
     await clock.advance(10_000);
     await all;
