@@ -2,7 +2,14 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { guardFetch, refusalIn, RobotsClient } from '../../src/index.ts';
 import { afterEachTest } from '../support/after-each-test.ts';
 import { answer, type Handler, type Site, startSite } from '../support/site.ts';
-import { challenger, faultIn, signedBot, type SignedBot, testKey } from '../support/signed-bot.ts';
+import {
+  challenger,
+  faultIn,
+  keyDirectoryOf,
+  signedBot,
+  type SignedBot,
+  testKey,
+} from '../support/signed-bot.ts';
 
 let recipe: SignedBot;
 beforeAll(async () => {
@@ -55,7 +62,7 @@ describe('the recipe for a signed bot', () => {
     await signingFetch(new Request(server.url('/'), { headers: { accept: 'text/html' } }));
     await signingFetch(server.url('/'));
     const [one, two] = server.requests.map(({ headers }) => headers);
-    expect(one).toMatchObject({ accept: 'text/html', 'signature-agent': 'sig1="https://bot.example.com"' });
+    expect(one).toMatchObject({ accept: 'text/html' });
     expect(one?.['signature']).not.toBe(two?.['signature']);
     const headers = { ...one };
     expect(faultIn(headers, publicKey)).toBeUndefined();
@@ -65,6 +72,20 @@ describe('the recipe for a signed bot', () => {
     expect(faultIn({ ...headers, signature: String(two?.['signature']) }, publicKey)).toBe('signature');
     expect(faultIn(headers, publicKey, { now: Date.now() / 1000 + 120 })).toBe('time');
     expect(faultIn(headers, testKey)).toBe('keyid');
+  });
+
+  it.each([
+    ['-01', '-00'],
+    ['-00', '-01'],
+  ] as const)('names its keys to verifiers of %s, and not to those of %s', async (draft, other) => {
+    const { publicKey, signingFetch } = await signedBot(draft);
+    const server = await site((_, response) => answer(response, { body: 'a page' }));
+    await signingFetch(server.url('/'));
+    const { headers } = server.requests[0]!;
+    expect(faultIn(headers, publicKey)).toBeUndefined();
+    expect(headers['signature-input']).toContain('"signature-agent";key="sig1"');
+    const directory = 'https://bot.example.com/.well-known/http-message-signatures-directory';
+    expect([keyDirectoryOf(headers, draft), keyDirectoryOf(headers, other)]).toEqual([directory, undefined]);
   });
 
   it('signs anew as a challenge asks: its label, its components, and its nonce, once', async () => {

@@ -15,8 +15,11 @@ export interface SignedBot {
   readonly signedGoto: (page: Page, sign: Signer) => Promise<(url: string) => Promise<PageResponse | null>>;
 }
 
-/** Loads the recipe as it stands in the guide. */
-export async function signedBot(): Promise<SignedBot> {
+/** The drafts that verifiers speak: they differ in what `Signature-Agent` names. */
+export type Draft = '-00' | '-01';
+
+/** Loads the recipe as it stands in the guide, for -01, or with the value that the guide gives for -00. */
+export async function signedBot(draft: Draft = '-01'): Promise<SignedBot> {
   const guide = readFileSync(new URL('../../src/guards/README.md', import.meta.url), 'utf8');
   const blocks = [...(/### A signed bot\n.*/s.exec(guide)?.[0] ?? '').matchAll(/```ts\n(.*?)```/gs)];
   const [forFetch = '', forPages = ''] = blocks.map(([, source = '']) => source);
@@ -27,7 +30,11 @@ export async function signedBot(): Promise<SignedBot> {
   mkdirSync(folder, { recursive: true });
   try {
     const file = new URL('recipe.ts', folder);
-    const source = forFetch.replace(/\nconst robots = .*/s, '').replace(/^import .* from 'canfetch';\n/m, '');
+    const chosen = forFetch.replace(
+      /(const signatureAgent = )(.*)(; \/\/ for verifiers of -00: )(.*)/,
+      (line, ...parts) => (draft === '-01' ? line : `${parts[0]}${parts[3]};`),
+    );
+    const source = chosen.replace(/\nconst robots = .*/s, '').replace(/^import .* from 'canfetch';\n/m, '');
     writeFileSync(
       file,
       `${source}\n${forPages}\nexport { publicKey, signatureFor, signedGoto, signingFetch };\n`,
@@ -80,6 +87,19 @@ export function faultIn(
   return verify(null, Buffer.from(base), key, Buffer.from(bytes, 'base64')) ? undefined : 'signature';
 }
 
+/** Where the verifier of a draft finds the keys; `undefined` when it takes no such `Signature-Agent`. */
+export function keyDirectoryOf(headers: IncomingHttpHeaders, draft: Draft): string | undefined {
+  const [, label] = /^([a-z*][a-z0-9_.*-]*)=/.exec(String(headers['signature-input'])) ?? [];
+  // A member with parameters does not match.
+  const [, value] = /^"(https:[^"]*)"$/.exec(memberOf(headers['signature-agent'], label ?? '')) ?? [];
+  if (value === undefined) return undefined;
+  // "Make every `Signature-Agent` value a direct JWK Set URI and prohibit member parameters"
+  if (draft === '-01') return new URL(value).pathname === '/' ? undefined : value;
+  return new URL(value).origin === value ? `${value}${DIRECTORY}` : undefined;
+}
+
+const DIRECTORY = '/.well-known/http-message-signatures-directory';
+
 /** Draft-ietf-webbotauth-httpsig-protocol, "Generating HTTP Message Signature". */
 function profileFault(
   rest: string,
@@ -119,7 +139,7 @@ function memberOf(field: string | string[] | undefined, key: string): string {
 }
 
 /** Asks each unsigned request, and each that does not have its last nonce, for a signature of its own (RFC 9421 §5). */
-export function challenger(publicKey: KeyObject): Handler {
+export function challenger(publicKey: KeyObject, status: 403 | 429 = 403): Handler {
   let nonce = '';
   return (request, response) => {
     if (/^\/(?:robots\.txt|favicon\.ico)$/.test(request.url ?? '')) return answer(response, { body: '' });
@@ -134,7 +154,7 @@ export function challenger(publicKey: KeyObject): Handler {
     nonce = randomBytes(24).toString('base64');
     const components = '"@authority" "@method" "@target-uri" "signature-agent";key="asked"';
     answer(response, {
-      status: 403,
+      status,
       headers: {
         'accept-signature': `asked=(${components});created;expires;nonce="${nonce}";tag="web-bot-auth"`,
         'content-type': 'text/html',
