@@ -135,7 +135,9 @@ describe('a refusal after a DNS error, while a mock is active', () => {
     vi.spyOn(nodeHttp, 'ClientRequest', 'get').mockReturnValue(OverriddenClientRequest as never);
     try {
       const text = await refusalOver({ lookup });
-      expect(text).toContain('nock 13 is active: make the client with `transport: gotTransport(got)`');
+      expect(text).toContain(
+        'nock 13 is active: make the client with `transport: { fetch }` with the fetch of node-fetch',
+      );
       expect(text).toContain('https://other.test/robots.txt');
     } finally {
       vi.restoreAllMocks();
