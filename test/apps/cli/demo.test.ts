@@ -12,6 +12,6 @@ it('the demo crawls every site as it deserves', async () => {
   expect(crawled.split('\n')).toHaveLength(plan.length + 2);
   // 14 URLs and 3 redirects; a page is asked about once more for the table.
   expect(account).toMatch(/^\d+ requests sent, \d refused(?: \(\d URLs?\))?, 1 deferred, 2 pauses\b/);
-  expect(account).toMatch(/rule at line 5 \(disallow: \/private\)\n/);
+  expect(account).toMatch(/rule at line 5 \(disallow: \/private\), such as http/);
   expect(progress.at(-1)).toBe(`${plan.length}/${plan.length}`);
 });

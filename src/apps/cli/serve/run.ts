@@ -24,6 +24,7 @@ export async function serve(
 ): Promise<ExitCode> {
   assertNoOperand(given);
   const address = { host: given.values.get('host')?.[0] ?? DEFAULT_HOST, port: readPort(given) };
+  const hosts = new AllowedHosts(address.host, given.values.get('allow-host') ?? []);
   const settings = onlineSettings(given);
   const prom = await load();
   const opened = await openClient(settings, session, {
@@ -47,7 +48,6 @@ export async function serve(
     explanations: 0,
     limits,
   };
-  const hosts = new AllowedHosts(address.host, given.values.get('allow-host') ?? []);
   const write = (line: string): void => void session.stderr.write(line);
   const onError = (error: unknown): void =>
     write(`canfetch: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
