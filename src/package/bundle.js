@@ -65,6 +65,8 @@ async function bundle(input, external, output) {
     // The oldest line of Node that package.json promises has no `await using`.
     transform: { target: 'node20.19' },
     plugins: [collectLicences, withoutUnusedRequire],
+    // The name of each module, as a comment, would be a hundredth of the package.
+    experimental: { attachDebugInfo: 'none' },
   });
   await build.write({ comments: false, ...output });
   await build.close();
