@@ -136,7 +136,7 @@ export class PacingQueue {
       last = own;
     }
     const nextAt = at + (last?.delayMs ?? 0);
-    const waitsForPermit = this.waiting > 0 && earliest <= now;
+    const waitsForPermit = this.waiting > 0 && earliest <= now && schedule.inFlightAt(now).length > 0;
     const delayFrom = waitsForPermit ? 'concurrency' : schedule.cause(now, request).delayFrom;
     return { nextAt, drainsAt, gapMs: gap.delayMs, delayFrom };
   }
