@@ -264,7 +264,7 @@ function garbled(chance: Chance, origin: string): Behaviour {
   const [answer, code] = chance.pick([
     ['User-agent: *\nAllow: /\n', undefined],
     ['HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\nAllow: /\r\n0\r\n\r\n', 200],
-    ['HTTP/1.1 200 OK\r\ncontent-encoding: rot13\r\ncontent-length: 9\r\n\r\nAllow: /\n', 200],
+    ['HTTP/1.1 200 OK\r\ncontent-encoding: compress\r\ncontent-length: 9\r\n\r\nAllow: /\n', 200],
     ['HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 9\r\n\r\nAllow: /\n', 200],
     ['HTTP/1.1 200 OK\r\ntransfer-encoding: gzip, chunked\r\n\r\n9\r\nAllow: /\n\r\n0\r\n\r\n', 200],
     [

@@ -51,7 +51,9 @@ export class Model {
 
   attempt(origin: string, behaviour: Behaviour, now: number): void {
     const previous = this.records.get(origin);
-    const outcome = behaviour.outcome(this.profile, this.sentEtag(origin));
+    const seen = behaviour.outcome(this.profile, this.sentEtag(origin));
+    const isPage = seen.kind === 'success' && new TextDecoder().decode(seen.body).startsWith('<!doctype');
+    const outcome = isPage ? { ...seen, suspect: 'html' as const } : seen;
     this.records.set(
       origin,
       nextRecord({ previous, origin, outcome, profile: this.profile, now, random: DRAWN }),

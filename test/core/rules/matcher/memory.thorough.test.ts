@@ -67,6 +67,7 @@ it('so do explanations and preferences', () => {
   const file = parseRobots(
     `User-agent: *\n${'Allow: /*aab*Q\nContent-Usage: /*abb*Q train-ai=n\n'.repeat(900)}`,
   );
-  expect(allocatedBy(() => explain(file, target, 'x'))).toBeLessThan(32e6);
+  // Where no rule matches, it asks three times in all, one after the other: in lower case, and with a slash at the end.
+  expect(allocatedBy(() => explain(file, target, 'x'))).toBeLessThan(3 * 32e6);
   expect(allocatedBy(() => usage(file, target, 'x'))).toBeLessThan(32e6);
 });
