@@ -39,7 +39,10 @@ export interface JudgedRequests {
    * the one after it shorter. @default 0
    */
   readonly lateMs?: number;
-  /** When the first request was due, after a pause. Its process connects anew, so it may be late by most of a gap. */
+  /**
+   * When the first request was due, after a pause. Its process connects anew, so it may be late by most of a gap.
+   * @default unknown: the first request of all, which may be as late
+   */
   readonly resumedAt?: number;
 }
 
@@ -58,7 +61,7 @@ export interface JudgedSite extends AsyncDisposable {
 }
 
 /** Of a gap. Less than what is tolerated: two requests at once are too close, however late the first is. */
-const LATE_AFTER_PAUSE = 0.85;
+const LATE_BY_COLD = 0.85;
 
 /** How often the site looks for requests, so that it knows when one came although its process is held up. */
 const LOOK_MS = 1;
@@ -103,7 +106,7 @@ export async function startJudgedSite(
     now,
     pauseNext: (seconds, status = 429) => void asked.push({ seconds, status }),
     between,
-    judgeGaps(gapMs, from, until, { member, lateMs = 0, resumedAt = Infinity } = {}) {
+    judgeGaps(gapMs, from, until, { member, lateMs = 0, resumedAt = -Infinity } = {}) {
       const judged = log.filter((each) => each.at > from && each.at < until && isOf(each, member));
       const tooClose: string[] = [];
       let leastGapMs = Infinity;
@@ -115,7 +118,7 @@ export async function startJudgedSite(
         // A process may send its first request later than it expects: it loads code, and connects.
         const isCold = before.path.endsWith('/0');
         const dueAt = index === 1 ? resumedAt : judged[index - 2]!.at + gapMs;
-        const mostLateMs = index === 1 ? gapMs * LATE_AFTER_PAUSE : lateMs;
+        const mostLateMs = index === 1 ? gapMs * LATE_BY_COLD : lateMs;
         const beforeWasLateMs = Math.min(Math.max(before.at - dueAt, 0), mostLateMs);
         if (!isCold && mostMs + beforeWasLateMs < leastAllowedMs(gapMs))
           tooClose.push(

@@ -188,7 +188,7 @@ class Play {
     const gapMs = crawlDelayMs ?? pacing.defaultDelayMs;
     const found = [
       ...this.failures,
-      ...this.site.judgeGaps(gapMs, 0, Infinity, { member: 'document' }).tooClose,
+      ...this.site.judgeGaps(gapMs, 0, Infinity, { member: 'document', lateMs: gapMs / 2 }).tooClose,
     ];
     for (const { path } of log) if (path.startsWith('/private')) found.push(`${path} was requested`);
     for (const each of documents) {
