@@ -45,7 +45,7 @@ interface Stated {
   readonly requestRateMs?: number;
 }
 
-type Response = Pick<RequestEntry, 'origin' | 'status' | 'retryAfter' | 'startedAt' | 'at'>;
+type Response = Pick<RequestEntry, 'status' | 'retryAfter' | 'startedAt' | 'at'>;
 
 interface Start {
   readonly request: RequestEntry;
@@ -56,23 +56,32 @@ interface Start {
   isEarly: boolean;
 }
 
-/** What counts for the requests of one origin. */
-class OriginConduct {
+/** What shared one queue, gap and pause. */
+class ScopeConduct {
   readonly pauses: Pause[] = [];
-  /** By run and URL. */
-  readonly decided = new Map<string, Stated>();
-  /** By run: the latest; `undefined` for a run with several agents. */
-  readonly latest = new Map<string, Stated | undefined>();
   /** By the time of the start. */
   readonly starts: Start[] = [];
 }
 
+/** What counts for the requests of one origin. */
+class OriginConduct {
+  /** By run and URL. */
+  readonly decided = new Map<string, Stated>();
+  /** By run: the latest; `undefined` for a run with several agents. */
+  readonly latest = new Map<string, Stated | undefined>();
+  /** Pauses that its robots.txt asked for. */
+  readonly pauses: Pause[] = [];
+  /** The latest that an entry named: requests without a pace name none. */
+  scope = new ScopeConduct();
+}
+
 /**
- * Checks the requests of a log against the pauses and the `Retry-After` of their origins, the delays that their robots.txt
+ * Checks the requests of a log against the pauses and the `Retry-After` of their scopes, the delays that their robots.txt
  * states, and the crawler's own delays, which hold between paced requests of one client.
  */
 export class Conduct {
   readonly #origins = new Map<string, OriginConduct>();
+  readonly #scopes = new Map<string, ScopeConduct>();
   /** Requests that were checked. */
   requests = 0;
   /** Those of them whose site's own delay is not in the log. */
@@ -85,14 +94,18 @@ export class Conduct {
         if (again !== undefined) this.#decided(entry, statedIn(again, entry.at));
         return [];
       case 'robots':
-        if ('outcome' in entry) this.#pause({ ...entry, ...headersIn(entry), startedAt: entry.at });
+        if ('outcome' in entry)
+          keepPause(
+            this.#at(entry.origin).pauses,
+            askedIn({ ...entry, ...headersIn(entry), startedAt: entry.at }),
+          );
         return [];
       case 'pause':
-        this.#keepPause(entry);
+        keepPause(this.#at(entry.origin, entry.scope).scope.pauses, entry);
         return [];
       case 'request': {
         const early = isSelected ? this.#start(entry, file, line) : [];
-        this.#pause(entry);
+        keepPause(this.#at(entry.origin, entry.pacing?.scope).scope.pauses, askedIn(entry));
         return early;
       }
       default:
@@ -102,7 +115,8 @@ export class Conduct {
 
   #start(request: RequestEntry, file: string, line: number): readonly EarlyStart[] {
     this.requests++;
-    const { decided, latest, starts, pauses } = this.#at(request.origin);
+    const { decided, latest, pauses, scope } = this.#at(request.origin, request.pacing?.scope);
+    const { starts } = scope;
     const stated = decided.get(keyOf(request)) ?? latest.get(request.run);
     if (stated === undefined) this.unknown++;
     const start: Start = { request, file, line, stated, isEarly: false };
@@ -111,7 +125,7 @@ export class Conduct {
     starts.splice(at, 0, start);
     const next = starts[at + 1];
     const found = [
-      earlyIn(pauses, start) ?? earlyAfter(starts[at - 1], start),
+      earlyIn([...pauses, ...scope.pauses], start) ?? earlyAfter(starts[at - 1], start),
       next && earlyAfter(start, next),
     ];
     if (starts.length > MAX_KEPT) starts.shift();
@@ -131,28 +145,32 @@ export class Conduct {
     latest.set(entry.run, isOneAgent ? stated : undefined);
   }
 
-  /**
-   * The response came at some time after the start. A wait from the start on is too short by the time of the response,
-   * which the entry of the pause has.
-   */
-  #pause({ origin, status, retryAfter, startedAt, at }: Response): void {
-    if (!asksForPause(status)) return;
-    const askedMs = retryAfterMs(retryAfter, startedAt, { minMs: 0, maxMs: MAX_PAUSE_MS }) ?? 0;
-    const until = startedAt + askedMs;
-    if (until > at) this.#keepPause({ origin, from: at, until, delayFrom: 'retry-after' });
-  }
-
-  #keepPause({ origin, ...pause }: Pause & { readonly origin: string }): void {
-    const { pauses } = this.#at(origin);
-    const isKnown = pauses.some(({ from, until }) => from <= pause.from && until >= pause.until);
-    if (!isKnown) keep(pauses, pause);
-  }
-
-  #at(origin: string): OriginConduct {
+  #at(origin: string, scope?: string): OriginConduct {
     let known = this.#origins.get(origin);
     if (known === undefined) this.#origins.set(origin, (known = new OriginConduct()));
+    if (scope === undefined) return known;
+    const named = this.#scopes.get(scope);
+    if (named === undefined) this.#scopes.set(scope, (known.scope = new ScopeConduct()));
+    else known.scope = named;
     return known;
   }
+}
+
+/**
+ * The response came at some time after the start. A wait from the start on is too short by the time of the response, which
+ * the entry of the pause has.
+ */
+function askedIn({ status, retryAfter, startedAt, at }: Response): Pause | undefined {
+  if (!asksForPause(status)) return undefined;
+  const askedMs = retryAfterMs(retryAfter, startedAt, { minMs: 0, maxMs: MAX_PAUSE_MS }) ?? 0;
+  const until = startedAt + askedMs;
+  return until > at ? { from: at, until, delayFrom: 'retry-after' } : undefined;
+}
+
+function keepPause(pauses: Pause[], pause: Pause | undefined): void {
+  if (pause === undefined) return;
+  const isKnown = pauses.some(({ from, until }) => from <= pause.from && until >= pause.until);
+  if (!isKnown) keep(pauses, pause);
 }
 
 function headersIn({ record: { failure, answer } }: AttemptEntry): RobotsResponseHeaders | undefined {

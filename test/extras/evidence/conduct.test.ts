@@ -154,6 +154,56 @@ describe('the crawler’s own delays', () => {
   });
 });
 
+describe('a scope', () => {
+  const NEIGHBOUR = 'http://a.example';
+
+  /** Requests one page of each origin of the host, 100 ms apart. */
+  async function crawlBoth(made: ReturnType<typeof recorded>, pacing: PacingOptions | false): Promise<void> {
+    const { client, clock } = made;
+    const get = guardFetch(async (_url: string) => new Response('a page'), client, { pacing, clock });
+    await get(`${A}/page`);
+    await clock.advance(100);
+    await get(`${NEIGHBOUR}/page`);
+  }
+
+  it('has one gap for all its origins, which each entry names', async () => {
+    const made = recorded();
+    await crawlBoth(made, UNHURRIED);
+    claiming(made.recording, { defaultDelayMs: 1_000, minDelayMs: 0 });
+    expect(earlyStarts(made.recording.lines())).toMatchObject([
+      { url: `${NEIGHBOUR}/page`, reason: 'default-delay', earliestAt: made.start + 1_000 },
+    ]);
+    for (const { origin, pacing } of made.recording.ofType('request'))
+      Object.assign(pacing!, { scope: origin });
+    expect(earlyStarts(made.recording.lines())).toEqual([]);
+  });
+
+  it('has no gap where nothing paces', async () => {
+    const made = recorded('User-agent: *\nCrawl-delay: 10\n');
+    await crawlBoth(made, false);
+    expect(earlyStarts(made.recording.lines())).toEqual([]);
+  });
+
+  it('pauses as a whole', async () => {
+    const made = recorded();
+    await crawlAt(made, [0]);
+    made.client.report(A, { reachable: true, retryAfter: '60' });
+    await eventually(() => expect(made.recording.ofType('pause')).toHaveLength(1));
+    await made.clock.advance(1_000);
+    const page = { type: 'request', origin: NEIGHBOUR, url: `${NEIGHBOUR}/page` } as const;
+    const [sent] = made.recording.ofType('request');
+    made.recording.entries.push({
+      ...sent!,
+      ...page,
+      n: made.recording.entries.length,
+      startedAt: made.clock.now(),
+    });
+    expect(earlyStarts(made.recording.lines())).toMatchObject([
+      { url: page.url, reason: 'retry-after', earliestAt: made.start + 60_000 },
+    ]);
+  });
+});
+
 describe('the delays of the site', () => {
   it('are those at the decision about the request, not those of a later one', async () => {
     let text = 'User-agent: *\nDisallow:\n';
