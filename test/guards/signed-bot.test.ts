@@ -88,22 +88,27 @@ describe('the recipe for a signed bot', () => {
     expect([keyDirectoryOf(headers, draft), keyDirectoryOf(headers, other)]).toEqual([directory, undefined]);
   });
 
-  it('signs anew as a challenge asks: its label, its components, and its nonce, once', async () => {
-    const { publicKey, signingFetch } = recipe;
-    const server = await site(challenger(publicKey));
-    const robots = new RobotsClient({ agent: 'ExampleBot/1.0', transport: { fetch: signingFetch } });
-    open.push(() => robots.close());
-    const guarded = guardFetch(signingFetch, robots);
-    const refused = await guarded(server.url('/page?a=b'));
-    expect(refused.status).toBe(403);
-    const challenge = refused.headers.get('accept-signature') ?? '';
-    const again = await guarded(refused.url, { headers: { 'accept-signature': challenge } });
-    expect([again.status, await again.text()]).toEqual([200, 'a page']);
-    expect((await guarded(refused.url, { headers: { 'accept-signature': challenge } })).status).toBe(403);
-    expect(server.requests.map(({ headers }) => headers['accept-signature'])).toEqual(
-      Array(server.requests.length).fill(undefined),
-    );
-  });
+  it.each([403, 429] as const)(
+    'signs anew as a challenge of a %i asks: its label, its components, and its nonce, once',
+    async (status) => {
+      const { publicKey, signingFetch } = recipe;
+      const server = await site(challenger(publicKey, status));
+      const robots = new RobotsClient({ agent: 'ExampleBot/1.0', transport: { fetch: signingFetch } });
+      open.push(() => robots.close());
+      const guarded = guardFetch(signingFetch, robots);
+      const refused = await guarded(server.url('/page?a=b'));
+      expect(refused.status).toBe(status);
+      const challenge = refused.headers.get('accept-signature') ?? '';
+      const again = await guarded(refused.url, { headers: { 'accept-signature': challenge } });
+      expect([again.status, await again.text()]).toEqual([200, 'a page']);
+      expect((await guarded(refused.url, { headers: { 'accept-signature': challenge } })).status).toBe(
+        status,
+      );
+      expect(server.requests.map(({ headers }) => headers['accept-signature'])).toEqual(
+        Array(server.requests.length).fill(undefined),
+      );
+    },
+  );
 });
 
 /** The Ed25519 signatures that draft-meunier-web-bot-auth-architecture-05 lists in its test vectors. */
