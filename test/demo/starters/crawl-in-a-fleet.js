@@ -5,7 +5,7 @@
  * Needs: npm install canfetch bullmq cheerio ioredis
  */
 import { DelayedError, Queue, UnrecoverableError, Worker } from 'bullmq';
-import { crawlReport, guardFetch, refusalIn, RobotsClient } from 'canfetch';
+import { crawlReport, guardFetch, refusalIn, retryAtOf, RobotsClient } from 'canfetch';
 import { redisStore } from 'canfetch/redis';
 import { load } from 'cheerio';
 import { Redis } from 'ioredis';
@@ -28,20 +28,12 @@ const pages = new Queue('pages', { connection });
 const add = (page, depth) =>
   pages.add('page', { page, depth }, { jobId: encodeURIComponent(page), attempts: 3, backoff: 5_000 });
 
-/** When to try again: after robots.txt could not be reached, and after a page that was busy. */
-async function notBefore(page, outcome) {
-  const refusal = refusalIn(outcome);
-  if (refusal !== undefined || (outcome.status !== 429 && outcome.status !== 503)) return refusal?.retryAt;
-  const { pacing } = await robots.policy(page);
-  return pacing?.pause?.until ?? Date.now() + 30_000;
-}
-
 async function visit(job, token) {
   const { page, depth } = job.data;
   const outcome = await fetchPolitely(page, { signal: stopping.signal }).catch((error) => error);
   // "Not now" (a busy page, a pause, robots.txt that cannot be reached) comes back at its time, in any process.
   const isStopped = stopping.signal.aborted && outcome instanceof Error;
-  const retryAt = isStopped ? Date.now() : await notBefore(page, outcome);
+  const retryAt = isStopped ? Date.now() : retryAtOf(outcome);
   if (retryAt !== undefined) {
     await outcome.body?.cancel();
     await job.moveToDelayed(retryAt, token);
