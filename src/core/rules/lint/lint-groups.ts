@@ -164,12 +164,13 @@ export class GroupLint {
   /** Adds a rule of the last group that can match something. */
   addRule(span: Span, allow: boolean): void {
     const group = this.last;
-    const isRoot = this.#isRoot(span);
     group.allows ||= allow;
-    if (++this.#rules > MAX_RULES && !isRoot) return;
+    const isCompared = ++this.#rules <= MAX_RULES;
+    const isRoot = this.#isRoot(span) && this.#wins(span, allow, group.root);
+    if (!isCompared && !isRoot) return;
     const rule = { ...span, allow };
-    if (this.#rules <= MAX_RULES) group.rules.push(rule);
-    if (isRoot && this.#wins(rule, group.root)) group.root = rule;
+    if (isCompared) group.rules.push(rule);
+    if (isRoot) group.root = rule;
   }
 
   /** Whether the pattern matches every path: `/`, or stars alone. */
@@ -191,7 +192,7 @@ export class GroupLint {
     for (const agent of agents) {
       if (ruleLines > 0) agent.isRuled = true;
       agent.allows ||= group.allows;
-      if (root === undefined || !this.#wins(root, agent.root)) continue;
+      if (root === undefined || !this.#wins(root, root.allow, agent.root)) continue;
       agent.root = root;
       agent.rootRunsOn = (group.runsOn?.directive ?? '') !== '';
     }
@@ -321,12 +322,12 @@ export class GroupLint {
   }
 
   /** Of two rules about all paths: by "the most octets", then allow, then file order. */
-  #wins(rule: LintedRule, other: LintedRule | undefined): boolean {
+  #wins(rule: Span, allow: boolean, other: LintedRule | undefined): boolean {
     if (other === undefined) return true;
     if (this.#file.traits.decides === 'longest') {
       const longer = rule.end - rule.start - (other.end - other.start);
       if (longer !== 0) return longer > 0;
-      if (rule.allow !== other.allow) return rule.allow;
+      if (allow !== other.allow) return allow;
     }
     return rule.line < other.line;
   }
