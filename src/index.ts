@@ -47,6 +47,7 @@ export {
   type CrawlReportOptions,
 } from './extras/report/crawl-report.ts';
 export {
+  type ClientMessage,
   type Clock,
   type HeaderFields,
   isRobotsError,
@@ -61,6 +62,7 @@ export type {
   Rejection,
   RobotsStore,
   StoreEvent,
+  StoreMessage,
   StoreLease,
   StoreSetOptions,
   StoreOperation,
@@ -75,6 +77,7 @@ export type {
   RestoreResult,
 } from './core/cache/index.ts';
 export type {
+  BodyMessage,
   Decision,
   DecisionMessage,
   DecisionUsage,
@@ -94,6 +97,7 @@ export type {
   Purpose,
   PaymentMessage,
   RedirectChain,
+  RequestMessage,
   UsageRefusalMessage,
   RobotsSource,
 } from './core/decision/index.ts';

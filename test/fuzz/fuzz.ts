@@ -96,6 +96,7 @@ async function attempt(answers: readonly FuzzAnswer[]): Promise<{ outcome: Outco
     addressPolicy: 'no-public-to-private',
     isRedirectDisallowed: () => false,
     signal: new LightAbortController(),
+    client: {},
   });
   return { outcome, requests };
 }

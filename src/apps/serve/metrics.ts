@@ -1,14 +1,9 @@
-import type { Histogram, Registry } from 'prom-client';
+import type { Counter, Histogram, Registry } from 'prom-client';
 import type { RobotsClient } from '../../core/client/index.ts';
-import {
-  assertServed,
-  type Counts,
-  MetricFactory,
-  type PromClient,
-} from '../../extras/prometheus/metric-factory.ts';
+import { assertServed, BUCKETS, type PromClient } from '../../extras/prometheus/prom-client.ts';
 import { robotsMetrics } from '../../extras/prometheus/prometheus.ts';
 
-export type { PromClient } from '../../extras/prometheus/metric-factory.ts';
+export type { PromClient } from '../../extras/prometheus/prom-client.ts';
 
 /** Loads `prom-client`, an optional peer dependency; `undefined` when it is not installed. */
 export async function loadPromClient(): Promise<PromClient | undefined> {
@@ -25,29 +20,32 @@ export async function loadPromClient(): Promise<PromClient | undefined> {
 /** The metrics of the service and of its client. */
 export class Metrics {
   readonly registry: Registry;
-  readonly #requests: Counts;
+  readonly #requests: Counter;
   readonly #requestSeconds: Histogram;
   readonly #ofClient: Disposable;
 
   constructor(prom: PromClient, client: RobotsClient) {
     this.registry = new prom.Registry();
-    const metrics = new MetricFactory(prom, this.registry);
-    this.#requests = metrics.counts('canfetch_http_requests_total', 'Requests answered.', [
-      'route',
-      'method',
-      'status',
-    ]);
-    this.#requestSeconds = metrics.seconds(
-      'canfetch_http_request_duration_seconds',
-      'Time to the end of a response.',
-      ['route'],
-    );
+    const registers = [this.registry];
+    this.#requests = new prom.Counter({
+      name: 'canfetch_http_requests_total',
+      help: 'Requests answered.',
+      labelNames: ['route', 'method', 'status'],
+      registers,
+    });
+    this.#requestSeconds = new prom.Histogram({
+      name: 'canfetch_http_request_duration_seconds',
+      help: 'Time to the end of a response.',
+      labelNames: ['route'],
+      buckets: BUCKETS,
+      registers,
+    });
     this.#ofClient = robotsMetrics(client, this.registry);
   }
 
   /** Counts a request. `route` is the path of a route. The path of the request would make unbounded labels. */
   answered(route: string, method: string, status: number, durationMs: number): void {
-    this.#requests.add(route, method, String(status));
+    this.#requests.inc({ route, method, status });
     this.#requestSeconds.observe({ route }, durationMs / 1_000);
   }
 

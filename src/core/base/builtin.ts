@@ -35,6 +35,11 @@ export function builtin<Name extends keyof Builtins>(name: Name): Builtins[Name]
   return process?.getBuiltinModule?.(name);
 }
 
+/** The client that a message is about, to compare with one's own: channels are of the process, with all its clients. */
+export interface ClientMessage {
+  readonly client: object;
+}
+
 /** One channel of `node:diagnostics_channel`. */
 export interface Publisher<Message> {
   readonly hasSubscribers: boolean;

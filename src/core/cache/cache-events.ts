@@ -1,4 +1,4 @@
-import { channel, type Publisher } from '../base/index.ts';
+import { channel, type ClientMessage, type Publisher } from '../base/index.ts';
 import {
   type OriginRecord,
   type OriginState,
@@ -9,7 +9,7 @@ import {
 import type { CacheEntry } from './entry.ts';
 
 /** `canfetch:cache`: what memory did for an origin. */
-export interface CacheMessage {
+export interface CacheMessage extends ClientMessage {
   readonly origin: string;
   /**
    * - `hit`: memory decided a question.
@@ -21,7 +21,7 @@ export interface CacheMessage {
 }
 
 /** `canfetch:policy-change`: the rules, or the state, of an origin changed. */
-export interface PolicyChangeMessage {
+export interface PolicyChangeMessage extends ClientMessage {
   readonly origin: string;
   /** The state before; `unknown` if the origin was not in memory. */
   readonly before: OriginState;
@@ -75,16 +75,20 @@ export interface RecordObserver {
  */
 export class CacheEvents {
   readonly #waiting: (() => void)[] = [];
+  readonly #client: object;
   readonly #observer: RecordObserver | undefined;
 
-  constructor(observer?: RecordObserver) {
+  constructor(client: object, observer?: RecordObserver) {
+    this.#client = client;
     this.#observer = observer;
   }
 
   add(origin: string, event: CacheMessage['event']): void {
     const { cache } = cacheChannels;
     if (event === 'evict') this.observe((observer) => observer.onRemoved(origin, 'evicted'));
-    if (cache.hasSubscribers) this.#waiting.push(() => cache.publish({ origin, event }));
+    if (!cache.hasSubscribers) return;
+    const message = { origin, event, client: this.#client };
+    this.#waiting.push(() => cache.publish(message));
   }
 
   /** Adds a change of the rules, or of the state, of an origin, if there is one. */
@@ -92,7 +96,9 @@ export class CacheEvents {
     const { policyChange } = cacheChannels;
     if (!policyChange.hasSubscribers) return;
     const change = changeOf(entry, previous, at);
-    if (change !== undefined) this.#waiting.push(() => policyChange.publish(change));
+    if (change === undefined) return;
+    const message = { ...change, client: this.#client };
+    this.#waiting.push(() => policyChange.publish(message));
   }
 
   /** Adds a call of the observer, if there is one. */
@@ -112,7 +118,7 @@ function changeOf(
   { record, profile }: CacheEntry,
   previous: CacheEntry | undefined,
   at: number,
-): PolicyChangeMessage | undefined {
+): Omit<PolicyChangeMessage, 'client'> | undefined {
   const before = stateInForce(previous?.record, profile, at);
   const after = stateOf(record, profile, at).state;
   // A record that needs a refresh before its use changes nothing yet.

@@ -17,6 +17,8 @@ export interface OriginMemoryOptions {
   readonly maxBytes: number;
   readonly clock: Clock;
   readonly profileOf: (origin: string) => Profile;
+  /** The client, for messages about its origins. */
+  readonly client: object;
   readonly observer?: RecordObserver | undefined;
 }
 
@@ -42,8 +44,8 @@ export class OriginMemory {
   /** Site signals received before this memory was open. */
   readonly #earlySignals = new Map<string, boolean>();
 
-  constructor({ maxOrigins, maxBytes, clock, profileOf, observer }: OriginMemoryOptions) {
-    this.events = new CacheEvents(observer);
+  constructor({ maxOrigins, maxBytes, clock, profileOf, client, observer }: OriginMemoryOptions) {
+    this.events = new CacheEvents(client, observer);
     this.#maxOrigins = maxOrigins;
     this.#clock = clock;
     this.#profileOf = profileOf;

@@ -1,5 +1,6 @@
 import {
   channel,
+  type ClientMessage,
   type LightAbortSignal,
   type Publisher,
   type TracedWork,
@@ -15,14 +16,12 @@ import { ROBOTS_PATH } from '../url/index.ts';
 import type { OriginSettings, Settings } from './settings.ts';
 
 /** `tracing:canfetch:attempt:*`: an attempt to fetch a robots.txt, however many questions wait for it. */
-export interface AttemptMessage {
+export interface AttemptMessage extends ClientMessage {
   readonly origin: string;
   /** `<origin>/robots.txt`. */
   readonly url: string;
   /** Whether the request is conditional. */
   readonly revalidation: boolean;
-  /** The client that makes it. */
-  readonly client: object;
   /** At its end: the outcome. Do not change its body. */
   readonly result?: Outcome;
   /** At its end: why it was given up. */
@@ -32,7 +31,7 @@ export interface AttemptMessage {
 const traced: TracedWork<AttemptMessage> = tracedWork('canfetch:attempt');
 
 /** `canfetch:fetch`: an attempt to fetch a robots.txt has ended. */
-export interface FetchMessage {
+export interface FetchMessage extends ClientMessage {
   readonly origin: string;
   /** `<origin>/robots.txt`. */
   readonly url: string;
@@ -102,12 +101,13 @@ export class ClientAttempts implements Attempts {
     known: OriginRecord | undefined,
     signal: LightAbortSignal,
   ): Promise<Outcome> {
-    const { clock } = this.#context.settings;
+    const { settings, client } = this.#context;
+    const { clock } = settings;
     const startedAt = clock.now();
     const fetching = fetchRobots(this.#optionsFor(origin, known, signal));
     if (!fetchChannel.hasSubscribers) return fetching;
     const revalidation = known?.copy !== undefined;
-    const message = { origin, url: origin + ROBOTS_PATH, startedAt, revalidation };
+    const message = { origin, url: origin + ROBOTS_PATH, startedAt, revalidation, client };
     const ended = (outcome: Outcome | undefined): void =>
       fetchChannel.publish({
         ...message,
@@ -119,7 +119,7 @@ export class ClientAttempts implements Attempts {
   }
 
   #optionsFor(origin: string, known: OriginRecord | undefined, signal: LightAbortSignal): FetchRobotsOptions {
-    const { settings, origins, isDisallowed } = this.#context;
+    const { settings, origins, isDisallowed, client } = this.#context;
     const { clock, userAgent: agent, deadlineMs, maxBodyBytes, addressPolicy, lookup } = settings;
     return {
       origin,
@@ -135,6 +135,7 @@ export class ClientAttempts implements Attempts {
       clock,
       headersForRobots: origins.headersFor(origin),
       copy: known?.copy,
+      client,
     };
   }
 }

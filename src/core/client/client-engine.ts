@@ -1,4 +1,4 @@
-import { type Lazy, RobotsClosedError, type TracedWork, tracedWork, VERSION } from '../base/index.ts';
+import { type ClientMessage, type Lazy, RobotsClosedError, type TracedWork, tracedWork, VERSION } from '../base/index.ts';
 import { type CacheEntry, cacheChannels, type OriginMemory, type OriginRefresher } from '../cache/index.ts';
 import {
   decide,
@@ -38,14 +38,12 @@ export interface EngineContext {
 }
 
 /** `tracing:canfetch:check:*`: a question that waits for the store, or for an attempt. */
-export interface CheckMessage {
+export interface CheckMessage extends ClientMessage {
   /** Without userinfo and fragment. */
   readonly url: string;
   readonly origin: string;
   /** Whether it waits for what another question, or a refresh, has started. */
   readonly shared: boolean;
-  /** The client that was asked. */
-  readonly client: object;
   /** At its end: the decision. */
   readonly result?: Decision;
   /** At its end: why there is none, such as the reason of an aborted signal. */

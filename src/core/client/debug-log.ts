@@ -22,8 +22,8 @@ export function startDebugLog(): void {
   });
 }
 
-/** `attempt https://example.com/robots.txt: success, 200, 33 bytes, 12 ms`. */
-export function attemptLine({ url, outcome, durationMs }: FetchMessage): string {
+/** `attempt https://example.com/robots.txt for ExampleBot/1.0: success, 200, 33 bytes, 12 ms`. */
+export function attemptLine({ url, client, outcome, durationMs }: FetchMessage): string {
   const facts: (string | undefined)[] =
     outcome === undefined
       ? ['given up']
@@ -34,7 +34,8 @@ export function attemptLine({ url, outcome, durationMs }: FetchMessage): string 
           outcome.kind === 'success' ? `${outcome.body.length} bytes` : undefined,
         ];
   const known = facts.filter((fact) => fact !== undefined);
-  return `attempt ${printable(url)}: ${[...known, `${durationMs} ms`].join(', ')}`;
+  const agent = printable(String(Reflect.get(client, 'agent')));
+  return `attempt ${printable(url)} for ${agent}: ${[...known, `${durationMs} ms`].join(', ')}`;
 }
 
 /** `disallowed https://example.com/private for ExampleBot: rule, line 2 (disallow: /private), from memory`. */

@@ -29,17 +29,22 @@ export function lazyCodec({ maxBodyBytes }: Settings, { profileOf }: OriginSetti
   });
 }
 
-/** The origins in the client's store; `undefined` without a store. */
+/**
+ * The origins in the client's store; `undefined` without a store.
+ *
+ * @param client For messages about its store.
+ */
 export function lazyStore(
   settings: Settings,
   { profileOf }: OriginSettings,
   codec: Lazy<RecordCodec>,
+  client: object,
 ): Lazy<StoredOrigins> | undefined {
   const { store } = settings;
   if (store === undefined) return undefined;
   return new Lazy(async () => {
     const { StoredOrigins } = await import('../store/stored-origins.ts');
-    return new StoredOrigins({ ...settings, store }, await codec.load(), profileOf);
+    return new StoredOrigins({ ...settings, store, client }, await codec.load(), profileOf);
   });
 }
 

@@ -107,7 +107,7 @@ export class RobotsClient {
     const origins = new OriginSettings(settings);
     const { profileOf } = origins;
     const codec = lazyCodec(settings, origins);
-    const stored = lazyStore(settings, origins, codec);
+    const stored = lazyStore(settings, origins, codec, this);
     const recorder =
       settings.evidence &&
       new Recorder(settings.evidence, {
@@ -115,7 +115,14 @@ export class RobotsClient {
         overrides: origins.overrides,
         profiles: origins.profiles,
       });
-    const memory = new OriginMemory({ maxOrigins, maxBytes, clock, profileOf, observer: recorder });
+    const memory = new OriginMemory({
+      maxOrigins,
+      maxBytes,
+      clock,
+      profileOf,
+      client: this,
+      observer: recorder,
+    });
     const attempts = lazyAttempts({
       settings,
       origins,

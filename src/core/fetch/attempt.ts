@@ -1,4 +1,5 @@
 import {
+  type ClientMessage,
   codeOf,
   LightAbortController,
   RobotsInvalidOptionsError,
@@ -51,7 +52,7 @@ import type { ResponseHeaders, TransportResponse } from './transport.ts';
 const PAGE_MS = 1_000;
 
 /** `tracing:canfetch:robots-request:*`: one request of an attempt. */
-export interface RobotsRequestMessage {
+export interface RobotsRequestMessage extends ClientMessage {
   readonly method: 'GET' | 'RETR';
   /** Without userinfo. */
   readonly url: string;
@@ -170,7 +171,8 @@ class Attempt {
   #visitTraced(): Promise<Outcome | undefined> {
     const { href: url, protocol } = this.#url;
     const method = protocol === 'ftp:' ? 'RETR' : 'GET';
-    const message: RobotsRequestMessage = { method, url, redirects: this.#redirects.length };
+    const { client } = this.#options;
+    const message: RobotsRequestMessage = { method, url, redirects: this.#redirects.length, client };
     return requests.tracePromise(() => this.#visit(message), message);
   }
 

@@ -24,6 +24,8 @@ export interface FetchRobotsOptions {
   readonly isRedirectDisallowed: (url: string) => boolean;
   /** Aborts when no caller waits for the outcome any more. */
   readonly signal: LightAbortSignal;
+  /** The client, for messages about its requests. */
+  readonly client: object;
   /** Epoch ms, needed for a `Retry-After` with a date. */
   readonly clock: { now(): number };
 }

@@ -14,6 +14,7 @@ export {
   type StoreSetOptions,
   storeChannels,
   type StoreEvent,
+  type StoreMessage,
   type StoreOperation,
 } from './store.ts';
 export type { SharedSchedule } from './shared-schedule.ts';

@@ -9,6 +9,8 @@ export interface StoreCallerOptions {
   readonly deadlineMs: number;
   readonly clock: Clock;
   readonly onEvent: (event: StoreEvent) => void;
+  /** The client, for messages about its store. */
+  readonly client: object;
 }
 
 export interface StoreCall<Value> {
@@ -72,8 +74,9 @@ export class StoreCaller {
 
   /** Reports an event. */
   report(event: StoreEvent): void {
-    storeChannels.store.publish(event);
-    invokeListener('onStoreEvent', this.#options.onEvent, event);
+    const { onEvent, client } = this.#options;
+    if (storeChannels.store.hasSubscribers) storeChannels.store.publish({ ...event, client });
+    invokeListener('onStoreEvent', onEvent, event);
   }
 
   #isSuspended({ inARow, lastAt }: Failures): boolean {

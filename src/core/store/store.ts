@@ -1,4 +1,4 @@
-import { quote, RobotsInvalidOptionsError, channel, type Publisher } from '../base/index.ts';
+import { quote, RobotsInvalidOptionsError, channel, type ClientMessage, type Publisher } from '../base/index.ts';
 import type { Rejection } from './record/record-codec.ts';
 
 /**
@@ -138,5 +138,7 @@ export interface DamagedDatabase {
   readonly reason: string;
 }
 
-/** `canfetch:store`: every {@link StoreEvent}. */
-export const storeChannels: { readonly store: Publisher<StoreEvent> } = { store: channel('canfetch:store') };
+/** `canfetch:store`: every {@link StoreEvent}. That of a damaged database has no client. */
+export type StoreMessage = StoreEvent & Partial<ClientMessage>;
+
+export const storeChannels: { readonly store: Publisher<StoreMessage> } = { store: channel('canfetch:store') };

@@ -12,6 +12,8 @@ export interface StoreSettings {
   /** Milliseconds of real time for each call. See {@link patientDeadlineMs}. */
   readonly storeDeadlineMs: number;
   readonly onStoreEvent: (event: StoreEvent) => void;
+  /** The client, for messages about its store. */
+  readonly client: object;
   /** The client's own agent. Requests carry the first token. */
   readonly tokens: readonly [string, ...string[]];
   readonly addressPolicy: string;
@@ -67,14 +69,15 @@ export class StoredOrigins {
   #isClosing = false;
 
   constructor(settings: StoreSettings, codec: RecordCodec, profileOf: (origin: string) => Profile) {
-    const { store, storeDeadlineMs, onStoreEvent, clock, tokens, addressPolicy } = settings;
+    const { store, storeDeadlineMs: deadlineMs, onStoreEvent: onEvent, clock, client } = settings;
+    const { tokens, addressPolicy } = settings;
     this.#settings = settings;
     this.#codec = codec;
     this.#profileOf = profileOf;
     this.#namespace = namespaceKey({ token: tokens[0], addressPolicy });
     this.#leaseMs = Math.min(settings.deadlineMs + LEASE_MARGIN_MS, MAX_LEASE_MS);
-    this.#caller = new StoreCaller({ deadlineMs: storeDeadlineMs, clock, onEvent: onStoreEvent });
-    this.fleet = store.reserve && new SharedSchedule(store, this.#caller, storeDeadlineMs);
+    this.#caller = new StoreCaller({ deadlineMs, clock, onEvent, client });
+    this.fleet = store.reserve && new SharedSchedule(store, this.#caller, deadlineMs);
   }
 
   /**

@@ -5,6 +5,8 @@ import { createRequire } from 'node:module';
 import type * as OpenTelemetry from '@opentelemetry/api';
 import type { Attributes, Context, Span, SpanOptions, Tracer } from '@opentelemetry/api';
 import {
+  type Check,
+  type ClientMessage,
   invalid,
   isFunction,
   optionTable,
@@ -19,9 +21,12 @@ import type { RobotsRequestMessage } from '../../core/fetch/index.ts';
 import { targetOf } from '../../core/url/index.ts';
 import type { AttemptMessage } from '../../core/client/attempts.ts';
 import type { CheckMessage } from '../../core/client/client-engine.ts';
+import type { RobotsClient } from '../../core/client/robots-client.ts';
 import type { Outcome } from '../../core/lifecycle/index.ts';
 
 export interface TraceRobotsOptions {
+  /** The client whose work has spans. @default all clients of the process */
+  readonly client?: RobotsClient;
   /**
    * Whether decisions from memory have a span, too. The span takes longer than the decision, and `permits` is then
    * `undefined`.
@@ -47,12 +52,13 @@ interface Ended {
   readonly error?: unknown;
 }
 
-const checkOptions = optionTable({
+const checkOptions: Check = optionTable({
+  client: predicate('a RobotsClient', (value) => isFunction(Reflect.get(Object(value), 'check'))),
   warm: predicate('true or false', (value) => typeof value === 'boolean'),
-});
+} satisfies Readonly<Record<keyof TraceRobotsOptions, Check>>);
 
 /**
- * Makes OpenTelemetry spans for all clients of the process:
+ * Makes OpenTelemetry spans for all clients of the process, or for one (`client`):
  *
  * - `canfetch.check`: a call that waits for the store or for the network;
  * - `canfetch.attempt`: an attempt to fetch a robots.txt. Its parent is the call that started it. Other calls that
@@ -79,7 +85,7 @@ export function traceRobots(tracer: Tracer, options: TraceRobotsOptions = {}): R
     throw invalid('the tracer', 'a tracer of @opentelemetry/api', tracer);
   }
   checkOptions(options, '');
-  return new Tracing(tracer, options.warm ?? false);
+  return new Tracing(tracer, options);
 }
 
 class Tracing implements RobotsTracing {
@@ -87,22 +93,26 @@ class Tracing implements RobotsTracing {
     createRequire(import.meta.url)('@opentelemetry/api'),
   );
   readonly #tracer: Tracer;
+  readonly #client: object | undefined;
   /** The innermost call, attempt or request that the running code belongs to. */
-  readonly #frames = new AsyncLocalStorage<Frame>();
+  readonly #frames = new AsyncLocalStorage<Frame | undefined>();
   /** Open spans, by their message. */
   readonly #spans = new WeakMap<object, Span>();
   /** What other calls may wait for: the span of a call, then of its attempt. By client and origin. */
   readonly #shared = new WeakMap<object, Map<string, Span>>();
   readonly #endings: (() => void)[] = [];
 
-  constructor(tracer: Tracer, warm: boolean) {
+  constructor(tracer: Tracer, { client, warm = false }: TraceRobotsOptions) {
     this.#tracer = tracer;
+    this.#client = client;
     this.#trace('check', (about: CheckMessage) => this.#startCheck(about), checkEnd);
     this.#trace('attempt', (about: AttemptMessage) => this.#startAttempt(about), attemptEnd);
     this.#trace('robots-request', (about: RobotsRequestMessage) => this.#startRequest(about), requestEnd);
     if (!warm) return;
     const decisions = channel('canfetch:decision');
-    const decided = (message: unknown): void => this.#decided(message as DecisionMessage);
+    const decided = (message: unknown): void => {
+      if (this.#concerns(message as DecisionMessage)) this.#decided(message as DecisionMessage);
+    };
     decisions.subscribe(decided);
     this.#endings.push(() => decisions.unsubscribe(decided));
   }
@@ -116,19 +126,26 @@ class Tracing implements RobotsTracing {
   }
 
   /** Starts a span with the work that is published on `canfetch:<name>`, and ends it with that work. */
-  #trace<Message extends Ended>(
+  #trace<Message extends Ended & ClientMessage>(
     name: string,
     start: (message: Message) => Frame,
     attributesAtEnd: (message: Message) => Attributes,
   ): void {
     const { start: started, asyncEnd } = tracingChannel<unknown, object>(`canfetch:${name}`);
     const end = (message: unknown): void => this.#end(message as Message & object, attributesAtEnd);
-    started.bindStore(this.#frames, (message) => start(message as Message));
+    started.bindStore(this.#frames, (about) => {
+      const message = about as Message;
+      return this.#concerns(message) ? start(message) : this.#frames.getStore();
+    });
     asyncEnd.subscribe(end);
     this.#endings.push(() => {
       started.unbindStore(this.#frames);
       asyncEnd.unsubscribe(end);
     });
+  }
+
+  #concerns({ client }: ClientMessage): boolean {
+    return this.#client === undefined || this.#client === client;
   }
 
   #startCheck(message: CheckMessage): Frame {

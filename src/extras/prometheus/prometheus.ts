@@ -1,9 +1,9 @@
 /** `canfetch/prometheus`: metrics of a client in a registry of `prom-client`. */
-import { channel, tracingChannel } from 'node:diagnostics_channel';
-import type { Registry } from 'prom-client';
-import { invalid, isFunction } from '../../core/base/index.ts';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { Counter, Gauge, Registry } from 'prom-client';
+import { invalid, isFunction, RobotsInvalidOptionsError } from '../../core/base/index.ts';
 import type { CacheMessage, PolicyChangeMessage } from '../../core/cache/index.ts';
-import type { AttemptMessage, RobotsClient, RobotsStats } from '../../core/client/index.ts';
+import type { FetchMessage, RobotsClient, RobotsStats } from '../../core/client/index.ts';
 import type {
   DecisionMessage,
   DeferralMessage,
@@ -11,8 +11,8 @@ import type {
   RequestMessage,
   UsageRefusalMessage,
 } from '../../core/decision/index.ts';
-import type { StoreEvent } from '../../core/store/index.ts';
-import { loadPromClient, MetricFactory } from './metric-factory.ts';
+import type { StoreMessage } from '../../core/store/index.ts';
+import { BUCKETS, loadPromClient } from './prom-client.ts';
 
 /** Metrics that are being counted. Made by {@link robotsMetrics}. */
 export interface RobotsMetrics extends Disposable {
@@ -35,11 +35,11 @@ export interface RobotsMetrics extends Disposable {
  * | `canfetch_origins`, `canfetch_memory_bytes`, `canfetch_fetches_in_flight` | |
  * | `canfetch_requests_waiting`, `canfetch_requests_in_flight`, `canfetch_origins_paused`: under `pacing` | |
  *
- * Metrics of the cache, of changes and of the store count all clients in the process. No label has a URL. While metrics
- * are counted, `permits` is `undefined`, as with every subscriber to decisions.
+ * All are of this client alone: another client of the process needs a registry of its own. No label has a URL. While
+ * metrics are counted, `permits` is `undefined`, as with every subscriber to decisions.
  *
- * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) if an argument is not a client or a registry, or
- *   `prom-client` is not installed.
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) if an argument is not a client or a registry, the
+ *   registry has the metrics of a client, or `prom-client` is not installed.
  *
  * @example
  * ```ts
@@ -55,120 +55,81 @@ export function robotsMetrics(client: RobotsClient, registry: Registry): RobotsM
   if (!isFunction(Reflect.get(Object(registry), 'registerMetric'))) {
     throw invalid('the registry', 'a Registry of prom-client', registry);
   }
-  return new ClientMetrics(client, new MetricFactory(loadPromClient(), registry));
-}
-
-class ClientMetrics implements RobotsMetrics {
-  readonly #ends: (() => void)[] = [];
-
-  constructor(client: RobotsClient, metrics: MetricFactory) {
-    this.#countRequests(client, metrics);
-    this.#countAttempts(client, metrics);
-    this.#countProcess(metrics);
-    metrics.gauge('canfetch_origins', 'Origins in memory.', () => client.stats().origins);
-    metrics.gauge(
-      'canfetch_memory_bytes',
-      'Estimated size of the origins in memory.',
-      () => client.stats().bytes,
+  if (registry.getSingleMetric(REQUESTS) !== undefined) {
+    throw new RobotsInvalidOptionsError(
+      `Expected a registry without the metrics of a client, got one that has \`${REQUESTS}\`: give each client a ` +
+        '`new Registry()`, or call `clear()` on a registry whose metrics were closed',
     );
-    metrics.gauge(
-      'canfetch_fetches_in_flight',
-      'Attempts in flight or queued.',
-      () => client.stats().inFlight,
-    );
-    const pacing = (): RobotsStats['pacing'] => client.stats().pacing;
-    metrics.gauge('canfetch_requests_waiting', 'Requests that wait for their turn.', () => pacing().waiting);
-    metrics.gauge('canfetch_requests_in_flight', 'Paced requests in flight.', () => pacing().inFlight);
-    metrics.gauge('canfetch_origins_paused', 'Origins in a pause.', () => pacing().paused);
   }
-
-  close(): void {
-    for (const end of this.#ends.splice(0)) end();
-  }
-
-  [Symbol.dispose](): void {
-    this.close();
-  }
-
-  #countRequests(client: RobotsClient, metrics: MetricFactory): void {
-    const of = <Message extends { readonly client: object }>(
-      name: string,
-      count: (message: Message) => void,
-    ) =>
-      this.#subscribe<Message>(name, (message) => {
-        if (message.client === client) count(message);
-      });
-    const requests = metrics.counts('canfetch_requests_total', 'Requests that were sent.', ['status']);
-    of<RequestMessage>('request', ({ status }) =>
-      requests.add(status === undefined ? 'none' : String(status)),
-    );
-    const refusals = metrics.counts('canfetch_refusals_total', 'Requests that were refused.', ['reason']);
-    of<UsageRefusalMessage>('usage', () => refusals.add('usage'));
-    const decisions = metrics.counts('canfetch_decisions_total', 'Decisions.', [
-      'allowed',
-      'reason',
-      'state',
-    ]);
-    of<DecisionMessage>('decision', ({ request, decision: { allowed, reason, state } }) => {
-      decisions.add(allowed ? 'true' : 'false', reason, state);
-      if (request === true && !allowed) refusals.add(reason);
-    });
-    const deferrals = metrics.counts('canfetch_deferrals_total', 'Requests that were deferred.', [
-      'delay_from',
-    ]);
-    of<DeferralMessage>('deferred', ({ delayFrom }) => deferrals.add(delayFrom));
-    const pauses = metrics.counts('canfetch_pauses_total', 'Pauses of origins.', ['delay_from']);
-    of<PauseMessage>('pause', ({ delayFrom }) => pauses.add(delayFrom));
-  }
-
-  /** Attempts have a client on their tracing channel alone. */
-  #countAttempts(client: RobotsClient, metrics: MetricFactory): void {
-    const attempts = metrics.counts('canfetch_fetches_total', 'Attempts to fetch a robots.txt.', ['outcome']);
-    const seconds = metrics.seconds(
-      'canfetch_fetch_duration_seconds',
-      'Duration of attempts, redirects included.',
-      ['outcome'],
-    );
-    const startedAt = new WeakMap<object, number>();
-    const { start, asyncEnd } = tracingChannel<unknown, object>('canfetch:attempt');
-    const started = (message: unknown): void => void startedAt.set(Object(message), performance.now());
-    const ended = (message: unknown): void => {
-      const { client: of, result }: Partial<AttemptMessage> = Object(message);
-      const from = startedAt.get(Object(message));
-      if (of !== client || from === undefined) return;
-      const outcome = result?.kind ?? 'abandoned';
-      attempts.add(outcome);
-      seconds.observe({ outcome }, (performance.now() - from) / 1_000);
+  const { Counter, Gauge, Histogram } = loadPromClient();
+  const registers = [registry];
+  const counter = (name: string, help: string, ...labelNames: string[]): Counter =>
+    new Counter({ name, help, labelNames, registers });
+  const ends: (() => void)[] = [];
+  /** Calls `count` with each message about the client. */
+  const on = <Message>(name: string, count: (message: Message) => void): void => {
+    const listener = (message: unknown): void => {
+      if (Reflect.get(Object(message), 'client') === client) count(Object(message));
     };
-    start.subscribe(started);
-    asyncEnd.subscribe(ended);
-    this.#ends.push(() => {
-      start.unsubscribe(started);
-      asyncEnd.unsubscribe(ended);
-    });
+    subscribe(name, listener);
+    ends.push(() => unsubscribe(name, listener));
+  };
+
+  const requests = counter(REQUESTS, 'Requests that were sent.', 'status');
+  on<RequestMessage>('canfetch:request', ({ status = 'none' }) => requests.inc({ status }));
+  const refusals = counter('canfetch_refusals_total', 'Requests that were refused.', 'reason');
+  on<UsageRefusalMessage>('canfetch:usage', () => refusals.inc({ reason: 'usage' }));
+  const decisions = counter('canfetch_decisions_total', 'Decisions.', 'allowed', 'reason', 'state');
+  on<DecisionMessage>('canfetch:decision', ({ request, decision: { allowed, reason, state } }) => {
+    decisions.inc({ allowed: String(allowed), reason, state });
+    if (request === true && !allowed) refusals.inc({ reason });
+  });
+  const deferrals = counter('canfetch_deferrals_total', 'Requests that were deferred.', 'delay_from');
+  on<DeferralMessage>('canfetch:deferred', ({ delayFrom }) => deferrals.inc({ delay_from: delayFrom }));
+  const pauses = counter('canfetch_pauses_total', 'Pauses of origins.', 'delay_from');
+  on<PauseMessage>('canfetch:pause', ({ delayFrom }) => pauses.inc({ delay_from: delayFrom }));
+
+  const attempts = counter('canfetch_fetches_total', 'Attempts to fetch a robots.txt.', 'outcome');
+  const seconds = new Histogram({
+    name: 'canfetch_fetch_duration_seconds',
+    help: 'Duration of attempts, redirects included.',
+    labelNames: ['outcome'],
+    buckets: BUCKETS,
+    registers,
+  });
+  on<FetchMessage>('canfetch:fetch', ({ outcome: { kind: outcome } = { kind: 'abandoned' }, durationMs }) => {
+    attempts.inc({ outcome });
+    // The user's clock may be set back.
+    seconds.observe({ outcome }, Math.max(durationMs, 0) / 1_000);
+  });
+
+  const cache = counter('canfetch_cache_events_total', 'Hits, misses, refreshes and evictions.', 'event');
+  on<CacheMessage>('canfetch:cache', ({ event }) => cache.inc({ event }));
+  const changes = counter('canfetch_policy_changes_total', 'Changes of the rules of an origin.', 'after');
+  on<PolicyChangeMessage>('canfetch:policy-change', ({ after }) => changes.inc({ after }));
+  const store = counter('canfetch_store_events_total', 'Failures and recoveries of the store.', 'type');
+  on<StoreMessage>('canfetch:store', ({ type }) => store.inc({ type }));
+
+  for (const [name, help, read] of GAUGES) {
+    const collect = function (this: Gauge): void {
+      this.set(read(client.stats()));
+    };
+    registry.registerMetric(new Gauge({ name, help, collect, registers: [] }));
   }
 
-  #countProcess(metrics: MetricFactory): void {
-    const cache = metrics.counts('canfetch_cache_events_total', 'Hits, misses, refreshes and evictions.', [
-      'event',
-    ]);
-    this.#subscribe<CacheMessage>('cache', ({ event }) => cache.add(event));
-    const changes = metrics.counts(
-      'canfetch_policy_changes_total',
-      'Changes of the rules in force for an origin.',
-      ['after'],
-    );
-    this.#subscribe<PolicyChangeMessage>('policy-change', ({ after }) => changes.add(after));
-    const store = metrics.counts('canfetch_store_events_total', 'Failures and recoveries of the store.', [
-      'type',
-    ]);
-    this.#subscribe<StoreEvent>('store', ({ type }) => store.add(type));
-  }
-
-  #subscribe<Message>(name: string, count: (message: Message) => void): void {
-    const source = channel(`canfetch:${name}`);
-    const onMessage = (message: unknown): void => count(Object(message));
-    source.subscribe(onMessage);
-    this.#ends.push(() => source.unsubscribe(onMessage));
-  }
+  const close = (): void => {
+    for (const end of ends.splice(0)) end();
+  };
+  return { close, [Symbol.dispose]: close };
 }
+
+const REQUESTS = 'canfetch_requests_total';
+
+const GAUGES: readonly (readonly [name: string, help: string, read: (stats: RobotsStats) => number])[] = [
+  ['canfetch_origins', 'Origins in memory.', ({ origins }) => origins],
+  ['canfetch_memory_bytes', 'Estimated size of the origins in memory.', ({ bytes }) => bytes],
+  ['canfetch_fetches_in_flight', 'Attempts in flight or queued.', ({ inFlight }) => inFlight],
+  ['canfetch_requests_waiting', 'Requests that wait for their turn.', ({ pacing }) => pacing.waiting],
+  ['canfetch_requests_in_flight', 'Paced requests in flight.', ({ pacing }) => pacing.inFlight],
+  ['canfetch_origins_paused', 'Origins in a pause.', ({ pacing }) => pacing.paused],
+];

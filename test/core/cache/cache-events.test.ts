@@ -5,13 +5,15 @@ import { CacheEvents } from '../../../src/core/cache/cache-events.ts';
 import { type OriginRecord, profiles } from '../../../src/core/lifecycle/index.ts';
 import { DAY, HOUR, outcomes, START, Story } from '../lifecycle/support.ts';
 
+const CLIENT = {};
+
 /** What is told when the second record takes the place of the first. */
 function received(before: OriginRecord | undefined, after: OriginRecord, at: number): unknown[] {
   const messages: unknown[] = [];
   const listener = (message: unknown): void => void messages.push(message);
   subscribe('canfetch:policy-change', listener);
   const entry = (record: OriginRecord): CacheEntry => new CacheEntry(record, profiles.rfc9309);
-  const events = new CacheEvents();
+  const events = new CacheEvents(CLIENT);
   events.addChange(entry(after), before && entry(before), at);
   events.publish();
   unsubscribe('canfetch:policy-change', listener);
@@ -28,10 +30,10 @@ const ORIGIN = 'https://example.com';
 describe('a change of policy is reported', () => {
   it('when an origin is known for the first time', () => {
     expect(received(undefined, rules('a'), START)).toEqual([
-      { origin: ORIGIN, before: 'unknown', after: 'rules', fileChanged: true, at: START },
+      { origin: ORIGIN, before: 'unknown', after: 'rules', fileChanged: true, at: START, client: CLIENT },
     ]);
     expect(received(undefined, made(outcomes.unavailable()), START + 1)).toEqual([
-      { origin: ORIGIN, before: 'unknown', after: 'allow-all', fileChanged: false, at: START + 1 },
+      { origin: ORIGIN, before: 'unknown', after: 'allow-all', fileChanged: false, at: START + 1, client: CLIENT },
     ]);
   });
 

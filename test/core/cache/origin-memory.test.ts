@@ -18,7 +18,8 @@ describe('a signal about a site, before memory is open', () => {
 
   beforeEach(() => {
     clock = new VirtualClock();
-    memory = new OriginMemory({ maxOrigins: 9, maxBytes: 99_999, clock, profileOf: () => profiles.rfc9309 });
+    const profileOf = () => profiles.rfc9309;
+    memory = new OriginMemory({ maxOrigins: 9, maxBytes: 99_999, clock, profileOf, client: {} });
   });
 
   it('is noted once it is open; the last one of an origin wins', async () => {

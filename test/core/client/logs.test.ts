@@ -75,10 +75,10 @@ describe('NODE_DEBUG=canfetch', () => {
     await client.check('https://a.example/');
     await client.check('https://down.example/');
     expect(lines).toEqual([
-      'attempt https://a.example/robots.txt: success, 200, 33 bytes, 0 ms',
+      'attempt https://a.example/robots.txt for ExampleBot: success, 200, 33 bytes, 0 ms',
       'disallowed https://a.example/private%E2%80%AE for ExampleBot: rule, line 2 (disallow: /private), from network',
       'allowed https://a.example/ for ExampleBot: no-rule, from memory',
-      'attempt https://down.example/robots.txt: unreachable, ERR_ROBOTS_FETCH_FAILED, 0 ms',
+      'attempt https://down.example/robots.txt for ExampleBot: unreachable, ERR_ROBOTS_FETCH_FAILED, 0 ms',
       'disallowed https://down.example/ for ExampleBot: unreachable, from network',
     ]);
   });
@@ -98,7 +98,8 @@ describe('NODE_DEBUG=canfetch', () => {
       startedAt: START,
       durationMs: 7,
       revalidation: false,
+      client: { agent: 'ExampleBot' },
     };
-    expect(attemptLine(message)).toBe('attempt https://a.example/robots.txt: given up, 7 ms');
+    expect(attemptLine(message)).toBe('attempt https://a.example/robots.txt for ExampleBot: given up, 7 ms');
   });
 });

@@ -37,6 +37,7 @@ export const ATTEMPT = {
   isRedirectDisallowed: (): boolean => false,
   signal: new LightAbortController(),
   clock: systemClock,
+  client: {},
 };
 
 export interface Context {

@@ -15,6 +15,7 @@ function callerWith(
     deadlineMs,
     clock: { now: () => now },
     onEvent: ({ type }) => events.push(type),
+    client: {},
   });
   return (send, options) =>
     caller.call({ operation: 'set', origin: 'https://example.com', send, ...options });

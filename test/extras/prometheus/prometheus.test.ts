@@ -79,6 +79,24 @@ describe('robotsMetrics', () => {
     expect(await second.values('canfetch_decisions_total')).toEqual({ 'false rule rules': 1 });
   });
 
+  it('refuses a registry that has the metrics of a client, and leaves it as it is', async () => {
+    const { client, registry, metrics } = measured();
+    const before = await registry.metrics();
+    const other = new RobotsClient({ agent: 'OtherBot' });
+    for (const each of [client, other])
+      expect(() => robotsMetrics(each, registry)).toThrow(
+        expect.objectContaining({
+          code: 'ERR_ROBOTS_INVALID_OPTIONS',
+          message: expect.stringContaining('give each client a `new Registry()`'),
+        }),
+      );
+    expect(await registry.metrics()).toBe(before);
+    metrics.close();
+    registry.clear();
+    robotsMetrics(other, registry).close();
+    await other.close();
+  });
+
   it.each([
     ['no client', {}, new Registry()],
     ['no registry', new RobotsClient({ agent: 'ExampleBot' }), {}],
