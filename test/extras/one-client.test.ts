@@ -1,7 +1,11 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { context } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
-import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
+import {
+  BasicTracerProvider,
+  InMemorySpanExporter,
+  SimpleSpanProcessor,
+} from '@opentelemetry/sdk-trace-base';
 import { Registry } from 'prom-client';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { EvidenceEntry } from '../../src/core/client/evidence/entry.ts';
@@ -98,7 +102,14 @@ describe('with two clients in the process', () => {
     using ofCalm = crawlReport(calm, { onFirstRefused: false });
     const empty = { totals: ofCalm.totals(), lines: [...ofCalm.toNDJSON()] };
     await crawl(busy, 'https://a.example');
-    expect(ofBusy.totals()).toMatchObject({ sent: 5, refused: 2, deferred: 1, ignored: 1, pauses: 1, cut: 1 });
+    expect(ofBusy.totals()).toMatchObject({
+      sent: 5,
+      refused: 2,
+      deferred: 1,
+      ignored: 1,
+      pauses: 1,
+      cut: 1,
+    });
     expect({ totals: ofCalm.totals(), lines: [...ofCalm.toNDJSON()] }).toEqual(empty);
   });
 
@@ -130,7 +141,9 @@ describe('with two clients in the process', () => {
 
   it('evidence has what its client did', async () => {
     const entries: Record<string, EvidenceEntry[]> = { busy: [], calm: [] };
-    const noting = (name: string) => ({ evidence: (entry: EvidenceEntry) => void entries[name]?.push(entry) });
+    const noting = (name: string) => ({
+      evidence: (entry: EvidenceEntry) => void entries[name]?.push(entry),
+    });
     const busy = crawler({ ...BUSY, ...noting('busy') });
     crawler({ ...CALM, ...noting('calm') });
     await crawl(busy, 'https://a.example');

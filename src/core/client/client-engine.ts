@@ -1,4 +1,11 @@
-import { type ClientMessage, type Lazy, RobotsClosedError, type TracedWork, tracedWork, VERSION } from '../base/index.ts';
+import {
+  type ClientMessage,
+  type Lazy,
+  RobotsClosedError,
+  type TracedWork,
+  tracedWork,
+  VERSION,
+} from '../base/index.ts';
 import { type CacheEntry, cacheChannels, type OriginMemory, type OriginRefresher } from '../cache/index.ts';
 import {
   decide,

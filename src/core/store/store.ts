@@ -1,4 +1,10 @@
-import { quote, RobotsInvalidOptionsError, channel, type ClientMessage, type Publisher } from '../base/index.ts';
+import {
+  quote,
+  RobotsInvalidOptionsError,
+  channel,
+  type ClientMessage,
+  type Publisher,
+} from '../base/index.ts';
 import type { Rejection } from './record/record-codec.ts';
 
 /**
@@ -141,4 +147,6 @@ export interface DamagedDatabase {
 /** `canfetch:store`: every {@link StoreEvent}. That of a damaged database has no client. */
 export type StoreMessage = StoreEvent & Partial<ClientMessage>;
 
-export const storeChannels: { readonly store: Publisher<StoreMessage> } = { store: channel('canfetch:store') };
+export const storeChannels: { readonly store: Publisher<StoreMessage> } = {
+  store: channel('canfetch:store'),
+};

@@ -33,7 +33,14 @@ describe('a change of policy is reported', () => {
       { origin: ORIGIN, before: 'unknown', after: 'rules', fileChanged: true, at: START, client: CLIENT },
     ]);
     expect(received(undefined, made(outcomes.unavailable()), START + 1)).toEqual([
-      { origin: ORIGIN, before: 'unknown', after: 'allow-all', fileChanged: false, at: START + 1, client: CLIENT },
+      {
+        origin: ORIGIN,
+        before: 'unknown',
+        after: 'allow-all',
+        fileChanged: false,
+        at: START + 1,
+        client: CLIENT,
+      },
     ]);
   });
 
