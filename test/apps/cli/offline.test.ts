@@ -93,6 +93,9 @@ describe('--robots', () => {
       stderr: `canfetch: Expected --robots to name a robots.txt file, got "${nowhere}" (no such file); check the path\n`,
     });
     expect((await cli(['--robots', folder, '/a'])).stderr).toContain('(a directory)');
+    const unmarked = join(folder, 'utf-16.txt');
+    await writeFile(unmarked, 'User-agent: *\nDisallow: /a\n', 'utf16le');
+    expect((await cli(['--robots', unmarked, '/a'])).stderr).toMatch(/; save it as text in UTF-8\n$/);
   });
 
   it('ignores what crawlers need not read, and says so', async () => {

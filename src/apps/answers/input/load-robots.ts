@@ -152,6 +152,12 @@ export interface ReadRobots {
   readonly truncated: boolean;
 }
 
+const UNREADABLE_HINTS: ReadonlyMap<string, string> = new Map([
+  ['ENOENT', 'check the path'],
+  // Often UTF-16 without a mark, as some editors save it.
+  ['ERR_ROBOTS_NOT_TEXT', 'save it as text in UTF-8'],
+]);
+
 /**
  * Reads a robots.txt from a disk, or from standard input when `file` is `-`, with the code and the limit that apply
  * to fetched files.
@@ -172,9 +178,10 @@ export async function readRobots(
     return await readBody({ status: 200, headers, body, discard: () => {} }, maxBytes);
   } catch (error) {
     if (!(error instanceof Error) || !('code' in error)) throw error;
-    const hint = error.code === 'ENOENT' ? 'check the path' : 'give a file that can be read';
+    const code = String(error.code);
+    const hint = UNREADABLE_HINTS.get(code) ?? 'give a file that can be read';
     throw new UsageError(
-      `Expected ${what} to name a robots.txt file, got ${quoted(file)} (${whyUnreadable(String(error.code))}); ${hint}`,
+      `Expected ${what} to name a robots.txt file, got ${quoted(file)} (${whyUnreadable(code)}); ${hint}`,
       { cause: error },
     );
   }
