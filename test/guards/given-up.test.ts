@@ -140,8 +140,8 @@ describe('a request that is finished while it waits', () => {
     planned.finish();
     first.onResponse(200, {});
     await expect(started).rejects.toMatchObject({ name: 'AbortError' });
-    expect(planned.holdsPermit).toBe(false);
-    expect((await next).holdsPermit).toBe(true);
+    expect(planned.isInFlight).toBe(false);
+    expect((await next).isInFlight).toBe(true);
     expect(await inFlight()).toBe(1);
   });
 

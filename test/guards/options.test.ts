@@ -21,6 +21,7 @@ describe('the options of a guard', () => {
       onPaymentRequired: undefined,
       purpose: undefined,
       refusesUnknown: false,
+      timeoutMs: undefined,
     });
   });
 
@@ -39,6 +40,7 @@ describe('the options of a guard', () => {
       onPaymentRequired: () => undefined,
       purpose: 'train-ai',
       onUnknownPurpose: 'refuse',
+      timeoutMs: 5_000,
       lookup: () => undefined,
     } satisfies GuardOptions;
     const { agent, onDisallow, filter, onRefusal, onIgnored, clock, onIdentity, onPaymentRequired } = given;
@@ -57,6 +59,7 @@ describe('the options of a guard', () => {
       onPaymentRequired,
       purpose: 'train-ai',
       refusesUnknown: true,
+      timeoutMs: 5_000,
     });
     expect(readGuardOptions({ mode: 'enforce', onDisallow: 'response', agent: 'ExampleBot' })).toMatchObject({
       enforces: true,

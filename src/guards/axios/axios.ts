@@ -249,7 +249,7 @@ class AxiosRequests {
     }
     const responded = request.onResponseHeaders(status, fields);
     markRetryAt(response, request);
-    if (responded.refusal === undefined && responded.holdsPermit) {
+    if (responded.refusal === undefined && responded.isInFlight) {
       observeNodeStream(data, responded);
       responded.awaitReader();
     }

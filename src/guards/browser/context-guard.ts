@@ -202,7 +202,7 @@ class ContextWatcher<Page> implements BrowserContextGuard<Page>, RequestWatcher 
     try {
       pending.started = await request.startOrThrow();
       navigation.isWaiting = false;
-      if (request.holdsPermit) {
+      if (request.isInFlight) {
         navigation.timer = setTimeout(() => this.forget(paused), NO_RESPONSE_MS).unref();
       }
       return false;
@@ -240,7 +240,7 @@ class ContextWatcher<Page> implements BrowserContextGuard<Page>, RequestWatcher 
     // A document holds its permit until its body has arrived. Chromium stays where it is on a 204 or 205, and shows no end of
     // it in a popup.
     const hasBody =
-      started.holdsPermit &&
+      started.isInFlight &&
       navigation?.paused.requestId === requestId &&
       status !== 204 &&
       status !== 205 &&
@@ -259,7 +259,7 @@ class ContextWatcher<Page> implements BrowserContextGuard<Page>, RequestWatcher 
   }
 
   holdsPermit({ requestId }: PausedRequest): boolean {
-    return this.#pending.peek(requestId)?.request.holdsPermit === true;
+    return this.#pending.peek(requestId)?.request.isInFlight === true;
   }
 
   /** Watches the requests of navigations, until the guard is disposed of. */

@@ -1,5 +1,5 @@
 import { platform } from '#platform';
-import { RobotsInvalidOptionsError, urlWithoutUserinfo } from '../../core/base/index.ts';
+import { orAborted, RobotsInvalidOptionsError, urlWithoutUserinfo } from '../../core/base/index.ts';
 import type { GuardClient } from '../shared/client.ts';
 import { ignoredBecause, type RobotsInit, type GuardOptions, guardedTwice } from '../shared/options.ts';
 import type { Refusal } from '../shared/refusal-errors.ts';
@@ -194,9 +194,10 @@ class GuardedFetch {
     let request: RespondedRequest | RefusedRequest;
     try {
       started = admission.start();
-      response = await (started.holdsPermit
-        ? sendUntilArrived(started, () => this.#sendOver(addresses, call, hop))
-        : this.#sendOver(addresses, call, hop));
+      const signal = started.limitTime(call.signal);
+      response = await (started.isInFlight
+        ? sendUntilArrived(started, () => this.#sendOver(addresses, call, hop, signal))
+        : this.#sendOver(addresses, call, hop, signal));
       if (follows) assertUnfollowed(response, String(admission.url));
       request = started.onResponseHeaders(response.status, response.headers);
       markRetryAt(response, started);
@@ -253,20 +254,30 @@ class GuardedFetch {
     return addresses.admit(url, () => this.#guard.knows(url), signal);
   }
 
-  /** Sends a request, under its address policy if it has one. */
-  #sendOver(addresses: PageHops | undefined, call: Call, hop: HopRequest | undefined): Promise<ResponseLike> {
+  /** Sends a request, under its address policy if it has one. @param signal Replaces that of the call. */
+  #sendOver(
+    addresses: PageHops | undefined,
+    call: Call,
+    hop: HopRequest | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<ResponseLike> {
     const input = hop === undefined ? call.input : hop.url.href;
-    const init = hop === undefined ? this.#initOf(call) : initOf(hop, call);
-    return addresses === undefined
-      ? this.#send(input, init)
-      : addresses.send(hop?.url ?? new URL(call.url), (connection) =>
-          this.#send(input, { ...init, ...connection }),
-        );
+    const ofCall = hop === undefined ? this.#initOf(call) : initOf(hop, call);
+    const isLimited = signal !== undefined && signal !== call.signal;
+    const init = isLimited ? { ...ofCall, signal } : ofCall;
+    const sending =
+      addresses === undefined
+        ? this.#send(input, init)
+        : addresses.send(hop?.url ?? new URL(call.url), (connection) =>
+            this.#send(input, { ...init, ...connection }),
+          );
+    // Not every fetch rejects with the reason of its signal.
+    return isLimited ? orAborted(sending, signal) : sending;
   }
 
   /** Holds the permit of a request until its body has ended. */
   #untilBodyEnds<Response extends ResponseLike>(request: RespondedRequest, response: Response): Response {
-    if (!request.holdsPermit) return response;
+    if (!request.isInFlight) return response;
     const { body } = response;
     if (isNodeStream(body)) observeNodeStream(body, request);
     else if (body !== null && 'getReader' in body) observeWebStream(body, request);

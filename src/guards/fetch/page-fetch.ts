@@ -22,6 +22,8 @@ interface PageFetchOptions {
 
 /** A call that would wait longer is deferred, with the time to try again: hosts of AI agents give up after a minute. */
 const MAX_DELAY_MS = 20_000;
+/** Callers also limit the whole call. */
+const TIMEOUT_MS = 30_000;
 
 /** Makes the guarded fetch for pages. It uses undici's own, whose dispatchers check addresses on every Node. */
 export async function makePageFetch(
@@ -32,6 +34,7 @@ export async function makePageFetch(
   const guarded = guardFetch(fetch, client, {
     addressPolicy,
     pacing: { maxDelayMs: MAX_DELAY_MS },
+    timeoutMs: TIMEOUT_MS,
     ...omitUndefined({ purpose }),
   });
   return (url, init) => guarded(url, dispatcher === undefined ? init : { ...init, dispatcher });

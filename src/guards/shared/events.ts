@@ -13,6 +13,7 @@ import type { GuardSettings } from './options.ts';
 import type { GuardClientAdapter } from './client.ts';
 import type { Refusal } from './refusal-errors.ts';
 import { type ResponseFields, retryAfterOf } from './headers.ts';
+import { isTimeout } from './time-limit.ts';
 
 const ABOUT_REQUEST: DecisionContext = Object.freeze({ request: true });
 
@@ -110,7 +111,7 @@ export type RequestEnd =
 
 /** The code of an error; of a time limit the name that the DOM Standard has for it. */
 function errorCodeOf(error: unknown): string {
-  return Reflect.get(Object(error), 'name') === 'TimeoutError' ? 'TIMEOUT_ERR' : codeOf(error);
+  return isTimeout(error) ? 'TIMEOUT_ERR' : codeOf(error);
 }
 
 function endOf(end: RequestEnd): Partial<SentRequest> {

@@ -46,6 +46,7 @@ export class Guard<Result = unknown> {
       settings.filter === undefined &&
       settings.pace === undefined &&
       settings.purpose === undefined &&
+      settings.timeoutMs === undefined &&
       settings.addressPolicy === 'any';
     this.reports = new SiteReports(adapter);
     this.identity = identityOf(client, settings, capabilities.choosesUserAgent === true);

@@ -6,6 +6,7 @@ import { type Refusal, refusalFor } from './refusal-errors.ts';
 import type { GuardClientAdapter, SiteReports } from './client.ts';
 import type { GuardEvents, RequestEnd } from './events.ts';
 import { redirects, type ResponseFields } from './headers.ts';
+import { isTimeout, TimeLimit, warnOfTimeoutInQueue } from './time-limit.ts';
 
 /** What the caller said about a request. It holds for the redirects of the request, too. */
 export interface RequestOptions {
@@ -26,8 +27,8 @@ export interface AnyRequest {
   readonly url: string | URL;
   /** `undefined` for a request that is not checked, or not yet. */
   readonly decision: Decision | undefined;
-  /** Whether it counts as in flight. */
-  readonly holdsPermit: boolean;
+  /** Whether it is in flight, and something waits for its end: its permit, or the limit of its time. */
+  readonly isInFlight: boolean;
   readonly hasResponded: boolean;
   /** Whether it is over, or was given up. */
   readonly isFinished: boolean;
@@ -82,6 +83,13 @@ export interface AdmittedRequest extends AnyRequest {
 /** A request on its way. */
 export interface StartedRequest extends AnyRequest {
   readonly refusal?: undefined;
+  /**
+   * Its time begins, if the guard limits it: when the time is over the request fails with a `TimeoutError`, until
+   * {@link AnyRequest.finish}.
+   *
+   * @returns the signal that aborts it then, or with `given`; `given` where the time is not limited.
+   */
+  limitTime(given?: AbortSignal): AbortSignal | undefined;
   /** The header has come. A refused response must not be read. */
   onResponseHeaders(status: number, headers: ResponseFields): RespondedRequest | RefusedRequest;
   /** The whole response has come, or the library does not show the end of its body. */
@@ -135,6 +143,7 @@ export class GuardedRequest implements PlannedRequest, AdmittedRequest, StartedR
   #hasArrived = false;
   /** Runs until the body is read. */
   #unread: ReturnType<typeof setTimeout> | undefined;
+  #timeLimit: TimeLimit | undefined;
 
   constructor(context: RequestContext, url: string | URL, options: RequestOptions, from?: GuardedRequest) {
     this.#context = context;
@@ -144,8 +153,8 @@ export class GuardedRequest implements PlannedRequest, AdmittedRequest, StartedR
     this.#from = from;
   }
 
-  get holdsPermit(): boolean {
-    return this.#permit !== undefined && !this.#isFinished;
+  get isInFlight(): boolean {
+    return (this.#permit ?? this.#timeLimit) !== undefined && !this.#isFinished;
   }
 
   get isFinished(): boolean {
@@ -211,6 +220,16 @@ export class GuardedRequest implements PlannedRequest, AdmittedRequest, StartedR
     return this;
   }
 
+  limitTime(given?: AbortSignal): AbortSignal | undefined {
+    const { settings, reports } = this.#context;
+    if (settings.timeoutMs === undefined) return given;
+    this.#timeLimit = new TimeLimit(settings.timeoutMs, given, (error) => {
+      if (!this.hasResponded) reports.unreachable(this.url);
+      this.fail(error);
+    });
+    return this.#timeLimit.signal;
+  }
+
   onResponseHeaders(status: number, headers: ResponseFields): RespondedRequest | RefusedRequest {
     if (this.#isFinished) this.#permit?.done({ status, headers });
     else this.#permit?.responded({ status, headers });
@@ -234,7 +253,7 @@ export class GuardedRequest implements PlannedRequest, AdmittedRequest, StartedR
   }
 
   awaitReader(): void {
-    if (!this.holdsPermit) return;
+    if (this.#permit === undefined || this.#isFinished) return;
     const timer = setTimeout(() => {
       const url = urlWithoutUserinfo(hrefOf(this.url));
       warnOnce(
@@ -243,7 +262,7 @@ export class GuardedRequest implements PlannedRequest, AdmittedRequest, StartedR
         BODY_UNREAD,
       );
       this.#context.events.bodyTrouble(this.url, this.#status ?? 0, BODY_UNREAD, this.decision);
-      this.finish();
+      this.#endPermit();
     }, UNREAD_MS);
     // Timers of browsers and Workers are numbers, and keep nothing alive.
     if (typeof timer === 'object') timer.unref();
@@ -296,6 +315,11 @@ export class GuardedRequest implements PlannedRequest, AdmittedRequest, StartedR
   }
 
   finish(): void {
+    this.#timeLimit?.end();
+    this.#endPermit();
+  }
+
+  #endPermit(): void {
     if (this.#isFinished) return;
     this.#isFinished = true;
     clearTimeout(this.#unread);
@@ -310,11 +334,17 @@ export class GuardedRequest implements PlannedRequest, AdmittedRequest, StartedR
     // A serialised string is faster to read than a URL.
     const decided = client.decide(typeof this.url === 'string' ? this.url : this.url.href, signal);
     if (!(decided instanceof Promise)) return (this.decision = decided);
-    return decided.then(async (decision) => {
-      await afterRobotsFetch?.();
-      signal?.throwIfAborted();
-      return (this.decision = decision);
-    });
+    return decided.then(
+      async (decision) => {
+        await afterRobotsFetch?.();
+        signal?.throwIfAborted();
+        return (this.decision = decision);
+      },
+      (error: unknown) => {
+        this.#onWaitFailure(error);
+        throw error;
+      },
+    );
   }
 
   #paceOrRefuse(decision: Decision): Admission | Promise<Admission> {
@@ -359,11 +389,19 @@ export class GuardedRequest implements PlannedRequest, AdmittedRequest, StartedR
       this.#throwIfFinished();
     } catch (error) {
       this.finish();
+      this.#onWaitFailure(error);
       this.#publish(refused);
       if (this.#from === undefined || !(error instanceof RobotsDeferredError)) throw error;
       throw new RobotsDeferredError(error.decision, error, this.chain);
     }
     return this.#settle(refused);
+  }
+
+  #onWaitFailure(error: unknown): void {
+    const { signal } = this.#options;
+    // Who limits the time of requests, too, limits the wait on purpose.
+    if (this.#context.settings.timeoutMs !== undefined || error !== signal?.reason) return;
+    if (isTimeout(error)) warnOfTimeoutInQueue(hrefOf(this.url));
   }
 
   /** Publishes the final decision, once for each request. */

@@ -11,6 +11,7 @@ import {
   RobotsInvalidOptionsError,
   systemClock,
   invalid,
+  wholeNumber,
 } from '../../core/base/index.ts';
 import { type Decision, type Purpose, PURPOSES, type RedirectChain } from '../../core/decision/index.ts';
 import type { OtherIdentity } from './identity.ts';
@@ -110,6 +111,17 @@ export interface GuardOptions<Result = unknown> {
    * @default none
    */
   readonly onPaymentRequired?: (required: PaymentRequired) => void;
+  /**
+   * The longest time of one request, in milliseconds: from its start until its body has ended, each redirect anew. Waiting
+   * for robots.txt, for a permit or for a pause does not count, as it does with `AbortSignal.timeout()`. Then the request
+   * fails with a `TimeoutError`. `guardFetch` and `robotsInterceptor` only: other libraries have a limit of their own.
+   * @default none
+   * @example
+   * ```ts
+   * const polite = guardFetch(fetch, robots, { pacing: true, timeoutMs: 30_000 });
+   * ```
+   */
+  readonly timeoutMs?: number;
   /** The clock that `retry-after` counts from. @default the system clock */
   readonly clock?: Clock;
   /**
@@ -147,7 +159,10 @@ export interface GuardOptions<Result = unknown> {
 }
 
 /** Options of guards that cannot substitute a response. They refuse by throwing. */
-export type ThrowingGuardOptions = Omit<GuardOptions, 'onDisallow' | 'addressPolicy' | 'lookup'>;
+export type ThrowingGuardOptions = Omit<
+  GuardOptions,
+  'onDisallow' | 'addressPolicy' | 'lookup' | 'timeoutMs'
+>;
 
 /** The options, checked, with all defaults. */
 export interface GuardSettings<Result> {
@@ -162,6 +177,7 @@ export interface GuardSettings<Result> {
   readonly onRefusal: GuardOptions['onRefusal'];
   readonly onIgnored: ((ignored: IgnoredRequest) => void) | undefined;
   readonly onPaymentRequired: ((required: PaymentRequired) => void) | undefined;
+  readonly timeoutMs: number | undefined;
   readonly clock: Clock;
   readonly pace: SitePaces | undefined;
   readonly addressPolicy: AddressPolicy;
@@ -186,6 +202,7 @@ const guardOptions: Check = optionTable({
   onRefusal: func(),
   onIgnored: func(),
   onPaymentRequired: func(),
+  timeoutMs: wholeNumber(1, 2 ** 31 - 1, 'a whole number of milliseconds, at least 1'),
   clock: hasMethod('now', 'an object whose `now()` returns epoch milliseconds'),
   pacing: (value, path) => {
     if (typeof value !== 'boolean' && typeof value !== 'function') pacingOptions(value, path);
@@ -221,6 +238,7 @@ export function readGuardOptions<Result>(given: GuardOptions<Result>): GuardSett
     onRefusal: given.onRefusal,
     onIgnored: given.onIgnored,
     onPaymentRequired: given.onPaymentRequired,
+    timeoutMs: given.timeoutMs,
     clock: given.clock ?? systemClock,
     pace: readPacing(given.pacing),
     addressPolicy,
@@ -231,12 +249,16 @@ const ONLY_FETCH = {
   onDisallow: 'can respond in place of a site',
   addressPolicy: 'knows where its requests are sent',
   lookup: 'looks up names',
+  timeoutMs: 'and robotsInterceptor limit the time of a request; use the `timeout` of the library',
 };
 
-/** @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) */
-export function assertThrowing(options: ThrowingGuardOptions): void {
+/**
+ * @param limitsTime Whether the guard takes `timeoutMs`.
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`)
+ */
+export function assertThrowing(options: ThrowingGuardOptions, limitsTime = false): void {
   for (const [name, why] of Object.entries(ONLY_FETCH)) {
-    if (!Object.hasOwn(Object(options), name)) continue;
+    if (!Object.hasOwn(Object(options), name) || (limitsTime && name === 'timeoutMs')) continue;
     throw new RobotsInvalidOptionsError(
       `Expected only known options, got \`${name}\`: only guardFetch ${why}`,
     );

@@ -14,6 +14,12 @@ export interface ResponseHandler {
   onResponseError?(controller: unknown, error: unknown): void;
 }
 
+/** The part of undici's `DispatchController` that is used. */
+interface Controller {
+  readonly paused?: boolean;
+  abort(reason: unknown): void;
+}
+
 /**
  * A request whose events a {@link SteppingHandler} passes on: one that the guard has started, or one of `url` that memory
  * alone allowed, with its origin.
@@ -40,20 +46,34 @@ export class SteppingHandler implements ResponseHandler {
   #hasResponded = false;
   /** Whether a part of the body has waited for its reader. */
   #hasPaused = false;
+  /** Aborts the request at the end of its time. */
+  readonly #limit: AbortSignal | undefined;
+  #controller: Controller | undefined;
 
   constructor(handler: ResponseHandler, guard: Guard, redirected: RedirectedRequests, sent: SentRequest) {
     this.#handler = handler;
     this.#guard = guard;
     this.#redirected = redirected;
     this.#sent = sent;
+    this.#limit = sent.started?.limitTime();
+    this.#limit?.addEventListener('abort', () => this.#onTimeout());
+  }
+
+  #onTimeout(): void {
+    const reason: unknown = this.#limit?.reason;
+    if (this.#controller !== undefined) this.#controller.abort(reason);
+    // It waits for a connection.
+    else fail(this.#handler, reason);
   }
 
   onRequestStart(controller: unknown, context: unknown): void {
     this.hasEvents = true;
+    if (this.#limit?.aborted === true) return (controller as Controller).abort(this.#limit.reason);
+    this.#controller = controller as Controller;
     const { started } = this.#sent;
     // Redirect interceptors copy the context, and `request` returns it.
     const marked =
-      started?.holdsPermit === true ? { ...Object(context), [GUARDED_REQUEST]: started } : context;
+      started?.isInFlight === true ? { ...Object(context), [GUARDED_REQUEST]: started } : context;
     this.#handler.onRequestStart?.(controller, marked);
   }
 
@@ -68,7 +88,7 @@ export class SteppingHandler implements ResponseHandler {
     if (status >= 200) {
       const refusal = this.#onHeaders(status, headers);
       if (refusal !== undefined) {
-        (controller as { abort(reason: Error): void }).abort(refusal);
+        (controller as Controller).abort(refusal);
         return;
       }
     }
@@ -94,7 +114,7 @@ export class SteppingHandler implements ResponseHandler {
     this.#responded?.onBodyRead();
     this.#handler.onResponseData?.(controller, chunk);
     // undici stops reading when a few dozen kilobytes wait, so more comes only when the body is read.
-    if (this.#hasPaused || (controller as { readonly paused?: boolean }).paused !== true) return;
+    if (this.#hasPaused || (controller as Controller).paused !== true) return;
     this.#hasPaused = true;
     this.#responded?.awaitReader();
   }
@@ -106,6 +126,7 @@ export class SteppingHandler implements ResponseHandler {
 
   onResponseError(controller: unknown, error: unknown): void {
     this.hasEvents = true;
+    if (this.#limit?.aborted === true && this.#controller === undefined) return;
     const sent = this.#sent;
     if (sent.started !== undefined) sent.started.fail(error);
     // A site whose body breaks off has responded, so it is reachable.
@@ -116,4 +137,25 @@ export class SteppingHandler implements ResponseHandler {
   #unseen(url: string): AnyRequest {
     return this.#redirected.get(this.#handler)?.redirectedTo(url) ?? this.#guard.unseen(url);
   }
+}
+
+/** Ends a request that was never sent. */
+export function fail(handler: ResponseHandler, error: unknown): void {
+  handler.onResponseError?.(abortedController(error), error);
+}
+
+const nothing = (): void => undefined;
+
+/** The controller of a request that was never sent. Handlers may read it; aborting it has no effect. */
+function abortedController(error: unknown): object {
+  return {
+    aborted: true,
+    paused: false,
+    reason: error,
+    rawHeaders: null,
+    rawTrailers: null,
+    abort: nothing,
+    pause: nothing,
+    resume: nothing,
+  };
 }

@@ -4,6 +4,7 @@ import type { GuardClient } from '../shared/client.ts';
 import {
   ignoredBecause,
   assertThrowing,
+  type GuardOptions,
   guardedTwice,
   type ThrowingGuardOptions,
 } from '../shared/options.ts';
@@ -11,6 +12,7 @@ import { Guard } from '../shared/guard.ts';
 import type { Admission, StartedRequest } from '../shared/guarded-request.ts';
 import { sentUrl } from '../../core/url/index.ts';
 import {
+  fail,
   type RedirectedRequests,
   type ResponseHandler,
   type SentRequest,
@@ -66,9 +68,9 @@ type DispatchLike = (options: never, handler: { onRequestStart?(): void }) => bo
  */
 export function robotsInterceptor(
   client: GuardClient,
-  options: ThrowingGuardOptions = {},
+  options: ThrowingGuardOptions & Pick<GuardOptions, 'timeoutMs'> = {},
 ): <Dispatch extends DispatchLike>(dispatch: Dispatch) => Dispatch {
-  assertThrowing(options);
+  assertThrowing(options, true);
   const guard = new Guard(client, options, { headersBeforeBody: true, afterRobotsFetch });
   return <Dispatch extends DispatchLike>(next: Dispatch): Dispatch => {
     assertServed(next);
@@ -197,26 +199,6 @@ function startNow(admission: Admission | Promise<Admission>): StartedRequest | P
   if (admission instanceof Promise) return admission.then(startNow);
   if (admission.refusal !== undefined) throw admission.refusal;
   return admission.start();
-}
-
-function fail(handler: ResponseHandler, error: unknown): void {
-  handler.onResponseError?.(abortedController(error), error);
-}
-
-const nothing = (): void => undefined;
-
-/** The controller of a request that was never sent. Handlers may read it; aborting it has no effect. */
-function abortedController(error: unknown): object {
-  return {
-    aborted: true,
-    paused: false,
-    reason: error,
-    rawHeaders: null,
-    rawTrailers: null,
-    abort: nothing,
-    pause: nothing,
-    resume: nothing,
-  };
 }
 
 /** undici frees the connection of robots.txt in an immediate. Waiting for it lets the page reuse the connection. */

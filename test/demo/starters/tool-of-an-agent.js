@@ -11,7 +11,13 @@ const addressPolicy = process.env.ALLOW_PRIVATE === 'true' ? 'any' : 'public-onl
 /** Close it when the agent ends. */
 export const robots = new RobotsClient({ agent: 'ExampleBot/1.0 (+https://example.com/bot)', addressPolicy });
 // The purpose is held against what sites say of it, in robots.txt and in header fields.
-const fetchPolitely = guardFetch(fetch, robots, { addressPolicy, purpose: 'ai-input', pacing: true });
+const fetchPolitely = guardFetch(fetch, robots, {
+  addressPolicy,
+  purpose: 'ai-input',
+  // The model waits no longer: for the delay of the site, which else defers the call, and for the page.
+  pacing: { maxDelayMs: 20_000 },
+  timeoutMs: 20_000,
+});
 
 /** What the model is told, in the form that most interfaces take. */
 export const tool = {
@@ -29,8 +35,7 @@ export const tool = {
 /** What the program does when the model calls. The result goes back to the model, so it is text in any case. */
 export async function call({ url }) {
   try {
-    // The model waits no longer than this: in the queue of the site, or for the page.
-    const response = await fetchPolitely(url, { signal: AbortSignal.timeout(50_000) });
+    const response = await fetchPolitely(url);
     const type = response.headers.get('content-type') ?? 'text/plain';
     if (!/text|json|xml/i.test(type)) {
       await response.body?.cancel();

@@ -1,0 +1,53 @@
+import { onAbort, urlWithoutUserinfo, warnOnce } from '../../core/base/index.ts';
+
+/** The time of one request, from its start until {@link end}. */
+export class TimeLimit {
+  readonly #controller = new AbortController();
+  readonly #timer: ReturnType<typeof setTimeout>;
+  readonly #unlisten: (() => void) | undefined;
+
+  /**
+   * @param given Aborts the request, too.
+   * @param onTimeout Called when the time is over, before the request is aborted.
+   */
+  constructor(timeoutMs: number, given: AbortSignal | undefined, onTimeout: (error: DOMException) => void) {
+    this.#timer = setTimeout(() => {
+      // As that of `AbortSignal.timeout`.
+      const error = new DOMException('The operation was aborted due to timeout', 'TimeoutError');
+      onTimeout(error);
+      this.#controller.abort(error);
+    }, timeoutMs);
+    // Timers of browsers and Workers are numbers, and keep nothing alive.
+    if (typeof this.#timer === 'object') this.#timer.unref();
+    if (given === undefined) return;
+    const follow = (): void => this.#controller.abort(given.reason);
+    if (given.aborted) follow();
+    else this.#unlisten = onAbort(given, follow);
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  end(): void {
+    clearTimeout(this.#timer);
+    this.#unlisten?.();
+  }
+}
+
+export function isTimeout(error: unknown): boolean {
+  return Reflect.get(Object(error), 'name') === 'TimeoutError';
+}
+
+/** The code of the warning about a caller's time limit that ended before the request was sent. */
+const TIMEOUT_IN_QUEUE = 'CANFETCH_TIMEOUT_IN_QUEUE';
+
+/** Warns once that the caller's time limit ended the wait of a request for `url`. */
+export function warnOfTimeoutInQueue(url: string): void {
+  warnOnce(
+    `Expected a time limit of ${urlWithoutUserinfo(url)} that counts from the start of the request, but its ` +
+      '`AbortSignal.timeout()` ended while it waited for its turn or for robots.txt; give the guard `timeoutMs` instead ' +
+      '(guardFetch, robotsInterceptor), or the library its own `timeout` (got, axios)',
+    TIMEOUT_IN_QUEUE,
+  );
+}

@@ -1,0 +1,348 @@
+import axios from 'axios';
+import got from 'got';
+import ky from 'ky';
+import nodeFetch from 'node-fetch';
+import { Agent, fetch as undiciFetch, interceptors, request } from 'undici';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { guardAxios } from '../../src/guards/axios/axios.ts';
+import { gotHooks } from '../../src/guards/got/got.ts';
+import { robotsInterceptor } from '../../src/guards/undici/undici.ts';
+import { crawlReport, guardFetch, type GuardOptions, RobotsClient } from '../../src/index.ts';
+import { opened, openedSite } from '../support/opened.ts';
+import { answer, type Site } from '../support/site.ts';
+
+type Options = Pick<GuardOptions, 'pacing' | 'timeoutMs'>;
+/** Resolves with the text of a page. */
+type Get = (url: string) => Promise<string>;
+
+function overUndici(robots: RobotsClient, options: Options): Get {
+  const agent = new Agent();
+  opened({ [Symbol.asyncDispose]: () => agent.destroy() });
+  const guard = robotsInterceptor(robots, options);
+  const dispatcher = agent.compose(guard, interceptors.redirect({ maxRedirections: 5 }));
+  return async (url) => (await request(url, { dispatcher })).body.text();
+}
+
+const overFetch =
+  (fetch: typeof globalThis.fetch) =>
+  (robots: RobotsClient, options: Options): Get => {
+    const guarded = guardFetch(fetch, robots, options);
+    return async (url) => (await guarded(url)).text();
+  };
+
+const libraries: Readonly<Record<string, (robots: RobotsClient, options: Options) => Get>> = {
+  fetch: overFetch(fetch),
+  'the fetch of undici': overFetch(undiciFetch as unknown as typeof fetch),
+  'node-fetch': overFetch(nodeFetch as unknown as typeof fetch),
+  'undici, request': overUndici,
+  ky: (robots, options) => {
+    const polite = ky.create({ timeout: false, retry: 0, fetch: guardFetch(fetch, robots, options) });
+    return (url) => polite(url).text();
+  },
+};
+
+/** Answers neither `/silent` nor the rest of `/stalled`. */
+function slowSite(): Promise<Site> {
+  return openedSite((incoming, response) => {
+    if (incoming.url === '/silent') return;
+    if (incoming.url === '/stalled') return void response.writeHead(200).write('the first part');
+    if (incoming.url === '/from') return answer(response, { status: 302, headers: { location: '/silent' } });
+    answer(response, { body: incoming.url === '/robots.txt' ? '' : 'a page' });
+  });
+}
+
+async function crawl(make: (robots: RobotsClient, options: Options) => Get, options: Options) {
+  const site = await slowSite();
+  const robots = opened(new RobotsClient({ agent: 'ExampleBot' }));
+  return { site, robots, get: make(robots, options) };
+}
+
+const isReachable = async (robots: RobotsClient, site: Site): Promise<boolean | undefined> =>
+  (await robots.policy(site.origin)).site?.reachable;
+
+describe.each(Object.entries(libraries))('a request whose time is limited, by %s', (library, make) => {
+  // node-fetch has its own error for every body that is aborted.
+  const ofBody = { name: library === 'node-fetch' ? 'AbortError' : 'TimeoutError' };
+
+  it('does not spend its time in the queue', async () => {
+    const { site, get } = await crawl(make, { pacing: { defaultDelayMs: 40 }, timeoutMs: 1_000 });
+    const startedAt = performance.now();
+    const texts = await Promise.all(Array.from({ length: 30 }, (__, page) => get(site.url(`/${page}`))));
+    expect(performance.now() - startedAt).toBeGreaterThan(1_000);
+    expect(texts).toEqual(Array.from({ length: 30 }, () => 'a page'));
+  });
+
+  it.each(['/silent', '/from'])('fails without a response, and frees its permit: %s', async (path) => {
+    const { site, robots, get } = await crawl(make, { pacing: { defaultDelayMs: 0 }, timeoutMs: 100 });
+    const first = get(site.url(path));
+    const second = get(site.url('/page'));
+    await expect(first).rejects.toMatchObject({ name: 'TimeoutError' });
+    expect(await isReachable(robots, site)).toBe(false);
+    expect(await second).toBe('a page');
+  });
+
+  it('fails in the middle of its body, which is no sign of an outage', async () => {
+    const { site, robots, get } = await crawl(make, { pacing: { defaultDelayMs: 0 }, timeoutMs: 100 });
+    const first = get(site.url('/stalled'));
+    const second = get(site.url('/page'));
+    await expect(first).rejects.toMatchObject(ofBody);
+    expect(await isReachable(robots, site)).toBe(true);
+    expect(await second).toBe('a page');
+  });
+
+  it('fails without pacing, too', async () => {
+    const { site, get } = await crawl(make, { timeoutMs: 100 });
+    expect(await get(site.url('/page'))).toBe('a page');
+    await expect(get(site.url('/silent'))).rejects.toMatchObject({ name: 'TimeoutError' });
+    await expect(get(site.url('/stalled'))).rejects.toMatchObject(ofBody);
+  });
+});
+
+it.each<[string, (robots: RobotsClient, options: Options, timeout: number) => Get]>([
+  [
+    'got',
+    (robots, options, timeout) => {
+      const polite = got.extend({ timeout: { request: timeout } }, gotHooks(robots, options));
+      return (url) => polite(url).text();
+    },
+  ],
+  [
+    'axios',
+    (robots, options, timeout) => {
+      const polite = guardAxios(axios.create({ timeout }), robots, options);
+      return async (url) => (await polite.get<string>(url)).data;
+    },
+  ],
+])('the limit of %s counts from sending', async (_, make) => {
+  const { site, get } = await crawl((robots, options) => make(robots, options, 1_000), {
+    pacing: { defaultDelayMs: 120 },
+  });
+  const texts = await Promise.all(Array.from({ length: 10 }, (__, page) => get(site.url(`/${page}`))));
+  expect(texts).toEqual(Array.from({ length: 10 }, () => 'a page'));
+});
+
+it('a request of undici fails while it waits for a connection, and once', async () => {
+  const site = await slowSite();
+  const robots = opened(new RobotsClient({ agent: 'ExampleBot' }));
+  const agent = new Agent({ connections: 1 });
+  const held = request(site.url('/silent'), { dispatcher: agent }).catch(() => undefined);
+  const ended = vi.fn();
+  const dispatcher = agent.compose(
+    robotsInterceptor(robots, { timeoutMs: 100 }),
+    (dispatch) => (options, handler) =>
+      dispatch(options, {
+        onRequestStart: (controller, context) => handler.onRequestStart?.(controller, context),
+        onResponseError: (controller, error) => {
+          ended(error.name);
+          handler.onResponseError?.(controller, error);
+        },
+      }),
+  );
+  const waiting = request(site.url('/page'), { dispatcher });
+  await expect(waiting).rejects.toMatchObject({ name: 'TimeoutError' });
+  await agent.destroy();
+  await held;
+  expect(ended.mock.calls).toEqual([['TimeoutError']]);
+});
+
+/** In virtual time. Each page responds after `ms`, or with the abort of its signal. */
+describe('the time of a request', () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => {
+    vi.useRealTimers();
+    vi.restoreAllMocks();
+  });
+
+  const URL_OF = (page: number): string => `https://example.com/${page}`;
+
+  function slowFetch(ms: number, respond: (url: string) => Response = () => new Response('a page')) {
+    const signals: (AbortSignal | null | undefined)[] = [];
+    const send = (url: string, init?: RequestInit): Promise<Response> =>
+      new Promise((resolve, reject) => {
+        signals.push(init?.signal);
+        setTimeout(() => resolve(respond(url)), ms);
+        init?.signal?.addEventListener('abort', () => reject(init.signal?.reason));
+      });
+    const robots = opened(
+      new RobotsClient({ agent: 'ExampleBot', overrides: { 'https://example.com': { text: '' } } }),
+    );
+    return { send, signals, robots };
+  }
+
+  it('begins anew with each redirect', async () => {
+    const next = (url: string): Response => {
+      const page = Number(url.slice(-1));
+      return page === 4
+        ? new Response('a page')
+        : new Response(null, { status: 302, headers: { location: URL_OF(page + 1) } });
+    };
+    const { send, robots } = slowFetch(600, next);
+    const getting = guardFetch(send, robots, { timeoutMs: 1_000 })(URL_OF(0));
+    await vi.advanceTimersByTimeAsync(3_000);
+    expect((await getting).url).toBe(URL_OF(4));
+  });
+
+  it('ends with the body, and nothing is left of it', async () => {
+    const { send, robots } = slowFetch(600);
+    const given = new AbortController();
+    const getting = guardFetch(send, robots, { timeoutMs: 1_000 })(URL_OF(0), { signal: given.signal });
+    await vi.advanceTimersByTimeAsync(600);
+    const response = await getting;
+    expect(vi.getTimerCount()).toBe(1);
+    await response.text();
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('goes on while nobody reads the body, after its permit', async () => {
+    vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
+    const { send, signals, robots } = slowFetch(0);
+    const booking = await robots.reserve(URL_OF(0));
+    if (booking.status === 'booked') booking.release();
+    const getting = guardFetch(send, robots, { timeoutMs: 10_000, pacing: true })(URL_OF(0));
+    await vi.advanceTimersByTimeAsync(0);
+    await getting;
+    await vi.advanceTimersByTimeAsync(9_999);
+    expect((await robots.policy(URL_OF(0))).pacing?.inFlight).toEqual([]);
+    expect(signals[0]?.aborted).toBe(false);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(signals[0]?.reason).toMatchObject({ name: 'TimeoutError' });
+  });
+
+  it('ends a fetch that heeds no signal', async () => {
+    const { robots } = slowFetch(0);
+    const never = (_url: string): Promise<Response> => new Promise(() => undefined);
+    const getting = guardFetch(never, robots, { timeoutMs: 1_000 })(URL_OF(0));
+    getting.catch(() => undefined);
+    await vi.advanceTimersByTimeAsync(1_000);
+    await expect(getting).rejects.toMatchObject({ name: 'TimeoutError' });
+  });
+
+  it.each([true, false])(
+    'leaves the signal of the caller its effect, also aborted beforehand: %s',
+    async (early) => {
+      const { send, robots } = slowFetch(600);
+      const given = new AbortController();
+      const reason = new Error('changed my mind');
+      const polite = guardFetch(send, robots, { timeoutMs: 1_000, filter: () => false });
+      if (early) given.abort(reason);
+      const getting = polite(URL_OF(0), { signal: given.signal });
+      given.abort(reason);
+      await expect(getting).rejects.toBe(reason);
+      expect(vi.getTimerCount()).toBe(1);
+    },
+  );
+
+  it('is a timeout in the report', async () => {
+    const { send, robots } = slowFetch(2_000);
+    using report = crawlReport(robots);
+    const getting = guardFetch(send, robots, { timeoutMs: 1_000 })(URL_OF(0));
+    getting.catch(() => undefined);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(report.origins()[0]?.pages).toMatchObject({ timeout: 1 });
+  });
+
+  it('costs nothing where it is not limited', async () => {
+    const { send, signals, robots } = slowFetch(0);
+    const { signal } = new AbortController();
+    const polite = guardFetch(send, robots, { filter: () => true });
+    const both = Promise.all([polite(URL_OF(0)), polite(URL_OF(1), { signal })]);
+    await vi.advanceTimersByTimeAsync(0);
+    await both;
+    expect(signals).toEqual([undefined, signal]);
+  });
+});
+
+describe('the option `timeoutMs`', () => {
+  const robots = new RobotsClient({ agent: 'ExampleBot' });
+  const INVALID = { code: 'ERR_ROBOTS_INVALID_OPTIONS' };
+
+  it.each([0, -1, 1.5, NaN, Infinity, 2 ** 31, '5'])(
+    'is a whole number of milliseconds, not %s',
+    (timeoutMs) => {
+      const options = { timeoutMs } as object;
+      expect(() => guardFetch(fetch, robots, options)).toThrow(expect.objectContaining(INVALID));
+      expect(() => robotsInterceptor(robots, options)).toThrow(expect.objectContaining(INVALID));
+    },
+  );
+
+  it('is proposed for `timeout`', () => {
+    const misspelt = { timeout: 5_000 } as object;
+    expect(() => guardFetch(fetch, robots, misspelt)).toThrow('did you mean `timeoutMs`?');
+  });
+
+  it('is refused where the library has a limit of its own', () => {
+    const options = { timeoutMs: 5_000 } as object;
+    expect(() => guardAxios(axios.create(), robots, options)).toThrow(/`timeoutMs`: only guardFetch/);
+  });
+});
+
+describe('the time limit of the caller', () => {
+  afterEach(() => void vi.restoreAllMocks());
+
+  /** What the process is warned of, by modules that have not warned of anything yet. */
+  async function warningsOf(
+    site: Site,
+    defaultDelayMs: number,
+    run: (polite: typeof fetch) => Promise<unknown>,
+    timeoutMs?: number,
+  ): Promise<readonly unknown[][]> {
+    const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
+    vi.resetModules();
+    const { guardFetch, RobotsClient } = await import('../../src/index.ts');
+    await using robots = new RobotsClient({ agent: 'ExampleBot' });
+    await robots.check(site.url('/'));
+    await run(
+      guardFetch(fetch, robots, { pacing: { defaultDelayMs }, ...(timeoutMs && { timeoutMs }) }),
+    ).catch(() => undefined);
+    return warned.mock.calls;
+  }
+
+  it('is warned of once, where it ends in the queue', async () => {
+    const site = await slowSite();
+    const warnings = await warningsOf(site, 60_000, async (polite) => {
+      for (const page of [1, 2]) {
+        const getting = polite(site.url(`/${page}`), { signal: AbortSignal.timeout(20) });
+        await expect(getting).rejects.toMatchObject({ name: 'TimeoutError' });
+      }
+    });
+    expect(warnings).toEqual([
+      [
+        expect.stringMatching(`${site.url('/1')} .*\`timeoutMs\``),
+        { type: 'RobotsWarning', code: 'CANFETCH_TIMEOUT_IN_QUEUE' },
+      ],
+    ]);
+  });
+
+  it('is not warned of where the guard has `timeoutMs`', async () => {
+    const site = await slowSite();
+    const warnings = await warningsOf(
+      site,
+      60_000,
+      async (polite) => {
+        await polite(site.url('/page'), { signal: AbortSignal.timeout(20) });
+      },
+      5_000,
+    );
+    expect(warnings).toEqual([]);
+  });
+
+  it('is warned of where robots.txt does not come', async () => {
+    const site = await slowSite();
+    const silent = await openedSite(() => undefined);
+    const warnings = await warningsOf(site, 0, (polite) =>
+      polite(silent.url('/page'), { signal: AbortSignal.timeout(20) }),
+    );
+    expect(warnings).toMatchObject([[expect.stringContaining(silent.url('/page')), {}]]);
+  });
+
+  it('is warned of neither where it ends a request that was sent, nor where another abort ends the wait', async () => {
+    const site = await slowSite();
+    const leaving = new AbortController();
+    const silent = await openedSite(() => leaving.abort());
+    const warnings = await warningsOf(site, 0, async (polite) => {
+      await polite(silent.url('/page'), { signal: leaving.signal }).catch(() => undefined);
+      await polite(site.url('/silent'), { signal: AbortSignal.timeout(20) });
+    });
+    expect(warnings).toEqual([]);
+  });
+});
