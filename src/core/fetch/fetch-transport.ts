@@ -1,6 +1,7 @@
 import { abortSignalOf, quote, RobotsInvalidOptionsError, ignore } from '../base/index.ts';
 import { FetchFailure, REDIRECT_OPAQUE, TRANSFER_CODING } from './failure.ts';
 import {
+  OWN_REQUEST,
   type ResponseHeaders,
   sendOnceMore,
   type Transport,
@@ -54,6 +55,7 @@ class FetchTransport implements Transport {
       headers: { ...headers },
       redirect: 'manual' as const,
       signal: abortSignalOf(signal),
+      [OWN_REQUEST]: true,
     };
     // A global `fetch` of a browser must not be called as a method.
     const fetch = this.#fetch;

@@ -4,8 +4,8 @@ import type { StatusClass } from '../lifecycle/index.ts';
 import type { ContentCoding } from './content-coding.ts';
 
 /**
- * Marks a robots.txt request of a client in undici's dispatch options. A guard on the same dispatcher lets it pass.
- * Otherwise the guard would wait for itself (a robots.txt may redirect to any path).
+ * Marks a robots.txt request of a client, in undici's dispatch options and in the init of a fetch. Guards let it pass.
+ * Otherwise a guard would wait for itself (a robots.txt may redirect to any path).
  */
 export const OWN_REQUEST: unique symbol = Symbol.for('canfetch.own-request');
 

@@ -1,5 +1,6 @@
 import { platform } from '#platform';
 import { orAborted, RobotsInvalidOptionsError, urlWithoutUserinfo } from '../../core/base/index.ts';
+import { OWN_REQUEST } from '../../core/fetch/transport.ts';
 import type { GuardClient } from '../shared/client.ts';
 import { ignoredBecause, type RobotsInit, type GuardOptions, guardedTwice } from '../shared/options.ts';
 import type { Refusal } from '../shared/refusal-errors.ts';
@@ -140,6 +141,7 @@ class GuardedFetch {
   /** Any call. Its first request is sent synchronously when memory allows it. */
   fetch(input: unknown, init: unknown): Promise<unknown> {
     try {
+      if (isOwnRequest(init)) return this.#send(String(input), init);
       const call = this.#read(input, init);
       const planned = this.#guard.plan(call.url, optionsOf(call));
       try {
@@ -317,6 +319,11 @@ function opaqueRedirect(url: string): TypeError {
     `Expected a fetch that shows where ${urlWithoutUserinfo(url)} redirects to, so that the target can be checked, got an opaque redirect, ` +
     'as in browsers; request the URL that it redirects to';
   return Object.assign(new TypeError(message), { code: 'ERR_ROBOTS_REDIRECT_OPAQUE' });
+}
+
+/** Whether a client fetches a robots.txt, over a `fetch` that is guarded, such as the global one. */
+function isOwnRequest(init: unknown): init is object {
+  return Reflect.get(Object(init), OWN_REQUEST) === true;
 }
 
 const optionsOf = ({ signal, robots }: Call): RequestOptions => ({ signal, because: ignoredBecause(robots) });
