@@ -1,3 +1,6 @@
+import pLimit, { type LimitFunction } from 'p-limit';
+import { ignore } from '../base/index.ts';
+
 /** Work that lasts longer goes on without its place. Milliseconds of real time. */
 const PLACE_MS = 2_000;
 /** The most works without a place, as a multiple of the places. */
@@ -8,57 +11,58 @@ const MAX_SLOW = 8;
  * oldest work in turn: so a thousand hosts that hang hold up no other for long, whichever was asked first.
  */
 export class Places {
-  readonly #size: number;
-  #taken = 0;
-  /** Works that go on without their place. */
-  #slow = 0;
+  readonly #limit: LimitFunction;
+  readonly #mostUnderWay: number;
   /** Those who wait, by their number. Only the first and the last are ever taken. */
-  readonly #waiting = new Map<number, () => void>();
+  readonly #waiting = new Map<number, () => Promise<unknown>>();
   #first = 0;
   #next = 0;
   #isNewestNext = true;
 
   constructor(size: number) {
-    this.#size = size;
+    this.#limit = pLimit(size);
+    this.#mostUnderWay = size * (1 + MAX_SLOW);
   }
 
   /** Starts `work` when it has a place. Settles as it does. */
-  async run<Value>(work: () => Promise<Value>): Promise<Value> {
-    if (this.#taken < this.#size) this.#taken++;
-    else await new Promise<void>((resolve) => this.#waiting.set(this.#next++, resolve));
-    let holdsPlace = true;
+  run<Value>(work: () => Promise<Value>): Promise<Value> {
+    return new Promise((resolve) => {
+      this.#waiting.set(this.#next++, () => {
+        const started = this.#withPlace(work);
+        resolve(started);
+        return started;
+      });
+      this.#limit(() => this.#take()).catch(ignore);
+    });
+  }
+
+  /** Forgets those who wait: their work is never started. */
+  clear(): void {
+    this.#limit.clearQueue();
+    this.#waiting.clear();
+    this.#first = this.#next;
+  }
+
+  async #take(): Promise<unknown> {
+    const number = this.#isNewestNext ? --this.#next : this.#first++;
+    this.#isNewestNext = !this.#isNewestNext;
+    const start = this.#waiting.get(number);
+    this.#waiting.delete(number);
+    return start?.();
+  }
+
+  async #withPlace<Value>(work: () => Promise<Value>): Promise<Value> {
+    let isSlow = false;
     const timer = setTimeout(() => {
-      if (this.#slow >= MAX_SLOW * this.#size) return;
-      holdsPlace = false;
-      this.#slow++;
-      this.#pass();
+      if (this.#limit.concurrency >= this.#mostUnderWay) return;
+      isSlow = true;
+      this.#limit.concurrency++;
     }, PLACE_MS);
     try {
       return await work();
     } finally {
       clearTimeout(timer);
-      if (holdsPlace) this.#pass();
-      else this.#slow--;
+      if (isSlow) this.#limit.concurrency--;
     }
-  }
-
-  /** Forgets those who wait: their work is never started. */
-  clear(): void {
-    this.#waiting.clear();
-    this.#first = this.#next;
-  }
-
-  /** Passes a place on, or frees it. */
-  #pass(): void {
-    if (this.#waiting.size === 0) {
-      this.#first = this.#next;
-      this.#taken--;
-      return;
-    }
-    const number = this.#isNewestNext ? --this.#next : this.#first++;
-    this.#isNewestNext = !this.#isNewestNext;
-    const start = this.#waiting.get(number);
-    this.#waiting.delete(number);
-    start?.();
   }
 }
