@@ -102,7 +102,6 @@ export type {
   RobotsSource,
 } from './core/decision/index.ts';
 export {
-  type GuardClient,
   type GuardOptions,
   type IgnoredRequest,
   type Refusal,
@@ -117,7 +116,6 @@ export {
   RobotsUndecidedError,
   RobotsUnreachableError,
   RobotsUsageError,
-  type PermitOptions,
   type PaymentRequired,
 } from './guards/shared/index.ts';
 export { guardFetch, type GuardFetchOptions } from './guards/fetch/fetch.ts';

@@ -12,7 +12,7 @@ import {
 } from '../../src/index.ts';
 import { lookupIn, PUBLIC } from '../support/internet.ts';
 import { answer, type Site } from '../support/site.ts';
-import { Moment, pagesOf, realms, redirecting, ScriptedClient, site } from './support.ts';
+import { Moment, pagesOf, realms, redirecting, reportsTo, scriptedClient, site } from './support.ts';
 
 const REFUSED = expect.objectContaining({ code: 'ERR_ROBOTS_ADDRESS_REFUSED' });
 const NAMES = { 'intranet.example': ['127.0.0.1'], 'intranet2.example': ['127.0.0.1', '::1'] };
@@ -37,8 +37,7 @@ describe.each(realms)('guardFetch with an address policy, over %s', (_name, fetc
     'refuses the redirect of a public page to %s before it is connected to, or asked about',
     async (host) => {
       const inside = await site(redirecting({}));
-      const client = new ScriptedClient();
-      client.pending = async () => {};
+      const client = scriptedClient();
       const guarded = guardFetch(outside(as(host, inside, '/secret')), client, {
         addressPolicy: 'no-public-to-private',
         lookup: lookupIn(NAMES),
@@ -47,7 +46,7 @@ describe.each(realms)('guardFetch with an address policy, over %s', (_name, fetc
       expect(error).toBeInstanceOf(RobotsAddressRefusedError);
       expect(error).toMatchObject({ host: new URL(as(host, inside)).hostname });
       expect(refusalIn(new TypeError('fetch failed', { cause: error }))).toBe(error);
-      expect(client.checked).toEqual(['http://public.example/']);
+      expect(client.stats().attempts).toBe(1);
       expect(inside.connections()).toBe(0);
     },
   );
@@ -55,7 +54,9 @@ describe.each(realms)('guardFetch with an address policy, over %s', (_name, fetc
   it('refuses it at the connection, too, where robots.txt is known', async () => {
     const inside = await site(redirecting({}));
     const lookup = lookupIn(NAMES);
-    const guarded = guardFetch(outside(as('intranet.example', inside)), new ScriptedClient(), {
+    const client = scriptedClient();
+    await client.check(as('intranet.example', inside));
+    const guarded = guardFetch(outside(as('intranet.example', inside)), client, {
       addressPolicy: 'no-public-to-private',
       lookup,
     });
@@ -66,8 +67,7 @@ describe.each(realms)('guardFetch with an address policy, over %s', (_name, fetc
 
   it('refuses a name that has a private address after the check', async () => {
     const inside = await site(redirecting({}));
-    const client = new ScriptedClient();
-    client.pending = async () => {};
+    const client = scriptedClient();
     const lookup = lookupIn({ 'rebind.example': (before) => (before === 0 ? [PUBLIC] : ['127.0.0.1']) });
     const guarded = guardFetch(outside(as('rebind.example', inside)), client, {
       addressPolicy: 'no-public-to-private',
@@ -80,7 +80,7 @@ describe.each(realms)('guardFetch with an address policy, over %s', (_name, fetc
 
   it('does not send it over a socket that a first hop has left open', async () => {
     const inside = await site(redirecting({}));
-    const guarded = guardFetch(outside(as('intranet.example', inside)), new ScriptedClient(), {
+    const guarded = guardFetch(outside(as('intranet.example', inside)), scriptedClient(), {
       addressPolicy: 'no-public-to-private',
       lookup: lookupIn(NAMES),
     });
@@ -96,7 +96,7 @@ describe.each(realms)('guardFetch with an address policy, over %s', (_name, fetc
     const last = await site(redirecting({}));
     const middle = await site(redirecting({ '/': as('intranet2.example', last) }));
     const first = await site(redirecting({ '/': as('intranet.example', middle) }));
-    const guarded = guardFetch(fetch, new ScriptedClient(), {
+    const guarded = guardFetch(fetch, scriptedClient(), {
       addressPolicy: 'no-public-to-private',
       lookup: lookupIn(NAMES),
     });
@@ -111,7 +111,7 @@ describe.each(realms)('guardFetch with an address policy, over %s', (_name, fetc
     const first = await site((_request, response) =>
       answer(response, { status: 302, headers: { location: last.origin, connection: 'close' } }),
     );
-    const guarded = guardFetch(fetch, new ScriptedClient(), {
+    const guarded = guardFetch(fetch, scriptedClient(), {
       addressPolicy: 'no-public-to-private',
       lookup: lookupIn(NAMES),
     });
@@ -140,7 +140,7 @@ describe.each(realms)('guardFetch with an address policy, over %s', (_name, fetc
 
   it('refuses whatever the guard is told about robots.txt', async () => {
     const inside = await site(redirecting({}));
-    const guarded = guardFetch(fetch, new ScriptedClient(), {
+    const guarded = guardFetch(fetch, scriptedClient('', { addressPolicy: 'public-only' }), {
       addressPolicy: 'public-only',
       lookup: lookupIn(NAMES),
       mode: 'report',
@@ -162,7 +162,7 @@ describe.each(realms)('guardFetch with an address policy, over %s', (_name, fetc
     const lookup = lookupIn(NAMES);
     const dispatcher = new Agent({ connect: { lookup } });
     open.push(dispatcher);
-    const guarded = guardFetch(fetch, new ScriptedClient(), {
+    const guarded = guardFetch(fetch, scriptedClient(), {
       addressPolicy: 'no-public-to-private',
       lookup: () => {
         throw new Error('not asked');
@@ -177,53 +177,51 @@ describe.each(realms)('guardFetch with an address policy, over %s', (_name, fetc
   it('leaves network failures as they are', async () => {
     const gone = await site(redirecting({}));
     await gone.close();
-    const client = new ScriptedClient();
     const lookup = lookupIn(NAMES);
     for (const addressPolicy of ['no-public-to-private', 'public-only'] as const) {
+      const client = scriptedClient('', { addressPolicy });
+      const reports = reportsTo(client);
       const guarded = guardFetch(fetch, client, { addressPolicy, lookup });
       await expect(guarded(as('absent.example', gone))).rejects.toMatchObject({
         message: 'fetch failed',
         cause: { code: 'ENOTFOUND' },
       });
+      expect(reports()).toEqual([[as('absent.example', gone, ''), false]]);
     }
-    expect(client.reports).toEqual([
-      [as('absent.example', gone), false],
-      [as('absent.example', gone), false],
-    ]);
   });
 
   it('does not report a refusal as an unreachable site', async () => {
     const inside = await site(redirecting({}));
-    const client = new ScriptedClient();
+    const client = scriptedClient('', { addressPolicy: 'public-only' });
+    const reports = reportsTo(client);
     const guarded = guardFetch(fetch, client, { addressPolicy: 'public-only', lookup: lookupIn(NAMES) });
     await expect(guarded(as('intranet.example', inside))).rejects.toEqual(REFUSED);
-    expect(client.reports).toEqual([]);
+    expect(reports()).toEqual([]);
   });
 
   it('can be aborted while a name is looked up', async () => {
     const controller = new AbortController();
     const asked = new Moment();
-    const client = new ScriptedClient();
-    client.pending = async () => {};
+    const client = scriptedClient('', { addressPolicy: 'public-only' });
     const guarded = guardFetch(fetch, client, { addressPolicy: 'public-only', lookup: () => asked.now() });
     const response = guarded('http://slow.example/', { signal: controller.signal });
     await asked.come;
     controller.abort(new Error('enough'));
     await expect(response).rejects.toThrow('enough');
-    expect(client.checked).toEqual([]);
+    expect(client.stats().attempts).toBe(0);
   });
 
   it('is off by default', async () => {
     const last = await site(redirecting({}));
     for (const options of [{}, { addressPolicy: 'any' as const }]) {
-      const guarded = guardFetch(outside(last.origin), new ScriptedClient(), options);
+      const guarded = guardFetch(outside(last.origin), scriptedClient(), options);
       expect((await guarded('http://public.example/')).status).toBe(200);
     }
   });
 });
 
 describe('the options of a guard', () => {
-  const client = new ScriptedClient();
+  const client = scriptedClient();
 
   it.each([
     [
@@ -315,7 +313,7 @@ describe('publicOnlyAgent', () => {
       allowed: false,
       robots: { error: 'ERR_ROBOTS_ADDRESS_REFUSED' },
     });
-    const dispatcher = agent.compose(robotsInterceptor(new ScriptedClient()));
+    const dispatcher = agent.compose(robotsInterceptor(scriptedClient()));
     await expect(request(as('intranet.example', inside), { dispatcher })).rejects.toEqual(REFUSED);
     expect(inside.connections()).toBe(0);
   });

@@ -24,7 +24,6 @@ it('a guard works with a client of another copy of the package as with one of it
   expect((await guarded(site.url('/page'))).status).toBe(200);
   expect((await guarded(site.url('/no'), ignoring)).status).toBe(200);
   await expect(guarded(site.url('/no'))).rejects.toMatchObject({ code: 'ERR_ROBOTS_DISALLOWED' });
-  // A client of another class is asked by its public methods, and is not told of requests without a question.
   expect(received.filter((line) => line !== '')).toEqual([
     'decision /page',
     'request /page',

@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import { guardFetch } from '../../src/index.ts';
 import { answer } from '../support/site.ts';
-import { echo, pagesOf, ScriptedClient, site } from './support.ts';
+import { echo, pagesOf, scriptedClient, site } from './support.ts';
 
 const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
 
@@ -16,7 +16,7 @@ it.each(Object.entries(failing))(
   'a listener that %s changes no request, and the process is warned',
   async (_, listener) => {
     const server = await site(echo);
-    const robots = new ScriptedClient();
+    const robots = scriptedClient();
     const guarded = guardFetch(fetch, robots, {
       agent: 'ExampleBot',
       onRefusal: listener,
@@ -56,7 +56,7 @@ it('the price of a 402 reaches `onPaymentRequired`', async () => {
     answer(response, { status: 402, headers: fields[request.url ?? ''] ?? {} }),
   );
   const received: (string | undefined)[] = [];
-  const guarded = guardFetch(fetch, new ScriptedClient(), {
+  const guarded = guardFetch(fetch, scriptedClient(), {
     onPaymentRequired: ({ url, price }) => void received.push(`${new URL(url).pathname} ${price}`),
   });
   for (const path of Object.keys(fields)) expect((await guarded(server.url(path))).status).toBe(402);

@@ -3,7 +3,7 @@ import { guardHttpClient, type HttpResponse } from '../../src/guards/crawlee/htt
 import { redirectedRequest } from '../../src/guards/fetch/redirect.ts';
 import { readCall } from '../../src/guards/fetch/request.ts';
 import { guardFetch } from '../../src/index.ts';
-import { ScriptedClient } from './support.ts';
+import { scriptedClient } from './support.ts';
 
 const GIVEN = 'https://user:word@site.example/page';
 
@@ -30,7 +30,7 @@ it.each([
 });
 
 it('an error about a URL that cannot be parsed has no password', async () => {
-  const guarded = guardFetch(fetch, new ScriptedClient());
+  const guarded = guardFetch(fetch, scriptedClient());
   const error: unknown = await guarded('https://user:word@:99999/').catch((reason) => reason);
   expect(String(error)).toContain('Failed to parse URL');
   expect(String(error)).not.toContain('word');
@@ -42,7 +42,7 @@ it('an error about a fetch that follows redirects has no password', async () => 
     ...{ status: 200, url: GIVEN, redirected: true, headers: new Headers(), body: null },
     clone: () => undefined,
   })) as unknown as typeof fetch;
-  const error: unknown = await guardFetch(following, new ScriptedClient())(GIVEN).catch((reason) => reason);
+  const error: unknown = await guardFetch(following, scriptedClient())(GIVEN).catch((reason) => reason);
   expect(String(error)).toMatch(/a redirect of https:\/\/site\.example\/page unchecked/);
 });
 

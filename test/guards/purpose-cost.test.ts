@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
+import { engineOf } from '../../src/core/client/engine.ts';
 import { guardFetch, RobotsClient } from '../../src/index.ts';
 import { afterEachTest } from '../support/after-each-test.ts';
 
@@ -38,7 +39,7 @@ function watched(): { readonly read: string[]; readonly fetch: typeof fetch } {
 describe('a guard without a purpose', () => {
   it('asks for no statement, reads no field for it, and makes the same decisions', async () => {
     const robots = client();
-    const usageOf = vi.spyOn(robots, 'usageOf');
+    const usageOf = vi.spyOn(engineOf(robots), 'usageOf');
     const { read, fetch } = watched();
     const guarded = guardFetch(fetch, robots);
     for (const _ of ['cold', 'warm']) expect((await guarded('https://a.example/page')).status).toBe(200);
@@ -50,7 +51,7 @@ describe('a guard without a purpose', () => {
 
   it('one with a purpose does, which the count shows', async () => {
     const robots = client();
-    const usageOf = vi.spyOn(robots, 'usageOf');
+    const usageOf = vi.spyOn(engineOf(robots), 'usageOf');
     const { read, fetch } = watched();
     const guarded = guardFetch(fetch, robots, { purpose: 'search' });
     await guarded('https://a.example/page');

@@ -10,39 +10,46 @@ import {
   RobotsDeferredError,
 } from '../../src/index.ts';
 import type { RobotsInit, IgnoredRequest } from '../../src/guards/shared/options.ts';
-import { pagesOf, realms, recording, redirecting, ScriptedClient, site } from './support.ts';
+import {
+  decidedBy,
+  pagesOf,
+  realms,
+  recording,
+  redirecting,
+  reportsTo,
+  scriptedClient,
+  site,
+} from './support.ts';
 
 const call = (...given: unknown[]): unknown => Reflect.apply(guardFetch, undefined, given);
 
 describe.each(realms)('refusals, guarded around %s', (_, fetch) => {
   it('can be a 403 that carries the reason', async () => {
-    const robots = new ScriptedClient((url) =>
-      url.pathname === '/ok'
-        ? undefined
-        : { rule: { directive: 'disallow', pattern: '/é\r\n\u{1F577} x', line: 7 } },
-    );
-    const server = await site(redirecting({ '/ok': '/no#f' }));
+    const robots = scriptedClient('User-agent: *\n\nDisallow: /no*é\u{1F577} x');
+    const reports = reportsTo(robots);
+    const path = new URL('/no/é\u{1F577}%20x', 'https://example.com').pathname;
+    const server = await site(redirecting({ '/ok': `${path}#f` }));
     const guarded = guardFetch(fetch, robots, { onDisallow: 'response' });
-    const response = await guarded(server.url('/no'));
+    const response = await guarded(server.url(path));
     expect([response.status, response.ok, response.url, response.redirected]).toEqual([
       403,
       false,
-      server.url('/no'),
+      server.url(path),
       false,
     ]);
     expect(response.headers.get('x-robots-reason')).toBe('rule');
-    expect(response.headers.get('x-robots-rule')).toBe('line 7: disallow: /%C3%A9%0D%0A%F0%9F%95%B7 x');
+    expect(response.headers.get('x-robots-rule')).toBe('line 3: disallow: /no*%C3%A9%F0%9F%95%B7 x');
     expect(await response.text()).toContain('robots.txt of');
     const hop = await guarded(server.url('/ok'));
     expect([hop.status, hop.url, hop.redirected, hop.clone().redirected]).toEqual([
       403,
-      server.url('/no'),
+      server.url(path),
       true,
       true,
     ]);
     expect(pagesOf(server)).toEqual(['GET /ok']);
     // Of the answers that were made up here the client hears nothing.
-    expect(robots.reports).toEqual([[server.url('/ok'), true]]);
+    expect(reports()).toEqual([[server.origin, true]]);
   });
 
   it.each([
@@ -50,20 +57,23 @@ describe.each(realms)('refusals, guarded around %s', (_, fetch) => {
     [-5_000, '0'],
     [undefined, null],
   ])('can be a 503 with retry-after: due in %s ms is %s', async (dueMs, expected) => {
-    const now = Date.UTC(2026, 0, 15, 12);
-    const robots = new ScriptedClient(() => ({
-      reason: 'unreachable',
-      ...(dueMs === undefined ? {} : { retryAt: now + dueMs }),
-    }));
+    const robots = scriptedClient('', {
+      addressPolicy: 'public-only',
+      transport: { fetch: async () => new Response('', { status: 500 }) },
+    });
+    // Of an address that the policy refuses nobody can say when to try again.
+    const url = dueMs === undefined ? 'http://127.0.0.1/' : 'https://example.com/';
+    const { retryAt = 0 } = await robots.check(url);
+    const now = retryAt - (dueMs ?? 0);
     const guarded = guardFetch(fetch, robots, { onDisallow: 'response', clock: { now: () => now } });
-    const response = await guarded('https://example.com/');
+    const response = await guarded(url);
     expect([
       response.status,
       response.headers.get('retry-after'),
       response.headers.get('x-robots-reason'),
     ]).toEqual([503, expected, 'unreachable']);
     expect(response.headers.has('x-robots-rule')).toBe(false);
-    await expect(guardFetch(fetch, robots)('https://example.com/')).rejects.toMatchObject({
+    await expect(guardFetch(fetch, robots)(url)).rejects.toMatchObject({
       code: 'ERR_ROBOTS_UNREACHABLE',
     });
   });
@@ -71,7 +81,7 @@ describe.each(realms)('refusals, guarded around %s', (_, fetch) => {
   it('can be the result of a function of the decision', async () => {
     const seen: Decision[] = [];
     const server = await site(redirecting({ '/a': '/private' }));
-    const guarded = guardFetch(fetch, new ScriptedClient(), {
+    const guarded = guardFetch(fetch, scriptedClient(), {
       onDisallow: async (decision) => {
         seen.push(decision);
         return new Response('mine', { status: 451 });
@@ -87,7 +97,7 @@ describe.each(realms)('refusals, guarded around %s', (_, fetch) => {
     const server = await site(redirecting({ '/private/a': '/private/b' }));
     const received: string[] = [];
     const onRefusal = ({ url }: Decision): number => received.push(url);
-    const robots = new ScriptedClient();
+    const robots = scriptedClient();
     const response = await guardFetch(fetch, robots, { mode: 'report', onRefusal })(server.url('/private/a'));
     expect([response.status, response.url]).toEqual([200, server.url('/private/b')]);
     expect(received.splice(0)).toEqual([server.url('/private/a'), server.url('/private/b')]);
@@ -99,7 +109,8 @@ describe.each(realms)('refusals, guarded around %s', (_, fetch) => {
   });
 
   it('can be waived for one request, with a reason, which is recorded and not sent', async () => {
-    const robots = new ScriptedClient();
+    const robots = scriptedClient();
+    const decided = decidedBy(robots);
     const [recorded, calls] = recording(fetch);
     const ignored: IgnoredRequest[] = [];
     const server = await site(redirecting({ '/private/a': '/private/b' }));
@@ -112,7 +123,7 @@ describe.each(realms)('refusals, guarded around %s', (_, fetch) => {
     expect(ignored).toEqual(
       ['/private/a', '/private/b'].map((path) => ({ url: server.url(path), because: 'the owner asked' })),
     );
-    expect(robots.peeked).toEqual([]);
+    expect(decided).toEqual([]);
     expect(calls).toHaveLength(2);
     for (const [, sent] of calls) expect(sent).not.toHaveProperty('robots');
     const asked: RequestInit & RobotsInit = { robots: { ignore: false, because: 'not today' } };
@@ -133,7 +144,7 @@ describe.each(realms)('refusals, guarded around %s', (_, fetch) => {
   ])('are not waived by %j', async (robots, message) => {
     const server = await site(redirecting({}));
     const init: object = { robots };
-    const guarded = guardFetch(fetch, new ScriptedClient());
+    const guarded = guardFetch(fetch, scriptedClient());
     await expect(guarded(server.url('/'), init)).rejects.toThrow(message);
     await expect(guarded(server.url('/'), init)).rejects.toMatchObject({
       code: 'ERR_ROBOTS_INVALID_OPTIONS',
@@ -142,29 +153,31 @@ describe.each(realms)('refusals, guarded around %s', (_, fetch) => {
   });
 
   it('do not apply to requests that the filter leaves out, hop by hop', async () => {
-    const robots = new ScriptedClient();
+    const robots = scriptedClient();
+    const decided = decidedBy(robots);
     const server = await site(redirecting({ '/private/api/a': '/private/page' }));
     const guarded = guardFetch(fetch, robots, { filter: (url) => !url.pathname.startsWith('/private/api') });
     expect((await guarded(server.url('/private/api/b'))).status).toBe(200);
     await expect(guarded(server.url('/private/api/a'))).rejects.toMatchObject({
       code: 'ERR_ROBOTS_DISALLOWED',
     });
-    expect(robots.peeked).toEqual([server.url('/private/page')]);
+    expect(decided).toEqual([server.url('/private/page')]);
     expect(pagesOf(server)).toEqual(['GET /private/api/b', 'GET /private/api/a']);
   });
 
   it('of a nested guard are not signals of the site', async () => {
-    const [inner, outer] = [new ScriptedClient(), new ScriptedClient(() => undefined)];
+    const [inner, outer] = [scriptedClient(), scriptedClient('')];
+    const reports = reportsTo(outer);
     await expect(
       guardFetch(guardFetch(fetch, inner), outer)('https://example.com/private'),
     ).rejects.toMatchObject({ code: 'ERR_ROBOTS_DISALLOWED' });
-    expect(outer.reports).toEqual([]);
+    expect(reports()).toEqual([]);
   });
 });
 
 describe('refusalIn', () => {
   it('finds a deferral, too, in the errors that wrap it', async () => {
-    const robots = new ScriptedClient();
+    const robots = scriptedClient();
     const retryAt = Date.UTC(2026, 0, 15, 12);
     const decision = await robots.check('https://example.com/page');
     const deferred = new RobotsDeferredError(decision, { retryAt, delayFrom: 'back-off' });
@@ -179,7 +192,7 @@ describe('refusalIn', () => {
 
   it('finds it in the response of a guard, in its clones, and in the error of a client', async () => {
     const server = await site(redirecting({ '/a': '/private' }));
-    const guarded = guardFetch(fetch, new ScriptedClient(), { onDisallow: 'response' });
+    const guarded = guardFetch(fetch, scriptedClient(), { onDisallow: 'response' });
     for (const path of ['/private', '/a']) {
       const response = await guarded(server.url(path));
       const refused = refusalIn(response);
@@ -205,7 +218,7 @@ describe('refusalIn', () => {
 
 describe('guardFetch', () => {
   it('is typed like the fetch it wraps', () => {
-    const robots = new ScriptedClient();
+    const robots = scriptedClient();
     expectTypeOf(guardFetch(globalThis.fetch, robots)).toExtend<typeof globalThis.fetch>();
     expectTypeOf(guardFetch(undiciFetch, robots, { agent: ['A', 'B'] })).toExtend<typeof undiciFetch>();
     // @ts-expect-error: what is answered with must be what the fetch answers with
@@ -213,10 +226,15 @@ describe('guardFetch', () => {
   });
 
   it('asks about the agent it is told to', async () => {
-    const robots = new ScriptedClient(() => ({ reason: 'rule' }));
-    await expect(guardFetch(fetch, robots, { agent: ['A', 'B'] })('https://example.com/')).rejects.toThrow();
-    await expect(guardFetch(fetch, robots)('https://example.com/')).rejects.toThrow();
-    expect(robots.agents).toEqual([['A', 'B'], undefined]);
+    const robots = scriptedClient('User-agent: B\nUser-agent: ExampleBot\nDisallow: /');
+    for (const [options, agent] of [
+      [{ agent: ['A', 'B'] }, 'B'],
+      [{}, 'ExampleBot'],
+    ] as const) {
+      await expect(guardFetch(fetch, robots, options)('https://example.com/')).rejects.toMatchObject({
+        decision: { agent },
+      });
+    }
   });
 
   it.each([
@@ -236,14 +254,16 @@ describe('guardFetch', () => {
     [{ agnt: 'x', toString: 1 }, 'Expected only known options, got `agnt`, `toString`'],
     [null, 'Expected the options to be an object, got null'],
   ])('does not take %j for options', (options, message) => {
-    expect(() => call(fetch, new ScriptedClient(), options)).toThrow(message);
+    expect(() => call(fetch, scriptedClient(), options)).toThrow(message);
   });
 
   it('refuses invalid clients', () => {
-    expect(() => call(fetch, { peek: () => undefined })).toThrow(
-      'Expected the client to be a RobotsClient, got an object',
-    );
-    expect(() => call(fetch)).toThrow('Expected the client to be a RobotsClient, got undefined');
+    for (const [given, shown] of [
+      [{ peek: () => undefined }, 'an object'],
+      [undefined, 'undefined'],
+    ]) {
+      expect(() => call(fetch, given)).toThrow(`Expected the client to be a RobotsClient, got ${shown}`);
+    }
   });
 
   it('follows the redirects of pages that msw answers', async () => {
@@ -261,7 +281,7 @@ describe('guardFetch', () => {
     );
     server.listen({ onUnhandledRequest: 'error' });
     try {
-      const guarded = guardFetch(globalThis.fetch, new ScriptedClient());
+      const guarded = guardFetch(globalThis.fetch, scriptedClient());
       const response = await guarded('https://mocked.example/go', { method: 'POST', body: 'x' });
       expect([response.url, response.redirected, await response.text()]).toEqual([
         'https://mocked.example/page',

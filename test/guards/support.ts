@@ -1,68 +1,35 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { fetch as undiciFetch, Request as UndiciRequest } from 'undici';
-import type { Agent, Decision, GuardClient } from '../../src/index.ts';
+import { vi } from 'vitest';
+import { engineOf } from '../../src/core/client/engine.ts';
+import type { DecisionMessage, RobotsClient, RobotsClientOptions } from '../../src/index.ts';
 import { answer, type Handler, type Site, startSite } from '../support/site.ts';
-import { opened } from '../support/opened.ts';
+import { opened, openedClient } from '../support/opened.ts';
 
-/** A scripted client, which records its calls. */
-export class ScriptedClient implements GuardClient {
-  readonly peeked: string[] = [];
-  readonly checked: string[] = [];
-  readonly agents: (Agent | undefined)[] = [];
-  readonly reports: [url: string, reachable: boolean][] = [];
-  /** How `check` waits before it answers; without it `peek` knows everything. */
-  pending: ((url: string, signal: AbortSignal | undefined) => Promise<void>) | undefined;
-  private readonly refuse: (url: URL) => Partial<Decision> | undefined;
-
-  /** By default a path that starts with `/private` is disallowed. */
-  constructor(refuse: (url: URL) => Partial<Decision> | undefined = byPath) {
-    this.refuse = refuse;
-  }
-
-  peek(url: string | URL, agent?: Agent): Decision | undefined {
-    this.peeked.push(String(url));
-    this.agents.push(agent);
-    return this.pending === undefined ? this.decide(String(url)) : undefined;
-  }
-
-  async check(
-    url: string | URL,
-    _agent?: Agent,
-    options?: { readonly signal?: AbortSignal },
-  ): Promise<Decision> {
-    this.checked.push(String(url));
-    await this.pending?.(String(url), options?.signal);
-    return this.decide(String(url));
-  }
-
-  report(url: string | URL, { reachable }: { readonly reachable: boolean }): void {
-    this.reports.push([String(url), reachable]);
-  }
-
-  private decide(url: string): Decision {
-    const { origin } = new URL(url);
-    const robots = {
-      url: `${origin}/robots.txt`,
-      finalUrl: `${origin}/robots.txt`,
-      hops: 0,
-      source: 'memory',
-    } as const;
-    const base = { url, origin, agent: 'ExampleBot', profile: 'rfc9309', robots } as const;
-    const refused = this.refuse(new URL(url));
-    if (refused?.reason === 'unreachable') {
-      const { retryAt } = refused;
-      const when = retryAt === undefined ? {} : { retryAt };
-      // A client of another class may leave it out.
-      return { ...base, state: 'disallow-all', allowed: false, reason: 'unreachable', ...when } as Decision;
-    }
-    const group = { agent: '*', lines: [1] };
-    if (refused === undefined) return { ...base, state: 'rules', allowed: true, reason: 'no-rule', group };
-    const rule = refused.rule ?? { directive: 'disallow', pattern: '/private', line: 2 };
-    return { ...base, state: 'rules', allowed: false, reason: 'rule', group, rule };
-  }
+/** A client that finds `rules` at every site, and is closed after the test. */
+export function scriptedClient(
+  rules = 'User-agent: *\nDisallow: /private',
+  options: RobotsClientOptions = {},
+): RobotsClient {
+  return openedClient({ transport: { fetch: async () => new Response(rules) }, ...options }).robots;
 }
 
-function byPath(url: URL): Partial<Decision> | undefined {
-  return url.pathname.startsWith('/private') ? { reason: 'rule' } : undefined;
+/** The URLs that a client decides about from now on, until the end of the test. */
+export function decidedBy(robots: RobotsClient): string[] {
+  const decided: string[] = [];
+  const listen = (message: unknown): void => {
+    const { client, decision } = message as DecisionMessage;
+    if (client === robots) decided.push(decision.url);
+  };
+  subscribe('canfetch:decision', listen);
+  opened({ [Symbol.asyncDispose]: async () => void unsubscribe('canfetch:decision', listen) });
+  return decided;
+}
+
+/** Whether sites respond, as a client has been told since then. */
+export function reportsTo(robots: RobotsClient): () => [origin: string, reachable: boolean][] {
+  const { mock } = vi.spyOn(engineOf(robots), 'reportOrigin');
+  return () => mock.calls.map(([origin, reachable]) => [origin, reachable]);
 }
 
 /** Says when something has happened; tests wait for it instead of for time. */
@@ -79,12 +46,26 @@ export class Moment {
   readonly now = (): void => this.settle();
 }
 
-/** Redirects `/a` to `/b` with a body that never ends. `freed` has come when its socket is closed. */
-export function endlessRedirect(freed: Moment): Handler {
-  return (request, response) => {
-    if (request.url !== '/a') return echo(request, response);
+/** A response that never comes. */
+export function never(asked?: Moment): Promise<never> {
+  asked?.now();
+  return new Promise(() => undefined);
+}
+
+/** A client whose answer about an origin comes only after a moment. */
+export function clientThatWaits(origin: string, moment: Moment): RobotsClient {
+  const fetch = async (url: string): Promise<Response> => {
+    if (url.startsWith(origin)) await moment.come;
+    return new Response();
+  };
+  return scriptedClient('', { transport: { fetch } });
+}
+
+/** Redirects to `location` with a body that never ends. `freed` has come when its socket is closed. */
+export function endlessRedirect(location: string, freed: Moment): Handler {
+  return (_request, response) => {
     response.on('close', freed.now);
-    response.writeHead(302, { location: '/b' });
+    response.writeHead(302, { location });
     response.write('and so on');
   };
 }

@@ -1,5 +1,7 @@
 import {
   type ClientMessage,
+  type HeaderFields,
+  ignore,
   type Lazy,
   RobotsClosedError,
   type TracedWork,
@@ -12,6 +14,7 @@ import {
   decideByOverride,
   type Decision,
   type DecisionContext,
+  type DecisionUsage,
   type Purpose,
   decideUnknown,
   decisionChannels,
@@ -21,6 +24,7 @@ import {
   type BodyTrouble,
   type SentRequest,
   type RobotsSource,
+  usageOf,
 } from '../decision/index.ts';
 import type { Recorder } from './evidence/recorder.ts';
 import { attemptDue, stateOf, timeInPause } from '../lifecycle/index.ts';
@@ -65,9 +69,9 @@ const scratch = new LocatedUrl();
 /** Options of {@link ClientEngine.decide}. */
 export interface DecideOptions {
   /** Rejects this call only, with the reason of the signal. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Keeps the file of the decision, so that `usageOf` finds it even if memory has dropped the origin. */
-  readonly purpose?: Purpose;
+  readonly purpose?: Purpose | undefined;
 }
 
 /**
@@ -94,7 +98,8 @@ export class ClientEngine {
   readonly #memory: OriginMemory;
   readonly #refresher: OriginRefresher;
   readonly #pacer: Lazy<Pacer>;
-  readonly #client: object;
+  /** The client, for messages about what its guards do. */
+  readonly client: object;
   readonly #recorder: Recorder | undefined;
   /**
    * The files of decisions that were made for a purpose after a fetch. Memory may evict the origin before the
@@ -115,7 +120,7 @@ export class ClientEngine {
     this.#memory = memory;
     this.#refresher = refresher;
     this.#pacer = pacer;
-    this.#client = client;
+    this.client = client;
     this.#recorder = recorder;
   }
 
@@ -211,7 +216,7 @@ export class ClientEngine {
   publishDecision(decision: Decision, context?: DecisionContext): Decision {
     this.#recorder?.onDecisionPublished(decision, context);
     if (decisionChannels.decision.hasSubscribers) {
-      decisionChannels.decision.publish({ ...context, decision, client: this.#client });
+      decisionChannels.decision.publish({ ...context, decision, client: this.client });
     }
     return decision;
   }
@@ -220,7 +225,7 @@ export class ClientEngine {
   publishIgnored(url: string, because: string): void {
     this.#recorder?.onIgnored(url, because);
     const { ignored } = decisionChannels;
-    if (ignored.hasSubscribers) ignored.publish({ url, because, client: this.#client });
+    if (ignored.hasSubscribers) ignored.publish({ url, because, client: this.client });
   }
 
   /** When a request of a guard starts, in epoch ms; `undefined` when {@link publishRequest} would reach no listener. */
@@ -234,19 +239,31 @@ export class ClientEngine {
   publishRequest(request: SentRequest): void {
     this.#recorder?.onRequest(request);
     const { request: requests } = decisionChannels;
-    if (requests.hasSubscribers) requests.publish({ ...request, client: this.#client });
+    if (requests.hasSubscribers) requests.publish({ ...request, client: this.client });
   }
 
   /** Publishes that the body of a response was cut or not read. One that was cut is written down as evidence. */
   publishBodyTrouble(trouble: BodyTrouble): void {
     if (trouble.error !== BODY_UNREAD) this.#recorder?.onCutBody(trouble);
     const { body } = decisionChannels;
-    if (body.hasSubscribers) body.publish({ ...trouble, client: this.#client });
+    if (body.hasSubscribers) body.publish({ ...trouble, client: this.client });
   }
 
-  /** `RobotsClient.report` for an origin that {@link allows} has read. */
-  reportOrigin(origin: string, reachable: boolean): void {
-    if (!this.#closed && this.#origins.canAsk(origin)) this.#memory.noteSite(origin, reachable);
+  /** `RobotsClient.report` for an origin. Does nothing when the client is closed. */
+  reportOrigin(origin: string, reachable: boolean, retryAfter?: string): void {
+    if (this.#closed) return;
+    // An origin that cannot be asked has no record.
+    if (this.#origins.canAsk(origin)) this.#memory.noteSite(origin, reachable);
+    if (retryAfter !== undefined) this.pause(origin, retryAfter);
+  }
+
+  /** An origin asks for a pause. */
+  pause(origin: string, retryAfter: string, status?: number): void {
+    const now = this.#settings.clock.now();
+    const { value: pacer } = this.#pacer;
+    if (pacer !== undefined) pacer.report(origin, retryAfter, now, status);
+    // If the pacer cannot be loaded, the next call that needs it rejects with the same error.
+    else void this.#pacer.load().then((pacer) => pacer.report(origin, retryAfter, now, status), ignore);
   }
 
   /** `RobotsClient.acquirePermit`, but a promise only when the request has to wait. */
@@ -275,6 +292,11 @@ export class ClientEngine {
     const kept = this.#keptFiles.get(robots);
     if (kept !== undefined) return kept;
     return (this.#overrides.get(origin) ?? this.#memory.peek(origin))?.file;
+  }
+
+  /** `RobotsClient.usageOf`, for a purpose that is one. */
+  usageOf(decision: Decision, purpose: Purpose, headers?: HeaderFields): DecisionUsage {
+    return usageOf(decision, this.fileOf(decision), purpose, headers);
   }
 
   /** Another attempt may end before the purpose is looked up. */
@@ -358,7 +380,7 @@ export class ClientEngine {
     if (!waiting.hasSubscribers) return this.#decideAfterRefresh(located, tokens, options);
     const { origin, href } = located;
     const url = origin + targetOf(href);
-    const message = { url, origin, shared: this.#refresher.isRefreshing(origin), client: this.#client };
+    const message = { url, origin, shared: this.#refresher.isRefreshing(origin), client: this.client };
     return waiting.tracePromise(() => this.#decideAfterRefresh(located, tokens, options), message);
   }
 

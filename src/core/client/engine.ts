@@ -1,4 +1,4 @@
-import { VERSION } from '../base/index.ts';
+import { invalid, RobotsInvalidOptionsError, VERSION } from '../base/index.ts';
 import type { ClientEngine } from './client-engine.ts';
 
 /**
@@ -8,12 +8,17 @@ import type { ClientEngine } from './client-engine.ts';
 export const ENGINE: unique symbol = Symbol.for('canfetch.engine');
 
 /**
- * The engine of a client. `undefined` for a client of another class, and for one of another version of this package,
- * whose engine may differ: ask those by their public methods.
+ * The engine of a `RobotsClient`.
+ *
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) for any other object, and for a client of another
+ *   version of this package, whose engine may differ.
  */
-export function engineOf(client: { readonly [ENGINE]: ClientEngine }): ClientEngine;
-export function engineOf(client: object): ClientEngine | undefined;
-export function engineOf(client: { readonly [ENGINE]?: ClientEngine }): ClientEngine | undefined {
-  const engine = client[ENGINE];
-  return engine?.version === VERSION ? engine : undefined;
+export function engineOf(client: { readonly [ENGINE]: ClientEngine }): ClientEngine {
+  const { [ENGINE]: engine }: { readonly [ENGINE]?: ClientEngine } = Object(client);
+  if (engine === undefined) throw invalid('the client', 'a RobotsClient', client);
+  if (engine.version === VERSION) return engine;
+  throw new RobotsInvalidOptionsError(
+    `Expected the client to be a RobotsClient of canfetch ${VERSION}, as this is, got one of canfetch ${engine.version}; ` +
+      'install one version for both',
+  );
 }

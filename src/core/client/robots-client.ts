@@ -25,7 +25,6 @@ import {
   type OriginPolicy,
   type Purpose,
   PURPOSES,
-  usageOf,
 } from '../decision/index.ts';
 import { asksForPause, type OriginState, stateOf } from '../lifecycle/index.ts';
 import { readReserveOptions, type RequestPermit, type Reservation } from '../pacing/index.ts';
@@ -135,7 +134,7 @@ export class RobotsClient {
         until: (origin) => pacer.value?.pausedUntil(origin),
         ask: (origin, retryAfter, status) => {
           if (pacer.value?.asksForPause(origin, status) ?? asksForPause(status))
-            this.#pause(origin, retryAfter, status);
+            this[ENGINE].pause(origin, retryAfter, status);
         },
       },
       memory,
@@ -220,7 +219,7 @@ export class RobotsClient {
    */
   usageOf(decision: Decision, purpose: Purpose, headers?: HeaderFields): DecisionUsage {
     assertPurpose(purpose);
-    return usageOf(decision, this[ENGINE].fileOf(decision), purpose, headers);
+    return this[ENGINE].usageOf(decision, purpose, headers);
   }
 
   /**
@@ -391,19 +390,12 @@ export class RobotsClient {
         signal?.reachable,
       );
     }
-    const origin = originOf(url);
-    // An origin that cannot be asked has no record.
-    if (this.#origins.canAsk(origin)) this.#memory.noteSite(origin, signal.reachable);
     const retryAfter = signal.retryAfter ?? headerField(signal.headers, 'retry-after');
-    if (retryAfter !== undefined) this.#pause(origin, String(retryAfter));
-  }
-
-  #pause(origin: string, retryAfter: string, status?: number): void {
-    const now = this.#settings.clock.now();
-    const { value: pacer } = this.#pacer;
-    if (pacer !== undefined) pacer.report(origin, retryAfter, now, status);
-    // If the pacer cannot be loaded, the next call that needs it rejects with the same error.
-    else void this.#pacer.load().then((pacer) => pacer.report(origin, retryAfter, now, status), ignore);
+    this[ENGINE].reportOrigin(
+      originOf(url),
+      signal.reachable,
+      retryAfter === undefined ? undefined : String(retryAfter),
+    );
   }
 
   /**

@@ -6,7 +6,6 @@ import {
   omitUndefined,
   emitWarning,
   predicate,
-  invalid,
   isFunction,
   optionTable,
   RobotsInvalidOptionsError,
@@ -23,6 +22,7 @@ import {
   type UsageRefusalMessage,
 } from '../../core/decision/index.ts';
 import { detachedString } from '../../core/url/index.ts';
+import type { ClientEngine } from '../../core/client/client-engine.ts';
 import { engineOf } from '../../core/client/engine.ts';
 import type { RobotsClient } from '../../core/client/robots-client.ts';
 import { type RefusalCount, RefusalCounts, refusalOf, truncatedCopy } from './refusal-counts.ts';
@@ -102,9 +102,8 @@ const MAX_EVERY_MS = 2_147_483_647;
  * ```
  */
 export function crawlReport(client: RobotsClient, options: CrawlReportOptions = {}): CrawlReport {
-  if (typeof client !== 'object' || client === null) throw invalid('the client', 'a RobotsClient', client);
   checkOptions(options, '');
-  return new ChannelReport(client, options);
+  return new ChannelReport(engineOf(client), options);
 }
 
 const checkOptions: Check = optionTable({
@@ -126,7 +125,7 @@ const ADDRESS_REFUSED = 'ERR_ROBOTS_ADDRESS_REFUSED';
 const TIMED_OUT = /TIME(?:D_?)?OUT|ECONNABORTED|DEADLINE/;
 
 class ChannelReport implements CrawlReport {
-  readonly #client: object;
+  readonly #engine: ClientEngine;
   readonly #close: () => void;
   readonly #onFirstRefused: NonNullable<CrawlReportOptions['onFirstRefused']>;
   readonly #refusals = new RefusalCounts();
@@ -161,11 +160,14 @@ class ChannelReport implements CrawlReport {
   #firstRefused: ReportedRefusal | undefined;
   readonly #ignoredBecause = new Map<string, number>();
 
-  constructor(client: object, { onFirstRefused = warn, every, write = console.error }: CrawlReportOptions) {
-    this.#client = client;
+  constructor(
+    engine: ClientEngine,
+    { onFirstRefused = warn, every, write = console.error }: CrawlReportOptions,
+  ) {
+    this.#engine = engine;
     this.#onFirstRefused = onFirstRefused;
     const stopWriting = every === undefined ? undefined : this.#writeEvery(every, write);
-    const stopListening = listen(client, {
+    const stopListening = listen(engine.client, {
       'canfetch:decision': (message: DecisionMessage) => this.#decided(message),
       'canfetch:usage': (message: UsageRefusalMessage) => this.#refused(message, 'usage', 'refused'),
       'canfetch:request': (message: RequestMessage) => this.#requested(message),
@@ -209,8 +211,7 @@ class ChannelReport implements CrawlReport {
   }
 
   slowed(): readonly ReportedSlowness[] {
-    const scopes = engineOf(this.#client)?.slowedScopes() ?? [];
-    return scopes.map(({ scope, waiting, drainsAt, gapMs, delayFrom, pause }) => ({
+    return this.#engine.slowedScopes().map(({ scope, waiting, drainsAt, gapMs, delayFrom, pause }) => ({
       scope,
       delayFrom,
       delayMs: pause === undefined ? gapMs : pause.until - pause.from,

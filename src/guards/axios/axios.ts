@@ -1,6 +1,6 @@
 import { RobotsInvalidOptionsError, RobotsInvalidUrlError } from '../../core/base/index.ts';
 import { guardFetch } from '../fetch/fetch.ts';
-import type { GuardClient } from '../shared/client.ts';
+import type { RobotsClient } from '../../core/client/index.ts';
 import type { EditableHeaders, NodeHeaders } from '../shared/headers.ts';
 import {
   ignoredBecause,
@@ -15,7 +15,6 @@ import type { RequestOptions, StartedRequest } from '../shared/guarded-request.t
 import { isNodeStream, observeNodeStream } from '../shared/response-body.ts';
 import { isSentAsGiven, sentUrl } from '../../core/url/index.ts';
 
-export type { GuardClient } from '../shared/client.ts';
 export type { OtherIdentity } from '../shared/identity.ts';
 export type { RobotsInit, IgnoredRequest, ThrowingGuardOptions } from '../shared/options.ts';
 
@@ -88,7 +87,7 @@ interface Config {
  */
 export function guardAxios<Instance extends AxiosLike>(
   instance: Instance,
-  client: GuardClient,
+  client: RobotsClient,
   options: ThrowingGuardOptions = {},
 ): Instance {
   assertThrowing(options);

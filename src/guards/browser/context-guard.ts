@@ -1,9 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { invalid } from '../../core/base/index.ts';
-import type { RobotsClient } from '../../core/client/robots-client.ts';
 import { RobotsDeferredError } from '../../core/pacing/index.ts';
-import type { GuardClient } from '../shared/client.ts';
+import type { RobotsClient } from '../../core/client/index.ts';
 import { ignoredBecause, assertThrowing, type ThrowingGuardOptions } from '../shared/options.ts';
 import { type NodeHeaders, redirects } from '../shared/headers.ts';
 import { Guard } from '../shared/guard.ts';
@@ -112,7 +111,7 @@ const MAX_FRAMES = 1_000;
  */
 export async function guardWith<Page>(
   library: ContextLibrary<Page>,
-  client: GuardClient,
+  client: RobotsClient,
   options: GuardContextOptions,
 ): Promise<BrowserContextGuard<Page>> {
   if (typeof options !== 'object' || options === null) throw invalid('the options', 'an object', options);
@@ -148,13 +147,10 @@ interface Navigation {
   timer?: NodeJS.Timeout;
 }
 
-/** A client that knows its queues. */
-type PacedClient = GuardClient & Partial<Pick<RobotsClient, 'policy'>>;
-
 class ContextWatcher<Page> implements BrowserContextGuard<Page>, RequestWatcher {
   readonly context: object;
   readonly subresources: boolean;
-  readonly client: PacedClient;
+  readonly client: RobotsClient;
   readonly #library: ContextLibrary<Page>;
   readonly #guard: Guard;
   readonly #requests: BrowserRequests;
@@ -176,7 +172,7 @@ class ContextWatcher<Page> implements BrowserContextGuard<Page>, RequestWatcher 
     guard: Guard,
     subresources: boolean,
     requests: BrowserRequests,
-    client: PacedClient,
+    client: RobotsClient,
   ) {
     this.client = client;
     this.context = library.context;
@@ -229,7 +225,7 @@ class ContextWatcher<Page> implements BrowserContextGuard<Page>, RequestWatcher 
     const started = pending?.started ?? this.#guard.unseen(request.url);
     if (status === undefined) {
       if (responseErrorReason !== undefined && !LOCAL_REASONS.has(responseErrorReason)) {
-        this.#guard.reports.unreachable(request.url);
+        this.#guard.events.unreachable(request.url);
       }
       started.finish();
       this.forget(response);
@@ -309,7 +305,7 @@ class ContextWatcher<Page> implements BrowserContextGuard<Page>, RequestWatcher 
 
   /** Neither library shows that a navigation has timed out: to the guard it waits on. */
   async #deferralOf({ decision, chain }: AnyRequest): Promise<RobotsDeferredError | undefined> {
-    const pacing = decision && (await this.client.policy?.(decision.origin))?.pacing;
+    const pacing = decision && (await this.client.policy(decision.origin)).pacing;
     if (decision === undefined || pacing === undefined) return undefined;
     const { drainsAt, nextAt, delayFrom, gapMs } = pacing;
     const retryAt = drainsAt ?? nextAt ?? this.#guard.clock.now();

@@ -8,10 +8,9 @@ import {
   targetOf,
 } from './browser-requests.ts';
 import { type BrowserContextGuard, guardWith, type GuardContextOptions } from './context-guard.ts';
-import type { GuardClient } from '../shared/client.ts';
+import type { RobotsClient } from '../../core/client/index.ts';
 
 export type { BrowserContextGuard, GuardContextOptions } from './context-guard.ts';
-export type { GuardClient } from '../shared/client.ts';
 export type { IgnoredRequest, ThrowingGuardOptions } from '../shared/options.ts';
 
 /** The part of Playwright's `Page` that the guard uses. */
@@ -87,7 +86,7 @@ export type ContextGuard = BrowserContextGuard<PageLike>;
  */
 export async function guardContext(
   context: BrowserContextLike,
-  client: GuardClient,
+  client: RobotsClient,
   options: GuardContextOptions = {},
 ): Promise<ContextGuard> {
   const browser = browserOf(context);

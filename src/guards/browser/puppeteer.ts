@@ -1,7 +1,7 @@
 import { invalid } from '../../core/base/index.ts';
 import { askOnce, BrowserRequests, targetOf } from './browser-requests.ts';
 import { type BrowserContextGuard, guardWith, type GuardContextOptions } from './context-guard.ts';
-import type { GuardClient } from '../shared/client.ts';
+import type { RobotsClient } from '../../core/client/index.ts';
 import {
   type BrowserContextLike,
   type BrowserLike,
@@ -10,7 +10,6 @@ import {
 } from './puppeteer-driver.ts';
 
 export type { BrowserContextGuard, GuardContextOptions } from './context-guard.ts';
-export type { GuardClient } from '../shared/client.ts';
 export type { IgnoredRequest, ThrowingGuardOptions } from '../shared/options.ts';
 export type { BrowserContextLike, BrowserLike, PageLike } from './puppeteer-driver.ts';
 
@@ -53,7 +52,7 @@ export type ContextGuard = BrowserContextGuard<PageLike>;
  */
 export async function guardContext(
   context: BrowserContextLike,
-  client: GuardClient,
+  client: RobotsClient,
   options: GuardContextOptions = {},
 ): Promise<ContextGuard> {
   const browser = browserOf(context);

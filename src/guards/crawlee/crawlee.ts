@@ -2,7 +2,7 @@
 import { setMaxListeners } from 'node:events';
 import { guardContext as guardPlaywright } from '../browser/playwright.ts';
 import { guardContext as guardPuppeteer } from '../browser/puppeteer.ts';
-import type { GuardClient } from '../shared/client.ts';
+import type { RobotsClient } from '../../core/client/index.ts';
 import { assertThrowing, guardedTwice, type ThrowingGuardOptions } from '../shared/options.ts';
 import { CrawlerGuard } from './crawler-guard.ts';
 import { PageGuards } from './page-guard.ts';
@@ -26,7 +26,6 @@ import { refusalIn } from '../shared/refusal-errors.ts';
 import { guardHttpClient } from './http-client.ts';
 
 export type { SkippedRequest } from './types.ts';
-export type { GuardClient } from '../shared/client.ts';
 export type { RobotsInit, IgnoredRequest, ThrowingGuardOptions } from '../shared/options.ts';
 export type { OtherIdentity } from '../shared/identity.ts';
 
@@ -71,7 +70,7 @@ export type { OtherIdentity } from '../shared/identity.ts';
  */
 export function withRobots<Class extends new (...args: never[]) => object>(
   crawler: Class,
-  client: GuardClient,
+  client: RobotsClient,
   options: ThrowingGuardOptions = {},
 ): Class {
   assertThrowing(options);

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Clock } from '../../core/base/index.ts';
 import { ignoredBecause, type ThrowingGuardOptions } from '../shared/options.ts';
 import { Guard } from '../shared/guard.ts';
-import type { GuardClient } from '../shared/client.ts';
+import type { RobotsClient } from '../../core/client/index.ts';
 import type { HttpRequest, RequestSteps } from './http-client.ts';
 import type { PageGuards } from './page-guard.ts';
 import { type RequestContext, RequestGuard, SteppedRequest } from './request-guard.ts';
@@ -31,7 +31,7 @@ export class CrawlerGuard {
   readonly #extendedQueues = new WeakSet<object>();
 
   /** @param pages The guards of browsers. They are entry points, so only the entry point of Crawlee imports them. */
-  constructor(client: GuardClient, options: ThrowingGuardOptions, pages: PageGuards) {
+  constructor(client: RobotsClient, options: ThrowingGuardOptions, pages: PageGuards) {
     this.#guard = new Guard(client, options, { headersBeforeBody: true, choosesUserAgent: true });
     this.#pages = pages;
   }

@@ -1,7 +1,7 @@
 import { platform } from '#platform';
 import { orAborted, RobotsInvalidOptionsError, urlWithoutUserinfo } from '../../core/base/index.ts';
 import { OWN_REQUEST } from '../../core/fetch/transport.ts';
-import type { GuardClient } from '../shared/client.ts';
+import type { RobotsClient } from '../../core/client/index.ts';
 import { ignoredBecause, type RobotsInit, type GuardOptions, guardedTwice } from '../shared/options.ts';
 import type { Refusal } from '../shared/refusal-errors.ts';
 import { Guard } from '../shared/guard.ts';
@@ -67,12 +67,12 @@ export type GuardFetchOptions<Result = unknown> = GuardOptions<Result>;
  */
 export function guardFetch<Fetch extends (input: never, init?: never) => Promise<unknown>>(
   fetch: Fetch,
-  client: GuardClient,
+  client: RobotsClient,
   options?: GuardFetchOptions<Awaited<ReturnType<Fetch>>>,
 ): Fetch & ((input: Parameters<Fetch>[0], init?: Parameters<Fetch>[1] & RobotsInit) => ReturnType<Fetch>);
 export function guardFetch(
   fetch: Send,
-  client: GuardClient,
+  client: RobotsClient,
   options: GuardFetchOptions = {},
 ): (input: unknown, init?: unknown) => Promise<unknown> {
   if (typeof fetch !== 'function') {
@@ -122,17 +122,17 @@ class GuardedFetch {
    * {@link fetch}.
    */
   async fetchAllowed(url: string, origin: string): Promise<unknown> {
-    const { reports } = this.#guard;
+    const { events } = this.#guard;
     let response: ResponseLike;
     try {
       response = await this.#send(url, this.#plainHop);
     } catch (error) {
-      reports.failed(url, error, undefined);
+      events.failed(url, error, undefined);
       throw error;
     }
     assertUnfollowed(response, url);
     const { status } = response;
-    reports.responded(url, status, response.headers, origin);
+    events.responded(url, status, response.headers, origin);
     return redirects(status, response.headers)
       ? this.#follow(this.#read(url, undefined), this.#guard.unseen(url), response)
       : response;

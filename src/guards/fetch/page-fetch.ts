@@ -4,7 +4,7 @@
 import { omitUndefined } from '../../core/base/index.ts';
 import type { Dispatcher, Response } from 'undici';
 import type { Purpose } from '../../core/decision/index.ts';
-import type { GuardClient } from '../shared/client.ts';
+import type { RobotsClient } from '../../core/client/index.ts';
 import { guardFetch } from './fetch.ts';
 
 /** A guarded fetch: it rejects with the refusal of a disallowed URL or redirect. */
@@ -27,7 +27,7 @@ const TIMEOUT_MS = 30_000;
 
 /** Makes the guarded fetch for pages. It uses undici's own, whose dispatchers check addresses on every Node. */
 export async function makePageFetch(
-  client: GuardClient,
+  client: RobotsClient,
   { addressPolicy, purpose, dispatcher }: PageFetchOptions,
 ): Promise<PageFetch> {
   const { fetch } = await import('undici');

@@ -1,4 +1,4 @@
-import type { GuardClient } from '../shared/client.ts';
+import type { RobotsClient } from '../../core/client/index.ts';
 import { RobotsInvalidOptionsError } from '../../core/base/index.ts';
 import {
   ignoredBecause,
@@ -15,7 +15,6 @@ import { isNodeStream, observeNodeStream } from '../shared/response-body.ts';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Readable } from 'node:stream';
 
-export type { GuardClient } from '../shared/client.ts';
 export type { OtherIdentity } from '../shared/identity.ts';
 export type { RobotsInit, IgnoredRequest, ThrowingGuardOptions } from '../shared/options.ts';
 
@@ -83,7 +82,7 @@ export interface GotFailure {
  * const page = await gotPolitely('https://example.com/page').text();
  * ```
  */
-export function gotHooks(client: GuardClient, options: ThrowingGuardOptions = {}): GotHooks {
+export function gotHooks(client: RobotsClient, options: ThrowingGuardOptions = {}): GotHooks {
   assertThrowing(options);
   const requests = new GotRequests(new Guard(client, options, { headersBeforeBody: true }));
   return {

@@ -1,47 +1,31 @@
-import { codeOf, invokeListener, omitUndefined } from '../../core/base/index.ts';
+import type { ClientEngine } from '../../core/client/client-engine.ts';
+import { causesOf, codeOf, invokeListener, omitUndefined } from '../../core/base/index.ts';
 import {
-  BODY_UNREAD,
   type Decision,
-  type DecisionContext,
   decisionChannels,
-  type OwnDelays,
   type RedirectChain,
   type SentRequest,
 } from '../../core/decision/index.ts';
 import { gatekeeperIn, priceIn } from '../../core/lifecycle/index.ts';
 import type { GuardSettings } from './options.ts';
-import type { GuardClientAdapter } from './client.ts';
-import type { Refusal } from './refusal-errors.ts';
+import { originOf } from '../../core/url/index.ts';
+import { type Refusal, refusalIn } from './refusal-errors.ts';
 import { type ResponseFields, retryAfterOf } from './headers.ts';
 import { isTimeout } from './time-limit.ts';
 
-const ABOUT_REQUEST: DecisionContext = Object.freeze({ request: true });
-
 type Listeners = Pick<GuardSettings<unknown>, 'onRefusal' | 'onIgnored' | 'onPaymentRequired'>;
 
-/** Publishes what a guard does: to the functions among its options, and on the diagnostics channels. */
+/**
+ * Tells what the requests of a guard show: to the functions among its options, on the diagnostics channels, and to the
+ * client whether sites respond.
+ */
 export class GuardEvents {
-  readonly #client: GuardClientAdapter;
+  readonly #engine: ClientEngine;
   readonly #listeners: Listeners;
 
-  constructor(client: GuardClientAdapter, listeners: Listeners) {
-    this.#client = client;
+  constructor(engine: ClientEngine, listeners: Listeners) {
+    this.#engine = engine;
     this.#listeners = listeners;
-  }
-
-  /** A request was decided. Called once for each request, however often it waited. */
-  decided(decision: Decision, usage: Decision['usage'], chain: RedirectChain | undefined): void {
-    const context =
-      usage === undefined && chain === undefined
-        ? ABOUT_REQUEST
-        : { ...ABOUT_REQUEST, ...chain, ...omitUndefined({ usage }) };
-    this.#client.publishDecision(decision, context);
-  }
-
-  /** A link was looked up in memory. */
-  linkChecked(decision: Decision): void {
-    this.#client.publishDecision(decision, { lookup: true });
-    if (!decision.allowed) this.refused(decision, { requested: decision.url, redirects: [] });
   }
 
   /** A request, its response, or a link was refused. */
@@ -51,7 +35,7 @@ export class GuardEvents {
     // Disallowed decisions were published already.
     if (!decision.allowed) return;
     const { usage } = decisionChannels;
-    if (usage.hasSubscribers) usage.publish({ ...chain, decision, client: this.#client.client });
+    if (usage.hasSubscribers) usage.publish({ ...chain, decision, client: this.#engine.client });
   }
 
   /** A request is sent without a check of robots.txt. */
@@ -59,49 +43,70 @@ export class GuardEvents {
     const ignored = { url: new URL(url).href, because };
     const { onIgnored } = this.#listeners;
     if (onIgnored !== undefined) invokeListener('onIgnored', onIgnored, ignored);
-    this.#client.publishIgnored(ignored.url, because);
+    this.#engine.publishIgnored(ignored.url, because);
   }
 
-  /** When a request starts, in epoch ms; `undefined` when {@link sent} would reach no listener. */
-  get requestStart(): number | undefined {
-    return this.#client.requestStart;
+  /**
+   * A response came: the site is reachable unless the status is 5xx, may ask for a pause, or for a payment.
+   *
+   * @param origin The origin of `url`, if a decision has it: saves parsing the URL again.
+   * @param pauses Whether a pause that the response asks for is still to be reported.
+   */
+  responded(
+    url: string | URL,
+    status: number,
+    headers: ResponseFields,
+    origin?: string,
+    pauses = true,
+  ): void {
+    this.#report(url, origin, status < 500, pauses ? retryAfterOf(status, headers) : undefined);
+    if (status === 402) this.#paymentRequired(url, headers);
   }
 
-  /** The header of a response to a request has come, or the request has ended without one. */
-  sent({ url, startedAt, decision, pacing }: StartedAt, end: RequestEnd): void {
-    // A request that was not checked may have a longer URL than one that can be.
-    const { href, origin } =
-      decision === undefined ? new URL(url) : { href: decision.url, origin: decision.origin };
-    this.#client.publishRequest({ url: href, origin, startedAt, ...(pacing && { pacing }), ...endOf(end) });
-  }
-
-  /** The body of a response was cut, or nobody began to read it. */
-  bodyTrouble(url: string | URL, status: number, error: unknown, decision: Decision | undefined): void {
-    const { href, origin } =
-      decision === undefined ? new URL(url) : { href: decision.url, origin: decision.origin };
-    const code = error === BODY_UNREAD ? BODY_UNREAD : errorCodeOf(error);
-    this.#client.publishBodyTrouble({ url: href, origin, status, error: code });
-  }
-
-  /** The site responded with 402. */
-  paymentRequired(url: string | URL, headers: ResponseFields): void {
+  #paymentRequired(url: string | URL, headers: ResponseFields): void {
     const { payment } = decisionChannels;
     const { onPaymentRequired } = this.#listeners;
     if (!payment.hasSubscribers && onPaymentRequired === undefined) return;
     const required = omitUndefined({ url: new URL(url).href, price: priceIn(headers) });
     if (onPaymentRequired !== undefined) invokeListener('onPaymentRequired', onPaymentRequired, required);
-    if (payment.hasSubscribers) payment.publish({ ...required, client: this.#client.client });
+    if (payment.hasSubscribers) payment.publish({ ...required, client: this.#engine.client });
+  }
+
+  /** A request failed. Not reported when the failure says nothing about the site. */
+  failed(url: string | URL, error: unknown, signal: AbortSignal | undefined, origin?: string): void {
+    // Not when the caller aborted, another guard refused, or the request could not be sent.
+    if (signal?.aborted !== true && refusalIn(error) === undefined && isNetworkError(error))
+      this.#report(url, origin, false);
+  }
+
+  /** A site did not respond. */
+  unreachable(url: string | URL): void {
+    this.#report(url, undefined, false);
+  }
+
+  #report(url: string | URL, known: string | undefined, reachable: boolean, retryAfter?: string): void {
+    let origin = known;
+    try {
+      origin ??= originOf(url);
+    } catch {
+      // A request that was not checked may have a URL that cannot be.
+      return;
+    }
+    this.#engine.reportOrigin(origin, reachable, retryAfter);
   }
 }
 
-/** A request that was sent. */
-interface StartedAt {
-  readonly url: string | URL;
-  /** Epoch ms. */
-  readonly startedAt: number;
-  readonly decision: Decision | undefined;
-  /** The pace that it kept. */
-  readonly pacing: OwnDelays | undefined;
+/** Error codes of network failures: of Node, undici, and TLS as OpenSSL names them. */
+const NETWORK_CODE =
+  /^(?:E[A-Z]{2,}$|UND_ERR_(?:SOCKET|CONNECT_TIMEOUT|HEADERS_TIMEOUT|BODY_TIMEOUT)|CERT_|ERR_TLS_|ERR_SSL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/;
+
+/** Whether an error, or one of its causes, has the code of a network failure. */
+function isNetworkError(error: unknown): boolean {
+  for (const each of causesOf(error)) {
+    const code: unknown = Reflect.get(each, 'code');
+    if (typeof code === 'string' && NETWORK_CODE.test(code)) return true;
+  }
+  return false;
 }
 
 /** How a request ended: with a response, or with an error, if the library shows one. */
@@ -110,11 +115,11 @@ export type RequestEnd =
   | { readonly status: number; readonly headers: ResponseFields; readonly refusal: Refusal | undefined };
 
 /** The code of an error; of a time limit the name that the DOM Standard has for it. */
-function errorCodeOf(error: unknown): string {
+export function errorCodeOf(error: unknown): string {
   return isTimeout(error) ? 'TIMEOUT_ERR' : codeOf(error);
 }
 
-function endOf(end: RequestEnd): Partial<SentRequest> {
+export function endOf(end: RequestEnd): Partial<SentRequest> {
   if ('error' in end) return end.error === undefined ? {} : { error: errorCodeOf(end.error) };
   const { status, headers, refusal } = end;
   return omitUndefined({

@@ -1,9 +1,13 @@
-import { type Clock, RobotsInvalidUrlError } from '../../core/base/index.ts';
+import { type Clock, RobotsInvalidOptionsError, RobotsInvalidUrlError } from '../../core/base/index.ts';
+import type { ClientEngine } from '../../core/client/client-engine.ts';
+import { engineOf } from '../../core/client/engine.ts';
+import type { RobotsClient } from '../../core/client/index.ts';
 import type { Decision } from '../../core/decision/index.ts';
+import { isStricter } from '../../core/net/address-policy.ts';
+import { LocatedUrl } from '../../core/url/index.ts';
 import { Identity } from './identity.ts';
 import { type GuardOptions, type GuardSettings, readGuardOptions } from './options.ts';
 import { type Refusal, refusalFor } from './refusal-errors.ts';
-import { adapterOf, type GuardClient, SiteReports } from './client.ts';
 import { GuardEvents } from './events.ts';
 import {
   GuardedRequest,
@@ -14,6 +18,9 @@ import {
   type RespondedRequest,
   type StartedRequest,
 } from './guarded-request.ts';
+
+/** Reused: the next request overwrites it. */
+const located = new LocatedUrl();
 
 /** What a library allows its guard to do. */
 interface Capabilities extends Partial<Pick<RequestContext, 'headersBeforeBody' | 'afterRobotsFetch'>> {
@@ -30,17 +37,19 @@ export class Guard<Result = unknown> {
   readonly clock: Clock;
   /** Sets and checks the `User-Agent` of requests; `undefined` when neither is needed. */
   readonly identity: Identity | undefined;
-  /** Tells the client how the sites respond. */
-  readonly reports: SiteReports;
+  readonly events: GuardEvents;
   /** Whether an allowed request needs no more than that. */
   readonly needsNoDecision: boolean;
+  readonly #engine: ClientEngine;
   readonly #settings: GuardSettings<Result>;
   readonly #context: RequestContext;
 
   /** @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) */
-  constructor(client: GuardClient, options: GuardOptions<Result>, capabilities: Capabilities = {}) {
+  constructor(client: RobotsClient, options: GuardOptions<Result>, capabilities: Capabilities = {}) {
     const settings = readGuardOptions(options);
-    const adapter = adapterOf(client, settings);
+    const engine = engineOf(client);
+    assertAsStrict(client, settings);
+    this.#engine = engine;
     this.#settings = settings;
     this.needsNoDecision =
       settings.filter === undefined &&
@@ -48,15 +57,14 @@ export class Guard<Result = unknown> {
       settings.purpose === undefined &&
       settings.timeoutMs === undefined &&
       settings.addressPolicy === 'any';
-    this.reports = new SiteReports(adapter);
+    this.events = new GuardEvents(engine, settings);
     this.identity = identityOf(client, settings, capabilities.choosesUserAgent === true);
     this.onDisallow = settings.onDisallow;
     this.clock = settings.clock;
     this.#context = {
       settings,
-      client: adapter,
-      events: new GuardEvents(adapter, settings),
-      reports: this.reports,
+      engine,
+      events: this.events,
       headersBeforeBody: capabilities.headersBeforeBody === true,
       afterRobotsFetch: capabilities.afterRobotsFetch,
     };
@@ -77,12 +85,24 @@ export class Guard<Result = unknown> {
    * serialised: most requests of a crawler. Such a request need not be planned.
    */
   allowedOrigin(url: string): string | undefined {
-    return this.needsNoDecision ? this.#context.client.allowedOrigin(url) : undefined;
+    const engine = this.#engine;
+    // Each request is published then.
+    if (!this.needsNoDecision || engine.requestStart !== undefined) return undefined;
+    try {
+      if (engine.allows(url, this.#settings.agent, located) !== true) return undefined;
+    } catch {
+      // `decide` throws the same error.
+      return undefined;
+    }
+    // The library serialises other URLs by itself, and may keep their dot segments: see `removeDotSegments`.
+    if (located.href !== url) return undefined;
+    engine.countHit();
+    return located.origin;
   }
 
   /** Whether the robots.txt of `url` is in memory, so that it will not be fetched. */
   knows(url: URL): boolean {
-    return this.#context.client.decideFromMemory(url.href) !== undefined;
+    return this.#engine.decideFromMemory(url.href, this.#settings.agent) !== undefined;
   }
 
   /** Whether refusals are enforced; `false` in a dry run. */
@@ -112,7 +132,8 @@ export class Guard<Result = unknown> {
     const decision = this.#fromMemory(url);
     if (decision === 'invalid') return true;
     if (decision === undefined || decision.reason === 'unreachable') return false;
-    this.#context.events.linkChecked(decision);
+    this.#engine.publishDecision(decision, { lookup: true });
+    if (!decision.allowed) this.events.refused(decision, { requested: decision.url, redirects: [] });
     return !decision.allowed;
   }
 
@@ -127,7 +148,7 @@ export class Guard<Result = unknown> {
   /** One bad link must not fail the page that has it. */
   #fromMemory(url: string): Decision | 'invalid' | undefined {
     try {
-      return this.#context.client.decideFromMemory(url);
+      return this.#engine.decideFromMemory(url, this.#settings.agent);
     } catch (error) {
       if (error instanceof RobotsInvalidUrlError) return 'invalid';
       throw error;
@@ -136,7 +157,7 @@ export class Guard<Result = unknown> {
 }
 
 function identityOf(
-  client: GuardClient,
+  client: RobotsClient,
   { agent = client.agent, identify, onIdentity }: GuardSettings<unknown>,
   choosesUserAgent: boolean,
 ): Identity | undefined {
@@ -147,4 +168,13 @@ function identityOf(
     onIdentity,
   });
   return identity.isIdle ? undefined : identity;
+}
+
+/** @throws RobotsInvalidOptionsError for a policy stricter than the client's: robots.txt would be requested where no page may be. */
+function assertAsStrict(client: RobotsClient, { addressPolicy }: GuardSettings<unknown>): void {
+  if (!isStricter(addressPolicy, client.addressPolicy)) return;
+  throw new RobotsInvalidOptionsError(
+    `Expected \`addressPolicy\` to be no stricter than that of the client, got '${addressPolicy}' over a client with ` +
+      `'${client.addressPolicy}'; give the client \`addressPolicy: '${addressPolicy}'\`, too`,
+  );
 }

@@ -1,10 +1,15 @@
-import { completeSignal, urlWithoutUserinfo, warnOnce } from '../../core/base/index.ts';
-import { BODY_UNREAD, type Decision, type RedirectChain } from '../../core/decision/index.ts';
+import { completeSignal, omitUndefined, urlWithoutUserinfo, warnOnce } from '../../core/base/index.ts';
+import type { ClientEngine } from '../../core/client/client-engine.ts';
+import {
+  BODY_UNREAD,
+  type Decision,
+  type DecisionContext,
+  type RedirectChain,
+} from '../../core/decision/index.ts';
 import { type Pace, RobotsDeferredError, type RequestPermit } from '../../core/pacing/index.ts';
 import type { GuardSettings } from './options.ts';
 import { type Refusal, refusalFor } from './refusal-errors.ts';
-import type { GuardClientAdapter, SiteReports } from './client.ts';
-import type { GuardEvents, RequestEnd } from './events.ts';
+import { endOf, errorCodeOf, type GuardEvents, type RequestEnd } from './events.ts';
 import { redirects, type ResponseFields } from './headers.ts';
 import { isTimeout, TimeLimit, warnOfTimeoutInQueue } from './time-limit.ts';
 
@@ -113,9 +118,8 @@ export interface RespondedRequest extends AnyRequest {
 /** What the requests of a guard share. */
 export interface RequestContext {
   readonly settings: GuardSettings<unknown>;
-  readonly client: GuardClientAdapter;
+  readonly engine: ClientEngine;
   readonly events: GuardEvents;
-  readonly reports: SiteReports;
   /** Whether {@link StartedRequest.onResponseHeaders} is called before the body is read. */
   readonly headersBeforeBody: boolean;
   readonly afterRobotsFetch: (() => Promise<unknown>) | undefined;
@@ -123,6 +127,8 @@ export interface RequestContext {
 
 /** How long a body may wait for its reader. */
 const UNREAD_MS = 2_000;
+
+const ABOUT_REQUEST: DecisionContext = Object.freeze({ request: true });
 
 /** One request, of the caller or by a redirect, in all of its states: libraries see the interface of one. */
 export class GuardedRequest implements PlannedRequest, AdmittedRequest, StartedRequest, RespondedRequest {
@@ -216,15 +222,15 @@ export class GuardedRequest implements PlannedRequest, AdmittedRequest, StartedR
 
   #onStart(): this {
     this.#isStarted = true;
-    if (reachesSite(this.url)) this.#startedAt = this.#context.events.requestStart;
+    if (reachesSite(this.url)) this.#startedAt = this.#context.engine.requestStart;
     return this;
   }
 
   limitTime(given?: AbortSignal): AbortSignal | undefined {
-    const { settings, reports } = this.#context;
+    const { settings, events } = this.#context;
     if (settings.timeoutMs === undefined) return given;
     this.#timeLimit = new TimeLimit(settings.timeoutMs, given, (error) => {
-      if (!this.hasResponded) reports.unreachable(this.url);
+      if (!this.hasResponded) events.unreachable(this.url);
       this.fail(error);
     });
     return this.#timeLimit.signal;
@@ -261,7 +267,7 @@ export class GuardedRequest implements PlannedRequest, AdmittedRequest, StartedR
           `${UNREAD_MS / 1_000} s: the next request to its site waited for it`,
         BODY_UNREAD,
       );
-      this.#context.events.bodyTrouble(this.url, this.#status ?? 0, BODY_UNREAD, this.decision);
+      this.#publishBodyTrouble(BODY_UNREAD);
       this.#endPermit();
     }, UNREAD_MS);
     // Timers of browsers and Workers are numbers, and keep nothing alive.
@@ -275,11 +281,10 @@ export class GuardedRequest implements PlannedRequest, AdmittedRequest, StartedR
   }
 
   #inspect(status: number, headers: ResponseFields): RespondedRequest | RefusedRequest {
-    const { reports, events } = this.#context;
     this.#status = status;
     // A permit has learnt of a pause: reported once more, it would end some milliseconds later.
-    reports.responded(this.url, status, this.#permit === undefined ? headers : {}, this.decision?.origin);
-    if (status === 402) events.paymentRequired(this.url, headers);
+    const pauses = this.#permit === undefined;
+    this.#context.events.responded(this.url, status, headers, this.decision?.origin, pauses);
     const refusal = this.#refusalByHeaders(status, headers);
     this.#publishEnd({ status, headers, refusal });
     if (refusal === undefined) return this;
@@ -299,17 +304,27 @@ export class GuardedRequest implements PlannedRequest, AdmittedRequest, StartedR
     const startedAt = this.#startedAt;
     if (startedAt === undefined) return;
     this.#startedAt = undefined;
-    const { url, decision } = this;
-    this.#context.events.sent({ url, startedAt, decision, pacing: this.#permit?.pacing }, end);
+    const { url, origin } = this.#address;
+    const pacing = this.#permit?.pacing;
+    this.#context.engine.publishRequest({ url, origin, startedAt, ...(pacing && { pacing }), ...endOf(end) });
+  }
+
+  #publishBodyTrouble(error: string): void {
+    const { url, origin } = this.#address;
+    this.#context.engine.publishBodyTrouble({ url, origin, status: this.#status ?? 0, error });
+  }
+
+  /** A request that was not checked may have a longer URL than one that can be. */
+  get #address(): { readonly url: string; readonly origin: string } {
+    return this.decision ?? { url: hrefOf(this.url), origin: new URL(this.url).origin };
   }
 
   fail(error: unknown): void {
     // A site whose body breaks off has responded, so it is reachable.
-    const { reports, events } = this.#context;
+    const { signal } = this.#options;
     if (this.#status === undefined)
-      reports.failed(this.url, error, this.#options.signal, this.decision?.origin);
-    else if (!this.#isFinished && !isAborted(error, this.#options.signal))
-      events.bodyTrouble(this.url, this.#status, error, this.decision);
+      this.#context.events.failed(this.url, error, signal, this.decision?.origin);
+    else if (!this.#isFinished && !isAborted(error, signal)) this.#publishBodyTrouble(errorCodeOf(error));
     this.#publishEnd({ error });
     this.finish();
   }
@@ -329,10 +344,12 @@ export class GuardedRequest implements PlannedRequest, AdmittedRequest, StartedR
   }
 
   #decide(): Decision | Promise<Decision> {
-    const { client, afterRobotsFetch } = this.#context;
+    const { engine, settings, afterRobotsFetch } = this.#context;
+    const { agent, purpose } = settings;
     const { signal } = this.#options;
     // A serialised string is faster to read than a URL.
-    const decided = client.decide(typeof this.url === 'string' ? this.url : this.url.href, signal);
+    const url = typeof this.url === 'string' ? this.url : this.url.href;
+    const decided = engine.decide(url, agent, { signal, purpose });
     if (!(decided instanceof Promise)) return (this.decision = decided);
     return decided.then(
       async (decision) => {
@@ -369,7 +386,7 @@ export class GuardedRequest implements PlannedRequest, AdmittedRequest, StartedR
         ? pace
         : { ...pace, maxTotalWaitMs };
     try {
-      return this.#context.client.acquirePermit(decision, bounded, signal);
+      return this.#context.engine.acquirePermit(decision, bounded, signal);
     } catch (error) {
       return Promise.reject(error);
     }
@@ -417,8 +434,12 @@ export class GuardedRequest implements PlannedRequest, AdmittedRequest, StartedR
     const { decision } = this;
     // The guard that decides again will publish what this one allows.
     if (decision === undefined || (this.#options.isPreliminary === true && refused === undefined)) return;
-    const chain = this.#from === undefined ? undefined : this.chain;
-    this.#context.events.decided(decision, refused?.usage, chain);
+    const usage = refused?.usage;
+    const context =
+      usage === undefined && this.#from === undefined
+        ? ABOUT_REQUEST
+        : { ...ABOUT_REQUEST, ...(this.#from && this.chain), ...omitUndefined({ usage }) };
+    this.#context.engine.publishDecision(decision, context);
   }
 
   /** The decision that refuses the request: by robots.txt, or about the use of the page. */
@@ -432,11 +453,11 @@ export class GuardedRequest implements PlannedRequest, AdmittedRequest, StartedR
    * @param headers The headers of the response; `undefined` before the request.
    */
   #refusedUse(decision: Decision, headers?: ResponseFields): Decision | undefined {
-    const { settings, client, headersBeforeBody } = this.#context;
+    const { settings, engine, headersBeforeBody } = this.#context;
     const { purpose, refusesUnknown } = settings;
     if (purpose === undefined || decision.reason === 'robots-txt') return undefined;
-    const usage = client.client.usageOf?.(decision, purpose, headers);
-    if (usage === undefined || usage.preference === 'allow') return undefined;
+    const usage = engine.usageOf(decision, purpose, headers);
+    if (usage.preference === 'allow') return undefined;
     // Without a preference in robots.txt, a header field of the response may still allow the purpose.
     const isFinal = headers !== undefined || !headersBeforeBody;
     if (usage.preference === 'unknown' && !(refusesUnknown && isFinal)) return undefined;

@@ -1,10 +1,8 @@
 /**
  * The steps of a guarded request, for every HTTP library and browser: ask the client, wait for a permit, send, report.
  *
- * Guards must not import `core/client/`, which they know as a `GuardClient`, nor `core/cache/` or `core/store/`. They
- * describe the libraries they guard by types of their own and import none of them.
+ * Guards ask the client's engine. They describe the libraries they guard by types of their own and import none of them.
  */
-export type { GuardClient, PermitOptions } from './client.ts';
 export type { OtherIdentity } from './identity.ts';
 export type { IgnoreReason, RobotsInit, GuardOptions, IgnoredRequest, PaymentRequired } from './options.ts';
 export {

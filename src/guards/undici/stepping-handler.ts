@@ -100,7 +100,7 @@ export class SteppingHandler implements ResponseHandler {
     const sent = this.#sent;
     if (isRedirect(status)) this.#redirected.set(this.#handler, sent.started ?? this.#unseen(sent.url));
     if (sent.started === undefined) {
-      this.#guard.reports.responded(sent.url, status, headers, sent.origin);
+      this.#guard.events.responded(sent.url, status, headers, sent.origin);
       return undefined;
     }
     const responded = sent.started.onResponseHeaders(status, headers);
@@ -130,7 +130,7 @@ export class SteppingHandler implements ResponseHandler {
     const sent = this.#sent;
     if (sent.started !== undefined) sent.started.fail(error);
     // A site whose body breaks off has responded, so it is reachable.
-    else if (!this.#hasResponded) this.#guard.reports.failed(sent.url, error, undefined);
+    else if (!this.#hasResponded) this.#guard.events.failed(sent.url, error, undefined);
     this.#handler.onResponseError?.(controller, error);
   }
 

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { OWN_REQUEST } from '../../core/fetch/transport.ts';
-import type { GuardClient } from '../shared/client.ts';
+import type { RobotsClient } from '../../core/client/index.ts';
 import {
   ignoredBecause,
   assertThrowing,
@@ -22,7 +22,6 @@ import { type LastSerialised, type RequestOptions, signalOf, urlOf } from './req
 import { RobotsInvalidOptionsError } from '../../core/base/index.ts';
 
 export { publicOnlyAgent, type PublicOnlyAgentOptions } from '../../core/net/index.ts';
-export type { GuardClient } from '../shared/client.ts';
 export type { OtherIdentity } from '../shared/identity.ts';
 export type { RobotsInit, IgnoredRequest, ThrowingGuardOptions } from '../shared/options.ts';
 
@@ -67,7 +66,7 @@ type DispatchLike = (options: never, handler: { onRequestStart?(): void }) => bo
  * ```
  */
 export function robotsInterceptor(
-  client: GuardClient,
+  client: RobotsClient,
   options: ThrowingGuardOptions & Pick<GuardOptions, 'timeoutMs'> = {},
 ): <Dispatch extends DispatchLike>(dispatch: Dispatch) => Dispatch {
   assertThrowing(options, true);

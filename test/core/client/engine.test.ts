@@ -1,5 +1,6 @@
-import { describe, expect, it, vi } from 'vitest';
-import { guardFetch, RobotsClient } from '../../../src/index.ts';
+import { describe, expect, it } from 'vitest';
+import { VERSION } from '../../../src/core/base/index.ts';
+import { crawlReport, guardFetch, RobotsClient } from '../../../src/index.ts';
 import { DAY, testClient, VirtualClock } from '../../support/client.ts';
 import { opened } from '../../support/opened.ts';
 import { engineOf } from '../../../src/core/client/engine.ts';
@@ -109,25 +110,15 @@ it('`/robots.txt` itself is permitted without a fetch (RFC 9309 §2.2.2)', async
   expect(client.stats()).toMatchObject({ attempts: 0, inFlight: 0 });
 });
 
-it('a client of another version of the package is asked by its public methods', async () => {
-  const client = opened(
-    new RobotsClient({
-      agent: 'ExampleBot',
-      transport: { fetch: async () => new Response('User-agent: *\nDisallow: /private\n') },
-    }),
-  );
-  const engine = engineOf(client);
-  Object.defineProperty(engine, 'version', { value: '0.0.1' });
-  expect(engineOf(client)).toBeUndefined();
-  const decide = vi.spyOn(engine, 'decide');
-  const [allows, check] = [vi.spyOn(engine, 'allows'), vi.spyOn(client, 'check')];
-  const guarded = guardFetch((_url: string) => Promise.resolve(new Response('page')), client);
-  expect(await (await guarded('https://example.com/page')).text()).toBe('page');
-  await expect(guarded('https://example.com/private')).rejects.toMatchObject({
-    code: 'ERR_ROBOTS_DISALLOWED',
-  });
-  expect(check).toHaveBeenCalledOnce();
-  // By `check` itself alone.
-  expect(decide).toHaveBeenCalledOnce();
-  expect(allows).not.toHaveBeenCalled();
+it('a client of another version of the package is refused, with both versions', async () => {
+  const client = opened(new RobotsClient({ agent: 'ExampleBot' }));
+  Object.defineProperty(engineOf(client), 'version', { value: '9.8.7' });
+  for (const use of [() => guardFetch(fetch, client), () => crawlReport(client)]) {
+    expect(use).toThrow(
+      expect.objectContaining({
+        code: 'ERR_ROBOTS_INVALID_OPTIONS',
+        message: `Expected the client to be a RobotsClient of canfetch ${VERSION}, as this is, got one of canfetch 9.8.7; install one version for both`,
+      }),
+    );
+  }
 });

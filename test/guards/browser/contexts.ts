@@ -10,9 +10,9 @@ import {
   launchPuppeteer,
   type WhichChromium,
 } from '../../support/chromium.ts';
-import type { GuardClient } from '../../../src/index.ts';
+import type { RobotsClient } from '../../../src/index.ts';
 import { opened } from '../../support/opened.ts';
-import { ScriptedClient } from '../support.ts';
+import { scriptedClient } from '../support.ts';
 
 /** The part of a page of both libraries that tests of both use. */
 export interface Page {
@@ -39,12 +39,12 @@ export interface GuardedContext {
   readonly guards: readonly Guarding[];
   cookies(): Promise<readonly { readonly name: string }[]>;
   /** Guards it once more. */
-  guard(client: GuardClient): Promise<unknown>;
+  guard(client: RobotsClient): Promise<unknown>;
 }
 
 /** A context with a guard for each of `options`, all of one client. */
 export type OpenContext = (
-  robots: GuardClient,
+  robots: RobotsClient,
   options: readonly GuardContextOptions[],
 ) => Promise<GuardedContext>;
 
@@ -89,7 +89,7 @@ async function withGuards(
     cookies(): Promise<readonly { readonly name: string }[]>;
   },
   options: readonly GuardContextOptions[],
-  guardWith: (options?: GuardContextOptions, client?: GuardClient) => Promise<unknown>,
+  guardWith: (options?: GuardContextOptions, client?: RobotsClient) => Promise<unknown>,
 ): Promise<GuardedContext> {
   const guards: unknown[] = [];
   for (const each of options) guards.push(await guardWith(each));
@@ -107,7 +107,7 @@ export async function guardedPage(
   open: OpenContext,
   options: GuardContextOptions = {},
 ): Promise<{ page: Page; guard: Guarding; context: GuardedContext }> {
-  const context = await open(new ScriptedClient(), [options]);
+  const context = await open(scriptedClient(), [options]);
   opened({ [Symbol.asyncDispose]: () => context.close() });
   return { page: await context.newPage(), guard: context.guards[0]!, context };
 }

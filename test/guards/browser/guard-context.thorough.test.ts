@@ -7,7 +7,7 @@ import { describeWithChromium, launchChromium, launchPuppeteer } from '../../sup
 import { eventually } from '../../support/eventually.ts';
 import { opened } from '../../support/opened.ts';
 import { answer, type Site } from '../../support/site.ts';
-import { Moment, ScriptedClient, site as plainSite } from '../support.ts';
+import { decidedBy, Moment, never, scriptedClient, site as plainSite } from '../support.ts';
 import {
   type GuardedContext,
   type Guarding,
@@ -51,11 +51,12 @@ async function goAstray(page: Page, url: string): Promise<void> {
 function guardedContexts(open: OpenContext): void {
   async function guarded(
     options: GuardContextOptions = {},
-  ): Promise<{ context: GuardedContext; robots: ScriptedClient; guard: Guarding }> {
-    const robots = new ScriptedClient();
+    robots = scriptedClient(),
+  ): Promise<{ context: GuardedContext; decided: string[]; guard: Guarding }> {
+    const decided = decidedBy(robots);
     const context = await open(robots, [options]);
     opened({ [Symbol.asyncDispose]: () => context.close() });
-    return { context, robots, guard: context.guards[0]! };
+    return { context, decided, guard: context.guards[0]! };
   }
 
   it('follows redirects as the browser does: URL, history, cookies and relative links are right', async () => {
@@ -128,12 +129,12 @@ function guardedContexts(open: OpenContext): void {
     const server = await site();
     const one = await guarded();
     const two = await guarded({ filter: ({ pathname }) => pathname !== '/private/two' });
-    const free = await open(new ScriptedClient(), []);
+    const free = await open(scriptedClient(), []);
     await (await free.newPage()).goto(server.url('/to?/private'));
-    expect([one.robots.peeked, two.robots.peeked]).toEqual([[], []]);
+    expect([one.decided, two.decided]).toEqual([[], []]);
     await (await two.context.newPage()).goto(server.url('/private/two'));
     await isBlocked((await one.context.newPage()).goto(server.url('/private/two')));
-    expect(one.robots.peeked).toEqual([server.url('/private/two')]);
+    expect(one.decided).toEqual([server.url('/private/two')]);
     await free.close();
   });
 
@@ -158,7 +159,7 @@ function guardedContexts(open: OpenContext): void {
     expect(new Set(await loadedIn(navigations.context))).toEqual(
       new Set(['GET /private/fetch', 'GET /private/image', 'GET /private/worker']),
     );
-    expect(navigations.robots.peeked).toEqual([server.url('/page')]);
+    expect(navigations.decided).toEqual([server.url('/page')]);
   });
 
   it('lets no service worker be registered, by pages, popups, and frames of other sites', async () => {
@@ -222,12 +223,9 @@ function guardedContexts(open: OpenContext): void {
 
   it('blocks what waits when it is disposed of, and then guards no more', async () => {
     const server = await site();
-    const { context, robots, guard } = await guarded();
     const asked = new Moment();
-    robots.pending = () => {
-      asked.now();
-      return new Promise(() => undefined);
-    };
+    const waits = scriptedClient('', { transport: { fetch: () => never(asked) } });
+    const { context, guard } = await guarded({}, waits);
     const page = await context.newPage();
     const waiting = goAstray(page, server.url('/page'));
     await asked.come;
@@ -239,10 +237,10 @@ function guardedContexts(open: OpenContext): void {
 
   it('can be put on a page that is open', async () => {
     const server = await site();
-    const context = await open(new ScriptedClient(), []);
+    const context = await open(scriptedClient(), []);
     const page = await context.newPage();
     await page.goto(server.url('/private'));
-    await context.guard(new ScriptedClient());
+    await context.guard(scriptedClient());
     await goAstray(page, server.url('/to?/private'));
     expect(pagesOf(server)).toEqual(['GET /private', 'GET /to?/private']);
     await context.close();
@@ -254,7 +252,8 @@ inBothBrowsers('guardContext', guardedContexts);
 describeWithChromium('guardContext, behind interceptors', () => {
   it('guards what routes of Playwright continue, and does not ask about what they fulfill', async () => {
     const server = await site();
-    const robots = new ScriptedClient();
+    const robots = scriptedClient();
+    const decided = decidedBy(robots);
     const context = await opened(await launchChromium()).newContext();
     await guardContext(context, robots);
     const page = await context.newPage();
@@ -262,10 +261,10 @@ describeWithChromium('guardContext, behind interceptors', () => {
       route.request().url().endsWith('/made-up') ? route.fulfill({ body: 'made up' }) : route.continue(),
     );
     await goAstray(page, server.url('/to?/private'));
-    robots.peeked.length = 0;
+    decided.length = 0;
     await page.goto(server.url('/private/made-up'));
     expect(await page.content()).toContain('made up');
-    expect(robots.peeked).toEqual([]);
+    expect(decided).toEqual([]);
     await page.route('**/moved', (route) => route.continue({ url: server.url('/private/moved') }));
     await goAstray(page, server.url('/moved'));
     expect(pagesOf(server)).toEqual(['GET /to?/private']);
@@ -276,7 +275,8 @@ describeWithChromium('guardContext, behind interceptors', () => {
     ['is set after the guard', false],
   ])('guards what an interceptor of Puppeteer continues that %s', async (_, isBefore) => {
     const server = await site();
-    const robots = new ScriptedClient();
+    const robots = scriptedClient();
+    const decided = decidedBy(robots);
     const browser = await launchPuppeteer();
     opened({ [Symbol.asyncDispose]: () => browser.close() });
     const context = await browser.createBrowserContext();
@@ -295,12 +295,12 @@ describeWithChromium('guardContext, behind interceptors', () => {
     await guardPuppeteer(context, robots);
     if (!isBefore) await intercept();
     await isBlocked(page.goto(server.url('/to?/private')));
-    robots.peeked.length = 0;
+    decided.length = 0;
     await page.goto(server.url('/private/made-up'));
     // On a busy machine the page of the error before may still be there.
     await expect.poll(() => page.content()).toContain('made up');
     await expect(page.goto(server.url('/aborted'))).rejects.toThrow('net::ERR_FAILED');
-    expect(robots.peeked).toEqual([]);
+    expect(decided).toEqual([]);
     await isBlocked(page.goto(server.url('/moved')));
     await page.goto(server.url('/page'));
     expect(pagesOf(server)).toEqual(['GET /to?/private', 'GET /page']);
@@ -312,15 +312,16 @@ describeWithChromium('guardContext of Puppeteer', () => {
     const server = await site();
     const browser = await launchPuppeteer();
     opened({ [Symbol.asyncDispose]: () => browser.close() });
-    const robots = new ScriptedClient();
+    const robots = scriptedClient();
+    const decided = decidedBy(robots);
     await guardPuppeteer(browser.defaultBrowserContext(), robots);
     await isBlocked((await browser.newPage()).goto(server.url('/private')));
     await (await (await browser.createBrowserContext()).newPage()).goto(server.url('/page'));
-    expect(robots.peeked).toEqual([server.url('/private')]);
+    expect(decided).toEqual([server.url('/private')]);
     const other = await connect({ browserWSEndpoint: browser.wsEndpoint() });
     for (let round = 0; round < 3; round++) {
       const made = await other.createBrowserContext();
-      await guardPuppeteer(made, new ScriptedClient());
+      await guardPuppeteer(made, scriptedClient());
       const page = await made.newPage();
       await isBlocked(page.goto(server.url('/private')));
       await page.goto(server.url('/page'));
@@ -349,7 +350,7 @@ describe('guardContext refuses', () => {
     once: nothing,
   };
   const ofPuppeteer = { browser: () => browser, targets: () => [], newPage: nothing };
-  const robots = new ScriptedClient();
+  const robots = scriptedClient();
 
   it.each<[what: string, guard: unknown, given: unknown[], message: RegExp]>([
     ['another browser', guardContext, [context, robots], /Expected the browser to be Chromium/],

@@ -3,7 +3,7 @@ import { guardContext } from '../../../src/guards/browser/playwright.ts';
 import { describeWithChromium, launchChromium } from '../../support/chromium.ts';
 import { opened } from '../../support/opened.ts';
 import { answer, type Site } from '../../support/site.ts';
-import { ScriptedClient, site } from '../support.ts';
+import { scriptedClient, site } from '../support.ts';
 import { guardedPage, inBothBrowsers, type OpenContext } from './contexts.ts';
 
 const agent = 'ExampleBot/1.0 (+https://example.com/bot)';
@@ -54,7 +54,7 @@ describeWithChromium('a User-Agent that is not the one robots.txt is checked for
     const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
     const server = await pages();
     const context = await opened(await launchChromium()).newContext();
-    await guardContext(context, new ScriptedClient(), { agent });
+    await guardContext(context, scriptedClient(), { agent });
     const page = await context.newPage();
     for (const path of ['/page', '/next']) await page.goto(server.url(path));
     expect(warned).toHaveBeenCalledOnce();

@@ -11,7 +11,7 @@ import {
 import { opened } from '../../support/opened.ts';
 import { answer } from '../../support/site.ts';
 import { challenger, faultIn, signedBot, type SignedBot } from '../../support/signed-bot.ts';
-import { ScriptedClient, site } from '../support.ts';
+import { scriptedClient, site } from '../support.ts';
 
 const closing = (close: () => Promise<unknown>): void =>
   void opened({ [Symbol.asyncDispose]: async () => void (await close()) });
@@ -32,8 +32,8 @@ describeWithChromium('a browser that an agent drives by its URL', () => {
     const onRefusal = ({ url }: { readonly url: string }): void => void refused.push(url);
     if (isPlaywright) {
       const guarding = await chromium.connectOverCDP(browser.wsEndpoint());
-      await guardContext(guarding.contexts()[0]!, new ScriptedClient(), { onRefusal });
-    } else await guardPuppeteer(browser.defaultBrowserContext(), new ScriptedClient(), { onRefusal });
+      await guardContext(guarding.contexts()[0]!, scriptedClient(), { onRefusal });
+    } else await guardPuppeteer(browser.defaultBrowserContext(), scriptedClient(), { onRefusal });
 
     const agent = await chromium.connectOverCDP(browser.wsEndpoint());
     const page = await agent.contexts()[0]!.newPage();
@@ -57,7 +57,7 @@ describeWithChromium('the recipe for a signed bot in a guarded browser', () => {
   async function signing(): Promise<Awaited<ReturnType<SignedBot['signedGoto']>>> {
     const context = await browser.newContext();
     closing(() => context.close());
-    await guardContext(context, new ScriptedClient());
+    await guardContext(context, scriptedClient());
     return recipe.signedGoto(await context.newPage(), recipe.signatureFor);
   }
 

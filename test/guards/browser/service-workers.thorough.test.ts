@@ -8,7 +8,7 @@ import { guardContext as guardPuppeteer } from '../../../src/guards/browser/pupp
 import { chromiumOptions, describeWithChromium, launchPuppeteer } from '../../support/chromium.ts';
 import { opened } from '../../support/opened.ts';
 import { answer, type Site } from '../../support/site.ts';
-import { ScriptedClient, site } from '../support.ts';
+import { scriptedClient, site } from '../support.ts';
 import { guardedPage, inBothBrowsers, type OpenContext } from './contexts.ts';
 
 // As on a page that has got hold of `register` before the init script has run, such as by a popup.
@@ -78,7 +78,7 @@ describeWithChromium('service workers that a profile already has', () => {
     expect(await page.evaluate(register())).toBe('registered');
     await page.evaluate('navigator.serviceWorker.ready');
     const refused: string[] = [];
-    await guardPuppeteer(context, new ScriptedClient(), { onRefusal: ({ url }) => void refused.push(url) });
+    await guardPuppeteer(context, scriptedClient(), { onRefusal: ({ url }) => void refused.push(url) });
     const pages = [page, await browser.newPage()];
     for (const each of pages)
       await expect(each.goto(server.disallowed)).rejects.toThrow('ERR_BLOCKED_BY_CLIENT');
@@ -101,7 +101,7 @@ describeWithChromium('service workers that a profile already has', () => {
     await first.close();
     const second = opened(await launch());
     expect(second.serviceWorkers()).toEqual([]);
-    await expect(guardContext(second, new ScriptedClient())).rejects.toMatchObject({
+    await expect(guardContext(second, scriptedClient())).rejects.toMatchObject({
       code: 'ERR_ROBOTS_INVALID_OPTIONS',
       message: expect.stringContaining(`got ${new URL('/', server.page).href}: `),
     });

@@ -7,7 +7,7 @@ import { withRobots } from '../../../src/guards/crawlee/crawlee.ts';
 import { chromiumOptions, describeWithChromium, launchChromium } from '../../support/chromium.ts';
 import { inMemory } from '../../support/crawlee.ts';
 import { startSite } from '../../support/site.ts';
-import { because, client, closing, pagesOf, record, robots, site, PermitClient } from './support.ts';
+import { because, client, closing, pagesOf, record, robots, site, permitsOf } from './support.ts';
 
 type BrowserCrawlingContext = BasicCrawlingContext & { page: Page; browserController: object };
 type Hook = (context: BrowserCrawlingContext) => Promise<void>;
@@ -116,10 +116,11 @@ describeWithChromium('withRobots of a browser crawler', () => {
 
   it('takes one slot for each navigation and each redirect of it', async () => {
     const server = await site();
-    const permits = new PermitClient();
-    const crawler = new (withRobots(PageCrawler, permits, { pacing: true }))(record().options);
+    const paced = client();
+    const permits = permitsOf(paced);
+    const crawler = new (withRobots(PageCrawler, paced, { pacing: { defaultDelayMs: 0 } }))(record().options);
     await crawler.run([server.url('/to?/page')]);
-    expect(permits.permits).toEqual([server.url('/to?/page'), server.url('/page')]);
+    expect(permits()).toEqual([server.url('/to?/page'), server.url('/page')]);
   });
 
   it('refuses pages of other libraries, and does not try again', async () => {
@@ -194,12 +195,13 @@ describeWithChromium('withRobots(PuppeteerCrawler)', () => {
 
   it('takes one slot for each navigation and each redirect of it', async () => {
     const server = await site();
-    const permits = new PermitClient();
-    const crawler = new (withRobots(PuppeteerCrawler, permits, { pacing: true }))(
+    const paced = client();
+    const permits = permitsOf(paced);
+    const crawler = new (withRobots(PuppeteerCrawler, paced, { pacing: { defaultDelayMs: 0 } }))(
       { ...record().options, launchContext: launchContext() },
       inMemory(),
     );
     await crawler.run([server.url('/to?/page')]);
-    expect(permits.permits).toEqual([server.url('/to?/page'), server.url('/page')]);
+    expect(permits()).toEqual([server.url('/to?/page'), server.url('/page')]);
   });
 });

@@ -6,7 +6,7 @@ import { type Decision, refusalIn } from '../../../src/index.ts';
 import { testClient } from '../../support/client.ts';
 import { inMemory } from '../../support/crawlee.ts';
 import { answer } from '../../support/site.ts';
-import { because, client, closing, pagesOf, record, robots, RULES, site, PermitClient } from './support.ts';
+import { because, client, closing, pagesOf, record, robots, RULES, site, permitsOf } from './support.ts';
 
 describe('withRobots', () => {
   it('skips what is disallowed, says why, and neither fails nor retries it', async () => {
@@ -321,21 +321,23 @@ describe('withRobots', () => {
 describe('withRobots, with pacing', () => {
   it('takes a slot for each request: navigations, their redirects, and each sendRequest', async () => {
     const server = await site();
-    const permits = new PermitClient();
+    const paced = client();
+    const permits = permitsOf(paced);
     const { options } = record();
-    const crawler = new (withRobots(HttpCrawler, permits, { pacing: true }))(
+    const crawler = new (withRobots(HttpCrawler, paced, { pacing: { defaultDelayMs: 0 } }))(
       { ...options, requestHandler: async ({ sendRequest }) => void (await sendRequest()) },
       inMemory(),
     );
     await crawler.run([server.url('/page'), server.url('/to?/page')]);
     expect(pagesOf(server)).toEqual(['/page', '/page', '/to?/page', '/page', '/to?/page', '/page']);
-    expect(permits.permits).toEqual(pagesOf(server).map((path) => server.url(path)));
+    expect(permits()).toEqual(pagesOf(server).map((path) => server.url(path)));
   });
 
   it('takes the slot of a BasicCrawler for its request, and one for what it sends besides', async () => {
     const server = await site();
-    const permits = new PermitClient();
-    const crawler = new (withRobots(BasicCrawler, permits, { pacing: true }))(
+    const paced = client();
+    const permits = permitsOf(paced);
+    const crawler = new (withRobots(BasicCrawler, paced, { pacing: { defaultDelayMs: 0 } }))(
       {
         ...record().options,
         requestHandler: async ({ sendRequest }) => {
@@ -347,7 +349,7 @@ describe('withRobots, with pacing', () => {
     );
     await crawler.run([server.url('/page')]);
     expect(pagesOf(server)).toEqual(['/page', '/page']);
-    expect(permits.permits).toHaveLength(2);
+    expect(permits()).toHaveLength(2);
   });
 
   it('lets the queue know how long a request may wait, before it is given to another worker', async () => {

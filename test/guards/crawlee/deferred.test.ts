@@ -1,6 +1,7 @@
 import { BasicCrawler, CheerioCrawler, HttpCrawler, RequestList } from '@crawlee/cheerio';
 import { describe, expect, it } from 'vitest';
-import { type GuardClient, withRobots } from '../../../src/guards/crawlee/crawlee.ts';
+import { withRobots } from '../../../src/guards/crawlee/crawlee.ts';
+import type { RobotsClient } from '../../../src/index.ts';
 import { virtualClock, type VirtualClock } from '../../../src/extras/testing/index.ts';
 import { START, testClient } from '../../support/client.ts';
 import { inMemory } from '../../support/crawlee.ts';
@@ -15,7 +16,7 @@ const slowSite = (delaySecs: number): Promise<Site> =>
   site([], (_, response) => answer(response, { body: `User-agent: *\nCrawl-delay: ${delaySecs}` }));
 
 /** A clock whose time advances with each sleep, and a client with that clock. */
-function paced(): { readonly clock: VirtualClock; readonly robots: GuardClient } {
+function paced(): { readonly clock: VirtualClock; readonly robots: RobotsClient } {
   const clock = virtualClock({ startAt: START, autoAdvance: true });
   return { clock, robots: closing(testClient({ clock }).client) };
 }

@@ -1,9 +1,10 @@
 import type { SkippedRequest } from '../../../src/guards/crawlee/crawlee.ts';
-import type { Decision, RobotsClient } from '../../../src/index.ts';
-import type { RequestPermit } from '../../../src/core/pacing/index.ts';
+import { vi } from 'vitest';
+import { engineOf } from '../../../src/core/client/engine.ts';
+import type { RobotsClient } from '../../../src/index.ts';
 import { testClient } from '../../support/client.ts';
 import { answer, type Handler, type Site } from '../../support/site.ts';
-import { ScriptedClient, site as plainSite } from '../support.ts';
+import { site as plainSite } from '../support.ts';
 import { opened } from '../../support/opened.ts';
 
 export const RULES =
@@ -71,23 +72,8 @@ export function record(): {
   };
 }
 
-/** A client that allows everything, gives permits at once, and tells for which URLs. */
-export class PermitClient extends ScriptedClient {
-  readonly permits: string[] = [];
-
-  constructor() {
-    super(() => undefined);
-  }
-
-  async acquirePermit({ url }: Decision): Promise<RequestPermit> {
-    this.permits.push(url);
-    const nothing = (): void => undefined;
-    return {
-      waitedMs: 0,
-      release: nothing,
-      responded: nothing,
-      bodyRead: nothing,
-      done: nothing,
-    };
-  }
+/** The URLs for which guards acquire permits from now on. */
+export function permitsOf(client: RobotsClient): () => string[] {
+  const { mock } = vi.spyOn(engineOf(client), 'acquirePermit');
+  return () => mock.calls.map(([{ url }]) => url);
 }

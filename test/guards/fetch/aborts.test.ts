@@ -2,7 +2,17 @@ import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { guardFetch } from '../../../src/index.ts';
 import { answer } from '../../support/site.ts';
-import { echo, Moment, realms, recording, ScriptedClient, site } from '../support.ts';
+import {
+  decidedBy,
+  echo,
+  Moment,
+  never,
+  realms,
+  recording,
+  reportsTo,
+  scriptedClient,
+  site,
+} from '../support.ts';
 
 describe.each(realms)('aborts, guarded around %s', (_, fetch, OwnRequest, ForeignRequest) => {
   const kinds = [
@@ -20,7 +30,7 @@ describe.each(realms)('aborts, guarded around %s', (_, fetch, OwnRequest, Foreig
     });
     const leaving = new AbortController();
     const request = new RequestClass(server.url('/a'), { signal: leaving.signal });
-    const pending = guardFetch(fetch, new ScriptedClient())(request);
+    const pending = guardFetch(fetch, scriptedClient())(request);
     await reached.come;
     leaving.abort(new Error('gone'));
     await expect(pending).rejects.toThrow('gone');
@@ -29,22 +39,18 @@ describe.each(realms)('aborts, guarded around %s', (_, fetch, OwnRequest, Foreig
 
   it('a signal aborted beforehand comes before any decision', async () => {
     const [recorded, calls] = recording(fetch);
-    const robots = new ScriptedClient();
+    const robots = scriptedClient();
+    const decided = decidedBy(robots);
     const reason = new Error('gone');
     const init = { signal: AbortSignal.abort(reason) };
     await expect(guardFetch(recorded, robots)('https://example.com/private', init)).rejects.toBe(reason);
-    expect([robots.peeked, robots.checked, calls]).toEqual([[], [], []]);
+    expect([decided, robots.stats().attempts, calls]).toEqual([[], 0, []]);
   });
 
-  it('an abort while deciding rejects with its reason, even if the client ignores it', async () => {
-    const robots = new ScriptedClient();
+  it('an abort while robots.txt is fetched rejects with its reason', async () => {
     const asked = new Moment();
-    const signals: (AbortSignal | undefined)[] = [];
-    robots.pending = (_url, signal) => {
-      signals.push(signal);
-      asked.now();
-      return new Promise(() => undefined);
-    };
+    const robots = scriptedClient('', { transport: { fetch: () => never(asked) } });
+    const reports = reportsTo(robots);
     const server = await site(echo);
     const leaving = new AbortController();
     const pending = guardFetch(fetch, robots)(server.url('/'), { signal: leaving.signal });
@@ -52,12 +58,12 @@ describe.each(realms)('aborts, guarded around %s', (_, fetch, OwnRequest, Foreig
     const reason = new Error('changed my mind');
     leaving.abort(reason);
     await expect(pending).rejects.toBe(reason);
-    expect(signals).toEqual([leaving.signal]);
-    expect([server.requests.length, server.connections(), robots.reports.length]).toEqual([0, 0, 0]);
+    expect([server.requests.length, server.connections(), reports()]).toEqual([0, 0, []]);
   });
 
   it.each(['/first', '/second'])('an abort while %s is in flight closes its socket', async (hanging) => {
-    const robots = new ScriptedClient();
+    const robots = scriptedClient();
+    const reports = reportsTo(robots);
     const reached = new Moment();
     const closed = new Moment();
     const server = await site((request, response) => {
@@ -72,7 +78,7 @@ describe.each(realms)('aborts, guarded around %s', (_, fetch, OwnRequest, Foreig
     await expect(pending).rejects.toMatchObject({ name: 'AbortError' });
     await closed.come;
     // Leaving says nothing of the site.
-    expect(robots.reports).toEqual(hanging === '/first' ? [] : [[server.url('/first'), true]]);
+    expect(reports()).toEqual(hanging === '/first' ? [] : [[server.origin, true]]);
   });
 
   it('an abort while the body of the last answer is read closes its socket', async () => {
@@ -83,7 +89,7 @@ describe.each(realms)('aborts, guarded around %s', (_, fetch, OwnRequest, Foreig
       response.write('and so on');
     });
     const leaving = new AbortController();
-    const response = await guardFetch(fetch, new ScriptedClient())(server.url('/a'), {
+    const response = await guardFetch(fetch, scriptedClient())(server.url('/a'), {
       signal: leaving.signal,
     });
     leaving.abort();
@@ -92,8 +98,7 @@ describe.each(realms)('aborts, guarded around %s', (_, fetch, OwnRequest, Foreig
   });
 
   it('many calls that wait under one signal share a listener, and all leave with it', async () => {
-    const robots = new ScriptedClient();
-    robots.pending = () => new Promise(() => undefined);
+    const robots = scriptedClient('', { transport: { fetch: () => never() } });
     const leaving = new AbortController();
     const guarded = guardFetch(fetch, robots);
     const calls = Array.from({ length: 30 }, () =>

@@ -1,11 +1,20 @@
 import fetch from 'node-fetch';
 import { describe, expect, it } from 'vitest';
 import { guardFetch } from '../../../src/index.ts';
-import { endlessRedirect, Moment, pagesOf, redirecting, ScriptedClient, site } from '../support.ts';
+import {
+  clientThatWaits,
+  echo,
+  endlessRedirect,
+  Moment,
+  pagesOf,
+  redirecting,
+  scriptedClient,
+  site,
+} from '../support.ts';
 
 describe('guardFetch around node-fetch, whose bodies are streams of Node', () => {
   it('follows redirects, and refuses one by itself', async () => {
-    const robots = new ScriptedClient();
+    const robots = scriptedClient();
     const server = await site(redirecting({ '/a': '/b', '/b': '/c', '/d': '/private' }));
     const guarded = guardFetch(fetch, robots);
     const response = await guarded(server.url('/a'));
@@ -22,11 +31,11 @@ describe('guardFetch around node-fetch, whose bodies are streams of Node', () =>
   });
 
   it('frees the socket of a redirect whose body never ends, before it asks about the next hop', async () => {
-    const robots = new ScriptedClient();
     const freed = new Moment();
-    const server = await site(endlessRedirect(freed));
-    robots.pending = (url) => (url.endsWith('/b') ? freed.come : Promise.resolve());
+    const other = await site(echo);
+    const server = await site(endlessRedirect(other.url('/b'), freed));
+    const robots = clientThatWaits(other.origin, freed);
     expect((await guardFetch(fetch, robots)(server.url('/a'))).status).toBe(200);
-    expect(pagesOf(server)).toEqual(['GET /a', 'GET /b']);
+    expect([pagesOf(server), pagesOf(other)]).toEqual([['GET /a'], ['GET /b']]);
   });
 });

@@ -2,13 +2,17 @@ import { describe, expect, it } from 'vitest';
 import { guardFetch } from '../../../src/index.ts';
 import { answer } from '../../support/site.ts';
 import {
+  clientThatWaits,
+  decidedBy,
   echo,
   endlessRedirect,
   Moment,
   pagesOf,
   realms,
+  recording,
   redirecting,
-  ScriptedClient,
+  reportsTo,
+  scriptedClient,
   site,
   streamOf,
 } from '../support.ts';
@@ -20,19 +24,19 @@ const careless =
 
 describe.each(realms)('redirects, guarded around %s', (_, fetch, OwnRequest) => {
   it('asks about each hop before it is requested, with its own URL', async () => {
-    const robots = new ScriptedClient();
+    const robots = scriptedClient();
+    const [decided, reports] = [decidedBy(robots), reportsTo(robots)];
     const other = await site(echo);
     const first = await site(redirecting({ '/a': '/b?x=1', '/b?x=1': other.url('/c') }));
     await guardFetch(fetch, robots)(first.url('/a'));
-    expect(robots.peeked).toEqual([first.url('/a'), first.url('/b?x=1'), other.url('/c')]);
-    expect(robots.checked).toEqual([]);
+    expect(decided).toEqual([first.url('/a'), first.url('/b?x=1'), other.url('/c')]);
     expect(pagesOf(first)).toEqual(['GET /a', 'GET /b?x=1']);
     expect(pagesOf(other)).toEqual(['GET /c']);
-    expect(robots.reports).toEqual(robots.peeked.map((url) => [url, true]));
+    expect(reports()).toEqual([first, first, other].map(({ origin }) => [origin, true]));
   });
 
   it('never sends a disallowed hop, and refuses with the error itself', async () => {
-    const robots = new ScriptedClient();
+    const robots = scriptedClient();
     const server = await site(redirecting({ '/a': '/private/b' }));
     await expect(guardFetch(fetch, robots)(server.url('/a'))).rejects.toMatchObject({
       name: 'RobotsDisallowedError',
@@ -42,13 +46,12 @@ describe.each(realms)('redirects, guarded around %s', (_, fetch, OwnRequest) => 
   });
 
   it('frees the socket of a redirect whose body never ends, before it asks about the next hop', async () => {
-    const robots = new ScriptedClient();
     const freed = new Moment();
-    const server = await site(endlessRedirect(freed));
-    // The decision about the second hop comes only once the first one's socket is gone.
-    robots.pending = (url) => (url.endsWith('/b') ? freed.come : Promise.resolve());
+    const other = await site(echo);
+    const server = await site(endlessRedirect(other.url('/b'), freed));
+    const robots = clientThatWaits(other.origin, freed);
     expect((await guardFetch(fetch, robots)(server.url('/a'))).status).toBe(200);
-    expect(pagesOf(server)).toEqual(['GET /a', 'GET /b']);
+    expect([pagesOf(server), pagesOf(other)]).toEqual([['GET /a'], ['GET /b']]);
   });
 
   it.each([
@@ -66,7 +69,7 @@ describe.each(realms)('redirects, guarded around %s', (_, fetch, OwnRequest) => 
       method === 'GET'
         ? { method }
         : { method, body: 'text', headers: { 'Content-Language': 'en', 'X-Own': '1' } };
-    const response = await guardFetch(fetch, new ScriptedClient())(server.url('/a'), init);
+    const response = await guardFetch(fetch, scriptedClient())(server.url('/a'), init);
     const kept = expected === method && method !== 'GET';
     const seen = (await response.json()) as { body: string; headers: Record<string, string> };
     expect(pagesOf(server)[1]).toBe(`${expected} /b`);
@@ -85,7 +88,7 @@ describe.each(realms)('redirects, guarded around %s', (_, fetch, OwnRequest) => 
     [308, 'POST'],
   ])('a stream ends at a %i of %s, as without the guard', async (status, method) => {
     const server = await site(redirecting({ '/a': '/b' }, status));
-    for (const send of [fetch, guardFetch(fetch, new ScriptedClient())]) {
+    for (const send of [fetch, guardFetch(fetch, scriptedClient())]) {
       const init = { method, body: streamOf('once'), duplex: 'half' as const };
       await expect(send(server.url('/a'), init)).rejects.toThrow(TypeError);
     }
@@ -94,7 +97,7 @@ describe.each(realms)('redirects, guarded around %s', (_, fetch, OwnRequest) => 
 
   it('a stream is dropped at a 303, as without the guard', async () => {
     const server = await site(redirecting({ '/a': '/b' }, 303));
-    for (const send of [fetch, guardFetch(fetch, new ScriptedClient())]) {
+    for (const send of [fetch, guardFetch(fetch, scriptedClient())]) {
       await send(server.url('/a'), { method: 'POST', body: streamOf('once'), duplex: 'half' });
     }
     expect(pagesOf(server)).toEqual(['POST /a', 'GET /b', 'POST /a', 'GET /b']);
@@ -103,7 +106,7 @@ describe.each(realms)('redirects, guarded around %s', (_, fetch, OwnRequest) => 
   it('is of type `cors` once it was at another origin, also on a clone, as without the guard', async () => {
     const other = await site(echo);
     const start = await site(redirecting({ '/out': other.url('/end'), '/same': '/end' }));
-    const guarded = guardFetch(fetch, new ScriptedClient());
+    const guarded = guardFetch(fetch, scriptedClient());
     for (const [url, type] of [
       [start.url('/end'), 'basic'],
       [start.url('/same'), 'basic'],
@@ -126,7 +129,7 @@ describe.each(realms)('redirects, guarded around %s', (_, fetch, OwnRequest) => 
     );
     const first = await site(redirecting({ '/a': other.url('/') }));
     home = first.origin;
-    const guarded = guardFetch(fetch, new ScriptedClient());
+    const guarded = guardFetch(fetch, scriptedClient());
     for (const send of [fetch, guarded]) {
       const response = await send(first.url('/a'));
       expect([response.type, response.url]).toEqual(['cors', first.url('/end')]);
@@ -136,7 +139,8 @@ describe.each(realms)('redirects, guarded around %s', (_, fetch, OwnRequest) => 
   it("with mode 'same-origin' never leaves the origin, as without the guard", async () => {
     const other = await site(echo);
     const server = await site(redirecting({ '/out': other.url('/'), '/same': '/end' }));
-    const robots = new ScriptedClient();
+    const robots = scriptedClient();
+    const decided = decidedBy(robots);
     const guarded = guardFetch(fetch, robots);
     for (const send of [fetch, guarded]) {
       expect((await send(server.url('/same'), { mode: 'same-origin' })).status).toBe(200);
@@ -147,7 +151,7 @@ describe.each(realms)('redirects, guarded around %s', (_, fetch, OwnRequest) => 
       expect((await send(request, { mode: 'cors' })).status).toBe(200);
       expect(other.requests.splice(0)).toHaveLength(1);
     }
-    expect(robots.peeked.filter((url) => url.startsWith(other.origin))).toEqual([other.url('/')]);
+    expect(decided.filter((url) => url.startsWith(other.origin))).toEqual([other.url('/')]);
   });
 
   it('drops credentials for another origin, and does not bring them back for the next', async () => {
@@ -160,7 +164,7 @@ describe.each(realms)('redirects, guarded around %s', (_, fetch, OwnRequest) => 
       Cookie: 'a=b',
       'X-Own': '1',
     };
-    await guardFetch(fetch, new ScriptedClient())(start.url('/a'), { headers });
+    await guardFetch(fetch, scriptedClient())(start.url('/a'), { headers });
     expect(start.requests[1]?.headers).toMatchObject({
       authorization: 'Bearer x',
       cookie: 'a=b',
@@ -178,22 +182,24 @@ describe.each(realms)('redirects, guarded around %s', (_, fetch, OwnRequest) => 
       const left = Number(request.url?.slice(1));
       answer(response, left === 0 ? {} : { status: 302, headers: { location: `/${left - 1}` } });
     });
-    const robots = new ScriptedClient();
+    const robots = scriptedClient();
+    const decided = decidedBy(robots);
     const guarded = guardFetch(fetch, robots);
     expect((await guarded(server.url('/20'))).status).toBe(200);
     expect(server.requests).toHaveLength(21);
     await expect(guarded(server.url('/121'))).rejects.toThrow(/more than 20 redirects/);
     expect(server.requests).toHaveLength(42);
-    expect(robots.peeked).toHaveLength(42);
+    expect(decided).toHaveLength(42);
   });
 
   it.each(['ftp://example.com/', 'http://', 'javascript:1', 'data:,x', 'http://user:word@example.com/'])(
     'a redirect to %s is a TypeError',
     async (location) => {
-      const robots = new ScriptedClient();
+      const robots = scriptedClient();
+      const decided = decidedBy(robots);
       const server = await site(redirecting({ '/': location }));
       await expect(guardFetch(fetch, robots)(server.url('/'))).rejects.toThrow(TypeError);
-      expect(robots.peeked).toEqual([server.url('/')]);
+      expect(decided).toEqual([server.url('/')]);
     },
   );
 
@@ -203,24 +209,25 @@ describe.each(realms)('redirects, guarded around %s', (_, fetch, OwnRequest) => 
     [300, { location: '/b' }],
   ])('a %i with %j is an answer like any other', async (status, headers) => {
     const server = await site((_request, response) => answer(response, { status, headers }));
-    const response = await guardFetch(fetch, new ScriptedClient())(server.url('/'));
+    const response = await guardFetch(fetch, scriptedClient())(server.url('/'));
     expect([response.status, response.redirected, server.requests.length]).toEqual([status, false, 1]);
   });
 
   it('reads a Location of raw UTF-8 as the wrapped fetch does, and asks about that URL', async () => {
-    const robots = new ScriptedClient();
+    const robots = scriptedClient();
+    const decided = decidedBy(robots);
     const server = await site(redirecting({ '/a': Buffer.from('/é').toString('latin1') }));
     expect((await fetch(server.url('/a'))).url).toBe(server.url('/%C3%A9'));
     await guardFetch(fetch, robots)(server.url('/a'));
-    expect(robots.peeked[1]).toBe(server.url('/%C3%A9'));
+    expect(decided[1]).toBe(server.url('/%C3%A9'));
     expect(pagesOf(server).slice(2)).toEqual(['GET /a', 'GET /%C3%A9']);
   });
 
   it('hands a fragment on, unless the Location has one, even an empty one', async () => {
-    const robots = new ScriptedClient();
+    const [recorded, calls] = recording(fetch);
     const server = await site(redirecting({ '/a': '/b', '/b': '/c#own', '/c': '/d#', '/d': '/e' }));
-    const response = await guardFetch(fetch, robots)(server.url('/a#top'));
-    expect(robots.peeked.map((url) => url.slice(server.origin.length))).toEqual([
+    const response = await guardFetch(recorded, scriptedClient())(server.url('/a#top'));
+    expect(calls.map(([url]) => String(url).slice(server.origin.length))).toEqual([
       '/a#top',
       '/b#top',
       '/c#own',
@@ -232,17 +239,18 @@ describe.each(realms)('redirects, guarded around %s', (_, fetch, OwnRequest) => 
 
   it('says where the chain ended, also on a clone of a clone', async () => {
     const server = await site(redirecting({ '/a': '/b#x' }));
-    const response = await guardFetch(fetch, new ScriptedClient())(server.url('/a'));
+    const response = await guardFetch(fetch, scriptedClient())(server.url('/a'));
     for (const each of [response, response.clone(), response.clone().clone()]) {
       expect([each.url, each.redirected]).toEqual([server.url('/b'), true]);
       expect(await each.json()).toMatchObject({ url: '/b' });
     }
-    const single = await guardFetch(fetch, new ScriptedClient())(server.url('/c'));
+    const single = await guardFetch(fetch, scriptedClient())(server.url('/c'));
     expect([single.redirected, single.clone().redirected]).toEqual([false, false]);
   });
 
   it('leaves `manual` and `error` to the wrapped fetch: asked once, sent once', async () => {
-    const robots = new ScriptedClient();
+    const robots = scriptedClient();
+    const [decided, reports] = [decidedBy(robots), reportsTo(robots)];
     const server = await site(redirecting({ '/a': '/private' }));
     const guarded = guardFetch(fetch, robots);
     expect((await guarded(server.url('/a'), { redirect: 'manual' })).headers.get('location')).toBe(
@@ -250,13 +258,13 @@ describe.each(realms)('redirects, guarded around %s', (_, fetch, OwnRequest) => 
     );
     await expect(guarded(server.url('/a'), { redirect: 'error' })).rejects.toThrow(TypeError);
     expect(pagesOf(server)).toEqual(['GET /a', 'GET /a']);
-    expect(robots.peeked).toHaveLength(2);
+    expect(decided).toHaveLength(2);
     // Whether the second failed for a redirect or for a dead network cannot be told.
-    expect(robots.reports).toEqual([[server.url('/a'), true]]);
+    expect(reports()).toEqual([[server.origin, true]]);
   });
 
   it('rejects what it cannot check: a fetch that follows redirects by itself', async () => {
-    const robots = new ScriptedClient();
+    const robots = scriptedClient();
     const server = await site(redirecting({ '/a': '/private' }));
     await expect(guardFetch(careless(fetch), robots)(server.url('/a'))).rejects.toThrow(
       /followed a redirect of .* unchecked/,

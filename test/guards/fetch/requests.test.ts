@@ -2,13 +2,16 @@ import { describe, expect, it } from 'vitest';
 import { guardFetch } from '../../../src/index.ts';
 import { answer } from '../../support/site.ts';
 import {
+  clientThatWaits,
+  decidedBy,
   echo,
   Moment,
   pagesOf,
   realms,
   recording,
   redirecting,
-  ScriptedClient,
+  reportsTo,
+  scriptedClient,
   site,
   streamOf,
 } from '../support.ts';
@@ -20,7 +23,8 @@ describe.each(realms)('requests, guarded around %s', (_, fetch, OwnRequest, Fore
   ] as const;
 
   it.each(kinds)('takes a Request of %s as it is', async (_kind, RequestClass) => {
-    const robots = new ScriptedClient();
+    const robots = scriptedClient();
+    const reports = reportsTo(robots);
     const server = await site(redirecting({ '/302': '/end', '/307': '/end', '/manual': '/private' }));
     const guarded = guardFetch(fetch, robots);
     const init = { method: 'POST', body: 'text', headers: { 'X-Own': '1' } };
@@ -38,14 +42,13 @@ describe.each(realms)('requests, guarded around %s', (_, fetch, OwnRequest, Fore
     await expect(guarded(new RequestClass(server.url('/private')))).rejects.toMatchObject({
       code: 'ERR_ROBOTS_DISALLOWED',
     });
-    expect(robots.reports).toHaveLength(server.requests.length);
-    expect(robots.reports.every(([, reachable]) => reachable)).toBe(true);
+    expect(reports()).toEqual(server.requests.map(() => [server.origin, true]));
   });
 
   it.each(kinds)('cannot send the body of a Request of %s again', async (_kind, RequestClass) => {
     const server = await site(redirecting({ '/a': '/b' }, 307));
     const request = new RequestClass(server.url('/a'), { method: 'POST', body: 'text' });
-    await expect(guardFetch(fetch, new ScriptedClient())(request)).rejects.toThrow(/stream to be sent again/);
+    await expect(guardFetch(fetch, scriptedClient())(request)).rejects.toThrow(/stream to be sent again/);
     expect(pagesOf(server)).toEqual(['POST /a']);
   });
 
@@ -56,7 +59,7 @@ describe.each(realms)('requests, guarded around %s', (_, fetch, OwnRequest, Fore
       body: 'text',
       headers: { 'X-Own': '1' },
     });
-    const response = await guardFetch(fetch, new ScriptedClient())(request, {
+    const response = await guardFetch(fetch, scriptedClient())(request, {
       method: 'PUT',
       body: 'other',
       headers: { 'X-New': '2' },
@@ -70,7 +73,7 @@ describe.each(realms)('requests, guarded around %s', (_, fetch, OwnRequest, Fore
     'heeds the signal of a Request of %s, unless init takes it away',
     async (_kind, RequestClass) => {
       const server = await site(echo);
-      const guarded = guardFetch(fetch, new ScriptedClient());
+      const guarded = guardFetch(fetch, scriptedClient());
       const signal = AbortSignal.abort(new Error('gone'));
       await expect(guarded(new RequestClass(server.url('/'), { signal }))).rejects.toThrow('gone');
       expect(server.requests).toHaveLength(0);
@@ -89,7 +92,7 @@ describe.each(realms)('requests, guarded around %s', (_, fetch, OwnRequest, Fore
       referrerPolicy: 'no-referrer',
       keepalive: true,
     });
-    await guardFetch(recorded, new ScriptedClient())(request, { referrerPolicy: 'origin' });
+    await guardFetch(recorded, scriptedClient())(request, { referrerPolicy: 'origin' });
     expect(calls).toHaveLength(2);
     expect(calls[0]![0]).toBe(request);
     expect(calls[1]).toMatchObject([
@@ -101,7 +104,7 @@ describe.each(realms)('requests, guarded around %s', (_, fetch, OwnRequest, Fore
   it('learns which Requests the wrapped fetch does not know', async () => {
     const server = await site(echo);
     const [recorded, calls] = recording(fetch);
-    const guarded = guardFetch(recorded, new ScriptedClient());
+    const guarded = guardFetch(recorded, scriptedClient());
     for (let count = 0; count < 3; count++) await guarded(new ForeignRequest(server.url('/')));
     expect(calls.map(([input]) => typeof input)).toEqual(['object', 'string', 'string', 'string']);
     expect(server.requests).toHaveLength(3);
@@ -114,7 +117,7 @@ describe.each(realms)('requests, guarded around %s', (_, fetch, OwnRequest, Fore
       body: 'text',
       headers: { 'X-Own': '1' },
     });
-    const response = await guardFetch(fetch, new ScriptedClient())(server.url('/a'), init);
+    const response = await guardFetch(fetch, scriptedClient())(server.url('/a'), init);
     expect(await response.json()).toMatchObject({ method: 'GET', headers: { 'x-own': '1' } });
     expect(pagesOf(server)).toEqual(['POST /a', 'GET /b']);
   });
@@ -135,7 +138,7 @@ describe.each(realms)('requests, guarded around %s', (_, fetch, OwnRequest, Fore
       },
     });
     const init = { method: 'POST', body, duplex: 'half' as const };
-    const guarded = guardFetch(fetch, new ScriptedClient());
+    const guarded = guardFetch(fetch, scriptedClient());
     const response = await (inRequest
       ? guarded(new OwnRequest(server.url('/'), init))
       : guarded(server.url('/'), init));
@@ -143,10 +146,9 @@ describe.each(realms)('requests, guarded around %s', (_, fetch, OwnRequest, Fore
   });
 
   it('requests what it asked about, whatever the caller changes meanwhile', async () => {
-    const robots = new ScriptedClient();
     const decided = new Moment();
-    robots.pending = () => decided.come;
     const server = await site(echo);
+    const robots = clientThatWaits(server.origin, decided);
     const url = new URL(server.url('/public'));
     const headers: Record<string, string> = { 'X-Page': '1' };
     const response = guardFetch(fetch, robots)(url, { headers });
@@ -159,7 +161,8 @@ describe.each(realms)('requests, guarded around %s', (_, fetch, OwnRequest, Fore
   });
 
   it('reports answers and failures of the site to the client', async () => {
-    const robots = new ScriptedClient();
+    const robots = scriptedClient();
+    const reports = reportsTo(robots);
     const server = await site((request, response) => {
       if (request.url === '/reset') request.socket.destroy();
       else answer(response, { status: Number(request.url?.slice(1)) });
@@ -167,29 +170,30 @@ describe.each(realms)('requests, guarded around %s', (_, fetch, OwnRequest, Fore
     const guarded = guardFetch(fetch, robots);
     for (const status of [200, 404, 429, 500, 503]) await guarded(server.url(`/${status}`));
     await expect(guarded(server.url('/reset'))).rejects.toThrow(TypeError);
-    expect(robots.reports.map(([, reachable]) => reachable)).toEqual([true, true, true, false, false, false]);
+    expect(reports().map(([, reachable]) => reachable)).toEqual([true, true, true, false, false, false]);
   });
 
-  it('ignores a client whose `report` throws', async () => {
-    const robots = new ScriptedClient();
-    robots.report = () => {
-      throw new Error('closed');
-    };
-    const server = await site(echo);
+  it('a response reaches the caller of a client that was closed meanwhile', async () => {
+    const robots = scriptedClient();
+    const server = await site(async (request, response) => {
+      await robots.close();
+      echo(request, response);
+    });
     expect((await guardFetch(fetch, robots)(server.url('/'))).status).toBe(200);
   });
 
   it('starts a request it knows the answer for in the turn of the caller', async () => {
-    const robots = new ScriptedClient();
+    const robots = scriptedClient();
     const [recorded, calls] = recording(fetch);
     const server = await site(echo);
+    await robots.check(server.origin);
     const pending = guardFetch(recorded, robots)(server.url('/'));
     expect(calls).toHaveLength(1);
     await pending;
   });
 
   it('keeps calls apart that run at the same time', async () => {
-    const robots = new ScriptedClient();
+    const robots = scriptedClient();
     const server = await site((request, response) =>
       request.url?.startsWith('/go') === true
         ? answer(response, { status: 302, headers: { location: `/at${request.url.slice(3)}` } })
@@ -206,20 +210,21 @@ describe.each(realms)('requests, guarded around %s', (_, fetch, OwnRequest, Fore
   });
 
   it('lets pass what reaches no site, and rejects what is no URL', async () => {
-    const robots = new ScriptedClient();
+    const robots = scriptedClient();
+    const [decided, reports] = [decidedBy(robots), reportsTo(robots)];
     const guarded = guardFetch(fetch, robots);
     expect(await (await guarded('data:text/plain,hi')).text()).toBe('hi');
     await expect(guarded('/relative')).rejects.toThrow(/Failed to parse URL from \/relative/);
     await expect(guarded('about:blank')).rejects.toThrow(TypeError);
-    expect([robots.peeked, robots.reports]).toEqual([[], []]);
+    expect([decided, reports()]).toEqual([[], []]);
   });
 
   it('a stream goes out once when nothing redirects', async () => {
     const server = await site(echo);
     const init = { method: 'POST', body: streamOf('a', 'b'), duplex: 'half' as const };
-    expect(await (await guardFetch(fetch, new ScriptedClient())(server.url('/'), init)).json()).toMatchObject(
-      { body: 'ab' },
-    );
+    expect(await (await guardFetch(fetch, scriptedClient())(server.url('/'), init)).json()).toMatchObject({
+      body: 'ab',
+    });
   });
 });
 
@@ -230,7 +235,7 @@ describe('guardFetch', () => {
   ])('spells the method %s as the standard does: %s', async (method, expected) => {
     const answers = [new Response(null, { status: 307, headers: { location: '/b' } }), new Response('end')];
     const [recorded, calls] = recording(async () => answers.shift() ?? Response.error());
-    const response = await guardFetch(recorded, new ScriptedClient())('https://example.com/a#f', {
+    const response = await guardFetch(recorded, scriptedClient())('https://example.com/a#f', {
       method,
       body: 'x',
     });

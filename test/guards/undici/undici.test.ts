@@ -13,7 +13,7 @@ import {
 } from 'undici';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { robotsInterceptor } from '../../../src/guards/undici/undici.ts';
-import { type GuardClient, RobotsClient, type RobotsClientOptions } from '../../../src/index.ts';
+import { RobotsClient, type RobotsClientOptions } from '../../../src/index.ts';
 import { testClient } from '../../support/client.ts';
 import { eventually } from '../../support/eventually.ts';
 import { otherMajor } from '../../support/other-major.ts';
@@ -76,15 +76,8 @@ describe('robotsInterceptor', () => {
         else page(incoming, response);
       });
       open.push(server);
-      let robots: RobotsClient | undefined = undefined;
-      const asked = (): RobotsClient => robots ?? expect.fail('asked too early');
-      const late: GuardClient = {
-        peek: (...question) => asked().peek(...question),
-        check: (...question) => asked().check(...question),
-        report: (...signal) => asked().report(...signal),
-      };
-      const dispatcher = agent().compose(robotsInterceptor(late));
-      robots = client({ dispatcher });
+      const robots = client({ dispatcher: () => dispatcher });
+      const dispatcher = agent().compose(robotsInterceptor(robots));
       const { body } = await request(server.url('/page'), { dispatcher });
       expect(await body.text()).toBe('a page');
       await expect(request(server.url('/private'), { dispatcher })).rejects.toMatchObject({
