@@ -26,101 +26,44 @@ export interface RequestOptions {
   readonly isPreliminary?: boolean;
 }
 
-/** The members that a request has in each of its states. */
-export interface AnyRequest {
-  /** As the library gives it. */
-  readonly url: string | URL;
-  /** `undefined` for a request that is not checked, or not yet. */
-  readonly decision: Decision | undefined;
-  /** Whether it is in flight, and something waits for its end: its permit, or the limit of its time. */
-  readonly isInFlight: boolean;
-  readonly hasResponded: boolean;
-  /** Whether it is over, or was given up. */
-  readonly isFinished: boolean;
-  /** The URL that was asked for, and those between it and this one. */
-  readonly chain: RedirectChain;
-  /** After a response that asks to try again later: epoch ms, the end of the pause. */
-  readonly retryAt: number | undefined;
-  /** The request that a redirect of this one leads to. */
-  redirectedTo(url: string | URL, options?: RequestOptions): PlannedRequest;
-  /** Frees the permit of a request that is over or was given up. Further calls have no effect. */
-  finish(): void;
-}
+/** What can be done with a request in each of its states. */
+type InEachState =
+  | 'url'
+  | 'decision'
+  | 'isInFlight'
+  | 'hasResponded'
+  | 'isFinished'
+  | 'chain'
+  | 'retryAt'
+  | 'redirectedTo'
+  | 'finish';
+type InState<Members extends keyof GuardedRequest = never> = Readonly<
+  Pick<GuardedRequest, InEachState | Members>
+>;
 
+export type AnyRequest = InState;
 /** A request that was not decided yet. */
-export interface PlannedRequest extends AnyRequest {
-  /**
-   * Decides, refuses, and waits for the permit of an allowed request. A promise only when something has to be waited for,
-   * so that the request otherwise starts synchronously.
-   *
-   * @throws RobotsDeferredError (`ERR_ROBOTS_DEFERRED`), the reason of an aborted signal, and what the client or `filter`
-   * throws.
-   */
-  admit(): Admission | Promise<Admission>;
-  /**
-   * {@link admit}, then {@link AdmittedRequest.start}: for a library that sends the request when this has resolved.
-   *
-   * @throws the refusal, and what `admit` throws.
-   */
-  startOrThrow(): Promise<StartedRequest>;
-  /** In a dry run, where a library cannot wait for {@link admit}: the request is sent, and its decision follows. */
-  startUndecided(): StartedRequest;
-}
-
-export type Admission = AdmittedRequest | RefusedRequest;
-
+export type PlannedRequest = InState<'admit' | 'startOrThrow' | 'startUndecided'>;
+/** A request that may be sent. */
+export type AdmittedRequest = InState<'refusal' | 'start'>;
+/** A request on its way. */
+export type StartedRequest = InState<
+  'refusal' | 'limitTime' | 'onResponseHeaders' | 'onResponse' | 'onArrived' | 'fail'
+>;
+/** A request whose body may be read. {@link GuardedRequest.finish} ends it. */
+export type RespondedRequest = InState<'refusal' | 'awaitReader' | 'onBodyRead' | 'fail'>;
 /** A request, or its response, that was refused. It holds no permit. */
 export interface RefusedRequest {
   readonly refusal: Refusal;
 }
-
-/** A request that may be sent. */
-export interface AdmittedRequest extends AnyRequest {
-  readonly refusal?: undefined;
-  /**
-   * Starts the request, which must then be sent at once.
-   *
-   * @throws `AbortError` when it was given up.
-   */
-  start(): StartedRequest;
-}
-
-/** A request on its way. */
-export interface StartedRequest extends AnyRequest {
-  readonly refusal?: undefined;
-  /**
-   * Its time begins, if the guard limits it: when the time is over the request fails with a `TimeoutError`, until
-   * {@link AnyRequest.finish}.
-   *
-   * @returns the signal that aborts it then, or with `given`; `given` where the time is not limited.
-   */
-  limitTime(given?: AbortSignal): AbortSignal | undefined;
-  /** The header has come. A refused response must not be read. */
-  onResponseHeaders(status: number, headers: ResponseFields): RespondedRequest | RefusedRequest;
-  /** The whole response has come, or the library does not show the end of its body. */
-  onResponse(status: number, headers: ResponseFields): RespondedRequest | RefusedRequest;
-  /** The body has arrived whole, read or not, or has broken off. The library may show the header later. */
-  onArrived(error?: unknown): void;
-  fail(error: unknown): void;
-}
-
-/** A request whose body may be read. {@link AnyRequest.finish} ends it. */
-export interface RespondedRequest extends AnyRequest {
-  readonly refusal?: undefined;
-  /** The body waits for its reader: without one the permit ends after 2 s, and the process is warned once. */
-  awaitReader(): void;
-  /** A part of the body was read: the permit holds for 30 s more. */
-  onBodyRead(): void;
-  /** The body has broken off. */
-  fail(error: unknown): void;
-}
+export type Admission = AdmittedRequest | RefusedRequest;
 
 /** What the requests of a guard share. */
 export interface RequestContext {
   readonly settings: GuardSettings<unknown>;
   readonly engine: ClientEngine;
   readonly events: GuardEvents;
-  /** Whether {@link StartedRequest.onResponseHeaders} is called before the body is read. */
+  /** Whether {@link GuardedRequest.onResponseHeaders} is called before the body is read. */
   readonly headersBeforeBody: boolean;
   readonly afterRobotsFetch: (() => Promise<unknown>) | undefined;
 }
@@ -130,10 +73,12 @@ const UNREAD_MS = 2_000;
 
 const ABOUT_REQUEST: DecisionContext = Object.freeze({ request: true });
 
-/** One request, of the caller or by a redirect, in all of its states: libraries see the interface of one. */
-export class GuardedRequest implements PlannedRequest, AdmittedRequest, StartedRequest, RespondedRequest {
+/** One request, of the caller or by a redirect, in all of its states: libraries see the members of one. */
+export class GuardedRequest {
+  /** As the library gives it. */
   readonly url: string | URL;
   declare readonly refusal?: undefined;
+  /** `undefined` for a request that is not checked, or not yet. */
   decision: Decision | undefined;
   readonly #context: RequestContext;
   readonly #options: RequestOptions;
@@ -159,10 +104,12 @@ export class GuardedRequest implements PlannedRequest, AdmittedRequest, StartedR
     this.#from = from;
   }
 
+  /** Whether it is in flight, and something waits for its end: its permit, or the limit of its time. */
   get isInFlight(): boolean {
     return (this.#permit ?? this.#timeLimit) !== undefined && !this.#isFinished;
   }
 
+  /** Whether it is over, or was given up. */
   get isFinished(): boolean {
     return this.#isFinished;
   }
@@ -171,10 +118,12 @@ export class GuardedRequest implements PlannedRequest, AdmittedRequest, StartedR
     return this.#status !== undefined;
   }
 
+  /** After a response that asks to try again later: epoch ms, the end of the pause. */
   get retryAt(): number | undefined {
     return this.#permit?.retryAt;
   }
 
+  /** The URL that was asked for, and those between it and this one. */
   get chain(): RedirectChain {
     const urls: string[] = [];
     for (let each = this.#from; each !== undefined; each = each.#from) urls.push(hrefOf(each.url));
@@ -182,10 +131,18 @@ export class GuardedRequest implements PlannedRequest, AdmittedRequest, StartedR
     return { requested, redirects: urls.reverse() };
   }
 
+  /** The request that a redirect of this one leads to. */
   redirectedTo(url: string | URL, options: RequestOptions = this.#options): PlannedRequest {
     return new GuardedRequest(this.#context, url, options, this);
   }
 
+  /**
+   * Decides, refuses, and waits for the permit of an allowed request. A promise only when something has to be waited for,
+   * so that the request otherwise starts synchronously.
+   *
+   * @throws RobotsDeferredError (`ERR_ROBOTS_DEFERRED`), the reason of an aborted signal, and what the client or `filter`
+   * throws.
+   */
   admit(): Admission | Promise<Admission> {
     const { settings, events } = this.#context;
     if (!reachesSite(this.url) || settings.filter?.(new URL(this.url)) === false) return this;
@@ -200,16 +157,27 @@ export class GuardedRequest implements PlannedRequest, AdmittedRequest, StartedR
       : this.#paceOrRefuse(decided);
   }
 
+  /**
+   * {@link admit}, then {@link start}: for a library that sends the request when this has resolved.
+   *
+   * @throws the refusal, and what `admit` throws.
+   */
   async startOrThrow(): Promise<StartedRequest> {
     const admission = await this.admit();
     if (admission.refusal !== undefined) throw admission.refusal;
     return admission.start();
   }
 
+  /** In a dry run, where a library cannot wait for {@link admit}: the request is sent, and its decision follows. */
   startUndecided(): StartedRequest {
     return this.#onStart();
   }
 
+  /**
+   * Starts the request, which must then be sent at once.
+   *
+   * @throws `AbortError` when it was given up.
+   */
   start(): StartedRequest {
     if (this.#permit !== undefined) this.#throwIfFinished();
     return this.#onStart();
@@ -226,6 +194,12 @@ export class GuardedRequest implements PlannedRequest, AdmittedRequest, StartedR
     return this;
   }
 
+  /**
+   * Its time begins, if the guard limits it: when the time is over the request fails with a `TimeoutError`, until
+   * {@link finish}.
+   *
+   * @returns the signal that aborts it then, or with `given`; `given` where the time is not limited.
+   */
   limitTime(given?: AbortSignal): AbortSignal | undefined {
     const { settings, events } = this.#context;
     if (settings.timeoutMs === undefined) return given;
@@ -236,6 +210,7 @@ export class GuardedRequest implements PlannedRequest, AdmittedRequest, StartedR
     return this.#timeLimit.signal;
   }
 
+  /** The header has come. A refused response must not be read. */
   onResponseHeaders(status: number, headers: ResponseFields): RespondedRequest | RefusedRequest {
     if (this.#isFinished) this.#permit?.done({ status, headers });
     else this.#permit?.responded({ status, headers });
@@ -244,6 +219,7 @@ export class GuardedRequest implements PlannedRequest, AdmittedRequest, StartedR
     return inspected;
   }
 
+  /** The whole response has come, or the library does not show the end of its body. */
   onResponse(status: number, headers: ResponseFields): RespondedRequest | RefusedRequest {
     this.#permit?.done({ status, headers });
     const inspected = this.#inspect(status, headers);
@@ -251,6 +227,7 @@ export class GuardedRequest implements PlannedRequest, AdmittedRequest, StartedR
     return inspected;
   }
 
+  /** The body has arrived whole, read or not, or has broken off. The library may show the header later. */
   onArrived(error?: unknown): void {
     this.#hasArrived = true;
     if (!this.hasResponded) return;
@@ -258,6 +235,7 @@ export class GuardedRequest implements PlannedRequest, AdmittedRequest, StartedR
     else this.fail(error);
   }
 
+  /** The body waits for its reader: without one the permit ends after 2 s, and the process is warned once. */
   awaitReader(): void {
     if (this.#permit === undefined || this.#isFinished) return;
     const timer = setTimeout(() => {
@@ -275,6 +253,7 @@ export class GuardedRequest implements PlannedRequest, AdmittedRequest, StartedR
     this.#unread = timer;
   }
 
+  /** A part of the body was read: the permit holds for 30 s more. */
   onBodyRead(): void {
     clearTimeout(this.#unread);
     this.#permit?.bodyRead();
@@ -319,6 +298,7 @@ export class GuardedRequest implements PlannedRequest, AdmittedRequest, StartedR
     return this.decision ?? { url: hrefOf(this.url), origin: new URL(this.url).origin };
   }
 
+  /** It has failed, or its body has broken off. */
   fail(error: unknown): void {
     // A site whose body breaks off has responded, so it is reachable.
     const { signal } = this.#options;
@@ -329,6 +309,7 @@ export class GuardedRequest implements PlannedRequest, AdmittedRequest, StartedR
     this.finish();
   }
 
+  /** Frees the permit of a request that is over or was given up. Further calls have no effect. */
   finish(): void {
     this.#timeLimit?.end();
     this.#endPermit();
