@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { guardHttpClient, type HttpResponse } from '../../src/guards/crawlee/http-client.ts';
+import { guardHttpClient } from '../../src/guards/crawlee/http-client.ts';
+import type { HttpResponse } from '../../src/guards/crawlee/types.ts';
 import { redirectedRequest } from '../../src/guards/fetch/redirect.ts';
 import { readCall } from '../../src/guards/fetch/request.ts';
 import { guardFetch } from '../../src/index.ts';
@@ -63,7 +64,6 @@ it.each([
       ({
         start: async () => undefined,
         onHeaders: () => undefined,
-        identify: (each: unknown) => each,
         fail: () => undefined,
       }) as never,
   );

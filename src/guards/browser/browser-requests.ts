@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { RobotsInvalidOptionsError } from '../../core/base/index.ts';
+import { headerOf } from '../shared/headers.ts';
 
 /** A request that Chromium holds back until the session continues or fails it (`Fetch.requestPaused`). */
 export interface PausedRequest {
@@ -112,24 +113,7 @@ export class BrowserRequests<Driver extends BrowserDriver = BrowserDriver> {
   /** By frame. */
   readonly #owners = new LRUCache<string, Owner>({ max: MAX_FRAMES });
 
-  /**
-   * The requests of `browser`: one instance for each browser.
-   *
-   * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`): the browser is not Chromium.
-   */
-  static of<Browser extends object, Driver extends BrowserDriver>(
-    known: WeakMap<Browser, Promise<BrowserRequests<Driver>>>,
-    browser: Browser,
-    open: (browser: Browser) => Promise<Driver>,
-  ): Promise<BrowserRequests<Driver>> {
-    const opened =
-      known.get(browser) ?? open(browser).then((driver) => new BrowserRequests(driver), notChromium);
-    known.set(browser, opened);
-    opened.catch(() => known.delete(browser));
-    return opened;
-  }
-
-  private constructor(driver: Driver) {
+  constructor(driver: Driver) {
     this.driver = driver;
     driver.session.on('Fetch.requestPaused', (request: PausedRequest) => void this.#resume(request));
   }
@@ -230,6 +214,24 @@ export class BrowserRequests<Driver extends BrowserDriver = BrowserDriver> {
   }
 }
 
+/**
+ * Returns what gives the requests of a browser: one instance for each.
+ *
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`): the browser is not Chromium.
+ */
+export function requestsByBrowser<Browser extends object, Driver extends BrowserDriver>(
+  open: (browser: Browser) => Promise<Driver>,
+): (browser: Browser) => Promise<BrowserRequests<Driver>> {
+  const known = new WeakMap<Browser, Promise<BrowserRequests<Driver>>>();
+  return (browser) => {
+    const opened =
+      known.get(browser) ?? open(browser).then((driver) => new BrowserRequests(driver), notChromium);
+    known.set(browser, opened);
+    opened.catch(() => known.delete(browser));
+    return opened;
+  };
+}
+
 function notChromium(cause: unknown): never {
   throw new RobotsInvalidOptionsError(
     'Expected the browser to be Chromium: redirects of other browsers cannot be checked',
@@ -243,16 +245,12 @@ function isResponse({ responseStatusCode, responseErrorReason }: PausedRequest):
 
 /** Whether the browser loads a page ahead. Pages cannot set this field. */
 function isPrefetch({ request }: PausedRequest): boolean {
-  return fieldOf(request, 'sec-purpose') !== undefined;
+  return headerOf(request.headers, 'sec-purpose') !== undefined;
 }
 
 /** Whether it loads the script of a service worker, which could respond to navigations unseen. */
 function isServiceWorker({ request }: PausedRequest): boolean {
-  return fieldOf(request, 'service-worker') === 'script';
-}
-
-export function fieldOf({ headers }: PausedRequest['request'], name: string): string | undefined {
-  return Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1];
+  return headerOf(request.headers, 'service-worker') === 'script';
 }
 
 /**

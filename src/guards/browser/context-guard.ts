@@ -4,16 +4,10 @@ import { invalid } from '../../core/base/index.ts';
 import { RobotsDeferredError } from '../../core/pacing/index.ts';
 import type { RobotsClient } from '../../core/client/index.ts';
 import { ignoredBecause, assertThrowing, type ThrowingGuardOptions } from '../shared/options.ts';
-import { type NodeHeaders, redirects } from '../shared/headers.ts';
+import { headerOf, redirects } from '../shared/headers.ts';
 import { Guard } from '../shared/guard.ts';
 import type { AnyRequest, PlannedRequest, StartedRequest } from '../shared/guarded-request.ts';
-import {
-  type BrowserRequests,
-  fieldOf,
-  type PausedRequest,
-  type RequestWatcher,
-} from './browser-requests.ts';
-import { INIT_SCRIPT } from './init-script.ts';
+import type { BrowserRequests, PausedRequest, RequestWatcher } from './browser-requests.ts';
 
 export interface GuardContextOptions extends ThrowingGuardOptions {
   /** Whether subresources are checked too: images, scripts, `fetch` of pages and workers. @default false */
@@ -50,38 +44,36 @@ export interface BrowserContextGuard<Page> extends AsyncDisposable {
 }
 
 /** What a browser shows of a request that the guard let go. */
-export type NavigationEvent = 'sent' | 'finished' | 'failed';
+export type NavigationEvent = 'finished' | 'failed';
 
-/** Called with what has become of a request. `isIt` finds the request. */
+/** Called with how a request has ended. `isIt` finds the request. */
 export type NavigationListener = (event: NavigationEvent, isIt: (request: PausedRequest) => boolean) => void;
 
-export interface ContextSetup {
-  /** Runs in each document of the context, before the scripts of the document. */
-  readonly script: string;
-  /** Replaces the `User-Agent` of the browser. */
-  readonly userAgent: string | undefined;
+/** The part of the pages of both libraries that the guard uses. */
+interface ClosingPage {
+  once(event: 'close', listener: () => void): unknown;
 }
 
 /** The part of the library that controls a context which the guard uses. */
 export interface ContextLibrary<Page> {
   readonly context: object;
-  /** @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`): the browser is not Chromium. */
-  requests(): Promise<BrowserRequests>;
+  readonly requests: BrowserRequests;
   /**
-   * Prepares a context before its pages load, and lets no service worker of its profile respond to navigations.
+   * Prepares a context before its pages load, by `INIT_SCRIPT` in each of its documents, and lets no service worker of its
+   * profile respond to navigations.
    *
+   * @param userAgent Replaces that of the browser.
    * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`): that is not possible, and there are some.
    */
-  prepare(setup: ContextSetup): Promise<void>;
+  prepare(userAgent: string | undefined): Promise<void>;
   onceClosed(listener: () => void): void;
   /**
-   * Calls `listener` when a request was sent, and when it has ended. It has failed also when its page or frame is gone, or
-   * another navigation began. Returns a function that removes the listener.
+   * Calls `listener` when a request has ended. It has failed also when its page or frame is gone, or another navigation
+   * began. Returns a function that removes the listener.
    */
-  onNavigation(listener: NavigationListener): Promise<() => void>;
+  onNavigation(listener: NavigationListener): () => void;
   /** The id of the main frame of a page; `undefined` when the page is closed. */
   mainFrameOf(page: Page): Promise<string | undefined>;
-  oncePageCloses(page: Page, listener: () => void): void;
 }
 
 /** Reasons for a failure that do not show whether the site is reachable. */
@@ -105,81 +97,66 @@ const MAX_PENDING = 10_000;
 const MAX_FRAMES = 1_000;
 
 /**
- * Guards a context.
+ * Guards a context. The options are checked before the browser is asked.
  *
  * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`)
  */
-export async function guardWith<Page>(
-  library: ContextLibrary<Page>,
+export async function guardWith<Page extends ClosingPage>(
   client: RobotsClient,
   options: GuardContextOptions,
+  openLibrary: () => Promise<ContextLibrary<Page>>,
 ): Promise<BrowserContextGuard<Page>> {
   if (typeof options !== 'object' || options === null) throw invalid('the options', 'an object', options);
   const { subresources = false, ...rest } = options;
   assertThrowing(rest);
   const guard = new Guard(client, rest, { headersBeforeBody: true, choosesUserAgent: true });
   if (typeof subresources !== 'boolean') throw invalid('`subresources`', 'true or false', subresources);
-  const requests = await library.requests();
-  const userAgent = guard.identity?.fills === true ? guard.identity.userAgent : undefined;
-  await library.prepare({ script: INIT_SCRIPT, userAgent });
-  const watcher = new ContextWatcher(library, guard, subresources, requests, client);
-  await requests.add(watcher);
+  const library = await openLibrary();
+  await library.prepare(guard.identity?.fills === true ? guard.identity.userAgent : undefined);
+  const watcher = new ContextWatcher(library, guard, subresources, client);
+  await library.requests.add(watcher);
   library.onceClosed(() => void watcher.dispose());
-  if (guard.paces) await watcher.watchNavigations();
+  if (guard.paces) watcher.watchNavigations();
   return watcher;
 }
 
-/** A request that may still get a response or a redirect. */
-interface Pending {
-  readonly request: AnyRequest;
-  started?: StartedRequest;
-}
-
-/** A request for a document, until the document has loaded. */
-interface Navigation {
+/** A request that the browser holds back, or has sent. */
+interface BrowserRequest {
   readonly paused: PausedRequest;
   readonly request: AnyRequest;
   /** Ends its wait for a decision or a permit. */
   readonly leaving: AbortController;
-  /** Whether it is not decided yet, or waits for its permit. */
-  isWaiting: boolean;
+  /** Absent while it waits. */
+  started?: StartedRequest;
   /** Frees its permit when the site does not respond. */
   timer?: NodeJS.Timeout;
 }
 
-class ContextWatcher<Page> implements BrowserContextGuard<Page>, RequestWatcher {
+class ContextWatcher<Page extends ClosingPage> implements BrowserContextGuard<Page>, RequestWatcher {
   readonly context: object;
   readonly subresources: boolean;
   readonly client: RobotsClient;
   readonly #library: ContextLibrary<Page>;
   readonly #guard: Guard;
-  readonly #requests: BrowserRequests;
   readonly #disposal = new AbortController();
   /** By frame, the error that blocked its last navigation. */
   readonly #errors = new LRUCache<string, { readonly error: unknown }>({ max: MAX_FRAMES });
-  /** By frame. A navigation ends when another one begins in its frame. */
-  readonly #navigations = new LRUCache<string, Navigation>({
+  /** By frame, the request for its document. It ends when another one begins in the frame. */
+  readonly #navigations = new LRUCache<string, BrowserRequest>({
     max: MAX_FRAMES,
     dispose: (navigation) => this.#end(navigation),
   });
   /** The requests that may still get a response or a redirect, by their id. */
-  readonly #pending = new LRUCache<string, Pending>({ max: MAX_PENDING });
+  readonly #pending = new LRUCache<string, BrowserRequest>({ max: MAX_PENDING });
   /** By main frame, the reason why its page is not checked. */
   readonly #ignored = new Map<string, string>();
 
-  constructor(
-    library: ContextLibrary<Page>,
-    guard: Guard,
-    subresources: boolean,
-    requests: BrowserRequests,
-    client: RobotsClient,
-  ) {
+  constructor(library: ContextLibrary<Page>, guard: Guard, subresources: boolean, client: RobotsClient) {
     this.client = client;
     this.context = library.context;
     this.#library = library;
     this.#guard = guard;
     this.subresources = subresources;
-    this.#requests = requests;
   }
 
   async blocks(paused: PausedRequest, waits: boolean): Promise<boolean> {
@@ -187,25 +164,24 @@ class ContextWatcher<Page> implements BrowserContextGuard<Page>, RequestWatcher 
     const navigates = resourceType === 'Document';
     const leaving = navigates ? this.#navigationEnd() : this.#disposal;
     const request = this.#planned(paused, leaving.signal, waits);
-    const pending: Pending = { request };
-    const navigation: Navigation = { paused, request, leaving, isWaiting: true };
+    const pending: BrowserRequest = { paused, request, leaving };
     this.#pending.set(requestId, pending);
     if (navigates) {
-      this.#guard.identity?.compare(paused.request.url, fieldOf(paused.request, 'user-agent') ?? '', REMEDY);
+      this.#guard.identity?.compare(
+        paused.request.url,
+        String(headerOf(paused.request.headers, 'user-agent') ?? ''),
+        REMEDY,
+      );
       if (redirectedRequestId === undefined) this.#errors.delete(frameId);
-      this.#navigations.set(frameId, navigation);
+      this.#navigations.set(frameId, pending);
     }
     try {
       pending.started = await request.startOrThrow();
-      navigation.isWaiting = false;
-      if (request.isInFlight) {
-        navigation.timer = setTimeout(() => this.forget(paused), NO_RESPONSE_MS).unref();
-      }
+      if (request.isInFlight) pending.timer = setTimeout(() => this.forget(paused), NO_RESPONSE_MS).unref();
       return false;
     } catch (error) {
       request.finish();
-      if (navigates && this.#navigations.peek(frameId)?.request === request)
-        this.#errors.set(frameId, { error });
+      if (this.#navigations.peek(frameId) === pending) this.#errors.set(frameId, { error });
       return true;
     }
   }
@@ -231,7 +207,7 @@ class ContextWatcher<Page> implements BrowserContextGuard<Page>, RequestWatcher 
       this.forget(response);
       return false;
     }
-    const headers = headersOf(response.responseHeaders);
+    const headers = (response.responseHeaders ?? []).flatMap(({ name, value }) => [name, value]);
     const navigation = this.#navigations.peek(frameId);
     // A document holds its permit until its body has arrived. Chromium stays where it is on a 204 or 205, and shows no end of
     // it in a popup.
@@ -259,8 +235,8 @@ class ContextWatcher<Page> implements BrowserContextGuard<Page>, RequestWatcher 
   }
 
   /** Watches the requests of navigations, until the guard is disposed of. */
-  async watchNavigations(): Promise<void> {
-    const unsubscribe = await this.#library.onNavigation((event, isIt) => this.#onNavigation(event, isIt));
+  watchNavigations(): void {
+    const unsubscribe = this.#library.onNavigation((event, isIt) => this.#onNavigation(event, isIt));
     const { signal } = this.#disposal;
     if (signal.aborted) unsubscribe();
     else signal.addEventListener('abort', unsubscribe, { once: true });
@@ -268,16 +244,14 @@ class ContextWatcher<Page> implements BrowserContextGuard<Page>, RequestWatcher 
 
   #onNavigation(...[event, isIt]: Parameters<NavigationListener>): void {
     for (const [frameId, { paused, request }] of this.#navigations.entries()) {
-      if (!isIt(paused)) continue;
-      if (event === 'sent') return;
       // When a URL redirects to itself, one request ends as another for the same URL begins.
-      if (event === 'finished' && !request.hasResponded) continue;
+      if (!isIt(paused) || (event === 'finished' && !request.hasResponded)) continue;
       this.#navigations.delete(frameId);
       return;
     }
   }
 
-  #end({ request, leaving, timer }: Navigation): void {
+  #end({ request, leaving, timer }: BrowserRequest): void {
     clearTimeout(timer);
     leaving.abort(new DOMException('The navigation has ended', 'AbortError'));
     request.finish();
@@ -298,9 +272,9 @@ class ContextWatcher<Page> implements BrowserContextGuard<Page>, RequestWatcher 
     const mainFrame = await this.#library.mainFrameOf(page);
     if (mainFrame === undefined) return undefined;
     const navigation = this.#navigations.peek(mainFrame);
-    return navigation?.isWaiting === true
-      ? this.#deferralOf(navigation.request)
-      : this.#errors.get(mainFrame)?.error;
+    return navigation === undefined || navigation.started !== undefined
+      ? this.#errors.get(mainFrame)?.error
+      : this.#deferralOf(navigation.request);
   }
 
   /** Neither library shows that a navigation has timed out: to the guard it waits on. */
@@ -322,7 +296,7 @@ class ContextWatcher<Page> implements BrowserContextGuard<Page>, RequestWatcher 
     const mainFrame = await this.#library.mainFrameOf(page);
     if (mainFrame === undefined) return;
     this.#ignored.set(mainFrame, because);
-    this.#library.oncePageCloses(page, () => this.#ignored.delete(mainFrame));
+    page.once('close', () => this.#ignored.delete(mainFrame));
   }
 
   async dispose(): Promise<void> {
@@ -331,7 +305,7 @@ class ContextWatcher<Page> implements BrowserContextGuard<Page>, RequestWatcher 
     for (const { leaving } of this.#navigations.values()) leaving.abort(reason);
     // Waiting requests are blocked in this turn. After it, the browser continues all paused requests.
     await setImmediate();
-    await this.#requests.delete(this);
+    await this.#library.requests.delete(this);
     // Their responses are no longer seen.
     this.#navigations.clear();
   }
@@ -339,11 +313,4 @@ class ContextWatcher<Page> implements BrowserContextGuard<Page>, RequestWatcher 
   [Symbol.asyncDispose](): Promise<void> {
     return this.dispose();
   }
-}
-
-/** All lines of each field, by lower-case name. */
-function headersOf(fields: PausedRequest['responseHeaders'] = []): NodeHeaders {
-  const headers: Record<string, string[]> = Object.create(null);
-  for (const { name, value } of fields) (headers[name.toLowerCase()] ??= []).push(value);
-  return headers;
 }

@@ -1,13 +1,14 @@
-import { ignore, invalid, RobotsInvalidOptionsError } from '../../core/base/index.ts';
+import { invalid, RobotsInvalidOptionsError } from '../../core/base/index.ts';
 import {
   askOnce,
   type BrowserDriver,
-  BrowserRequests,
   hasFrame,
+  requestsByBrowser,
   type Session,
   targetOf,
 } from './browser-requests.ts';
 import { type BrowserContextGuard, guardWith, type GuardContextOptions } from './context-guard.ts';
+import { INIT_SCRIPT } from './init-script.ts';
 import type { RobotsClient } from '../../core/client/index.ts';
 
 export type { BrowserContextGuard, GuardContextOptions } from './context-guard.ts';
@@ -30,9 +31,7 @@ export interface BrowserContextLike {
   newCDPSession(pageOrFrame: never): Promise<unknown>;
   once(event: 'close', listener: () => void): unknown;
   on(event: 'requestfinished' | 'requestfailed', listener: (request: RequestLike) => void): unknown;
-  on(event: 'page', listener: (page: PageLike) => void): unknown;
   off(event: 'requestfinished' | 'requestfailed', listener: (request: RequestLike) => void): unknown;
-  off(event: 'page', listener: (page: PageLike) => void): unknown;
 }
 
 /** The part of Playwright's `Request` that the guard uses. */
@@ -90,58 +89,37 @@ export async function guardContext(
   options: GuardContextOptions = {},
 ): Promise<ContextGuard> {
   const browser = browserOf(context);
-  return guardWith(
-    {
-      context,
-      requests: () => BrowserRequests.of(opened, browser, PlaywrightDriver.open),
-      async prepare({ script, userAgent }) {
-        await assertNoServiceWorkers(context);
-        await context.addInitScript({ content: script });
-        if (userAgent !== undefined) await context.setExtraHTTPHeaders({ 'user-agent': userAgent });
-      },
-      onceClosed: (listener) => void context.once('close', listener),
-      async onNavigation(listener) {
-        const sessions = new Set<Session>();
-        const watchPage = async (page: PageLike): Promise<void> => {
-          const session = await openNetwork(page, (id) =>
-            listener('sent', (paused) => paused.networkId === id),
-          );
-          sessions.add(session);
-          page.once('close', () => sessions.delete(session));
-        };
-        // A page may close at once.
-        const watch = (page: PageLike): Promise<void> => watchPage(page).catch(ignore);
-        // Playwright does not show the id of a request. Of two for the same URL the older one counts as ended.
-        const end = (how: 'finished' | 'failed', request: RequestLike): void => {
-          const url = request.url().split('#', 1)[0];
-          if (request.isNavigationRequest()) listener(how, ({ request: paused }) => paused.url === url);
-        };
-        const finish = (request: RequestLike): void => end('finished', request);
-        const fail = (request: RequestLike): void => {
-          // A blocked request has ended already. Another page may have requested the same URL.
-          if (request.failure()?.errorText !== BLOCKED) end('failed', request);
-        };
-        context.on('page', watch);
-        context.on('requestfinished', finish);
-        context.on('requestfailed', fail);
-        // Not awaited: a page that is navigating replies only afterwards.
-        for (const page of context.pages()) void watch(page);
-        return () => {
-          for (const session of sessions) session.detach().catch(ignore);
-          context.off('page', watch);
-          context.off('requestfinished', finish);
-          context.off('requestfailed', fail);
-        };
-      },
-      mainFrameOf: async (page) => (await askPage(page, targetOf))?.targetId,
-      oncePageCloses: (page, listener) => void page.once('close', listener),
+  return guardWith(client, options, async () => ({
+    context,
+    requests: await requestsOf(browser),
+    async prepare(userAgent) {
+      await assertNoServiceWorkers(context);
+      await context.addInitScript({ content: INIT_SCRIPT });
+      if (userAgent !== undefined) await context.setExtraHTTPHeaders({ 'user-agent': userAgent });
     },
-    client,
-    options,
-  );
+    onceClosed: (listener) => void context.once('close', listener),
+    onNavigation(listener) {
+      // Playwright does not show the id of a request. Of two for the same URL the older one counts as ended.
+      const end = (how: 'finished' | 'failed', request: RequestLike): void => {
+        const url = request.url().split('#', 1)[0];
+        if (request.isNavigationRequest()) listener(how, ({ request: paused }) => paused.url === url);
+      };
+      const finish = (request: RequestLike): void => end('finished', request);
+      const fail = (request: RequestLike): void => {
+        // A blocked request has ended already. Another page may have requested the same URL.
+        if (request.failure()?.errorText !== BLOCKED) end('failed', request);
+      };
+      context.on('requestfinished', finish);
+      context.on('requestfailed', fail);
+      return () => {
+        context.off('requestfinished', finish);
+        context.off('requestfailed', fail);
+      };
+    },
+    mainFrameOf: async (page) => (await askPage(page, targetOf))?.targetId,
+  }));
 }
 
-const opened = new WeakMap<BrowserLike, Promise<BrowserRequests<PlaywrightDriver>>>();
 const BLOCKED = 'net::ERR_BLOCKED_BY_CLIENT';
 
 class PlaywrightDriver implements BrowserDriver {
@@ -195,21 +173,13 @@ class PlaywrightDriver implements BrowserDriver {
   }
 }
 
+const requestsOf = requestsByBrowser(PlaywrightDriver.open);
+
 function askPage<Result>(
   page: PageLike,
   ask: (session: Session) => Promise<Result>,
 ): Promise<Result | undefined> {
   return askOnce(page.context().newCDPSession(page as never), ask);
-}
-
-/** Calls `listener` with the id of each request of a page that is sent. Playwright itself shows it with the response only. */
-async function openNetwork(page: PageLike, listener: (id: string) => void): Promise<Session> {
-  const session = (await page.context().newCDPSession(page as never)) as Session;
-  session.on('Network.requestWillBeSentExtraInfo', ({ requestId }: { readonly requestId: string }) =>
-    listener(requestId),
-  );
-  await session.send('Network.enable', { maxTotalBufferSize: 0, maxResourceBufferSize: 0 });
-  return session;
 }
 
 /** Playwright shows a page too late to send its navigations past service workers. */

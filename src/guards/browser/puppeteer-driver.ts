@@ -1,4 +1,5 @@
-import type { ContextSetup, NavigationEvent } from './context-guard.ts';
+import type { NavigationEvent } from './context-guard.ts';
+import { INIT_SCRIPT } from './init-script.ts';
 import { type BrowserDriver, hasFrame, type Session } from './browser-requests.ts';
 
 /** The part of Puppeteer's `Page` that the guard uses. */
@@ -35,11 +36,10 @@ interface Attached {
   readonly targetInfo: { readonly type: string; readonly browserContextId?: string };
 }
 
-/** Called with what has become of a request, and its id in events of the network. */
+/** Called with how a request has ended, and its id in events of the network. */
 type RequestListener = (event: NavigationEvent, networkId: string) => void;
 
 const EVENTS: readonly (readonly [event: string, NavigationEvent])[] = [
-  ['Network.requestWillBeSentExtraInfo', 'sent'],
   ['Network.loadingFinished', 'finished'],
   ['Network.loadingFailed', 'failed'],
 ];
@@ -66,7 +66,8 @@ export class PuppeteerDriver implements BrowserDriver {
   readonly session: PuppeteerSession;
   readonly #browser: BrowserLike;
   readonly #targets = new Map<string, AttachedTarget>();
-  readonly #guarded = new WeakMap<BrowserContextLike, ContextSetup>();
+  /** The contexts whose pages are set up, each with the `User-Agent` of its pages, if that is replaced. */
+  readonly #guarded = new WeakMap<BrowserContextLike, { readonly userAgent: string | undefined }>();
   readonly #listeners = new Map<RequestListener, BrowserContextLike>();
 
   static readonly open = async (browser: BrowserLike): Promise<PuppeteerDriver> => {
@@ -101,16 +102,16 @@ export class PuppeteerDriver implements BrowserDriver {
   }
 
   /** From now on, sets up the pages of a context, and sends their navigations past service workers. */
-  async guard(context: BrowserContextLike, setup: ContextSetup): Promise<void> {
-    this.#guarded.set(context, setup);
+  async guard(context: BrowserContextLike, userAgent: string | undefined): Promise<void> {
+    this.#guarded.set(context, { userAgent });
     const ofContext = [...this.#targets.values()].filter(
       ({ contextId }) => contextId !== undefined && this.#contextWithId(contextId) === context,
     );
-    await Promise.all(ofContext.map(({ session }) => guardTarget(session, setup)));
+    await Promise.all(ofContext.map(({ session }) => guardTarget(session, userAgent)));
   }
 
   /**
-   * Calls `listener` with what becomes of requests of guarded contexts, until `context` is closed. Returns a function that
+   * Calls `listener` with how requests of guarded contexts end, until `context` is closed. Returns a function that
    * removes the listener.
    */
   onRequest(context: BrowserContextLike, listener: RequestListener): () => void {
@@ -143,11 +144,11 @@ export class PuppeteerDriver implements BrowserDriver {
       session.on(name, ({ requestId }: { readonly requestId: string }) => {
         for (const listener of this.#listeners.keys()) listener(event, requestId);
       });
-    const setup = contextId === undefined ? undefined : this.#guarded.get(this.#contextWithId(contextId));
+    const guarded = contextId === undefined ? undefined : this.#guarded.get(this.#contextWithId(contextId));
     // Commands take effect in this order. They are not awaited: a page that is navigating replies only afterwards, and
     // a closed one never.
     const sent = [
-      ...(setup === undefined ? [] : [guardTarget(session, setup)]),
+      ...(guarded === undefined ? [] : [guardTarget(session, guarded.userAgent)]),
       this.#attach(session),
       session.send('Runtime.runIfWaitingForDebugger'),
     ];
@@ -155,10 +156,13 @@ export class PuppeteerDriver implements BrowserDriver {
   }
 }
 
-async function guardTarget(session: Session, { script, userAgent }: ContextSetup): Promise<void> {
+async function guardTarget(session: Session, userAgent: string | undefined): Promise<void> {
   await Promise.all([
     session.send('Page.enable'),
-    session.send('Page.addScriptToEvaluateOnNewDocument', { source: script, runImmediately: false }),
+    session.send('Page.addScriptToEvaluateOnNewDocument', {
+      source: INIT_SCRIPT,
+      runImmediately: false,
+    }),
     // Nothing reads the bodies. Bypassing needs this domain, and lasts as long as the session.
     session.send('Network.enable', { maxTotalBufferSize: 0, maxResourceBufferSize: 0 }),
     session.send('Network.setBypassServiceWorker', { bypass: true }),

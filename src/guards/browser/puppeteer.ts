@@ -1,5 +1,5 @@
 import { invalid } from '../../core/base/index.ts';
-import { askOnce, BrowserRequests, targetOf } from './browser-requests.ts';
+import { askOnce, requestsByBrowser, targetOf } from './browser-requests.ts';
 import { type BrowserContextGuard, guardWith, type GuardContextOptions } from './context-guard.ts';
 import type { RobotsClient } from '../../core/client/index.ts';
 import {
@@ -56,28 +56,23 @@ export async function guardContext(
   options: GuardContextOptions = {},
 ): Promise<ContextGuard> {
   const browser = browserOf(context);
-  const requests = (): Promise<BrowserRequests<PuppeteerDriver>> =>
-    BrowserRequests.of(opened, browser, PuppeteerDriver.open);
-  return guardWith(
-    {
+  return guardWith(client, options, async () => {
+    const requests = await requestsOf(browser);
+    const { driver } = requests;
+    return {
       context,
       requests,
-      prepare: async (setup) => (await requests()).driver.guard(context, setup),
+      prepare: (userAgent) => driver.guard(context, userAgent),
       // Puppeteer has no event for a context that closes. The driver notices it when another context is guarded.
       onceClosed: (listener) => void browser.once('disconnected', listener),
-      onNavigation: async (listener) =>
-        (await requests()).driver.onRequest(context, (event, id) =>
-          listener(event, ({ networkId }) => networkId === id),
-        ),
+      onNavigation: (listener) =>
+        driver.onRequest(context, (event, id) => listener(event, ({ networkId }) => networkId === id)),
       mainFrameOf: async (page) => (await askOnce(page.createCDPSession(), targetOf))?.targetId,
-      oncePageCloses: (page, listener) => void page.once('close', listener),
-    },
-    client,
-    options,
-  );
+    };
+  });
 }
 
-const opened = new WeakMap<BrowserLike, Promise<BrowserRequests<PuppeteerDriver>>>();
+const requestsOf = requestsByBrowser(PuppeteerDriver.open);
 
 function browserOf(context: unknown): BrowserLike {
   const given = Object(context);

@@ -1,68 +1,22 @@
 import { RobotsInvalidOptionsError, urlWithoutUserinfo } from '../../core/base/index.ts';
 import { type HopRequest, redirectedRequest } from '../fetch/redirect.ts';
 import { isStream } from '../fetch/request.ts';
-import type { Refusal } from '../shared/refusal-errors.ts';
 import { cleanInPlace, sentUrl } from '../../core/url/index.ts';
 import { redirects } from '../shared/headers.ts';
+import type { SteppedRequest } from './request-guard.ts';
+import type {
+  HeaderRecord,
+  HttpClient,
+  HttpRequest,
+  HttpResponse,
+  RedirectHandler,
+  UpdatedRequest,
+} from './types.ts';
 
-type HeaderRecord = Record<string, string | string[] | undefined>;
+type RequestSteps = Pick<SteppedRequest, 'identity' | 'start' | 'onHeaders' | 'fail'>;
 
-/** The part of Crawlee's `HttpRequest` that the guard reads and writes. */
-export interface HttpRequest {
-  readonly url: string | URL;
-  readonly method?: string;
-  readonly headers?: HeaderRecord;
-  readonly body?: unknown;
-  readonly signal?: AbortSignal;
-  readonly followRedirect?: boolean | ((response: HttpResponse) => boolean);
-  readonly maxRedirects?: number;
-  readonly proxyUrl?: string | undefined;
-  /** Hooks of got. Other clients ignore them. */
-  readonly hooks?: {
-    readonly beforeRequest?: readonly unknown[];
-    readonly beforeRedirect?: readonly unknown[];
-  };
-  /** `{ ignore: true, because: '…' }`, as in `sendRequest({ robots })`. */
-  readonly robots?: unknown;
-}
-
-export interface HttpResponse {
-  readonly statusCode: number;
-  readonly url?: string;
-  readonly headers: HeaderRecord;
-  readonly redirectUrls?: readonly URL[];
-  readonly stream?: { destroy(): unknown };
-}
-
-/** Called at each redirect, after the decision. */
-type RedirectHandler = (response: HttpResponse, updated: UpdatedRequest) => void;
-
-interface UpdatedRequest {
-  url: string | URL;
-  headers: HeaderRecord;
-}
-
-/** Crawlee's `BaseHttpClient`. */
-export interface HttpClient {
-  sendRequest(request: HttpRequest): Promise<HttpResponse>;
-  stream(request: HttpRequest, onRedirect?: RedirectHandler): Promise<HttpResponse>;
-}
-
-/** The steps of one request and of the redirects it meets. */
-export interface RequestSteps {
-  /** Resolves when the request, or the next redirect, may be sent; rejects with the refusal. */
-  start(url: URL): Promise<void>;
-  /** The refusal of a response whose header fields disallow the purpose. Its body must not be read. */
-  onHeaders(response: Pick<HttpResponse, 'statusCode' | 'headers'>): Refusal | undefined;
-  /** The request with the `User-Agent` of the client, if the guard sets it. */
-  identify(request: HttpRequest): HttpRequest;
-  /** A request is sent under this `User-Agent`. */
-  onUserAgent(userAgent: string): void;
-  fail(error: unknown): void;
-}
-
-/** Begins the steps of a request. @param navigates Whether its answer is the page that the crawler handles. */
-export type BeginSteps = (request: HttpRequest, navigates: boolean) => RequestSteps;
+/** Begins the steps of a request. @param navigates Whether its response is the page that the crawler handles. */
+type BeginSteps = (request: HttpRequest, navigates: boolean) => RequestSteps;
 
 type Send = (request: HttpRequest) => Promise<HttpResponse>;
 
@@ -84,13 +38,12 @@ export function guardHttpClient(client: HttpClient, begin: BeginSteps): HttpClie
     onRedirect?: RedirectHandler,
   ): Promise<HttpResponse> => {
     const steps = begin(given, navigates);
-    const url = sentUrl(String(given.url));
-    const request = url === String(given.url) ? given : { ...given, url };
+    const { robots: _, ...request } = { ...given, url: sentUrl(String(given.url)) };
     await steps.start(new URL(request.url));
     try {
-      const { robots: _, ...rest } = steps.identify(request);
+      const headers = steps.identity?.identified(request.url, request.headers) ?? request.headers;
       if (redirectError !== undefined) throw redirectError;
-      return await follow(send, rest, steps, onRedirect);
+      return await follow(send, { ...request, ...(headers && { headers }) }, steps, onRedirect);
     } catch (error) {
       steps.fail(error);
       if (error instanceof RobotsInvalidOptionsError) redirectError = error;
@@ -103,6 +56,9 @@ export function guardHttpClient(client: HttpClient, begin: BeginSteps): HttpClie
       guarded(request, true, (each) => client.stream(each, onRedirect), onRedirect),
   };
 }
+
+/** What mends pages that are requested under another name. */
+const REMEDY = '`withRobots(…, { identify: true })`';
 
 /** Whether a client is Crawlee's own, which passes its options to got. */
 function takesHooks(client: HttpClient): boolean {
@@ -125,7 +81,7 @@ async function followedByGot(send: Send, request: HttpRequest, steps: RequestSte
   };
   /** The client has chosen a `User-Agent` by then. */
   const beforeRequest = ({ headers }: { readonly headers: HeaderRecord }): void =>
-    steps.onUserAgent(String(headers['user-agent'] ?? ''));
+    steps.identity?.compare(request.url, String(headers['user-agent'] ?? ''), REMEDY);
   const { hooks } = request;
   const response = await send({
     ...request,

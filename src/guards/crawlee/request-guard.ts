@@ -1,8 +1,10 @@
+import type { LRUCache } from 'lru-cache';
 import { causesOf, isRobotsError, urlWithoutUserinfo } from '../../core/base/index.ts';
 import type { RobotsDeferredError } from '../../core/pacing/index.ts';
 import { ignoredBecause } from '../shared/options.ts';
 import { type Refusal, refusalIn } from '../shared/refusal-errors.ts';
 import type { Guard } from '../shared/guard.ts';
+import type { Identity } from '../shared/identity.ts';
 import type {
   AdmittedRequest,
   AnyRequest,
@@ -10,17 +12,13 @@ import type {
   StartedRequest,
 } from '../shared/guarded-request.ts';
 import { redirects } from '../shared/headers.ts';
-import type { HttpRequest, HttpResponse, RequestSteps } from './http-client.ts';
-import type { PageGuard } from './page-guard.ts';
-import { type CrawlRequest, robotsOf } from './types.ts';
+import { type CrawlRequest, type HttpRequest, type HttpResponse, robotsOf } from './types.ts';
 
 /** Codes of failures that `ignoreSslErrors` ignores for pages: Node's, and those of OpenSSL. */
 const TLS_FAILURE = /CERT|SELF_SIGNED|UNABLE_TO_(?:GET|VERIFY)|CRL_|ERR_TLS_/;
 const TLS_HINT =
   ". Crawlee's `ignoreSslErrors` holds for pages alone: give the client a dispatcher that accepts the certificate, " +
   'too (`new Agent({ connect: { rejectUnauthorized: false } })` of undici), or set `ignoreSslErrors: false`';
-/** Beyond it, the outages that are known are forgotten. */
-const MAX_OUTAGES = 10_000;
 
 /** Why a request goes back to the queue, and until when. */
 export interface QueueDeferral {
@@ -35,13 +33,13 @@ export interface QueueDeferral {
 export interface RequestContext {
   readonly guard: Guard;
   /** Aborted when the crawler stops: what waits then goes back to the queue. */
-  readonly stopping?: AbortSignal;
+  readonly stopping: AbortSignal;
   /** The longest wait of a request that is sent while another one is handled, in ms. */
   readonly maxWaitMs: number;
   /** Whether the crawler accepts any certificate of a page. */
-  readonly ignoresTlsErrors?: boolean;
+  readonly ignoresTlsErrors: boolean;
   /** Since when the robots.txt of an origin has been unreachable, in epoch ms. */
-  readonly outages: Map<string, number>;
+  readonly outages: LRUCache<string, number>;
 }
 
 /** The guard of one request of the queue, from the time it is taken until its handler has ended. */
@@ -50,17 +48,18 @@ export class RequestGuard {
   readonly #guard: Guard;
   /** The request that was taken from the queue. */
   taken: CrawlRequest | undefined;
-  /** Why it, or one of its redirects, was refused. */
-  #refusal: Refusal | undefined;
-  #deferral: QueueDeferral | undefined;
+  /** Why it, or one of its redirects, was refused, as far as that is known. */
+  refusal: Refusal | undefined;
+  /** Set when it goes back to the queue. */
+  deferral: QueueDeferral | undefined;
   /** The error that prevented a decision. The request fails with it. */
   #undecided: { readonly error: unknown } | undefined;
   /** May be sent, and was not yet. */
   #admitted: AdmittedRequest | undefined;
   /** The request that is in flight until the handler has ended. */
   #held: AnyRequest | undefined;
-  /** The guard of the page that it navigates. A browser navigates to the request, or has done so. */
-  page: PageGuard | undefined;
+  /** The error that blocked the last navigation of its page, while a browser navigates to it. */
+  errorOfPage: (() => Promise<unknown>) | undefined;
   /** See {@link takeSkipText}. */
   #skipText: string | undefined;
 
@@ -100,7 +99,7 @@ export class RequestGuard {
       this.#hold(admission);
       this.#admitted = admission;
     } catch (error) {
-      if (this.#deferral !== undefined || (await this.defers(error))) throw error;
+      if (this.deferral !== undefined || (await this.defers(error))) throw error;
       this.#undecided = { error };
     }
     return true;
@@ -113,13 +112,13 @@ export class RequestGuard {
    * may not see it.
    * @throws the error that prevented a decision.
    */
-  async begin(navigates: boolean): Promise<void> {
+  begin(navigates: boolean): void {
     if (this.#undecided !== undefined) throw this.#undecided.error;
     if (!navigates) this.#admitted?.start();
   }
 
   /** Takes a request of the HTTP client through the steps. @param navigates Whether its response is the page of the request. */
-  stepsOf(request: HttpRequest, navigates: boolean): RequestSteps {
+  stepsOf(request: HttpRequest, navigates: boolean): SteppedRequest {
     const own = this.#requestFor(request.url);
     const because = ignoredBecause(request.robots ?? robotsOf(own));
     const isAdmitted = own?.url === this.#admitted?.url && request.robots === undefined;
@@ -138,25 +137,19 @@ export class RequestGuard {
     });
   }
 
-  /** The refusal of the request, or of a redirect that it met. */
-  async refusal(): Promise<Refusal | undefined> {
-    const refusal = this.#refusal ?? refusalIn(await this.page?.errorOfPage());
-    if (refusal !== undefined && this.taken !== undefined) this.#refuse(this.taken, refusal);
-    return refusal;
-  }
-
   /** Whether the request goes back to the queue, because of `error` or what blocked its page. */
   async defers(error: unknown): Promise<boolean> {
     if (this.taken === undefined) return false;
-    const pageError = await this.page?.errorOfPage();
-    this.#refusal ??= refusalIn(pageError);
-    this.#deferral = this.#deferralBy(error) ?? this.#deferralBy(pageError) ?? this.#outage();
-    return this.#deferral !== undefined;
+    const pageError = await this.errorOfPage?.();
+    const refusal = this.refusal ?? refusalIn(pageError);
+    if (refusal !== undefined) this.#refuse(this.taken, refusal);
+    this.deferral = this.#deferralBy(error) ?? this.#deferralBy(pageError) ?? this.#outage();
+    return this.deferral !== undefined;
   }
 
   #deferralBy(error: unknown): QueueDeferral | undefined {
     const { stopping, guard } = this.#context;
-    if (stopping?.aborted === true && error === stopping.reason)
+    if (stopping.aborted && error === stopping.reason)
       return { retryAt: guard.clock.now(), message: 'the crawler stops' };
     for (const each of causesOf(error)) {
       // By its code, because a handler may use another copy of this package.
@@ -174,25 +167,14 @@ export class RequestGuard {
 
   /** An outage of robots.txt is waited for as long as `maxDelayMs` allows. */
   #outage(): QueueDeferral | undefined {
-    if (this.#refusal?.code !== 'ERR_ROBOTS_UNREACHABLE') return undefined;
     const { outages, guard } = this.#context;
-    const { decision, message, retryAt } = this.#refusal;
+    if (this.refusal?.code !== 'ERR_ROBOTS_UNREACHABLE' || !guard.paces) return undefined;
+    const { decision, message, retryAt } = this.refusal;
     const now = guard.clock.now();
     const since = outages.get(decision.origin) ?? now;
-    if (!guard.paces || retryAt === undefined) return undefined;
-    if (Math.max(retryAt, now) - since > guard.maxDelayMs) return undefined;
-    if (outages.size >= MAX_OUTAGES) outages.clear();
+    if (retryAt === undefined || Math.max(retryAt, now) - since > guard.maxDelayMs) return undefined;
     outages.set(decision.origin, since);
     return { retryAt, message };
-  }
-
-  get deferral(): QueueDeferral | undefined {
-    return this.#deferral;
-  }
-
-  /** The refusal that is known so far. */
-  get knownRefusal(): Refusal | undefined {
-    return this.#refusal;
   }
 
   /** Why the request is skipped, once: for the warning that Crawlee logs next. */
@@ -221,9 +203,9 @@ export class RequestGuard {
 
   #refuse(request: CrawlRequest, refusal: Refusal): void {
     const code = refusal.decision.robots.error ?? '';
-    if (this.#context.ignoresTlsErrors === true && refusal !== this.#refusal && TLS_FAILURE.test(code))
+    if (this.#context.ignoresTlsErrors && refusal !== this.refusal && TLS_FAILURE.test(code))
       refusal.message += TLS_HINT;
-    this.#refusal = refusal;
+    this.refusal = refusal;
     this.#skipText = `Skipping request ${urlWithoutUserinfo(request.url)} (${request.id}): ${refusal.message}`;
   }
 }
@@ -231,25 +213,29 @@ export class RequestGuard {
 /** What belongs to a request of the HTTP client besides the request. */
 interface StepOptions extends Pick<RequestOptions, 'because' | 'maxTotalWaitMs'> {
   /** The request that was admitted when it was taken from the queue. */
-  readonly admitted: AdmittedRequest | undefined;
+  readonly admitted?: AdmittedRequest | undefined;
   /** Called with the request and each of its redirects. It is then in flight until another place finishes it. */
   readonly onRequest?: (request: AnyRequest) => void;
   readonly onRefusal?: (refusal: Refusal) => void;
 }
 
 /** A request of the HTTP client, and the redirects it meets. */
-export class SteppedRequest implements RequestSteps {
+export class SteppedRequest {
+  /** Sets and checks its `User-Agent`; `undefined` when neither is needed. */
+  readonly identity: Identity | undefined;
   readonly #guard: Guard;
   readonly #request: HttpRequest;
   readonly #options: StepOptions;
   #started: StartedRequest | undefined;
 
   constructor(guard: Guard, request: HttpRequest, options: StepOptions) {
+    this.identity = guard.identity;
     this.#guard = guard;
     this.#request = request;
     this.#options = options;
   }
 
+  /** Resolves when the request, or the next redirect, may be sent; rejects with the refusal. */
   async start(url: URL): Promise<void> {
     const { signal } = this.#request;
     const { because, maxTotalWaitMs, admitted, onRequest } = this.#options;
@@ -265,6 +251,7 @@ export class SteppedRequest implements RequestSteps {
     this.#started = admission.start();
   }
 
+  /** The refusal of a response whose header fields disallow the purpose. Its body must not be read. */
   onHeaders({ statusCode, headers }: Pick<HttpResponse, 'statusCode' | 'headers'>): Refusal | undefined {
     if (this.#started === undefined) return undefined;
     const { refusal } = this.#started.onResponseHeaders(statusCode, headers);
@@ -278,22 +265,8 @@ export class SteppedRequest implements RequestSteps {
     else this.#started?.finish();
   }
 
-  identify(request: HttpRequest): HttpRequest {
-    const { identity } = this.#guard;
-    if (identity === undefined) return request;
-    const headers = identity.identified(request.url, request.headers);
-    return headers === request.headers || headers === undefined ? request : { ...request, headers };
-  }
-
-  onUserAgent(userAgent: string): void {
-    this.#guard.identity?.compare(this.#request.url, userAgent, REMEDY);
-  }
-
   #refused(refusal: Refusal): Refusal {
     this.#options.onRefusal?.(refusal);
     return refusal;
   }
 }
-
-/** What mends pages that are requested under another name. */
-const REMEDY = '`withRobots(…, { identify: true })`';

@@ -1,8 +1,8 @@
 import { quote, RobotsInvalidOptionsError } from '../../core/base/index.ts';
 import type { Decision } from '../../core/decision/index.ts';
 import type { Refusal } from '../shared/refusal-errors.ts';
-import type { HttpClient } from './http-client.ts';
-import type { CrawledPage } from './page-guard.ts';
+import type * as playwright from '../browser/playwright.ts';
+import type * as puppeteer from '../browser/puppeteer.ts';
 
 /** The member `robots` of a request in any form that Crawlee accepts. */
 export function robotsOf(source: unknown): unknown {
@@ -36,12 +36,58 @@ export interface CrawlRequest {
   noRetry?: boolean;
 }
 
+/** A page of either library that Crawlee has. */
+export type CrawledPage = playwright.PageLike | puppeteer.PageLike;
+
 export interface CrawlingContext {
   /** Crawlee gives it a worse score when the request fails. */
   session?: object | undefined;
   readonly request: CrawlRequest;
   /** Set by browser crawlers. */
   readonly page?: CrawledPage;
+}
+
+export type HeaderRecord = Record<string, string | string[] | undefined>;
+
+/** The part of Crawlee's `HttpRequest` that the guard reads and writes. */
+export interface HttpRequest {
+  readonly url: string | URL;
+  readonly method?: string;
+  readonly headers?: HeaderRecord;
+  readonly body?: unknown;
+  readonly signal?: AbortSignal;
+  readonly followRedirect?: boolean | ((response: HttpResponse) => boolean);
+  readonly maxRedirects?: number;
+  readonly proxyUrl?: string | undefined;
+  /** Hooks of got. Other clients ignore them. */
+  readonly hooks?: {
+    readonly beforeRequest?: readonly unknown[];
+    readonly beforeRedirect?: readonly unknown[];
+  };
+  /** `{ ignore: true, because: '…' }`, as in `sendRequest({ robots })`. */
+  readonly robots?: unknown;
+}
+
+export interface HttpResponse {
+  readonly statusCode: number;
+  readonly url?: string;
+  readonly headers: HeaderRecord;
+  readonly redirectUrls?: readonly URL[];
+  readonly stream?: { destroy(): unknown };
+}
+
+/** Called at each redirect, after the decision. */
+export type RedirectHandler = (response: HttpResponse, updated: UpdatedRequest) => void;
+
+export interface UpdatedRequest {
+  url: string | URL;
+  headers: HeaderRecord;
+}
+
+/** Crawlee's `BaseHttpClient`. */
+export interface HttpClient {
+  sendRequest(request: HttpRequest): Promise<HttpResponse>;
+  stream(request: HttpRequest, onRedirect?: RedirectHandler): Promise<HttpResponse>;
 }
 
 interface RequestQueue {

@@ -154,7 +154,7 @@ describeWithChromium('permits of navigations in Playwright', () => {
     const robots = opened(new RobotsClient({ agent: 'ExampleBot' }));
     await (await guardContext(context, robots, waiting)).dispose();
     const listening = on.mock.calls.filter(([event]) => String(event) !== 'close');
-    expect(listening.map(([event]) => event)).toEqual(['page', 'requestfinished', 'requestfailed']);
+    expect(listening.map(([event]) => event)).toEqual(['requestfinished', 'requestfailed']);
     expect(off.mock.calls).toEqual(listening);
   });
 });

@@ -170,8 +170,7 @@ it.each([
   const guarded = guardHttpClient({ sendRequest: send, stream: send }, () => ({
     start: async () => void admitted++,
     onHeaders: () => undefined,
-    identify: (request) => request,
-    onUserAgent: () => undefined,
+    identity: undefined,
     fail: () => void failed++,
   }));
   const sent = (): Promise<unknown> => guarded.sendRequest({ url: 'https://a.example/' });

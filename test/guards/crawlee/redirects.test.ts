@@ -1,10 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import {
-  guardHttpClient,
-  type HttpClient,
-  type HttpRequest,
-  type HttpResponse,
-} from '../../../src/guards/crawlee/http-client.ts';
+import { guardHttpClient } from '../../../src/guards/crawlee/http-client.ts';
+import type { HttpClient, HttpRequest, HttpResponse } from '../../../src/guards/crawlee/types.ts';
 
 const START = 'https://example.com/start';
 
@@ -29,8 +25,7 @@ class Scripted implements HttpClient {
           this.passed.push(`asked ${href}`);
           if (href === this.refused) throw new Error(`refused ${href}`);
         },
-        identify: (request) => request,
-        onUserAgent: () => undefined,
+        identity: undefined,
         onHeaders: ({ statusCode }) => {
           this.passed.push(`${statusCode} ${current}`);
           return undefined;
