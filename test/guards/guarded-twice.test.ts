@@ -1,6 +1,6 @@
 import axios from 'axios';
 import got from 'got';
-import { Agent, request } from 'undici';
+import { Agent, fetch as undiciFetch, getGlobalDispatcher, request, setGlobalDispatcher } from 'undici';
 import { describe, expect, it } from 'vitest';
 import { guardAxios } from '../../src/guards/axios/axios.ts';
 import { gotHooks } from '../../src/guards/got/got.ts';
@@ -49,6 +49,51 @@ describe('guarded twice', () => {
     const guarded = guardFetch(guardFetch(fetch, robots, { pacing }), openedClient().robots, { pacing });
     expect(await (await guarded(server.url('/page'))).text()).toBe('a page');
     expect(await (await guarded(server.url('/page'))).text()).toBe('a page');
+  });
+
+  it.each<[string, (send: typeof fetch) => typeof fetch]>([
+    ['is wrapped', (send) => (input, init) => send(input, init)],
+    [
+      'is wrapped by what waits before it',
+      (send) => async (input, init) => {
+        await Promise.resolve();
+        return send(input, { ...init });
+      },
+    ],
+  ])('by one client, a fetch that %s has one permit, and is one request', async (_, wrap) => {
+    const { server, robots, report } = await site();
+    const guarded = guardFetch(wrap(guardFetch(fetch, robots, { pacing })), robots, { pacing });
+    expect(await (await guarded(server.url('/page'))).text()).toBe('a page');
+    expect(await (await guarded(server.url('/from'))).text()).toBe('a page');
+    expect(report.totals()).toMatchObject({ sent: 3, allowed: 3 });
+  });
+
+  it.each(['of the call', 'global'])(
+    'by one client, a fetch over a dispatcher %s has one permit',
+    async (which) => {
+      const { server, robots, report } = await site();
+      const dispatcher = openedAgent().compose(robotsInterceptor(robots, { pacing }));
+      const guarded = guardFetch(undiciFetch, robots, { pacing });
+      const given = getGlobalDispatcher();
+      if (which === 'global') setGlobalDispatcher(dispatcher);
+      const get = async (path: string): Promise<string> =>
+        (await guarded(server.url(path), which === 'global' ? {} : { dispatcher })).text();
+      try {
+        expect(await get('/page')).toBe('a page');
+        expect(await get('/from')).toBe('a page');
+      } finally {
+        setGlobalDispatcher(given);
+      }
+      expect(report.totals()).toMatchObject({ sent: 3, allowed: 3 });
+    },
+  );
+
+  it('by one client, of which one guard does not pace, a fetch waits for the permit', async () => {
+    const { server, robots } = await site();
+    const inner = guardFetch(fetch, robots, { pacing: { ...pacing, maxDelayMs: 0 } });
+    const guarded = guardFetch((url: string) => inner(url), robots, { timeoutMs: 5_000 });
+    const outcomes = await Promise.allSettled([guarded(server.url('/page')), guarded(server.url('/page'))]);
+    expect(outcomes).toMatchObject([{ status: 'fulfilled' }, { reason: { code: 'ERR_ROBOTS_DEFERRED' } }]);
   });
 
   it('by the same hooks, a request of got is one request', async () => {

@@ -53,6 +53,7 @@ export function guardedClass(Base: CrawlerClass, guard: Guard, guardPage: GuardP
     const context = contexts.getStore();
     return context instanceof RequestGuard ? context : undefined;
   };
+  if (guard.paces) guard.onOtherGuard(() => handled()?.take());
 
   const adding = <Result>(source: unknown, add: (source: unknown) => Promise<Result>): Promise<Result> => {
     const context: Adding = { source };

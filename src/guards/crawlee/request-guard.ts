@@ -186,8 +186,14 @@ export class RequestGuard {
 
   /** The handler has ended, or the request was not sent. */
   end(): void {
-    this.#held?.finish();
-    this.#held = undefined;
+    this.take()?.finish();
+  }
+
+  /** The request that is in flight until the handler has ended, for another guard whose request would wait for it. */
+  take(): AnyRequest | undefined {
+    const held = this.#held;
+    this.#held = this.#admitted = undefined;
+    return held;
   }
 
   #requestFor(url: string | URL): CrawlRequest | undefined {

@@ -5,7 +5,7 @@ import type { RobotsClient } from '../../core/client/index.ts';
 import { ignoredBecause, type RobotsInit, type GuardOptions, guardedTwice } from '../shared/options.ts';
 import type { Refusal } from '../shared/refusal-errors.ts';
 import { Guard } from '../shared/guard.ts';
-import { markRetryAt } from '../shared/retry-later.ts';
+import { GUARDED_REQUEST, markRetryAt } from '../shared/retry-later.ts';
 import {
   type Admission,
   type PlannedRequest,
@@ -16,7 +16,7 @@ import {
   type StartedRequest,
 } from '../shared/guarded-request.ts';
 import { isNodeStream, observeNodeStream } from '../shared/response-body.ts';
-import { sendUntilArrived } from './arrived-bodies.ts';
+import { sendUntilArrived } from '../shared/enclosing-request.ts';
 import { observeWebStream } from './page-body.ts';
 import { redirects } from '../shared/headers.ts';
 import { addressChecks } from './page-addresses.ts';
@@ -196,10 +196,7 @@ class GuardedFetch {
     let request: RespondedRequest | RefusedRequest;
     try {
       started = admission.start();
-      const signal = started.limitTime(call.signal);
-      response = await (started.isInFlight
-        ? sendUntilArrived(started, () => this.#sendOver(addresses, call, hop, signal))
-        : this.#sendOver(addresses, call, hop, signal));
+      response = await this.#sendOver(addresses, call, hop, started);
       if (follows) assertUnfollowed(response, String(admission.url));
       request = started.onResponseHeaders(response.status, response.headers);
       markRetryAt(response, started);
@@ -256,25 +253,27 @@ class GuardedFetch {
     return addresses.admit(url, () => this.#guard.knows(url), signal);
   }
 
-  /** Sends a request, under its address policy if it has one. @param signal Replaces that of the call. */
+  /** Sends a request, under its address policy if it has one. */
   #sendOver(
     addresses: PageHops | undefined,
     call: Call,
     hop: HopRequest | undefined,
-    signal: AbortSignal | undefined,
+    started: StartedRequest,
   ): Promise<ResponseLike> {
+    const signal = started.limitTime(call.signal);
     const input = hop === undefined ? call.input : hop.url.href;
     const ofCall = hop === undefined ? this.#initOf(call) : initOf(hop, call);
-    const isLimited = signal !== undefined && signal !== call.signal;
-    const init = isLimited ? { ...ofCall, signal } : ofCall;
-    const sending =
+    const { isInFlight } = started;
+    const init = isInFlight ? { ...ofCall, ...(signal && { signal }), [GUARDED_REQUEST]: started } : ofCall;
+    const send = (): Promise<ResponseLike> =>
       addresses === undefined
         ? this.#send(input, init)
         : addresses.send(hop?.url ?? new URL(call.url), (connection) =>
             this.#send(input, { ...init, ...connection }),
           );
+    const sending = isInFlight ? sendUntilArrived(started, send) : send();
     // Not every fetch rejects with the reason of its signal.
-    return isLimited ? orAborted(sending, signal) : sending;
+    return signal === undefined || signal === call.signal ? sending : orAborted(sending, signal);
   }
 
   /** Holds the permit of a request until its body has ended. */
@@ -326,7 +325,11 @@ function isOwnRequest(init: unknown): init is object {
   return Reflect.get(Object(init), OWN_REQUEST) === true;
 }
 
-const optionsOf = ({ signal, robots }: Call): RequestOptions => ({ signal, because: ignoredBecause(robots) });
+const optionsOf = ({ signal, robots, init }: Call): RequestOptions => ({
+  signal,
+  because: ignoredBecause(robots),
+  outer: Reflect.get(init, GUARDED_REQUEST),
+});
 
 function arrivalOf(url: string): Arrival {
   return { url: parseUrl(url), redirects: 0, crossedOrigins: false };

@@ -8,8 +8,10 @@ import { LocatedUrl } from '../../core/url/index.ts';
 import { Identity } from './identity.ts';
 import { type GuardOptions, type GuardSettings, readGuardOptions } from './options.ts';
 import { type Refusal, refusalFor } from './refusal-errors.ts';
+import { handledRequestsOf } from './enclosing-request.ts';
 import { GuardEvents } from './events.ts';
 import {
+  type AnyRequest,
   GuardedRequest,
   type PlannedRequest,
   reachesSite,
@@ -43,6 +45,7 @@ export class Guard<Result = unknown> {
   readonly #engine: ClientEngine;
   readonly #settings: GuardSettings<Result>;
   readonly #context: RequestContext;
+  readonly #handled: Map<object, () => unknown>;
 
   /** @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) */
   constructor(client: RobotsClient, options: GuardOptions<Result>, capabilities: Capabilities = {}) {
@@ -50,6 +53,7 @@ export class Guard<Result = unknown> {
     const engine = engineOf(client);
     assertAsStrict(client, settings);
     this.#engine = engine;
+    this.#handled = handledRequestsOf(engine);
     this.#settings = settings;
     this.needsNoDecision =
       settings.filter === undefined &&
@@ -67,7 +71,13 @@ export class Guard<Result = unknown> {
       events: this.events,
       headersBeforeBody: capabilities.headersBeforeBody === true,
       afterRobotsFetch: capabilities.afterRobotsFetch,
+      handled: this.#handled,
     };
+  }
+
+  /** @param take Takes the request of this guard that is in flight while the running code handles its response. */
+  onOtherGuard(take: () => AnyRequest | undefined): void {
+    this.#handled.set(this.#context, take);
   }
 
   /** A request that the caller wants to make. */

@@ -11,6 +11,7 @@ import type { GuardSettings } from './options.ts';
 import { type Refusal, refusalFor } from './refusal-errors.ts';
 import { endOf, errorCodeOf, type GuardEvents, type RequestEnd } from './events.ts';
 import { redirects, type ResponseFields } from './headers.ts';
+import { requestBeingSent } from './enclosing-request.ts';
 import { isTimeout, TimeLimit, warnOfTimeoutInQueue } from './time-limit.ts';
 
 /** What the caller said about a request. It holds for the redirects of the request, too. */
@@ -24,6 +25,8 @@ export interface RequestOptions {
   readonly maxTotalWaitMs?: number | undefined;
   /** Another guard decides about the same request again. This one then publishes refusals only. @default false */
   readonly isPreliminary?: boolean;
+  /** The request that a guard above is sending, where the library passes it on. @default the one whose library is being called */
+  readonly outer?: unknown;
 }
 
 /** What can be done with a request in each of its states. */
@@ -66,7 +69,12 @@ export interface RequestContext {
   /** Whether {@link GuardedRequest.onResponseHeaders} is called before the body is read. */
   readonly headersBeforeBody: boolean;
   readonly afterRobotsFetch: (() => Promise<unknown>) | undefined;
+  /** Of all guards of the client, by their contexts. */
+  readonly handled: ReadonlyMap<object, () => unknown>;
 }
+
+/** A request that is guarded twice takes one permit, and is published once. */
+const ONE_PERMIT = { waits: false, isPreliminary: true } as const;
 
 /** How long a body may wait for its reader. */
 const UNREAD_MS = 2_000;
@@ -100,8 +108,19 @@ export class GuardedRequest {
     this.#context = context;
     this.url = url;
     const signal = options.signal && completeSignal(options.signal);
-    this.#options = signal === options.signal ? options : { ...options, signal };
+    const own = signal === options.signal ? options : { ...options, signal };
+    this.#options = this.#isHeldBy(options.outer ?? requestBeingSent()) ? { ...own, ...ONE_PERMIT } : own;
     this.#from = from;
+  }
+
+  /** Whether a guard of the same client, above this one, has the permit of this very request. */
+  #isHeldBy(outer: unknown): boolean {
+    return (
+      outer instanceof GuardedRequest &&
+      outer.#permit !== undefined &&
+      outer.#context.engine === this.#context.engine &&
+      hrefOf(outer.url) === hrefOf(this.url)
+    );
   }
 
   /** Whether it is in flight, and something waits for its end: its permit, or the limit of its time. */
@@ -190,7 +209,8 @@ export class GuardedRequest {
 
   #onStart(): this {
     this.#isStarted = true;
-    if (reachesSite(this.url)) this.#startedAt = this.#context.engine.requestStart;
+    if (this.#options.isPreliminary !== true && reachesSite(this.url))
+      this.#startedAt = this.#context.engine.requestStart;
     return this;
   }
 
@@ -353,10 +373,30 @@ export class GuardedRequest {
     const pace = paces.of(decision);
     if (pace === undefined) return this.#settle(refused);
     this.#throwIfFinished();
+    if (this.#takesPermit()) return this.#settle(refused);
     const permit = this.#acquirePermit(decision, pace);
     if (permit instanceof Promise) return this.#waitForPermit(permit, refused);
     this.#permit = permit;
     return this.#settle(refused);
+  }
+
+  /**
+   * Takes the permit of the page that a crawler of this client handles in the running code, if this is the request for it.
+   * Any other request would wait for the end of its handler, so the permit is freed.
+   */
+  #takesPermit(): boolean {
+    for (const [context, take] of this.#context.handled) {
+      const held = context === this.#context ? undefined : take();
+      if (!(held instanceof GuardedRequest) || !held.isInFlight) continue;
+      const takes = !held.hasResponded && hrefOf(held.url) === hrefOf(this.url);
+      if (takes) {
+        this.#permit = held.#permit;
+        held.#permit = held.#startedAt = undefined;
+      }
+      held.finish();
+      if (takes) return true;
+    }
+    return false;
   }
 
   /** A promise when the request has to wait, or will not get a permit. */

@@ -31,6 +31,20 @@ function onEnd(message: unknown): void {
   requests.get(requestOf(message))?.onArrived(Reflect.get(Object(message), 'error'));
 }
 
+/** By client and guard: takes the request that is in flight while the running code handles its response. */
+const handled = new WeakMap<object, Map<object, () => unknown>>();
+
+export function handledRequestsOf(client: object): Map<object, () => unknown> {
+  const known = handled.get(client) ?? new Map<object, () => unknown>();
+  handled.set(client, known);
+  return known;
+}
+
+/** The request whose `fetch` is being called, and has not returned yet. */
+export function requestBeingSent(): unknown {
+  return sending;
+}
+
 /**
  * Sends `request`, and says when its body has arrived: a short body that is not read holds up no other request. Where the
  * `fetch` is not undici's, only the reading of the body shows that.

@@ -1,0 +1,93 @@
+import { BasicCrawler } from '@crawlee/basic';
+import { CheerioCrawler } from '@crawlee/cheerio';
+import axios from 'axios';
+import got from 'got';
+import { Agent, request } from 'undici';
+import { expect, it } from 'vitest';
+import { guardAxios } from '../../../src/guards/axios/axios.ts';
+import { withRobots } from '../../../src/guards/crawlee/crawlee.ts';
+import { gotHooks } from '../../../src/guards/got/got.ts';
+import { robotsInterceptor } from '../../../src/guards/undici/undici.ts';
+import { guardFetch, RobotsClient } from '../../../src/index.ts';
+import { inMemory } from '../../support/crawlee.ts';
+import { opened } from '../../support/opened.ts';
+import { record, site } from './support.ts';
+
+const DELAY_MS = 150;
+const pacing = { defaultDelayMs: DELAY_MS };
+
+type Get = (url: string) => Promise<unknown>;
+
+const libraries: Readonly<Record<string, (robots: RobotsClient) => Get>> = {
+  fetch: (robots) => {
+    const polite = guardFetch(fetch, robots, { pacing });
+    return async (url) => (await polite(url)).text();
+  },
+  got: (robots) => {
+    const polite = got.extend(gotHooks(robots, { pacing }));
+    return (url) => polite(url).text();
+  },
+  axios: (robots) => {
+    const polite = guardAxios(axios.create(), robots, { pacing });
+    return (url) => polite.get(url);
+  },
+  undici: (robots) => {
+    const agent = new Agent();
+    opened({ [Symbol.asyncDispose]: () => agent.destroy() });
+    const dispatcher = agent.compose(robotsInterceptor(robots, { pacing }));
+    return async (url) => (await request(url, { dispatcher })).body.text();
+  },
+};
+
+/** A crawl of `/page1` and `/page2`: which requests were sent, and their shortest gap in ms. */
+async function crawl(
+  Crawler: typeof CheerioCrawler,
+  makeGet: (robots: RobotsClient) => Get,
+  handle: (get: Get, url: string) => Promise<unknown>,
+) {
+  const server = await site();
+  const sent: { readonly path: string; readonly at: number }[] = [];
+  const robots = opened(
+    new RobotsClient({
+      agent: 'ExampleBot',
+      evidence: (entry) => {
+        if (entry.type === 'request') sent.push({ path: new URL(entry.url).pathname, at: entry.startedAt });
+      },
+    }),
+  );
+  const get = makeGet(robots);
+  const { options, failed } = record();
+  const crawler = new (withRobots(Crawler, robots, { pacing }))(
+    {
+      ...options,
+      maxConcurrency: 2,
+      requestHandler: ({ request: { url } }) => handle(get, url) as Promise<void>,
+    },
+    inMemory(),
+  );
+  await crawler.run([server.url('/page1'), server.url('/page2')]);
+  expect(failed).toEqual([]);
+  const starts = sent.map(({ at }) => at).sort((one, other) => one - other);
+  const gaps = starts.slice(1).map((at, index) => at - (starts[index] ?? 0));
+  return { paths: sent.map(({ path }) => path).sort(), gapMs: Math.min(...gaps) };
+}
+
+it.each(Object.entries(libraries))(
+  'a handler of a paced crawler that gets another page of its site by %s keeps the gap, and does not wait for itself',
+  async (_, makeGet) => {
+    const { paths, gapMs } = await crawl(CheerioCrawler, makeGet, (get, url) => get(`${url}-more`));
+    expect(paths).toEqual(['/page1', '/page1-more', '/page2', '/page2-more']);
+    // Crawlee may send its own some milliseconds after their permit.
+    expect(gapMs).toBeGreaterThan(DELAY_MS / 2);
+  },
+);
+
+it.each(Object.entries(libraries))(
+  'a handler of a `BasicCrawler` that gets its page by %s does so by the permit of the crawler',
+  async (_, makeGet) => {
+    const Crawler = BasicCrawler as unknown as typeof CheerioCrawler;
+    const { paths, gapMs } = await crawl(Crawler, makeGet, (get, url) => get(url));
+    expect(paths).toEqual(['/page1', '/page2']);
+    expect(gapMs).toBeGreaterThan(DELAY_MS / 2);
+  },
+);
