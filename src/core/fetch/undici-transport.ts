@@ -1,6 +1,5 @@
 import {
   abortSignalOf,
-  codeOf,
   DEFAULT_DEADLINE_MS,
   invalid,
   quote,
@@ -19,9 +18,9 @@ import {
 } from '../net/index.ts';
 import { isPublicHost } from '../net/addresses.ts';
 import { ACCEPT_ENCODING, decode } from './decode.ts';
-import { ADDRESS_UNKNOWN, FetchFailure, HTTP2_ONLY, MALFORMED } from './failure.ts';
+import { ADDRESS_UNKNOWN, FetchFailure } from './failure.ts';
+import { OwnConnections, send } from './own-connections.ts';
 import {
-  OWN_REQUEST,
   sendOnceMore,
   type Transport,
   type TransportRequest,
@@ -30,7 +29,7 @@ import {
 } from './transport.ts';
 import { lookup as dnsLookup } from 'node:dns';
 import type { LookupFunction } from 'node:net';
-import { Agent, Dispatcher, errors } from 'undici';
+import { Dispatcher, errors } from 'undici';
 import type { Readable } from 'node:stream';
 
 /** Chooses the dispatcher of a request for robots.txt, redirects included. */
@@ -64,21 +63,6 @@ export function undiciTransport(options: UndiciTransportOptions = {}): Transport
   return new UndiciTransport(options);
 }
 
-/** Bound of a header section. */
-const MAX_HEADER_BYTES = 65_536;
-
-/**
- * One small GET per origin: a connection is kept just long enough for a redirect within the origin, so that no idle
- * sockets stay open to ten thousand hosts. The attempt's deadline replaces undici's own timers.
- */
-const AGENT_OPTIONS: Agent.Options = {
-  keepAliveTimeout: 1_000,
-  keepAliveMaxTimeout: 1_000,
-  headersTimeout: 0,
-  bodyTimeout: 0,
-  maxHeaderSize: MAX_HEADER_BYTES,
-};
-
 /**
  * Has an agent for any address, and one for public addresses only. A kept-alive socket is reused without another address
  * check, so no socket may be in both. The cost is a second connection when a public site redirects within itself.
@@ -88,8 +72,8 @@ class UndiciTransport implements Transport {
   readonly #options: UndiciTransportOptions;
   readonly #lookup: LookupFunction;
   readonly #connected = new ConnectedAddresses();
-  #anywhere: Agent | undefined;
-  #publicOnly: Agent | undefined;
+  #anywhere: OwnConnections | undefined;
+  #publicOnly: OwnConnections | undefined;
   #isClosed = false;
 
   constructor(options: UndiciTransportOptions) {
@@ -130,26 +114,24 @@ class UndiciTransport implements Transport {
   }
 
   async #sendToPublic(url: URL, init: TransportRequest): Promise<TransportResponse> {
-    this.#publicOnly ??= new Agent({
-      ...AGENT_OPTIONS,
-      connect: publicOnlyConnector(this.#connectorOptions(), this.#lookup, this.#options.buildConnector),
-    });
-    return toResponse(await send(this.#publicOnly, url, init), { isPublic: true });
+    this.#publicOnly ??= new OwnConnections(
+      publicOnlyConnector(this.#connectorOptions(), this.#lookup, this.#options.buildConnector),
+    );
+    return toResponse(await this.#publicOnly.send(url, init), { isPublic: true });
   }
 
   async #sendAnywhere(url: URL, init: TransportRequest): Promise<TransportResponse> {
-    this.#anywhere ??= new Agent({
-      ...AGENT_OPTIONS,
-      connect: recordingConnector(
+    this.#anywhere ??= new OwnConnections(
+      recordingConnector(
         this.#connectorOptions(),
         this.#lookup,
         this.#connected,
         this.#options.buildConnector,
       ),
-    });
+    );
     this.#connected.begin(url.origin);
     try {
-      const data = await send(this.#anywhere, url, init);
+      const data = await this.#anywhere.send(url, init);
       const isPublic = this.#connected.isPublic(url.origin);
       return toResponse(data, omitUndefined({ isPublic }));
     } finally {
@@ -166,49 +148,6 @@ class UndiciTransport implements Transport {
     this.#isClosed = true;
     await Promise.all([this.#anywhere?.destroy(), this.#publicOnly?.destroy()]);
   }
-}
-
-/** The alert of a server that speaks none of the protocols that the TLS handshake offered. */
-const NO_APPLICATION_PROTOCOL = 'ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL';
-
-/** Sends one request, and resolves when the header section of the response has arrived. */
-async function send(
-  dispatcher: Pick<Dispatcher, 'request'>,
-  url: URL,
-  init: TransportRequest,
-): Promise<Dispatcher.ResponseData> {
-  try {
-    return await dispatcher.request(requestOptions(url, init));
-  } catch (cause) {
-    if (codeOf(cause) === NO_APPLICATION_PROTOCOL) throw new FetchFailure(HTTP2_ONLY, { cause });
-    throw cause;
-  }
-}
-
-/**
- * The most interim responses to one request. RFC 9110 §15.2 makes clients accept them and sets no limit, and each may
- * be as long as a header section.
- */
-const MAX_INTERIM = 32;
-
-function requestOptions(url: URL, { headers, signal }: TransportRequest): Dispatcher.RequestOptions {
-  let interim = 0;
-  const options = {
-    origin: url.origin,
-    path: url.pathname + url.search,
-    method: 'GET',
-    headers,
-    signal,
-    onInfo: () => {
-      if (++interim > MAX_INTERIM) throw new FetchFailure(MALFORMED);
-    },
-    // An interceptor of the dispatcher must not follow redirects: each one is checked and reported here.
-    maxRedirections: 0,
-    // undici's interceptor `dump` drops bodies, as if files were empty. It throws for this value, so that no rule is lost.
-    dumpMaxSize: 0,
-    [OWN_REQUEST]: true,
-  } as const;
-  return options;
 }
 
 function chosenBy(choose: DispatcherChoice, url: URL): Dispatcher | undefined {

@@ -6,6 +6,7 @@
 export { PageAgents, publicOnlyAgent, type PublicOnlyAgentOptions } from './agents.ts';
 export {
   type BuildConnector,
+  type Connector,
   recordingConnector,
   checkedLookup,
   publicOnlyConnector,
