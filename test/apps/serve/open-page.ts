@@ -112,6 +112,28 @@ export class OpenPage implements AsyncDisposable {
     return banner.innerText();
   }
 
+  /** Opens the sections of the result whose heading has this text. */
+  async unfold(title = ''): Promise<void> {
+    const closed = this.page.locator('.card:not([open], [hidden]) > summary', { hasText: title });
+    if (title !== '') await closed.first().waitFor();
+    while ((await closed.count()) > 0) await closed.first().click();
+  }
+
+  /** Waits for an error at a field. Returns the name of the field and the error, if the page goes to it and says it well. */
+  async fault(): Promise<unknown> {
+    await this.page.locator('#fault').waitFor();
+    return this.page.evaluate(`(() => {
+      const [fields, field] = [[...document.querySelectorAll('[aria-invalid]')], document.activeElement];
+      if (fields.length !== 1 || fields[0] !== field || field.ariaInvalid !== 'true') return 'not the invalid field';
+      const fault = document.getElementById(field.getAttribute('aria-describedby').split(' ')[0]);
+      const gap = fault.getBoundingClientRect().top - field.getBoundingClientRect().bottom;
+      if (fault.getAttribute('role') !== 'alert') return 'silent where the focus has not moved';
+      if (gap < 0 || gap > 16) return 'not right under the field';
+      if (document.querySelector('[role=status]').textContent !== '') return 'said twice';
+      return [field.name, fault.textContent];
+    })()`);
+  }
+
   async box(selector: string): Promise<{ x: number; y: number; width: number; height: number }> {
     const box = await this.page.locator(selector).first().boundingBox();
     if (box === null) throw new Error(`Expected ${selector} to be visible`);

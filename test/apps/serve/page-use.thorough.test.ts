@@ -118,8 +118,10 @@ describeWithChromium('the page in use', () => {
     await page.getByLabel('URLs', { exact: true }).fill(`${site.url('/')}\n`.repeat(501));
     await page.getByLabel('Agents', { exact: true }).fill('a, b');
     await page.getByRole('button', { name: 'Check', exact: true }).click();
-    await page.locator('#status.error').waitFor();
-    expect(await open.text('#status')).toContain('at most 1,000 verdicts, got 1,002');
+    expect(await open.fault()).toEqual([
+      'urls',
+      expect.stringContaining('at most 1,000 verdicts, got 1,002'),
+    ]);
     await page.getByLabel('Compare two files').check();
     await page.evaluate(`{
       const data = new DataTransfer();
@@ -147,6 +149,7 @@ describeWithChromium('the page in use', () => {
     await open.visit(fragment);
     await open.page.locator('#status.error').waitFor();
     expect(await open.text('#status')).toContain('The link is damaged');
+    expect(await open.page.locator('[aria-invalid]').count()).toBe(0);
   });
 
   it.each([
@@ -239,6 +242,7 @@ describeWithChromium('the page in use', () => {
 
   it('a selection of the file copies the file, and nothing else', async () => {
     await open.paste(`${ROBOTS}Dissalow: /a\u202eb\u200b\n`, '/private', '*');
+    await open.unfold();
     const { page } = open;
     expect(await page.locator('[data-part=listing] .mark').count()).toBeGreaterThan(0);
     await page.evaluate(
@@ -276,7 +280,7 @@ describeWithChromium('the page in use', () => {
       .setInputFiles({ name: 'x', mimeType: '', buffer: Buffer.from('User-agent: x') });
     await expect.poll(() => field.inputValue()).toBe('User-agent: x');
     await page.locator('#file').setInputFiles({ name: 'x', mimeType: '', buffer: Buffer.alloc(2_000_000) });
-    await page.locator('#status.error').waitFor();
+    expect(await open.fault()).toEqual(['robots', expect.stringContaining('at most 1 MiB, got 2,000,000')]);
     expect(await field.inputValue()).toBe('User-agent: x');
   });
 
@@ -298,8 +302,7 @@ describeWithChromium('the page in use', () => {
     expect(await page.locator('.agents tbody tr').count()).toBe(101);
     await page.getByLabel('Compare with').fill([...many, 'a', 'b'].join('\n'));
     await page.getByRole('button', { name: 'Check' }).click();
-    await page.locator('#status.error').waitFor();
-    expect(await open.text('#status')).toBe('Expected at most 100 agents, got 101');
+    expect(await open.fault()).toEqual(['compare', 'Expected at most 100 agents, got 101']);
   });
 
   it('saves the verdicts as CSV, in which nothing is a formula', async () => {
@@ -368,6 +371,8 @@ describeWithChromium('the page in use', () => {
     await page.keyboard.type('GPTBot');
     await page.keyboard.press('Enter');
     await open.banner('disallowed');
+    await page.locator('[data-part=listing] summary').press('Enter');
+    await page.locator('#submit').focus();
     // On and on through the result, to the end of the document: nothing holds the focus.
     const seen: string[] = [];
     for (let presses = 0; presses < 60 && !seen.includes('openapi.json'); presses++) {

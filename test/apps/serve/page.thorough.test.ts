@@ -56,15 +56,17 @@ describeWithChromium('the result on the page', () => {
     await open.ask(site.url('/private/press/1'));
     const { page } = open;
     const listing = page.locator('[data-part=listing]');
+    await open.unfold('robots.txt');
     expect(await listing.locator('.decides').getAttribute('data-badge')).toBe('decides');
     expect(await listing.locator('.decides').innerText()).toContain('Allow: /private/press');
     expect(await listing.locator('.runner-up').innerText()).toContain('Disallow: /private');
     expect(await listing.locator('.in-group').count()).toBe(4);
     expect(await listing.locator('.mark.warning').getAttribute('aria-label')).toContain('Dissalow');
-    expect(await open.text('.notes')).toContain('Dissalow');
     await listing.locator('.mark.warning').click();
     expect(await page.evaluate('document.activeElement.id')).toBe('note-0');
+    expect(await open.text('.notes')).toContain('Dissalow');
     expect(page.url()).not.toContain('#');
+    await open.unfold('Over time');
     expect(await page.locator('.timeline .what').allInnerTexts()).toEqual([
       expect.stringContaining('robots.txt fetched'),
       'Now',
@@ -77,8 +79,10 @@ describeWithChromium('the result on the page', () => {
   it('marks the lines of another agent when that is picked, and tells its preferences', async () => {
     await open.ask(site.url('/private/press/1'));
     const { page } = open;
+    await open.unfold('robots.txt');
     await page.getByRole('button', { name: 'GPTBot', exact: true }).click();
     expect(await open.banner()).toMatch(/✕\s*Disallowed/);
+    await open.unfold('Preferences');
     expect(await open.text('[data-part=listing] .decides')).toContain('Disallow: /');
     expect(await page.locator('[data-part=listing] .in-group').count()).toBe(3);
     expect(await open.text('.usage')).toMatch(/Training AI models\s+✕\s*Disallowed/);
@@ -86,6 +90,74 @@ describeWithChromium('the result on the page', () => {
       'true',
     );
     expect(await page.title()).toBe(`Disallowed: ${new URL(site.origin).host} · canfetch`);
+  });
+
+  it('keeps what lies below the verdicts closed until it is asked for, by the keyboard, too', async () => {
+    await open.ask(site.url('/private/press/1'), 'GPTBot');
+    const { page } = open;
+    expect(await page.locator('#result h2').allInnerTexts()).toEqual([
+      'Agents side by side',
+      'robots.txt, 8 lines',
+      'Notes on this file · 1 warning',
+      'Over time',
+      'Preferences about the use of pages',
+      'If a crawler follows other rules',
+    ]);
+    expect(await page.locator('.agents').isVisible()).toBe(true);
+    for (const part of ['.file', '.notes', '.timeline', '.usage', 'table:not(.agents)']) {
+      expect([part, await page.locator(`#result ${part}`).first().isVisible()]).toEqual([part, false]);
+    }
+    await page.getByRole('heading', { level: 2, name: 'Preferences' }).locator('..').focus();
+    await page.keyboard.press('Enter');
+    expect(await page.locator('.usage').isVisible()).toBe(true);
+    // What was opened stays open for another agent.
+    await page.getByRole('button', { name: 'GPTBot', exact: true }).last().click();
+    expect(await page.locator('.usage').isVisible()).toBe(true);
+  });
+
+  it('opens the file when a line of it is asked for, and the notes when a mark in it is', async () => {
+    const { page } = open;
+    const file = page.locator('#result .file');
+    await open.ask(site.url('/private/press/1'));
+    await page.getByRole('button', { name: 'Show the whole file' }).click();
+    expect(await file.isVisible()).toBe(true);
+    expect(await page.locator('.notes').isVisible()).toBe(false);
+    await page.locator('.mark.warning').click();
+    expect(await page.locator('.notes').isVisible()).toBe(true);
+    await open.ask(site.url('/private/press/1'));
+    await open.unfold('Notes on this file');
+    expect(await file.isVisible()).toBe(false);
+    await page.getByRole('button', { name: 'line 4', exact: true }).click();
+    expect(await file.isVisible()).toBe(true);
+    expect(await page.evaluate('document.activeElement.className')).toBe('file');
+  });
+
+  it('says how many errors and warnings the notes hold', async () => {
+    for (const [robots, title] of [
+      ['User-agent: *\nDissalow: /x\nCrawl-delay: two\n', 'Notes on this file · 2 warnings'],
+      ['User-agent: *\nDisallow: /x\nCrawl-delay: 2\n', 'Notes on this file'],
+      ['<html>', 'Notes on this file · 1 error'],
+    ] as const) {
+      await open.paste(robots, '/', '*');
+      expect(await open.page.locator('h2', { hasText: 'Notes' }).innerText()).toBe(title);
+    }
+  });
+
+  it('has targets of 24 px at least', async () => {
+    await open.open({ viewport: { width: 360, height: 740 } });
+    await open.ask(site.url('/private'));
+    await open.page.locator('.picker summary').click();
+    await open.unfold();
+    const targets = await open.page
+      .locator('button, summary, select, textarea, label:has(input), input[type=text], .mark')
+      .locator('visible=true')
+      .all();
+    expect(targets.length).toBeGreaterThan(60);
+    for (const target of targets) {
+      const { width, height } = (await target.boundingBox())!;
+      const html = await target.evaluate((each) => (each as unknown as { outerHTML: string }).outerHTML);
+      expect([html, Math.min(width, height, 24)]).toEqual([html, 24]);
+    }
   });
 
   it('has a column for the purpose, which leaves the verdict as it is', async () => {
@@ -117,6 +189,7 @@ describeWithChromium('the result on the page', () => {
       /could not be read: the server responded with an error, status 503\.\s+Crawlers must wait\. The next try is in 2 min, at \d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ\./,
     );
     expect(await open.page.title()).toMatch(/^Undecided: /);
+    await open.unfold('Over time');
     expect(await open.text('[data-part=result]')).not.toMatch(/may not|nothing may/);
     expect(await open.text('.timeline')).toMatch(
       /First failure the server responded with an error, status 503[\s\S]*Now[\s\S]*tries again[\s\S]*everything is allowed/,
@@ -135,16 +208,6 @@ describeWithChromium('the result on the page', () => {
     expect(await open.banner()).toContain('looks like a web page');
   });
 
-  it('says what is no URL', async () => {
-    const { page } = open;
-    await open.visit();
-    await page.getByLabel('URL', { exact: true }).fill('foo');
-    await page.getByRole('button', { name: 'Check' }).click();
-    await page.locator('#status.error').waitFor();
-    expect(await open.text('#status')).toContain('Expected an absolute http, https or ftp URL');
-    expect(await page.locator('[data-part=result]').isVisible()).toBe(false);
-  });
-
   it('tries a pasted file, for many URLs and agents, and fetches nothing for it', async () => {
     const { page } = open;
     const before = site.requests.length;
@@ -157,6 +220,7 @@ describeWithChromium('the result on the page', () => {
       expect.stringContaining('Not a URL'),
     ]);
     await page.locator('.matrix button').nth(3).click();
+    await open.unfold('robots.txt');
     expect(await open.text('[data-part=listing] .decides')).toContain('Disallow: /');
     expect(await page.locator('[data-part=listing] .in-group').count()).toBe(3);
     expect(site.requests).toHaveLength(before);
@@ -173,6 +237,7 @@ describeWithChromium('the result on the page', () => {
     await using reset = await startSite((_, response) => response.destroy());
     for (const url of [reset.url('/'), down.url('/'), site.url('/'), 'http://nowhere.invalid/']) {
       await open.ask(url);
+      await open.unfold();
       expect(await open.text('[data-part=result]')).not.toMatch(/ERR_|E[A-Z]{6,}|at random|unreachable/);
     }
   });
@@ -226,6 +291,7 @@ describeWithChromium('the result on the page', () => {
 
   it('shows code in notes as code', async () => {
     await open.paste('User-agent: *\nCrawl-delay: two\n', '/', '*');
+    await open.unfold('Notes');
     expect(await open.text('.notes')).not.toContain('`');
     expect(await open.page.locator('.notes code').allInnerTexts()).toContain('Crawl-delay: 10');
   });
@@ -262,15 +328,12 @@ describeWithChromium('the result on the page', () => {
     expect(text).toMatch(/\/drafts\s+✓\s*Allowed\s+✕\s*Disallowed line 3/);
     await open.compare(ROBOTS, ROBOTS);
     expect(await open.banner()).toContain('No difference for any agent');
-    await open.page.getByLabel('Old robots.txt').fill(down.origin);
-    await page.getByRole('button', { name: 'Compare', exact: true }).click();
-    await page.locator('#status.error').waitFor();
-    expect(await open.text('#status')).toMatch(/could not be read/);
   });
 
   it('every field and every region has a name', async () => {
     await open.ask(site.url('/private'));
     await open.page.locator('.picker summary').click();
+    await open.unfold();
     const nameless = await open.page
       .locator('input:visible, textarea:visible, button:visible, [role=region]')
       .evaluateAll((elements) =>
@@ -311,14 +374,22 @@ describeWithChromium('the result on the page', () => {
     for (const origin of [site, down, home]) {
       await open.ask(origin.url('/private/press/1'));
       await page.locator('.picker summary').click();
+      await check(`${origin.origin}, closed`);
+      await open.unfold();
       await check(origin.origin);
     }
     await open.paste(ROBOTS, '/private/a\nfoo', '*, GPTBot');
+    await open.unfold();
     await check('a pasted file');
     await open.compare(site.origin, 'User-agent: *\nAllow: /private\nSitemap: https://a.example/');
+    await open.unfold();
     await check('two files');
     await open.askMany(`${site.url('/private')}\nfoo\n${down.url('/')}`, '*, GPTBot');
     await check('many URLs');
+    await page.getByLabel('Agents', { exact: true }).fill('!');
+    await page.getByRole('button', { name: 'Check' }).click();
+    await open.fault();
+    await check('an error');
   });
 
   it('prints the answer, not the form', async () => {
@@ -337,6 +408,7 @@ describeWithChromium('the result on the page', () => {
     for (const origin of [site, long, down]) {
       await open.ask(origin.url(`/private/${'long'.repeat(100)}`));
       await open.page.locator('.picker summary').click();
+      await open.unfold();
       expect(await open.page.evaluate('document.documentElement.scrollWidth')).toBe(320);
     }
     await open.compare(site.origin, `User-agent: *\nDisallow: /${'long'.repeat(100)}`);

@@ -14,12 +14,6 @@ export function say(text, kind = '') {
   status.textContent = text;
 }
 
-export function showError(error) {
-  if (error.name === 'AbortError') return;
-  say(error.message, 'error');
-  result.hidden = true;
-}
-
 /** Shows a result. */
 export function put(...children) {
   result.replaceChildren(...children);
@@ -32,6 +26,11 @@ export function clear() {
   document.title = texts.plainTitle;
   result.hidden = true;
   result.replaceChildren();
+}
+
+/** The error for a problem of the service. */
+export function problemError(code, detail) {
+  return Object.assign(new Error(texts.problems[code] || detail), { code, detail });
 }
 
 /**
@@ -67,7 +66,7 @@ export async function ask(text, path, init, read = (response) => response.json()
         throw new Error(texts.noAnswer(response.status));
       },
     );
-    if (!response.ok) throw new Error(texts.problems[body.code] || body.detail);
+    if (!response.ok) throw problemError(body.code, body.detail);
     mine.signal.throwIfAborted();
     return body;
   } finally {

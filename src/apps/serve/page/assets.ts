@@ -11,6 +11,7 @@ const FILES = [
   ['/page/main.js', 'text/javascript', 'main.js'],
   ['/page/asking.js', 'text/javascript', 'asking.js'],
   ['/page/comparison.js', 'text/javascript', 'comparison.js'],
+  ['/page/crawlers.js', 'text/javascript', 'crawlers.js'],
   ['/page/form.js', 'text/javascript', 'form.js'],
   ['/page/verdict.js', 'text/javascript', 'verdict.js'],
   ['/page/tables.js', 'text/javascript', 'tables.js'],

@@ -1,6 +1,6 @@
 // @ts-check
 // Displays what differs between two files: for which agents, by which rules, and for which URLs.
-import { element, foreign, plain, scrolling, section, tableHead } from './elements.js';
+import { element, folded, foreign, plain, scrolling, section, tableHead } from './elements.js';
 import { texts } from './texts.js';
 import { mark, ruleText } from './verdict.js';
 
@@ -42,7 +42,7 @@ export function comparison(result) {
       : []),
     ...(everybody.length === 0
       ? []
-      : [section(texts.everybody, table(texts.everybody, [], everybody, recordRow))]),
+      : [folded(texts.everybody, table(texts.everybody, [], everybody, recordRow))]),
   ];
 }
 

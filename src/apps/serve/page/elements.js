@@ -89,6 +89,11 @@ export function section(title, ...children) {
   return element('section', {}, element('h2', {}, title), ...children);
 }
 
+/** A section that is closed until its heading is pressed. */
+export function folded(title, ...children) {
+  return element('details', { class: 'card' }, element('summary', {}, element('h2', {}, title)), ...children);
+}
+
 /** A list of labels with values. Rows without a value are left out. */
 export function facts(rows) {
   const list = element('dl', { class: 'facts' });

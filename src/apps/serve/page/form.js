@@ -1,6 +1,8 @@
 // @ts-check
-// Reads and fills the form, offers known crawlers, and takes files that are dropped on the page.
-import { byId, element } from './elements.js';
+// Reads and fills the form, takes files that are dropped on the page, and shows what is wrong with a field.
+import { clear, say } from './asking.js';
+import { CrawlerPicker } from './crawlers.js';
+import { byId, element, prose } from './elements.js';
 import { texts } from './texts.js';
 
 /** The service takes no more. */
@@ -26,17 +28,36 @@ export function withScheme(text) {
   return /^[\w-]+(?:\.[\w-]+)+(?:[:/?#]|$)/.test(text) ? 'https://' + text : text;
 }
 
+/** An error that belongs to the field of this name. */
+export class FieldError extends Error {
+  constructor(field, message) {
+    super(message);
+    this.field = field;
+  }
+}
+
+/** The fields that a problem of the service can be about, by its code. Of these, the mode has one or two. */
+const FIELDS = {
+  ERR_ROBOTS_INVALID_REQUEST: ['url', 'urls', 'agents'],
+  ERR_ROBOTS_INVALID_URL: ['url', 'before', 'after'],
+  ERR_ROBOTS_INVALID_OPTIONS: ['agent', 'compare', 'agents'],
+  ERR_ROBOTS_TOO_LARGE: ['robots', 'urls', 'before', 'after'],
+  ERR_ROBOTS_UNREACHABLE: ['before', 'after'],
+};
+
+const isShown = (field) => field.checkVisibility();
+
 export class Form {
-  /** @param {(error: Error) => void} onError */
-  constructor(onError) {
-    this.onError = onError;
+  constructor() {
     this.node = /** @type {HTMLFormElement} */ (byId('question'));
     /** @type {any} The fields, by their `name`. */
     this.fields = this.node.elements;
     fillPurposes(this.fields.purpose);
     this.picker = new CrawlerPicker((name, chosen) => this.toggle(name, chosen));
     byId('crawlers').append(this.picker.node);
-    this.node.addEventListener('change', () => this.showMode());
+    this.node.addEventListener('change', (event) => {
+      if (event.target instanceof HTMLInputElement && event.target.name === 'mode') this.showMode();
+    });
     this.node.addEventListener('input', (event) => {
       // Not for the boxes themselves, which change the list afterwards.
       if (event.target === this.list) this.showPicked();
@@ -55,6 +76,7 @@ export class Form {
   }
 
   showMode() {
+    this.clearFault();
     for (const part of this.node.querySelectorAll('[data-modes]')) {
       const of = /** @type {HTMLElement} */ (part);
       of.hidden = !(of.dataset.modes || '').split(' ').includes(this.mode);
@@ -78,19 +100,20 @@ export class Form {
 
   /** @returns {import('./asking.js').Question} */
   read() {
+    this.clearFault();
     const { url, agent, compare, robots, urls, agents, purpose, before, after } = this.fields;
     if (this.mode === 'diff') return { mode: 'diff', before: before.value, after: after.value };
-    if (names(this.list.value).length > MAX_AGENTS) {
-      throw new Error(texts.tooManyAgents(names(this.list.value).length));
+    for (const { name, value } of [agent, compare, agents].filter(isShown)) {
+      const count = names(value).length;
+      if (count > MAX_AGENTS) throw new FieldError(name, texts.tooManyAgents(count));
     }
     const list = { urls: lines(urls.value), agents: names(agents.value), purpose: purpose.value };
+    const count = list.urls.length * Math.max(1, list.agents.length);
+    if (isShown(urls) && count > MAX_ANSWERS) throw new FieldError('urls', texts.tooManyAnswers(count));
     if (this.mode === 'text') return { mode: 'text', robots: robots.value, ...list };
     if (this.mode === 'list') {
-      const asked = { ...list, urls: list.urls.map(withScheme) };
-      const count = asked.urls.length * Math.max(1, asked.agents.length);
-      if (count === 0) throw new Error(texts.noUrls);
-      if (count > MAX_ANSWERS) throw new Error(texts.tooManyAnswers(count));
-      return { mode: 'list', ...asked };
+      if (count === 0) throw new FieldError('urls', texts.noUrls);
+      return { mode: 'list', ...list, urls: list.urls.map(withScheme) };
     }
     url.value = withScheme(url.value.trim());
     return {
@@ -174,14 +197,59 @@ export class Form {
   /** Puts the text of a file into a field. @param {File | null | undefined} file @param {string} field */
   async take(file, field) {
     if (!file) return;
+    if (this.mode !== 'diff') this.fields.mode.value = 'text';
+    this.showMode();
     if (file.size > MAX_FILE_BYTES) {
-      this.onError(new Error(texts.fileTooLong(file.size)));
+      this.showError(new FieldError(field, texts.fileTooLong(file.size)));
       return;
     }
     this.fields[field].value = await file.text();
-    if (this.mode !== 'diff') this.fields.mode.value = 'text';
-    this.showMode();
     this.fields[field].focus();
+  }
+
+  /** Shows an error: at the field that it is about, or in the status line when it is about none. */
+  showError(error) {
+    if (error.name === 'AbortError') return;
+    clear();
+    say(error.message, 'error');
+    const name = error.field || this.fieldOf(error);
+    if (name) this.setFault(name, error.message);
+  }
+
+  /** The field that a problem of the service is about: the one whose value it quotes, else the one with most text. */
+  fieldOf({ code, detail }) {
+    const fields = (FIELDS[code] || []).map((name) => this.fields[name]).filter(isShown);
+    const isQuoted = ({ value }) =>
+      [withScheme(value.trim()), ...names(value)].some((part) =>
+        detail.includes(', got ' + JSON.stringify(part)),
+      );
+    fields.sort((a, b) => b.value.length - a.value.length);
+    const field = fields.find(isQuoted) || fields[0];
+    return field && field.name;
+  }
+
+  /** Says right under a field what is wrong with it, and goes there. */
+  setFault(name, message) {
+    this.clearFault();
+    say('');
+    const field = this.fields[name];
+    // Announced, too, when the focus has not left the field.
+    const fault = element('p', { id: 'fault', class: 'hint error', role: 'alert' }, ...prose(message));
+    // Not into the label, whose text is the name of the field.
+    (field.closest('label') || field).after(fault);
+    const hint = field.getAttribute('aria-describedby') || '';
+    field.setAttribute('aria-describedby', ('fault ' + hint).trim());
+    field.setAttribute('aria-invalid', 'true');
+    field.focus();
+  }
+
+  clearFault() {
+    const field = this.node.querySelector('[aria-invalid]');
+    if (field === null) return;
+    byId('fault').remove();
+    const described = field.getAttribute('aria-describedby') || '';
+    field.setAttribute('aria-describedby', described.replace('fault', '').trim());
+    field.removeAttribute('aria-invalid');
   }
 }
 
@@ -190,83 +258,4 @@ function fillPurposes(select) {
     element('option', { value: '' }, texts.anyPurpose),
     ...Object.entries(texts.purposes).map(([value, label]) => element('option', { value }, label)),
   );
-}
-
-/** Product tokens as their operators publish them, by what the crawlers are for. */
-const CRAWLERS = {
-  search: [
-    'Googlebot',
-    'Googlebot-Image',
-    'Googlebot-News',
-    'Bingbot',
-    'DuckDuckBot',
-    'Applebot',
-    'YandexBot',
-    'Baiduspider',
-    'PetalBot',
-    'SeznamBot',
-    'Qwantbot',
-    'Yeti',
-  ],
-  training: [
-    'GPTBot',
-    'ClaudeBot',
-    'CCBot',
-    'Google-Extended',
-    'Applebot-Extended',
-    'Meta-ExternalAgent',
-    'Amazonbot',
-    'Bytespider',
-    'cohere-training-data-crawler',
-    'AI2Bot',
-    'Diffbot',
-  ],
-  assistants: [
-    'OAI-SearchBot',
-    'ChatGPT-User',
-    'Claude-SearchBot',
-    'Claude-User',
-    'PerplexityBot',
-    'Perplexity-User',
-    'MistralAI-User',
-    'DuckAssistBot',
-    'Meta-ExternalFetcher',
-  ],
-  previews: ['facebookexternalhit', 'Twitterbot', 'LinkedInBot', 'Slackbot', 'Discordbot', 'Pinterestbot'],
-  marketing: ['AhrefsBot', 'SemrushBot', 'MJ12bot', 'DotBot', 'BLEXBot', 'DataForSeoBot'],
-  archives: ['archive.org_bot', 'ia_archiver'],
-};
-
-/**
- * A box per crawler, by kind.
- * @param {(name: string, chosen: boolean) => void} onToggle Called when a box is changed.
- */
-class CrawlerPicker {
-  constructor(onToggle) {
-    /** @type {Map<string, HTMLInputElement>} */
-    this.boxes = new Map();
-    this.node = element(
-      'div',
-      { class: 'kinds' },
-      ...Object.entries(CRAWLERS).map(([kind, names]) =>
-        element(
-          'fieldset',
-          {},
-          element('legend', {}, texts.crawlerKinds[kind]),
-          ...names.map((name) => {
-            const box = element('input', { type: 'checkbox' });
-            box.addEventListener('change', () => onToggle(name, box.checked));
-            this.boxes.set(name.toLowerCase(), box);
-            return element('label', {}, box, element('span', {}, name));
-          }),
-        ),
-      ),
-    );
-  }
-
-  /** Ticks the boxes of the crawlers in a list. @param {readonly string[]} names */
-  show(names) {
-    const listed = new Set(names.map((name) => name.toLowerCase()));
-    for (const [name, box] of this.boxes) box.checked = listed.has(name);
-  }
 }

@@ -1,12 +1,10 @@
 // @ts-check
 // Displays a robots.txt as text: whole, and as the few lines around the one that decides.
-import { button, element, originalText, plain, prose, section, visible } from './elements.js';
+import { button, byId, element, folded, originalText, plain, prose, visible } from './elements.js';
 import { texts } from './texts.js';
 
 /** Lines shown beside the banner before and after the deciding one. */
 const CONTEXT = 3;
-/** Longer files are folded at first. */
-const SHORT = 60;
 /** The browser lays out longer files only where they are visible. */
 const LONG = 1000;
 /** The browser lays out this many lines at a time, when they come into view. */
@@ -62,13 +60,12 @@ export class Listing {
     );
     this.text.style.setProperty('--digits', String(lines.length).length);
     this.text.addEventListener('copy', copyOriginal);
-    this.whole = element(
-      'details',
-      lines.length <= SHORT ? { open: '' } : {},
-      element('summary', {}, texts.wholeFile),
-      legend(),
-      this.text,
+    this.whole = folded(texts.fileTitle(lines.length), legend(), this.text);
+    this.whole.dataset.part = 'listing';
+    const [errors, warnings] = ['error', 'warning'].map(
+      (each) => diagnostics.filter(({ severity }) => severity === each).length,
     );
+    this.notes = folded(texts.notesTitle(errors, warnings), this.noteList());
     this.excerpt = element('div', { class: 'excerpt', 'data-part': 'excerpt' });
   }
 
@@ -159,17 +156,16 @@ export class Listing {
     made.addEventListener('click', (event) => {
       // The fragment belongs to the question.
       event.preventDefault();
-      const note = document.getElementById('note-' + index);
-      if (note) note.focus();
+      const note = byId('note-' + index);
+      this.notes.open = true;
+      note.focus();
     });
     return made;
   }
 
   /** The sections of the file: the listing, and the notes on it. */
   sections() {
-    const file = section(texts.fileTitle(this.lines.length), this.whole);
-    file.dataset.part = 'listing';
-    return this.diagnostics.length === 0 ? [file] : [file, section(texts.notesTitle, this.noteList())];
+    return this.diagnostics.length === 0 ? [this.whole] : [this.whole, this.notes];
   }
 
   noteList() {

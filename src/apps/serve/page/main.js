@@ -4,17 +4,17 @@ import {
   ask,
   askAbout,
   clear,
+  linkOf,
+  problemError,
   put,
+  questionOf,
   readLines,
   say,
-  showError,
-  linkOf,
-  questionOf,
   TooLong,
 } from './asking.js';
 import { comparison, countOf } from './comparison.js';
-import { button, element, foreign, section } from './elements.js';
-import { Form, withScheme } from './form.js';
+import { button, element, folded, foreign, section } from './elements.js';
+import { FieldError, Form, withScheme } from './form.js';
 import { Listing } from './listing.js';
 import { csv, saveCsv, agentTable, matrix, profileTable, usageTable } from './tables.js';
 import { texts } from './texts.js';
@@ -38,7 +38,8 @@ for (const [attribute, set] of /** @type {[string, (node: any, text: string) => 
   }
 }
 
-const form = new Form(showError);
+const form = new Form();
+const showError = (error) => form.showError(error);
 
 /** What depends on the selected verdict: banner, excerpt, facts, marked lines and preferences. */
 class Detail {
@@ -50,7 +51,9 @@ class Detail {
     this.where = where;
     this.head = element('div', { class: 'summary' });
     this.facts = element('div', {});
-    this.usage = element('div', {});
+    this.preferences = element('div', {});
+    this.usage = folded(texts.usageTitle, this.preferences);
+    this.usage.hidden = true;
   }
 
   pick(verdict, url) {
@@ -59,9 +62,8 @@ class Detail {
       ...(this.listing ? [this.listing.excerpt] : []),
     );
     this.facts.replaceChildren(verdictFacts(verdict, this.otherFacts(verdict, url)));
-    this.usage.replaceChildren(
-      ...(verdict.usage ? [section(texts.usageTitle, usageTable(verdict.usage))] : []),
-    );
+    this.usage.hidden = !verdict.usage;
+    this.preferences.replaceChildren(...(verdict.usage ? [usageTable(verdict.usage)] : []));
     this.listing?.pick(verdict);
     document.title = texts.title(verdictWord(verdict), this.where);
     // The banner shows the verdict; the status line only announces it to screen readers.
@@ -119,14 +121,14 @@ async function askSite(question) {
       agentTable(verdicts, purpose, (verdict) => detail.pick(verdict, result.url)),
     ),
     ...(detail.listing ? detail.listing.sections() : []),
-    section(texts.timelineTitle, timelineList(result.timeline, result.now, policy.failure)),
+    folded(texts.timelineTitle, timelineList(result.timeline, result.now, policy.failure)),
     detail.usage,
     ...(sitemaps.length === 0
       ? []
-      : [section(texts.sitemapsTitle, element('ul', { class: 'sources' }, ...sitemaps))]),
+      : [folded(texts.sitemapsTitle, element('ul', { class: 'sources' }, ...sitemaps))]),
     ...(result.underProfiles.length === 0
       ? []
-      : [section(texts.profilesTitle, profileTable(result.underProfiles))]),
+      : [folded(texts.profilesTitle, profileTable(result.underProfiles))]),
   );
   detail.pick(verdicts[0], result.url);
 }
@@ -144,7 +146,7 @@ async function askText({ robots, urls, agents, purpose }) {
   putMany(result.results, purpose, detail);
   if (first) return;
   detail.listing.pick({});
-  say(texts.noUrl, 'error');
+  form.setFault('urls', texts.noUrl);
 }
 
 /** Shows many verdicts, headed by their counts, and the details of one of them. */
@@ -187,13 +189,15 @@ async function askList({ urls, agents, purpose }) {
   );
   const init = { method: 'POST', body: questions.join('\n') };
   const lines = await ask(texts.deciding, '/v1/check', init, readLines(questions.length));
+  const noAgent = lines.find(({ error }) => error && error.code === 'ERR_ROBOTS_INVALID_OPTIONS');
+  if (noAgent) throw problemError(noAgent.error.code, noAgent.error.message);
   const results = urls.map((input, index) => {
     const verdicts = lines.slice(index * asked.length, (index + 1) * asked.length);
     const failed = verdicts.find(({ error }) => error);
     return failed ? { input, error: failed.error } : { input, verdicts };
   });
   const first = results.find(({ verdicts }) => verdicts);
-  if (!first) throw new Error(texts.noSiteUrl);
+  if (!first) throw new FieldError('urls', texts.noSiteUrl);
   putMany(results, purpose, new Detail({}, listFacts, texts.manyUrls(urls.length)));
 }
 

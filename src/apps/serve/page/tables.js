@@ -178,18 +178,8 @@ function csvCell(value) {
 
 /** A CSV (RFC 4180) with one line for each URL and agent. */
 export function csv(results, purpose) {
-  const { columns } = texts;
-  const head = [
-    columns.url,
-    columns.agent,
-    columns.verdict,
-    columns.reason,
-    columns.line,
-    columns.rule,
-    columns.group,
-    ...(purpose ? [columns.purpose, columns.preference] : []),
-    columns.error,
-  ];
+  const head = ['url', 'agent', 'verdict', 'reason', 'line', 'rule', 'group'];
+  head.push(...(purpose ? ['purpose', 'preference'] : []), 'error');
   const rows = results.flatMap(({ input, verdicts, error }) =>
     error
       ? [[input, ...head.slice(2).map(() => ''), error.message]]

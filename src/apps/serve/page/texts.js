@@ -161,7 +161,6 @@ export const texts = {
 
   // The file
   fileTitle: (lines) => 'robots.txt, ' + many(lines, 'line', 'lines'),
-  wholeFile: 'The whole file',
   decidingLine: 'The line that decides',
   applyingGroup: 'The group that applies',
   showWhole: 'Show the whole file',
@@ -169,7 +168,10 @@ export const texts = {
   legend: { group: 'group that applies', decides: 'line that decides', runnerUp: 'runner-up' },
   badge: { decides: 'decides', runnerUp: 'runner-up' },
   moreCharacters: (count) => ' … and ' + count.toLocaleString('en') + ' more characters',
-  notesTitle: 'Notes on this file',
+  notesTitle: (errors, warnings) =>
+    'Notes on this file' +
+    (errors === 0 ? '' : ' · ' + many(errors, 'error', 'errors')) +
+    (warnings === 0 ? '' : ' · ' + many(warnings, 'warning', 'warnings')),
   whyItMatters: 'Why it matters',
   severities: { error: 'Error', warning: 'Warning', info: 'Note' },
 
@@ -234,19 +236,5 @@ export const texts = {
     previews: 'Link previews',
     marketing: 'Marketing and SEO',
     archives: 'Archives',
-  },
-
-  // Columns of the CSV
-  columns: {
-    url: 'url',
-    agent: 'agent',
-    verdict: 'verdict',
-    reason: 'reason',
-    line: 'line',
-    rule: 'rule',
-    group: 'group',
-    purpose: 'purpose',
-    preference: 'preference',
-    error: 'error',
   },
 };
