@@ -25,7 +25,7 @@ it.each<[unknown, RegExp]>([
   [{ ignore: false }, /`robots.because` to be the reason/],
   [
     { ignore: true, because: 'x', why: 1, who: 2 },
-    /^Expected only `robots.ignore` and `robots.because`, got `robots.why`, `robots.who`$/,
+    /^Expected only known options, got `robots.why`, `robots.who`$/,
   ],
 ])('refuses %j', (robots, message) => {
   const call = (): unknown => ignoredBecause(robots);

@@ -7,21 +7,12 @@ const read = (given: unknown): unknown => Reflect.apply(readGuardOptions, undefi
 describe('the options of a guard', () => {
   it('enforce, throw and pace nothing by default', () => {
     expect(readGuardOptions({})).toEqual({
-      agent: undefined,
       enforces: true,
       onDisallow: 'throw',
-      filter: undefined,
-      onRefusal: undefined,
-      onIgnored: undefined,
       clock: systemClock,
       pace: undefined,
       addressPolicy: 'any',
-      identify: undefined,
-      onIdentity: undefined,
-      onPaymentRequired: undefined,
-      purpose: undefined,
       refusesUnknown: false,
-      timeoutMs: undefined,
     });
   });
 
@@ -43,23 +34,11 @@ describe('the options of a guard', () => {
       timeoutMs: 5_000,
       lookup: () => undefined,
     } satisfies GuardOptions;
-    const { agent, onDisallow, filter, onRefusal, onIgnored, clock, onIdentity, onPaymentRequired } = given;
     expect(readGuardOptions(given)).toEqual({
-      agent,
+      ...given,
       enforces: false,
-      onDisallow,
-      filter,
-      onRefusal,
-      onIgnored,
-      clock,
       pace: undefined,
-      addressPolicy: 'public-only',
-      identify: false,
-      onIdentity,
-      onPaymentRequired,
-      purpose: 'train-ai',
       refusesUnknown: true,
-      timeoutMs: 5_000,
     });
     expect(readGuardOptions({ mode: 'enforce', onDisallow: 'response', agent: 'ExampleBot' })).toMatchObject({
       enforces: true,

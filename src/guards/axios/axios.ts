@@ -270,7 +270,7 @@ class AxiosRequests {
     if (admission instanceof Promise) {
       // The client fetches robots.txt now, so that a repeated request can be decided. A dry run reports a refusal then.
       admission.catch(() => undefined);
-      if (this.#guard.enforces) throw new RobotsUndecidedError(url.href, next.chain);
+      if (this.#guard.settings.enforces) throw new RobotsUndecidedError(url.href, next.chain);
       this.#requests.set(key, next.startUndecided());
       return;
     }

@@ -282,7 +282,7 @@ class ContextWatcher<Page extends ClosingPage> implements BrowserContextGuard<Pa
     const pacing = decision && (await this.client.policy(decision.origin)).pacing;
     if (decision === undefined || pacing === undefined) return undefined;
     const { drainsAt, nextAt, delayFrom, gapMs } = pacing;
-    const retryAt = drainsAt ?? nextAt ?? this.#guard.clock.now();
+    const retryAt = drainsAt ?? nextAt ?? this.#guard.settings.clock.now();
     const error = new RobotsDeferredError(decision, { retryAt, delayFrom, causeMs: gapMs }, chain);
     error.message = error.message.replace(
       'further away than `maxDelayMs`',

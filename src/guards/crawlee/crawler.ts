@@ -64,7 +64,7 @@ export function guardedClass(Base: CrawlerClass, guard: Guard, guardPage: GuardP
   const mayBeAdded = (url: string): boolean => {
     const context = contexts.getStore();
     const source = context instanceof RequestGuard ? undefined : context?.source;
-    return !guard.enforces || ignoredBecause(robotsOf(source)) !== undefined || !guard.keepsOut(url);
+    return !guard.settings.enforces || ignoredBecause(robotsOf(source)) !== undefined || !guard.keepsOut(url);
   };
 
   const stepsOf = (request: HttpRequest, navigates: boolean): SteppedRequest =>
@@ -86,7 +86,7 @@ export function guardedClass(Base: CrawlerClass, guard: Guard, guardPage: GuardP
   };
 
   return class extends Base {
-    readonly #deferred = new DeferredRequests(this, guard.clock);
+    readonly #deferred = new DeferredRequests(this, guard.settings.clock);
     /** The URLs that were reported as skipped in this run: a link may stand on every page. */
     readonly #skipped = new Set<string>();
 

@@ -78,7 +78,7 @@ export class RequestGuard {
     try {
       const because = ignoredBecause(robotsOf(request));
       // In a browser the guard of the page publishes the request.
-      if (inBrowser && (because !== undefined || !this.#guard.enforces)) return true;
+      if (inBrowser && (because !== undefined || !this.#guard.settings.enforces)) return true;
       const admission = await this.#guard
         .plan(url, {
           signal: this.#context.stopping,
@@ -150,14 +150,14 @@ export class RequestGuard {
   #deferralBy(error: unknown): QueueDeferral | undefined {
     const { stopping, guard } = this.#context;
     if (stopping.aborted && error === stopping.reason)
-      return { retryAt: guard.clock.now(), message: 'the crawler stops' };
+      return { retryAt: guard.settings.clock.now(), message: 'the crawler stops' };
     for (const each of causesOf(error)) {
       // By its code, because a handler may use another copy of this package.
       const code: unknown = isRobotsError(each) ? Reflect.get(each, 'code') : undefined;
       if (code === 'ERR_ROBOTS_DEFERRED') return each as RobotsDeferredError;
       if (code === 'ERR_ROBOTS_CLOSED')
         return {
-          retryAt: guard.clock.now(),
+          retryAt: guard.settings.clock.now(),
           message: String(Reflect.get(each, 'message')),
           stopsCrawler: true,
         };
@@ -170,7 +170,7 @@ export class RequestGuard {
     const { outages, guard } = this.#context;
     if (this.refusal?.code !== 'ERR_ROBOTS_UNREACHABLE' || !guard.paces) return undefined;
     const { decision, message, retryAt } = this.refusal;
-    const now = guard.clock.now();
+    const now = guard.settings.clock.now();
     const since = outages.get(decision.origin) ?? now;
     if (retryAt === undefined || Math.max(retryAt, now) - since > guard.maxDelayMs) return undefined;
     outages.set(decision.origin, since);

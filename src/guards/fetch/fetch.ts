@@ -292,7 +292,7 @@ class GuardedFetch {
 
   /** Refuses a request by the option `onDisallow`. */
   #refuse(refusal: Refusal, arrival: Arrival): unknown {
-    const { onDisallow, clock } = this.#guard;
+    const { onDisallow, clock } = this.#guard.settings;
     if (onDisallow === 'throw') throw refusal;
     if (onDisallow === 'response') return arrivedAt(refusalResponse(refusal, clock), arrival);
     return onDisallow(refusal.decision, refusal);

@@ -102,11 +102,7 @@ const NETWORK_CODE =
 
 /** Whether an error, or one of its causes, has the code of a network failure. */
 function isNetworkError(error: unknown): boolean {
-  for (const each of causesOf(error)) {
-    const code: unknown = Reflect.get(each, 'code');
-    if (typeof code === 'string' && NETWORK_CODE.test(code)) return true;
-  }
-  return false;
+  return [...causesOf(error)].some((each) => NETWORK_CODE.test(String(Reflect.get(each, 'code'))));
 }
 
 /** How a request ended: with a response, or with an error, if the library shows one. */

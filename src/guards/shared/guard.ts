@@ -1,4 +1,4 @@
-import { type Clock, RobotsInvalidOptionsError, RobotsInvalidUrlError } from '../../core/base/index.ts';
+import { RobotsInvalidOptionsError, RobotsInvalidUrlError } from '../../core/base/index.ts';
 import type { ClientEngine } from '../../core/client/client-engine.ts';
 import { engineOf } from '../../core/client/engine.ts';
 import type { RobotsClient } from '../../core/client/index.ts';
@@ -35,15 +35,13 @@ interface Capabilities extends Partial<Pick<RequestContext, 'headersBeforeBody' 
  * `PlannedRequest` → `AdmittedRequest` → `StartedRequest` → `RespondedRequest`.
  */
 export class Guard<Result = unknown> {
-  readonly onDisallow: GuardSettings<Result>['onDisallow'];
-  readonly clock: Clock;
+  readonly settings: GuardSettings<Result>;
   /** Sets and checks the `User-Agent` of requests; `undefined` when neither is needed. */
   readonly identity: Identity | undefined;
   readonly events: GuardEvents;
   /** Whether an allowed request needs no more than that. */
   readonly needsNoDecision: boolean;
   readonly #engine: ClientEngine;
-  readonly #settings: GuardSettings<Result>;
   readonly #context: RequestContext;
   readonly #handled: Map<object, () => unknown>;
 
@@ -54,7 +52,7 @@ export class Guard<Result = unknown> {
     assertAsStrict(client, settings);
     this.#engine = engine;
     this.#handled = handledRequestsOf(engine);
-    this.#settings = settings;
+    this.settings = settings;
     this.needsNoDecision =
       settings.filter === undefined &&
       settings.pace === undefined &&
@@ -63,8 +61,6 @@ export class Guard<Result = unknown> {
       settings.addressPolicy === 'any';
     this.events = new GuardEvents(engine, settings);
     this.identity = identityOf(client, settings, capabilities.choosesUserAgent === true);
-    this.onDisallow = settings.onDisallow;
-    this.clock = settings.clock;
     this.#context = {
       settings,
       engine,
@@ -99,7 +95,7 @@ export class Guard<Result = unknown> {
     // Each request is published then.
     if (!this.needsNoDecision || engine.requestStart !== undefined) return undefined;
     try {
-      if (engine.allows(url, this.#settings.agent, located) !== true) return undefined;
+      if (engine.allows(url, this.settings.agent, located) !== true) return undefined;
     } catch {
       // `decide` throws the same error.
       return undefined;
@@ -112,22 +108,17 @@ export class Guard<Result = unknown> {
 
   /** Whether the robots.txt of `url` is in memory, so that it will not be fetched. */
   knows(url: URL): boolean {
-    return this.#engine.decideFromMemory(url.href, this.#settings.agent) !== undefined;
-  }
-
-  /** Whether refusals are enforced; `false` in a dry run. */
-  get enforces(): boolean {
-    return this.#settings.enforces;
+    return this.#engine.decideFromMemory(url.href, this.settings.agent) !== undefined;
   }
 
   /** Whether requests need permits. */
   get paces(): boolean {
-    return this.#settings.pace !== undefined;
+    return this.settings.pace !== undefined;
   }
 
   /** The longest wait of a request at the head of its origin's queue, in ms. */
   get maxDelayMs(): number {
-    return this.#settings.pace?.maxDelayMs ?? 0;
+    return this.settings.pace?.maxDelayMs ?? 0;
   }
 
   /**
@@ -138,7 +129,7 @@ export class Guard<Result = unknown> {
    */
   keepsOut(url: string): boolean {
     if (!URL.canParse(url) || !reachesSite(url)) return false;
-    if (this.#settings.filter?.(new URL(url)) === false) return false;
+    if (this.settings.filter?.(new URL(url)) === false) return false;
     const decision = this.#fromMemory(url);
     if (decision === 'invalid') return true;
     if (decision === undefined || decision.reason === 'unreachable') return false;
@@ -158,7 +149,7 @@ export class Guard<Result = unknown> {
   /** One bad link must not fail the page that has it. */
   #fromMemory(url: string): Decision | 'invalid' | undefined {
     try {
-      return this.#engine.decideFromMemory(url, this.#settings.agent);
+      return this.#engine.decideFromMemory(url, this.settings.agent);
     } catch (error) {
       if (error instanceof RobotsInvalidUrlError) return 'invalid';
       throw error;

@@ -35,7 +35,8 @@ interface IdentityOptions {
 export class Identity {
   /** The `User-Agent` for requests without one. */
   readonly userAgent: string;
-  readonly #fills: boolean;
+  /** Whether a `User-Agent` is added to requests without one. */
+  readonly fills: boolean;
   readonly #warns: boolean;
   readonly #onIdentity: ((identity: OtherIdentity) => void) | undefined;
   readonly #tokens: readonly string[];
@@ -47,19 +48,14 @@ export class Identity {
     this.#names = new Set(this.#tokens.map((token) => token.toLowerCase()));
     this.userAgent = typeof agent === 'string' ? agent : (agent[0] ?? '');
     // "*" stands for all agents, so it is no `User-Agent`.
-    this.#fills = fills && this.userAgent !== '*';
+    this.fills = fills && this.userAgent !== '*';
     this.#warns = warns;
     this.#onIdentity = onIdentity;
   }
 
   /** Whether requests are neither changed nor reported. */
   get isIdle(): boolean {
-    return !this.#fills && !this.#warns && this.#onIdentity === undefined;
-  }
-
-  /** Whether a `User-Agent` is added to requests without one. */
-  get fills(): boolean {
-    return this.#fills;
+    return !this.fills && !this.#warns && this.#onIdentity === undefined;
   }
 
   /**
@@ -71,7 +67,7 @@ export class Identity {
     // axios sends no such field for `false`, as the caller wants.
     if (field === false) return;
     const given = textOf(field);
-    if (this.#fills && (given === '' || LIBRARY_DEFAULT.test(given))) {
+    if (this.fills && (given === '' || LIBRARY_DEFAULT.test(given))) {
       headers.set('user-agent', this.userAgent);
     } else if (given !== '') this.compare(url, given);
   }

@@ -4,13 +4,14 @@ import {
   hasMethod,
   type Check,
   type Clock,
+  fields,
+  isText,
   predicate,
   isFunction,
   oneOf,
   optionTable,
   RobotsInvalidOptionsError,
   systemClock,
-  invalid,
   wholeNumber,
 } from '../../core/base/index.ts';
 import { type Decision, type Purpose, PURPOSES, type RedirectChain } from '../../core/decision/index.ts';
@@ -165,23 +166,21 @@ export type ThrowingGuardOptions = Omit<
 >;
 
 /** The options, checked, with all defaults. */
-export interface GuardSettings<Result> {
-  readonly agent: Agent | undefined;
+export interface GuardSettings<Result> extends Omit<
+  GuardOptions<Result>,
+  'mode' | 'onUnknownPurpose' | 'pacing'
+> {
+  /** `false` in a dry run. */
   readonly enforces: boolean;
   readonly onDisallow: NonNullable<GuardOptions<Result>['onDisallow']>;
-  readonly filter: ((url: URL) => boolean) | undefined;
-  readonly purpose: Purpose | undefined;
   readonly refusesUnknown: boolean;
-  readonly identify: boolean | undefined;
-  readonly onIdentity: ((identity: OtherIdentity) => void) | undefined;
-  readonly onRefusal: GuardOptions['onRefusal'];
-  readonly onIgnored: ((ignored: IgnoredRequest) => void) | undefined;
-  readonly onPaymentRequired: ((required: PaymentRequired) => void) | undefined;
-  readonly timeoutMs: number | undefined;
   readonly clock: Clock;
   readonly pace: SitePaces | undefined;
   readonly addressPolicy: AddressPolicy;
 }
+
+/** The longest wait when the caller sets none. */
+const MAX_DELAY_MS = 5 * 60 * 1000;
 
 const guardOptions: Check = optionTable({
   // `agentTokens` checks its content.
@@ -226,21 +225,14 @@ export function readGuardOptions<Result>(given: GuardOptions<Result>): GuardSett
     );
   }
   if (agent !== undefined) agentTokens(agent);
+  const { onDisallow = 'throw', clock = systemClock, pacing = false } = given;
   return {
-    agent,
+    ...given,
     enforces: given.mode !== 'report',
-    onDisallow: given.onDisallow ?? 'throw',
-    purpose: given.purpose,
+    onDisallow,
     refusesUnknown: given.onUnknownPurpose === 'refuse',
-    identify: given.identify,
-    onIdentity: given.onIdentity,
-    filter: given.filter,
-    onRefusal: given.onRefusal,
-    onIgnored: given.onIgnored,
-    onPaymentRequired: given.onPaymentRequired,
-    timeoutMs: given.timeoutMs,
-    clock: given.clock ?? systemClock,
-    pace: readPacing(given.pacing),
+    clock,
+    pace: pacing === false ? undefined : new SitePaces(pacing, MAX_DELAY_MS),
     addressPolicy,
   };
 }
@@ -270,13 +262,6 @@ export function guardedTwice(what: string): RobotsInvalidOptionsError {
   return new RobotsInvalidOptionsError(
     `Expected ${what} without a guard, got one that is guarded already; guard it once, with all options`,
   );
-}
-
-/** The longest wait when the caller sets none. */
-const MAX_DELAY_MS = 5 * 60 * 1000;
-
-function readPacing(pacing: SitePacing = false): SitePaces | undefined {
-  return pacing === false ? undefined : new SitePaces(pacing, MAX_DELAY_MS);
 }
 
 /**
@@ -315,7 +300,13 @@ export interface RobotsInit {
   };
 }
 
-const NAMES: ReadonlySet<string> = new Set(['ignore', 'because']);
+const ignoring = fields(
+  {
+    ignore: predicate('true or false', (value) => typeof value === 'boolean'),
+    because: predicate('the reason, as text', (value) => isText(value) && value.trim() !== ''),
+  },
+  "an object such as { ignore: true, because: '…' }",
+);
 
 /**
  * The reason to ignore robots.txt for one request; `undefined` when it is checked.
@@ -325,21 +316,7 @@ const NAMES: ReadonlySet<string> = new Set(['ignore', 'because']);
  */
 export function ignoredBecause(robots: unknown): string | undefined {
   if (robots === undefined) return undefined;
-  if (typeof robots !== 'object' || robots === null) {
-    throw invalid('`robots`', "an object such as { ignore: true, because: '…' }", robots);
-  }
-  const unknown = Object.keys(robots).filter((name) => !NAMES.has(name));
-  if (unknown.length > 0) {
-    const names = unknown.map((name) => `\`robots.${name}\``).join(', ');
-    throw new RobotsInvalidOptionsError(
-      `Expected only \`robots.ignore\` and \`robots.because\`, got ${names}`,
-    );
-  }
-  const ignore: unknown = Reflect.get(robots, 'ignore');
-  const because: unknown = Reflect.get(robots, 'because');
-  if (typeof ignore !== 'boolean') throw invalid('`robots.ignore`', 'true or false', ignore);
-  if (typeof because !== 'string' || because.trim() === '') {
-    throw invalid('`robots.because`', 'the reason, as text', because);
-  }
+  ignoring(robots, 'robots');
+  const { ignore, because }: NonNullable<RobotsInit['robots']> = Object(robots);
   return ignore ? because : undefined;
 }
