@@ -11,7 +11,7 @@ import { robotsInterceptor } from '../../../src/guards/undici/undici.ts';
 import { guardFetch, RobotsClient } from '../../../src/index.ts';
 import { inMemory } from '../../support/crawlee.ts';
 import { opened } from '../../support/opened.ts';
-import { record, site } from './support.ts';
+import { pagesOf, record, site } from './support.ts';
 
 const DELAY_MS = 150;
 const pacing = { defaultDelayMs: DELAY_MS };
@@ -91,3 +91,22 @@ it.each(Object.entries(libraries))(
     expect(gapMs).toBeGreaterThan(DELAY_MS / 2);
   },
 );
+
+it('a handler of a `BasicCrawler` may get another page before its own', async () => {
+  const server = await site();
+  const robots = opened(new RobotsClient({ agent: 'ExampleBot' }));
+  const { options, failed } = record();
+  const crawler = new (withRobots(BasicCrawler, robots, { pacing: { defaultDelayMs: 0 } }))(
+    {
+      ...options,
+      requestHandler: async ({ request: { url }, sendRequest }) => {
+        await sendRequest({ url: `${url}-more` });
+        await sendRequest({ url });
+      },
+    },
+    inMemory(),
+  );
+  await crawler.run([server.url('/page')]);
+  expect(failed).toEqual([]);
+  expect(pagesOf(server)).toEqual(['/page-more', '/page']);
+});
