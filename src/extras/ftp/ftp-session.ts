@@ -78,8 +78,8 @@ export class FtpSession {
     this.#client = new options.library.Client(0);
   }
 
-  /** Connects and reads the greeting. */
-  async connect(host: string, port: number): Promise<void> {
+  /** Connects, logs in as anonymous, and opens the data connection. */
+  async open(host: string, port: number, password: string): Promise<void> {
     const { ftp } = this.#client;
     const socket = new ControlSocket({ signal: this.#options.signal });
     // Added before the library's own listener, whose error has no code.
@@ -87,50 +87,34 @@ export class FtpSession {
     ftp.socket = socket;
     this.#dial(socket, host, port);
     completed(await this.#reply(undefined));
-  }
-
-  async login(password: string): Promise<void> {
-    const reply = await this.#reply('USER anonymous');
-    if (reply.code === 331) completed(await this.#reply(`PASS ${password}`));
-    else completed(reply);
-  }
-
-  /** Selects image type: bytes are sent unchanged. */
-  async setBinary(): Promise<void> {
+    const user = await this.#reply('USER anonymous');
+    completed(user.code === 331 ? await this.#reply(`PASS ${password}`) : user);
+    // Image type: bytes are sent unchanged.
     completed(await this.#reply('TYPE I'));
-  }
-
-  /**
-   * Opens the data connection to the address of the control connection, whatever host PASV names: that address has
-   * been looked up and checked.
-   */
-  async openDataConnection(): Promise<void> {
-    const host = this.#client.ftp.socket.remoteAddress;
-    if (host === undefined) throw new FetchFailure(FTP_CLOSED);
-    const port = await this.#passivePort(host);
-    const socket = new Socket({ signal: this.#options.signal });
-    this.#data = socket;
+    // To the address of the control connection, whatever host PASV names: that address has been looked up and checked.
+    const address = socket.remoteAddress;
+    if (address === undefined) throw new FetchFailure(FTP_CLOSED);
+    const dataPort = await this.#passivePort(address);
+    const data = new Socket({ signal: this.#options.signal });
+    this.#data = data;
     await new Promise<void>((resolve, reject) => {
-      socket.once('connect', resolve).on('error', reject);
-      this.#dial(socket, host, port);
+      data.once('connect', resolve).on('error', reject);
+      this.#dial(data, address, dataPort);
     });
   }
 
-  /** Resolves when the server starts to send the file; rejects when it refuses. */
+  /** Resolves when the server starts to send the file; rejects when it refuses. Call it after {@link open}. */
   async retrieve(path: string): Promise<FtpRetrieval> {
     const bytes = this.#data;
     if (bytes === undefined) throw new FetchFailure(FTP_CLOSED);
-    const { ftp } = this.#client;
     let confirmed: Promise<unknown> = Promise.resolve();
     await new Promise<void>((begin, refuse) => {
-      confirmed = ftp.handle(`RETR ${path}`, (response, task) => {
+      confirmed = this.#client.ftp.handle(`RETR ${path}`, (response, task) => {
         const reply = this.#read(response);
-        if (reply instanceof Error) task.reject(reply);
-        else if (reply.code >= 300) task.reject(new FtpReplyError(reply.code));
-        else {
-          begin();
-          if (reply.code >= 200) task.resolve(reply);
-        }
+        if (reply instanceof Error) return task.reject(reply);
+        if (reply.code >= 300) return task.reject(new FtpReplyError(reply.code));
+        begin();
+        if (reply.code >= 200) task.resolve(reply);
       });
       confirmed.catch((error: unknown) => {
         refuse(error);

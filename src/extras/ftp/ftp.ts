@@ -4,12 +4,7 @@ import type { StatusClass } from '../../core/lifecycle/index.ts';
 import { publicOnlyLookup } from '../../core/net/index.ts';
 import { productToken } from '../../core/rules/index.ts';
 import { FetchFailure, STATUS } from '../../core/fetch/failure.ts';
-import type {
-  ResponseHeaders,
-  Transport,
-  TransportRequest,
-  TransportResponse,
-} from '../../core/fetch/transport.ts';
+import type { Transport, TransportResponse } from '../../core/fetch/transport.ts';
 import { FtpReplyError, type FtpRetrieval, FtpSession } from './ftp-session.ts';
 import type * as BasicFtp from 'basic-ftp';
 import { lookup as dnsLookup } from 'node:dns';
@@ -56,98 +51,75 @@ const FILE_UNAVAILABLE = 550;
  * ```
  */
 export function ftpTransport(options: FtpTransportOptions = {}): Transport {
-  const { password } = readOptions(options);
+  assertKnownOptions(options, ['password']);
+  const { password } = options;
+  if (password !== undefined && !(typeof password === 'string' && /^[\x20-\x7e]+$/.test(password))) {
+    throw invalid('`password`', 'text in printable ASCII, such as "bot@example.com"', password);
+  }
   const load = (): typeof BasicFtp => createRequire(import.meta.url)('basic-ftp');
-  return new OverBasicFtp(loadPeer('basic-ftp', 'canfetch/ftp', load), password);
-}
-
-class OverBasicFtp implements Transport {
-  readonly #library: typeof BasicFtp;
-  readonly #password: string | undefined;
-
-  constructor(library: typeof BasicFtp, password: string | undefined) {
-    this.#library = library;
-    this.#password = password;
-  }
-
-  async request(
-    url: URL,
-    { signal, headers, lookup = dnsLookup, publicOnly }: TransportRequest,
-  ): Promise<TransportResponse> {
-    signal.throwIfAborted();
-    const session = new FtpSession({
-      library: this.#library,
-      signal: abortSignalOf(signal),
-      lookup: publicOnly ? publicOnlyLookup(lookup) : lookup,
-    });
-    try {
-      // Resolves the host once. The data connection goes to the address of the control connection.
-      const { hostname, port } = url;
-      await session.connect(hostname.replace(/^\[(.*)\]$/, '$1'), port === '' ? 21 : Number(port));
-      await session.login(this.#password ?? passwordFrom(headers['user-agent']));
-      await session.setBinary();
-      await session.openDataConnection();
-    } catch (error) {
-      return refused(session, error, 'unreachable');
-    }
-    try {
-      return new FtpResponse(session, TRANSFERRED, 'rules', await session.retrieve(url.pathname));
-    } catch (error) {
-      // 550 is about the file only in reply to RETR.
-      const isFile = error instanceof FtpReplyError && error.reply === FILE_UNAVAILABLE;
-      return refused(session, error, isFile ? 'unavailable' : 'unreachable');
-    }
-  }
-}
-
-function refused(session: FtpSession, error: unknown, meaning: FtpMeaning): TransportResponse {
-  session.close();
-  if (error instanceof FtpReplyError) return new FtpResponse(session, error.reply, meaning);
-  throw error;
+  const library = loadPeer('basic-ftp', 'canfetch/ftp', load);
+  return {
+    async request({ hostname, port, pathname }, { signal, headers, lookup = dnsLookup, publicOnly }) {
+      signal.throwIfAborted();
+      const session = new FtpSession({
+        library,
+        signal: abortSignalOf(signal),
+        lookup: publicOnly ? publicOnlyLookup(lookup) : lookup,
+      });
+      try {
+        // Resolves the host once. The data connection goes to the address of the control connection.
+        const host = hostname.replace(/^\[(.*)\]$/, '$1');
+        const login = password ?? passwordFrom(headers['user-agent']);
+        await session.open(host, port === '' ? 21 : Number(port), login);
+      } catch (error) {
+        return refused(session, error, 'unreachable');
+      }
+      try {
+        return responseOf(session, TRANSFERRED, 'rules', await session.retrieve(pathname));
+      } catch (error) {
+        // 550 is about the file only in reply to RETR.
+        const isFile = error instanceof FtpReplyError && error.reply === FILE_UNAVAILABLE;
+        return refused(session, error, isFile ? 'unavailable' : 'unreachable');
+      }
+    },
+  };
 }
 
 type FtpMeaning = Exclude<StatusClass, 'restricted'>;
 
-class FtpResponse implements TransportResponse {
-  status: number;
-  readonly meaning: FtpMeaning;
-  readonly headers: ResponseHeaders = { get: () => undefined };
-  readonly body: AsyncIterable<Uint8Array>;
-  readonly #session: FtpSession;
+function refused(session: FtpSession, error: unknown, meaning: FtpMeaning): TransportResponse {
+  session.close();
+  if (error instanceof FtpReplyError) return responseOf(session, error.reply, meaning);
+  throw error;
+}
 
-  constructor(session: FtpSession, status: number, meaning: FtpMeaning, retrieval?: FtpRetrieval) {
-    this.#session = session;
-    this.status = status;
-    this.meaning = meaning;
-    this.body = this.#bytes(retrieval);
-  }
-
-  discard(): void {
-    this.#session.close();
-  }
-
-  async *#bytes(retrieval: FtpRetrieval | undefined): AsyncGenerator<Uint8Array> {
+function responseOf(
+  session: FtpSession,
+  status: number,
+  meaning: FtpMeaning,
+  retrieval?: FtpRetrieval,
+): TransportResponse {
+  const response = {
+    status,
+    meaning,
+    headers: { get: () => undefined },
+    body: bytes(),
+    discard: () => session.close(),
+  };
+  async function* bytes(): AsyncGenerator<Uint8Array> {
     if (retrieval === undefined) return;
     try {
       yield* retrieval.bytes;
       await retrieval.confirmed;
     } catch (error) {
       if (!(error instanceof FtpReplyError)) throw error;
-      this.status = error.reply;
+      response.status = error.reply;
       throw new FetchFailure(STATUS, { cause: error });
     } finally {
-      this.#session.close();
+      session.close();
     }
   }
-}
-
-function readOptions(options: FtpTransportOptions): FtpTransportOptions {
-  assertKnownOptions(options, ['password']);
-  const { password } = options;
-  if (password !== undefined && !(typeof password === 'string' && /^[\x20-\x7e]+$/.test(password))) {
-    throw invalid('`password`', 'text in printable ASCII, such as "bot@example.com"', password);
-  }
-  return options;
+  return response;
 }
 
 function passwordFrom(userAgent: string | undefined): string {

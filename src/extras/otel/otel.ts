@@ -1,6 +1,6 @@
 /** `canfetch/otel`: OpenTelemetry spans from the client's tracing channels. */
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { channel, tracingChannel } from 'node:diagnostics_channel';
+import { subscribe, tracingChannel, unsubscribe } from 'node:diagnostics_channel';
 import { createRequire } from 'node:module';
 import type * as OpenTelemetry from '@opentelemetry/api';
 import type { Attributes, Context, Span, SpanOptions, Tracer } from '@opentelemetry/api';
@@ -47,8 +47,10 @@ interface Frame {
   readonly callers: Context;
 }
 
-/** What a message of a tracing channel has when the work failed. */
-interface Ended {
+/** What a message of a tracing channel has. */
+interface Traced extends ClientMessage {
+  readonly origin?: string;
+  /** Set when the work failed. */
   readonly error?: unknown;
 }
 
@@ -85,135 +87,114 @@ export function traceRobots(tracer: Tracer, options: TraceRobotsOptions = {}): R
     throw invalid('the tracer', 'a tracer of @opentelemetry/api', tracer);
   }
   checkOptions(options, '');
-  return new Tracing(tracer, options);
-}
-
-class Tracing implements RobotsTracing {
-  readonly #api: typeof OpenTelemetry = loadPeer('@opentelemetry/api', 'canfetch/otel', () =>
+  const api: typeof OpenTelemetry = loadPeer('@opentelemetry/api', 'canfetch/otel', () =>
     createRequire(import.meta.url)('@opentelemetry/api'),
   );
-  readonly #tracer: Tracer;
-  readonly #client: object | undefined;
+  const { client, warm = false } = options;
   /** The innermost call, attempt or request that the running code belongs to. */
-  readonly #frames = new AsyncLocalStorage<Frame | undefined>();
+  const frames = new AsyncLocalStorage<Frame | undefined>();
   /** Open spans, by their message. */
-  readonly #spans = new WeakMap<object, Span>();
+  const spans = new WeakMap<object, Span>();
   /** What other calls may wait for: the span of a call, then of its attempt. By client and origin. */
-  readonly #shared = new WeakMap<object, Map<string, Span>>();
-  readonly #endings: (() => void)[] = [];
+  const shared = new WeakMap<object, Map<string, Span>>();
+  const ends: (() => void)[] = [];
 
-  constructor(tracer: Tracer, { client, warm = false }: TraceRobotsOptions) {
-    this.#tracer = tracer;
-    this.#client = client;
-    this.#trace('check', (about: CheckMessage) => this.#startCheck(about), checkEnd);
-    this.#trace('attempt', (about: AttemptMessage) => this.#startAttempt(about), attemptEnd);
-    this.#trace('robots-request', (about: RobotsRequestMessage) => this.#startRequest(about), requestEnd);
-    if (!warm) return;
-    const decisions = channel('canfetch:decision');
-    const decided = (message: unknown): void => {
-      if (this.#concerns(message as DecisionMessage)) this.#decided(message as DecisionMessage);
-    };
-    decisions.subscribe(decided);
-    this.#endings.push(() => decisions.unsubscribe(decided));
-  }
-
-  close(): void {
-    for (const end of this.#endings.splice(0)) end();
-  }
-
-  [Symbol.dispose](): void {
-    this.close();
-  }
-
-  /** Starts a span with the work that is published on `canfetch:<name>`, and ends it with that work. */
-  #trace<Message extends Ended & ClientMessage>(
-    name: string,
-    start: (message: Message) => Frame,
-    attributesAtEnd: (message: Message) => Attributes,
-  ): void {
-    const { start: started, asyncEnd } = tracingChannel<unknown, object>(`canfetch:${name}`);
-    const end = (message: unknown): void => this.#end(message as Message & object, attributesAtEnd);
-    started.bindStore(this.#frames, (about) => {
-      const message = about as Message;
-      return this.#concerns(message) ? start(message) : this.#frames.getStore();
-    });
-    asyncEnd.subscribe(end);
-    this.#endings.push(() => {
-      started.unbindStore(this.#frames);
-      asyncEnd.unsubscribe(end);
-    });
-  }
-
-  #concerns({ client }: ClientMessage): boolean {
-    return this.#client === undefined || this.#client === client;
-  }
-
-  #startCheck(message: CheckMessage): Frame {
-    const { origin, shared } = message;
-    const other = shared ? this.#shared.get(message.client)?.get(origin) : undefined;
-    const frame = this.#start(message, 'canfetch.check', {
-      attributes: checkStart(message),
-      links: other === undefined ? [] : [{ context: other.spanContext() }],
-    });
-    if (!shared) this.#share(message);
-    return frame;
-  }
-
-  #startAttempt(message: AttemptMessage): Frame {
-    const frame = this.#start(message, 'canfetch.attempt', { attributes: attemptStart(message) });
-    this.#share(message);
-    return frame;
-  }
-
-  #startRequest(message: RobotsRequestMessage): Frame {
-    return this.#start(message, message.method, {
-      kind: this.#api.SpanKind.CLIENT,
-      attributes: requestStart(message),
-    });
-  }
-
-  #start(message: object, name: string, options: SpanOptions): Frame {
-    const callers = this.#api.context.active();
-    const frame = this.#frames.getStore();
+  const start = (message: object, name: string, spanOptions: SpanOptions): Frame => {
+    const callers = api.context.active();
+    const frame = frames.getStore();
     // The caller may have activated its own span inside; that span is then the parent.
     const parent = frame?.callers === callers ? frame.own : callers;
-    const span = this.#tracer.startSpan(name, options, parent);
-    this.#spans.set(message, span);
-    return { own: this.#api.trace.setSpan(parent, span), callers };
-  }
+    const span = tracer.startSpan(name, spanOptions, parent);
+    spans.set(message, span);
+    return { own: api.trace.setSpan(parent, span), callers };
+  };
 
-  #end<Message extends Ended>(
-    message: Message & object,
-    attributesAtEnd: (message: Message) => Attributes,
-  ): void {
-    const span = this.#spans.get(message);
+  const share = (message: CheckMessage | AttemptMessage): void => {
+    const span = spans.get(message);
     if (span === undefined) return;
-    const attributes = attributesAtEnd(message);
+    const ofClient = shared.get(message.client) ?? new Map<string, Span>();
+    shared.set(message.client, ofClient.set(message.origin, span));
+  };
+
+  const end = (message: Traced, attributes: Attributes): void => {
+    const span = spans.get(message);
+    if (span === undefined) return;
     if (message.error !== undefined) attributes['error.type'] = errorType(message.error);
     span.setAttributes(attributes);
-    if (attributes['error.type'] !== undefined) span.setStatus({ code: this.#api.SpanStatusCode.ERROR });
+    if (attributes['error.type'] !== undefined) span.setStatus({ code: api.SpanStatusCode.ERROR });
     span.end();
-    const { client, origin } = message as Partial<AttemptMessage>;
-    const shared = client && this.#shared.get(client);
-    if (origin !== undefined && shared?.get(origin) === span) shared.delete(origin);
+    const ofClient = shared.get(message.client);
+    if (message.origin !== undefined && ofClient?.get(message.origin) === span)
+      ofClient.delete(message.origin);
+  };
+
+  const isWanted = (message: ClientMessage): boolean => client === undefined || message.client === client;
+
+  /** Starts a span with the work that is published on `canfetch:<name>`, and ends it with that work. */
+  const traceWork = <Message extends Traced>(
+    name: string,
+    startWork: (message: Message) => Frame,
+    attributesAtEnd: (message: Message) => Attributes,
+  ): void => {
+    const { start: started, asyncEnd } = tracingChannel<unknown, object>(`canfetch:${name}`);
+    const onEnd = (message: unknown): void => end(message as Message, attributesAtEnd(message as Message));
+    started.bindStore(frames, (message) =>
+      isWanted(message as Message) ? startWork(message as Message) : frames.getStore(),
+    );
+    asyncEnd.subscribe(onEnd);
+    ends.push(() => {
+      started.unbindStore(frames);
+      asyncEnd.unsubscribe(onEnd);
+    });
+  };
+
+  traceWork<CheckMessage>(
+    'check',
+    (message) => {
+      const other = message.shared ? shared.get(message.client)?.get(message.origin) : undefined;
+      const frame = start(message, 'canfetch.check', {
+        attributes: checkStart(message),
+        links: other === undefined ? [] : [{ context: other.spanContext() }],
+      });
+      if (!message.shared) share(message);
+      return frame;
+    },
+    checkEnd,
+  );
+  traceWork<AttemptMessage>(
+    'attempt',
+    (message) => {
+      const frame = start(message, 'canfetch.attempt', { attributes: attemptStart(message) });
+      share(message);
+      return frame;
+    },
+    attemptEnd,
+  );
+  traceWork<RobotsRequestMessage>(
+    'robots-request',
+    (message) =>
+      start(message, message.method, { kind: api.SpanKind.CLIENT, attributes: requestStart(message) }),
+    requestEnd,
+  );
+  if (warm) {
+    /** A span without duration for a decision from memory. */
+    const onDecision = (published: unknown): void => {
+      const { decision, client: of } = published as DecisionMessage;
+      const { origin, robots } = decision;
+      if (!isWanted({ client: of }) || robots.source === 'network' || robots.source === 'store') return;
+      const url = origin + targetOf(decision.url);
+      const message: CheckMessage = { url, origin, shared: false, client: of, result: decision };
+      start(message, 'canfetch.check', { attributes: checkStart(message) });
+      end(message, checkEnd(message));
+    };
+    subscribe('canfetch:decision', onDecision);
+    ends.push(() => unsubscribe('canfetch:decision', onDecision));
   }
 
-  #share(message: CheckMessage | AttemptMessage): void {
-    const span = this.#spans.get(message);
-    if (span === undefined) return;
-    const spans = this.#shared.get(message.client) ?? new Map<string, Span>();
-    this.#shared.set(message.client, spans.set(message.origin, span));
-  }
-
-  /** A span without duration for a decision from memory. */
-  #decided({ decision, client }: DecisionMessage): void {
-    const { origin, robots } = decision;
-    if (robots.source === 'network' || robots.source === 'store') return;
-    const url = origin + targetOf(decision.url);
-    const message: CheckMessage = { url, origin, shared: false, client, result: decision };
-    this.#start(message, 'canfetch.check', { attributes: checkStart(message) });
-    this.#end(message, checkEnd);
-  }
+  const close = (): void => {
+    for (const each of ends.splice(0)) each();
+  };
+  return { close, [Symbol.dispose]: close };
 }
 
 // The attributes of spans: OpenTelemetry's conventions for HTTP, and `canfetch.*`.

@@ -1,5 +1,7 @@
-import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { assertKnownOptions, quote, RobotsInvalidOptionsError } from '../../core/base/index.ts';
 
 /** A request that a fake origin received. */
@@ -95,8 +97,6 @@ const ROBOTS = '/robots.txt';
 export async function fakeOrigin(options: FakeOriginOptions = {}): Promise<FakeOrigin> {
   const { robots, pages } = readOptions(options);
   const requests: FakeRequest[] = [];
-  const watchers = new Set<() => void>();
-  const sockets = new Set<Socket>();
   let connections = 0;
   const count = (path: string): number => requests.filter((request) => request.path === path).length;
 
@@ -104,20 +104,17 @@ export async function fakeOrigin(options: FakeOriginOptions = {}): Promise<FakeO
     const { method = '', url: path = '', headers } = incoming;
     const request: FakeRequest = { method, path, headers };
     requests.push(request);
-    for (const watcher of watchers) watcher();
     const response = path === ROBOTS ? robots(request) : pages(request);
     void respond(response, output, incoming.socket);
   });
-  server.on('connection', (socket: Socket) => {
-    connections++;
-    sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
-  });
-  const origin = await listenOnLoopback(server);
+  server.on('connection', () => connections++);
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  const origin = `http://127.0.0.1:${port}`;
 
   const close = async (): Promise<void> => {
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-    for (const socket of sockets) socket.destroy();
+    server.closeAllConnections();
     await closed;
   };
   return {
@@ -134,16 +131,9 @@ export async function fakeOrigin(options: FakeOriginOptions = {}): Promise<FakeO
     get connections() {
       return connections;
     },
-    whenRequested: (path, times = 1) =>
-      new Promise((resolve) => {
-        const look = (): void => {
-          if (count(path) < times) return;
-          watchers.delete(look);
-          resolve();
-        };
-        watchers.add(look);
-        look();
-      }),
+    async whenRequested(path, times = 1) {
+      while (count(path) < times) await once(server, 'request');
+    },
     close,
     [Symbol.asyncDispose]: close,
   };
@@ -161,16 +151,6 @@ async function respond(
     if (output.headersSent) socket.destroy();
     else output.writeHead(500).end(String(error));
   }
-}
-
-/** @returns the origin. */
-async function listenOnLoopback(server: Server): Promise<string> {
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  const address = server.address();
-  return `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`;
 }
 
 type Responder = (request: FakeRequest) => FakeResponse | undefined | Promise<FakeResponse | undefined>;
@@ -220,54 +200,31 @@ function assertResponse(what: string, response: unknown): void {
   );
 }
 
-/** Sends a response. */
-function sendResponse(output: ServerResponse, socket: Socket, response: FakeResponse): void {
+async function sendResponse(output: ServerResponse, socket: Socket, response: FakeResponse): Promise<void> {
   if (typeof response === 'string') {
     output.end(response);
   } else if ('redirect' in response) {
     output.writeHead(response.status ?? 302, { location: response.redirect }).end();
-  } else if ('fault' in response) {
-    fail(output, socket, response);
-  } else {
+  } else if (!('fault' in response)) {
     const { status = 200, headers = {}, body = '' } = response;
     for (const [name, value] of Object.entries(headers)) output.setHeader(name, value);
     output.writeHead(status).end(body);
+  } else if (response.fault === 'reset') {
+    socket.resetAndDestroy();
+  } else if (response.fault === 'truncate') {
+    output.writeHead(200, { 'content-length': 1_000 });
+    output.write('User-agent: *\nDisallow: /', () => socket.destroy());
+  } else if (response.fault === 'drip') {
+    const bytes = new TextEncoder().encode(response.body);
+    output.writeHead(200, { 'content-length': bytes.length }).flushHeaders();
+    for (const byte of bytes) {
+      // The timer must not keep the test process alive.
+      await sleep(response.everyMs ?? 100, undefined, { ref: false });
+      if (output.destroyed) return;
+      output.write(Uint8Array.of(byte));
+    }
+    output.end();
   }
-}
-
-function fail(
-  output: ServerResponse,
-  socket: Socket,
-  response: Extract<FakeResponse, { fault: string }>,
-): void {
-  switch (response.fault) {
-    case 'reset':
-      socket.resetAndDestroy();
-      return;
-    case 'truncate':
-      output.writeHead(200, { 'content-length': 1_000 });
-      output.write('User-agent: *\nDisallow: /', () => socket.destroy());
-      return;
-    case 'hang':
-      return;
-    case 'drip':
-      drip(output, response.body, response.everyMs ?? 100);
-  }
-}
-
-function drip(output: ServerResponse, body: string, everyMs: number): void {
-  const bytes = new TextEncoder().encode(body);
-  let sent = 0;
-  output.writeHead(200, { 'content-length': bytes.length }).flushHeaders();
-  const timer = setInterval(() => {
-    if (sent === bytes.length) {
-      clearInterval(timer);
-      output.end();
-    } else output.write(bytes.subarray(sent, ++sent));
-  }, everyMs);
-  // The timer must not keep the test process alive.
-  timer.unref();
-  output.once('close', () => clearInterval(timer));
 }
 
 const KINDS = new Set(['reset', 'truncate', 'hang', 'drip']);

@@ -1,4 +1,4 @@
-import { assertKnownOptions, type Clock, invalid, onAbort } from '../../core/base/index.ts';
+import { assertKnownOptions, type Clock, invalid, onAbort, yieldToEventLoop } from '../../core/base/index.ts';
 
 export interface VirtualClockOptions {
   /** Epoch ms to start at. @default noon of 15 January 2026, UTC */
@@ -30,11 +30,6 @@ interface Sleeper {
   readonly wake: () => void;
 }
 
-interface Watcher {
-  readonly count: number;
-  readonly notify: () => void;
-}
-
 /**
  * Makes a clock for tests.
  *
@@ -58,7 +53,8 @@ class SteppingClock implements VirtualClock {
   #time: number;
   readonly #autoAdvance: boolean;
   readonly #sleepers = new Set<Sleeper>();
-  readonly #watchers = new Set<Watcher>();
+  /** Called when another caller waits. */
+  readonly #watchers: (() => void)[] = [];
   #moving = false;
 
   constructor(startAt: number, autoAdvance: boolean) {
@@ -89,7 +85,7 @@ class SteppingClock implements VirtualClock {
         reject(signal.reason);
       });
       this.#sleepers.add(sleeper);
-      for (const watcher of this.#watchers) if (this.#sleepers.size >= watcher.count) watcher.notify();
+      for (const notify of this.#watchers.splice(0)) notify();
       if (this.#autoAdvance) void this.#moveWhileWaited();
     });
 
@@ -97,28 +93,19 @@ class SteppingClock implements VirtualClock {
     if (!(ms >= 0)) throw invalid('`ms`', 'milliseconds, 0 or more', ms);
     const target = this.#time + ms;
     // Callers that can go on at once do so before the first step.
-    if (this.#sleepers.size > 0) await turn();
+    if (this.#sleepers.size > 0) await yieldToEventLoop();
     for (let next; (next = this.#first()) !== undefined && next.until <= target;) {
       this.#time = Math.max(this.#time, next.until);
       next.wake();
       // A woken caller may wait again, within the remaining time.
-      await turn();
+      await yieldToEventLoop();
     }
     this.#time = Math.max(this.#time, target);
   }
 
-  whenWaiting(count = 1): Promise<void> {
-    if (this.#sleepers.size >= count) return Promise.resolve();
-    return new Promise((resolve) => {
-      const watcher: Watcher = {
-        count,
-        notify: () => {
-          this.#watchers.delete(watcher);
-          resolve();
-        },
-      };
-      this.#watchers.add(watcher);
-    });
+  async whenWaiting(count = 1): Promise<void> {
+    while (this.#sleepers.size < count)
+      await new Promise<void>((resolve) => void this.#watchers.push(resolve));
   }
 
   get waiting(): number {
@@ -128,8 +115,8 @@ class SteppingClock implements VirtualClock {
   async #moveWhileWaited(): Promise<void> {
     if (this.#moving) return;
     this.#moving = true;
-    await turn();
-    for (let next; (next = this.#first(false)) !== undefined; await turn()) {
+    await yieldToEventLoop();
+    for (let next; (next = this.#first(false)) !== undefined; await yieldToEventLoop()) {
       this.#time = Math.max(this.#time, next.until);
       next.wake();
     }
@@ -154,8 +141,3 @@ class SteppingClock implements VirtualClock {
 
 /** Real time for a response whose deadline has passed in virtual time. */
 const PATIENCE_MS = 100;
-
-/** One turn of the event loop, in which all woken callers go on. */
-function turn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
-}
