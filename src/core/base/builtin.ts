@@ -55,6 +55,28 @@ export function channel<Message>(name: string): Publisher<Message> {
 }
 
 /**
+ * Calls each listener with the messages of its channel that are about `client`. Returns what ends that; `undefined` on
+ * platforms without `node:diagnostics_channel`.
+ */
+export function listenTo(
+  client: object,
+  listeners: Readonly<Record<string, (message: never) => void>>,
+): (() => void) | undefined {
+  const channels = builtin('node:diagnostics_channel');
+  if (channels === undefined) return undefined;
+  const ends = Object.entries(listeners).map(([name, listener]) => {
+    const ours = (message: unknown): void => {
+      if (Reflect.get(Object(message), 'client') === client) listener(message as never);
+    };
+    channels.subscribe(name, ours);
+    return () => channels.unsubscribe(name, ours);
+  });
+  return () => {
+    for (const end of ends) end();
+  };
+}
+
+/**
  * A tracing channel of `node:diagnostics_channel`: it publishes when work starts and when it ends, and lets subscribers give
  * that work a context of their own.
  */

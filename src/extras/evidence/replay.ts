@@ -388,27 +388,23 @@ export function flips(recorded: ReplayedDecision, replayed: ReplayedDecision | u
 /** Whether a decision is as recorded. Another profile has another name, which is no change. */
 function isSame(recorded: DecisionEntry, again: ReplayedAgain, isUnderOverride: boolean): boolean {
   const { decision, usage } = again;
-  const { rule } = decision;
+  const factsOfRecorded = factsOf(recorded, recorded.sha256, recorded.usage);
+  // The evidence of a decision without a purpose has no usage.
+  const facts = factsOf(decision, decision.robots.sha256, recorded.usage && usage);
   return (
-    recorded.allowed === decision.allowed &&
-    recorded.reason === decision.reason &&
-    recorded.state === decision.state &&
-    recorded.rule?.line === rule?.line &&
-    recorded.rule?.pattern === rule?.pattern &&
-    recorded.rule?.directive === rule?.directive &&
-    recorded.sha256 === decision.robots.sha256 &&
-    (recorded.usage === undefined || isSameUsage(recorded.usage, usage)) &&
+    facts.every((fact, at) => fact === factsOfRecorded[at]) &&
     (isUnderOverride || (recorded.agent === decision.agent && recorded.profile === decision.profile))
   );
 }
 
-function isSameUsage(recorded: DecisionUsage, usage: DecisionUsage | undefined): boolean {
-  return (
-    recorded.preference === usage?.preference &&
-    recorded.source?.directive === usage.source?.directive &&
-    recorded.source?.value === usage.source?.value &&
-    recorded.source?.line === usage.source?.line
-  );
+function factsOf(
+  { allowed, reason, state, rule }: DecisionEntry | Decision,
+  sha256: string | undefined,
+  usage: DecisionUsage | undefined,
+): readonly unknown[] {
+  const { directive, value, line } = usage?.source ?? {};
+  const ofRule = [rule?.directive, rule?.pattern, rule?.line];
+  return [allowed, reason, state, ...ofRule, sha256, usage?.preference, directive, value, line];
 }
 
 function compared(

@@ -1,7 +1,6 @@
 /** `canfetch/prometheus`: metrics of a client in a registry of `prom-client`. */
-import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Counter, Gauge, Registry } from 'prom-client';
-import { invalid, isFunction, RobotsInvalidOptionsError } from '../../core/base/index.ts';
+import { invalid, isFunction, listenTo, RobotsInvalidOptionsError } from '../../core/base/index.ts';
 import type { CacheMessage, PolicyChangeMessage } from '../../core/cache/index.ts';
 import type { FetchMessage, RobotsClient, RobotsStats } from '../../core/client/index.ts';
 import type {
@@ -9,7 +8,6 @@ import type {
   DeferralMessage,
   PauseMessage,
   RequestMessage,
-  UsageRefusalMessage,
 } from '../../core/decision/index.ts';
 import type { StoreMessage } from '../../core/store/index.ts';
 import { BUCKETS, loadPromClient } from './prom-client.ts';
@@ -65,30 +63,11 @@ export function robotsMetrics(client: RobotsClient, registry: Registry): RobotsM
   const registers = [registry];
   const counter = (name: string, help: string, ...labelNames: string[]): Counter =>
     new Counter({ name, help, labelNames, registers });
-  const ends: (() => void)[] = [];
-  /** Calls `count` with each message about the client. */
-  const on = <Message>(name: string, count: (message: Message) => void): void => {
-    const listener = (message: unknown): void => {
-      if (Reflect.get(Object(message), 'client') === client) count(Object(message));
-    };
-    subscribe(name, listener);
-    ends.push(() => unsubscribe(name, listener));
-  };
-
   const requests = counter(REQUESTS, 'Requests that were sent.', 'status');
-  on<RequestMessage>('canfetch:request', ({ status = 'none' }) => requests.inc({ status }));
   const refusals = counter('canfetch_refusals_total', 'Requests that were refused.', 'reason');
-  on<UsageRefusalMessage>('canfetch:usage', () => refusals.inc({ reason: 'usage' }));
   const decisions = counter('canfetch_decisions_total', 'Decisions.', 'allowed', 'reason', 'state');
-  on<DecisionMessage>('canfetch:decision', ({ request, decision: { allowed, reason, state } }) => {
-    decisions.inc({ allowed: String(allowed), reason, state });
-    if (request === true && !allowed) refusals.inc({ reason });
-  });
   const deferrals = counter('canfetch_deferrals_total', 'Requests that were deferred.', 'delay_from');
-  on<DeferralMessage>('canfetch:deferred', ({ delayFrom }) => deferrals.inc({ delay_from: delayFrom }));
   const pauses = counter('canfetch_pauses_total', 'Pauses of origins.', 'delay_from');
-  on<PauseMessage>('canfetch:pause', ({ delayFrom }) => pauses.inc({ delay_from: delayFrom }));
-
   const attempts = counter('canfetch_fetches_total', 'Attempts to fetch a robots.txt.', 'outcome');
   const seconds = new Histogram({
     name: 'canfetch_fetch_duration_seconds',
@@ -97,18 +76,28 @@ export function robotsMetrics(client: RobotsClient, registry: Registry): RobotsM
     buckets: BUCKETS,
     registers,
   });
-  on<FetchMessage>('canfetch:fetch', ({ outcome: { kind: outcome } = { kind: 'abandoned' }, durationMs }) => {
-    attempts.inc({ outcome });
-    // The user's clock may be set back.
-    seconds.observe({ outcome }, Math.max(durationMs, 0) / 1_000);
-  });
-
   const cache = counter('canfetch_cache_events_total', 'Hits, misses, refreshes and evictions.', 'event');
-  on<CacheMessage>('canfetch:cache', ({ event }) => cache.inc({ event }));
   const changes = counter('canfetch_policy_changes_total', 'Changes of the rules of an origin.', 'after');
-  on<PolicyChangeMessage>('canfetch:policy-change', ({ after }) => changes.inc({ after }));
   const store = counter('canfetch_store_events_total', 'Failures and recoveries of the store.', 'type');
-  on<StoreMessage>('canfetch:store', ({ type }) => store.inc({ type }));
+  const stop = listenTo(client, {
+    'canfetch:request': ({ status }: RequestMessage) => requests.inc({ status: status ?? 'none' }),
+    'canfetch:usage': () => refusals.inc({ reason: 'usage' }),
+    'canfetch:decision': ({ request, decision: { allowed, reason, state } }: DecisionMessage) => {
+      decisions.inc({ allowed: String(allowed), reason, state });
+      if (request === true && !allowed) refusals.inc({ reason });
+    },
+    'canfetch:deferred': ({ delayFrom }: DeferralMessage) => deferrals.inc({ delay_from: delayFrom }),
+    'canfetch:pause': ({ delayFrom }: PauseMessage) => pauses.inc({ delay_from: delayFrom }),
+    'canfetch:fetch': ({ outcome: ended, durationMs }: FetchMessage) => {
+      const outcome = ended?.kind ?? 'abandoned';
+      attempts.inc({ outcome });
+      // The user's clock may be set back.
+      seconds.observe({ outcome }, Math.max(durationMs, 0) / 1_000);
+    },
+    'canfetch:cache': ({ event }: CacheMessage) => cache.inc({ event }),
+    'canfetch:policy-change': ({ after }: PolicyChangeMessage) => changes.inc({ after }),
+    'canfetch:store': ({ type }: StoreMessage) => store.inc({ type }),
+  });
 
   for (const [name, help, read] of GAUGES) {
     const collect = function (this: Gauge): void {
@@ -117,9 +106,7 @@ export function robotsMetrics(client: RobotsClient, registry: Registry): RobotsM
     registry.registerMetric(new Gauge({ name, help, collect, registers: [] }));
   }
 
-  const close = (): void => {
-    for (const end of ends.splice(0)) end();
-  };
+  const close = (): void => stop?.();
   return { close, [Symbol.dispose]: close };
 }
 

@@ -1,7 +1,7 @@
 import {
   func,
-  builtin,
   invokeListener,
+  listenTo,
   type Check,
   omitUndefined,
   emitWarning,
@@ -27,6 +27,7 @@ import { engineOf } from '../../core/client/engine.ts';
 import type { RobotsClient } from '../../core/client/robots-client.ts';
 import { type RefusalCount, RefusalCounts, refusalOf, truncatedCopy } from './refusal-counts.ts';
 import type {
+  CrawlReport,
   CrawlTotals,
   ReportedOrigin,
   ReportedRefusal,
@@ -56,23 +57,6 @@ export interface CrawlReportOptions {
    * @default console.error
    */
   readonly write?: (line: string) => void;
-}
-
-/** The requests that a crawl sent, and its refusals. Made by {@link crawlReport}. */
-export interface CrawlReport extends Disposable {
-  totals(): CrawlTotals;
-  /** Refusals, by origin and rule: the most frequent first. At most 1,000. */
-  refusals(): readonly ReportedRefusals[];
-  /** The first 1,000 origins: those with the most requests first. */
-  origins(): readonly ReportedOrigin[];
-  /** What slows the crawl now: the longest queues first. */
-  slowed(): readonly ReportedSlowness[];
-  /** Text: the totals, the 20 most frequent refusals, what slows the crawl, and what is to be known of sites. Safe for terminals. */
-  toString(): string;
-  /** Lines of NDJSON: the totals, then each entry of the lists. */
-  toNDJSON(): IterableIterator<string>;
-  /** Stops counting. What was counted stays. */
-  close(): void;
 }
 
 /** Origins that are listed. */
@@ -166,8 +150,7 @@ class ChannelReport implements CrawlReport {
   ) {
     this.#engine = engine;
     this.#onFirstRefused = onFirstRefused;
-    const stopWriting = every === undefined ? undefined : this.#writeEvery(every, write);
-    const stopListening = listen(engine.client, {
+    const stopListening = listenTo(engine.client, {
       'canfetch:decision': (message: DecisionMessage) => this.#decided(message),
       'canfetch:usage': (message: UsageRefusalMessage) => this.#refused(message, 'usage', 'refused'),
       'canfetch:request': (message: RequestMessage) => this.#requested(message),
@@ -176,6 +159,13 @@ class ChannelReport implements CrawlReport {
       'canfetch:pause': (message: PauseMessage) => this.#paused(message),
       'canfetch:ignored': (message: IgnoredMessage) => this.#ignored(message),
     });
+    if (stopListening === undefined) {
+      throw new RobotsInvalidOptionsError(
+        'Expected a platform with `node:diagnostics_channel`, which a report listens to, got one without; ' +
+          'count the decisions of `check` instead',
+      );
+    }
+    const stopWriting = every === undefined ? undefined : this.#writeEvery(every, write);
     this.#close = () => {
       stopListening();
       stopWriting?.();
@@ -202,11 +192,8 @@ class ChannelReport implements CrawlReport {
     const busy = new Map<string, number>();
     for (const origin of this.#busyUrls.values()) busy.set(origin, (busy.get(origin) ?? 0) + 1);
     return Array.from(this.#origins.values(), (row) => ({
-      ...row,
-      pages: { ...row.pages },
+      ...structuredClone(row),
       busy: busy.get(row.origin) ?? 0,
-      statuses: { ...row.statuses },
-      refusedAtEdge: { ...row.refusedAtEdge },
     })).sort((one, other) => other.sent - one.sent);
   }
 
@@ -255,22 +242,21 @@ class ChannelReport implements CrawlReport {
     if (error === ADDRESS_REFUSED) return void this.#counts.addressesRefused++;
     const row = this.#rowOf(origin);
     this.#counts.sent++;
-    if (row !== undefined) row.sent++;
+    row.sent++;
     if (gatekeeper !== undefined) {
       this.#counts.challenged++;
-      if (row !== undefined) increment(row.refusedAtEdge, gatekeeper);
+      increment(row.refusedAtEdge, gatekeeper);
     }
     if (status === 402) this.#counts.paymentRequired++;
-    if (price !== undefined && row !== undefined) row.price = truncatedCopy(price);
+    if (price !== undefined) row.price = truncatedCopy(price);
     // The refusal counts on its own channel.
     if (refused !== undefined) this.#counts.refusedByHeader++;
     if (status === undefined) {
       this.#counts.failed++;
-      if (row !== undefined) row.pages[failureOf(error)]++;
+      row.pages[failureOf(error)]++;
       return;
     }
     increment(this.#statuses, String(status));
-    if (row === undefined) return;
     increment(row.statuses, String(status));
     this.#noteBusy(url, row.origin, status);
     if (refused !== undefined || (status >= 300 && status < 400 && status !== 304)) return;
@@ -286,37 +272,36 @@ class ChannelReport implements CrawlReport {
   #body({ origin, status, error }: BodyMessage): void {
     if (error === BODY_UNREAD) return void this.#counts.unread++;
     this.#counts.cut++;
-    const pages = this.#origins.get(origin)?.pages;
-    if (pages === undefined || status >= 400) return;
+    if (status >= 400) return;
+    const { pages } = this.#rowOf(origin);
     pages.success--;
     pages[failureOf(error)]++;
   }
 
   #deferred({ decision: { origin } }: DeferralMessage): void {
     this.#counts.deferred++;
-    const row = this.#rowOf(origin);
-    if (row !== undefined) row.deferred++;
+    this.#rowOf(origin).deferred++;
   }
 
-  #rowOf(origin: string): OriginRow | undefined {
-    let row = this.#origins.get(origin);
-    if (row === undefined && this.#origins.size < MAX_LISTED) {
-      row = {
-        origin: detachedString(origin),
-        robots: { state: 'unknown' },
-        sent: 0,
-        allowed: 0,
-        refused: 0,
-        deferred: 0,
-        paused: 0,
-        pausedMs: 0,
-        pausesAsked: 0,
-        pages: { success: 0, robots_disallowed: 0, timeout: 0, page_error: 0 },
-        statuses: {},
-        refusedAtEdge: {},
-      };
-      this.#origins.set(row.origin, row);
-    }
+  /** The row of an origin. Beyond the first ones it is not kept. */
+  #rowOf(origin: string): OriginRow {
+    const known = this.#origins.get(origin);
+    if (known !== undefined) return known;
+    const row: OriginRow = {
+      origin: detachedString(origin),
+      robots: { state: 'unknown' },
+      sent: 0,
+      allowed: 0,
+      refused: 0,
+      deferred: 0,
+      paused: 0,
+      pausedMs: 0,
+      pausesAsked: 0,
+      pages: { success: 0, robots_disallowed: 0, timeout: 0, page_error: 0 },
+      statuses: {},
+      refusedAtEdge: {},
+    };
+    if (this.#origins.size < MAX_LISTED) this.#origins.set(row.origin, row);
     return row;
   }
 
@@ -334,20 +319,18 @@ class ChannelReport implements CrawlReport {
     if (decision.reason !== 'robots-txt') this.#pages++;
     if (state === 'last-good') this.#counts.lastGood++;
     const row = this.#rowOf(origin);
-    if (row !== undefined) {
-      const { status, error, suspect } = robots;
-      row.robots = { state, ...omitUndefined({ status, error, suspect }) };
-    }
+    const { status, error, suspect } = robots;
+    row.robots = { state, ...omitUndefined({ status, error, suspect }) };
     if (lookup === true) this.#counts.linksLookedUp++;
     else if (request === true) {
       // A refusal for the purpose is published on its own channel.
       if (allowed && usage === undefined) {
         this.#counts.allowed++;
-        if (row !== undefined) row.allowed++;
+        row.allowed++;
       }
     } else this.#counts.questions++;
     if (allowed) return;
-    if (robots.error === ADDRESS_REFUSED) this.#counts.addressesRefused++;
+    if (error === ADDRESS_REFUSED) this.#counts.addressesRefused++;
     const count = lookup === true ? 'linksRefused' : request === true ? 'refused' : 'questionsRefused';
     this.#refused(message, decision.reason, count);
   }
@@ -356,7 +339,6 @@ class ChannelReport implements CrawlReport {
     this.#counts.pauses++;
     if (status !== undefined) this.#busyStatuses.add(status);
     const row = this.#rowOf(origin);
-    if (row === undefined) return;
     row.paused++;
     row.pausedMs += until - from;
     if (delayFrom === 'retry-after') row.pausesAsked++;
@@ -372,10 +354,8 @@ class ChannelReport implements CrawlReport {
     if (count === 'refused') {
       if (this.#refusedUrls.size < MAX_URLS) this.#refusedUrls.add(detachedString(url));
       const row = this.#rowOf(origin);
-      if (row !== undefined) {
-        row.refused++;
-        row.pages.robots_disallowed++;
-      }
+      row.refused++;
+      row.pages.robots_disallowed++;
     }
     this.#refusals.add(message, reason, count);
     if (this.#onFirstRefused === false || this.#pages > 1 || this.#firstRefused !== undefined) return;
@@ -390,27 +370,6 @@ function increment(counts: Record<string, number>, name: string): void {
 
 function failureOf(error: string | undefined): 'timeout' | 'page_error' {
   return TIMED_OUT.test(error ?? '') ? 'timeout' : 'page_error';
-}
-
-/** Calls the listeners with the messages about `client`. Returns a function that ends it. */
-function listen(client: object, listeners: Readonly<Record<string, (message: never) => void>>): () => void {
-  const channels = builtin('node:diagnostics_channel');
-  if (channels === undefined) {
-    throw new RobotsInvalidOptionsError(
-      'Expected a platform with `node:diagnostics_channel`, which a report listens to, got one without; ' +
-        'count the decisions of `check` instead',
-    );
-  }
-  const all = Object.entries(listeners).map(([name, listener]) => {
-    const ours = (message: unknown): void => {
-      if (Reflect.get(Object(message), 'client') === client) listener(message as never);
-    };
-    channels.subscribe(name, ours);
-    return () => channels.unsubscribe(name, ours);
-  });
-  return () => {
-    for (const end of all) end();
-  };
 }
 
 /** The default of `onFirstRefused`. */

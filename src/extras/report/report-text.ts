@@ -1,20 +1,13 @@
 import { jsonLine, printable } from '../../core/base/index.ts';
 import type { DelayFrom } from '../../core/decision/index.ts';
 import type {
+  CrawlReport,
   CrawlTotals,
   ReportedOrigin,
   ReportedRefusal,
   ReportedRefusals,
   ReportedSlowness,
 } from './reported.ts';
-
-/** The part of a report that is rendered. */
-interface Rendered {
-  totals(): CrawlTotals;
-  refusals(): readonly ReportedRefusals[];
-  origins(): readonly ReportedOrigin[];
-  slowed(): readonly ReportedSlowness[];
-}
 
 const MAX_ROWS = 20;
 /** Origins named in a line about all of them. */
@@ -28,7 +21,7 @@ export function refusedIn({ refused, linksRefused, questionsRefused }: Refused):
 }
 
 /** Renders a report as text. A refused first URL comes first. */
-export function reportText(report: Rendered): string {
+export function reportText(report: CrawlReport): string {
   const totals = report.totals();
   const { firstRefused } = totals;
   const listed = report.refusals().slice(0, MAX_ROWS);
@@ -219,7 +212,7 @@ function detail({ rule, statement, robots }: ReportedRefusal): string {
 type Line<Data> = Data & { readonly schemaVersion: 1 };
 
 /** Renders a report as lines of NDJSON. */
-export function* reportLines(report: Rendered): IterableIterator<string> {
+export function* reportLines(report: CrawlReport): IterableIterator<string> {
   yield jsonLine<Line<CrawlTotals>>(report.totals());
   for (const refusals of report.refusals()) yield jsonLine<Line<ReportedRefusals>>(refusals);
   for (const origin of report.origins()) yield jsonLine<Line<ReportedOrigin>>(origin);

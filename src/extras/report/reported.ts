@@ -143,3 +143,20 @@ export interface CrawlTotals {
   /** Refusals beyond the first 1,000 pairs of origin and rule. They are counted only. */
   readonly unlisted: number;
 }
+
+/** The requests that a crawl sent, and its refusals. Made by `crawlReport`. */
+export interface CrawlReport extends Disposable {
+  totals(): CrawlTotals;
+  /** Refusals, by origin and rule: the most frequent first. At most 1,000. */
+  refusals(): readonly ReportedRefusals[];
+  /** The first 1,000 origins: those with the most requests first. */
+  origins(): readonly ReportedOrigin[];
+  /** What slows the crawl now: the longest queues first. */
+  slowed(): readonly ReportedSlowness[];
+  /** Text: the totals, the 20 most frequent refusals, what slows the crawl, and what is to be known of sites. Safe for terminals. */
+  toString(): string;
+  /** Lines of NDJSON: the totals, then each entry of the lists. */
+  toNDJSON(): IterableIterator<string>;
+  /** Stops counting. What was counted stays. */
+  close(): void;
+}
