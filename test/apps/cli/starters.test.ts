@@ -15,14 +15,18 @@ import { answer, type Site } from '../../support/site.ts';
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const starters = join(root, 'test/demo/starters');
 const folder = join(root, 'build/starters');
-const links = ['/page', '/private', '/moved', '/gone', '/data']
+const links = ['/page', '/private', '/moved', '/gone', '/data', '/busy']
   .map((path) => `<a href="${path}">${path}</a>`)
   .join('');
 
 /** A crawl delay of 0 is a statement, so that the pacing of these programs does not wait here. */
 function startSite(): Promise<Site> {
+  let isBusy = true;
   return openedSite((request, response) => {
-    if (request.url === '/robots.txt') {
+    if (request.url === '/busy' && isBusy) {
+      isBusy = false;
+      answer(response, { status: 503, headers: { 'retry-after': '1' } });
+    } else if (request.url === '/robots.txt') {
       answer(response, { body: 'User-agent: *\nDisallow: /private\nCrawl-delay: 0\n' });
     } else if (request.url === '/moved') {
       answer(response, { status: 302, headers: { location: '/private/new' } });
@@ -77,7 +81,7 @@ afterEach(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const all = (site: Site): string[] =>
-  ['/', '/page', '/private', '/moved', '/gone'].map((path) => site.url(path));
+  ['/', '/page', '/private', '/moved', '/gone', '/busy'].map((path) => site.url(path));
 const programs: Readonly<Record<string, (site: Site) => string[]>> = {
   'call-tool-of-an-agent.js': (site) => all(site).map((url) => JSON.stringify({ url })),
   'crawl-with-crawlee.js': (site) => [site.url('/')],
@@ -107,12 +111,13 @@ it('there is a test for each starter', () => {
 for (const [name, argumentsFor] of Object.entries(programs)) {
   const skipped = name.includes('playwright') && skippedWithoutChromium !== undefined;
   (skipped ? it.skip : it)(
-    `${name} fetches what it may, says what it refused and why, and ends with its report`,
+    `${name} fetches what it may, comes back to a busy page, says what it refused and why, and ends with its report`,
     async () => {
       const site = await startSite();
       const output = await run(name, argumentsFor(site));
       expect(output).toContain(`fetched ${site.url('/page')}`);
       expect(output).toContain(`status 404 ${site.url('/gone')}`);
+      expect(output).toContain(`fetched ${site.url('/busy')}`);
       // The link, and the redirect.
       expect(output).toMatch(/refused .*\/private for ExampleBot \(line 2: \\?"disallow: \/private\\?"\)/);
       expect(output).toMatch(/refused .*\/moved redirects to .*\/private\/new/);

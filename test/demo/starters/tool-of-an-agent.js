@@ -2,9 +2,10 @@
  * A tool with which a language model fetches pages, to import; `call-tool-of-an-agent.js` is a program that calls it.
  * Needs: npm install canfetch
  */
-import { guardFetch, refusalIn, RobotsClient } from 'canfetch';
+import { guardFetch, refusalIn, retryAtOf, retryLater, RobotsClient } from 'canfetch';
 
 const MAX_CHARACTERS = 50_000;
+const MAX_WAIT_MS = 20_000;
 // A model, or a page that it has read, chooses the URLs. They must not lead into the network of this machine.
 const addressPolicy = process.env.ALLOW_PRIVATE === 'true' ? 'any' : 'public-only';
 
@@ -15,8 +16,8 @@ const fetchPolitely = guardFetch(fetch, robots, {
   addressPolicy,
   purpose: 'ai-input',
   // The model waits no longer: for the delay of the site, which else defers the call, and for the page.
-  pacing: { maxDelayMs: 20_000 },
-  timeoutMs: 20_000,
+  pacing: { maxDelayMs: MAX_WAIT_MS },
+  timeoutMs: MAX_WAIT_MS,
 });
 
 /** What the model is told, in the form that most interfaces take. */
@@ -35,7 +36,9 @@ export const tool = {
 /** What the program does when the model calls. The result goes back to the model, so it is text in any case. */
 export async function call({ url }) {
   try {
-    const response = await fetchPolitely(url);
+    // A busy page is asked for again, if its site names a time that is soon.
+    const response = await retryLater(() => fetchPolitely(url), { maxWaitMs: MAX_WAIT_MS, maxRetries: 2 });
+    const retryAt = timeOf(response);
     const type = response.headers.get('content-type') ?? 'text/plain';
     if (!/text|json|xml/i.test(type)) {
       await response.body?.cancel();
@@ -44,14 +47,20 @@ export async function call({ url }) {
         status: response.status,
         error: 'NOT_TEXT',
         why: `It is ${type}, not text`,
+        retryAt,
       };
     }
     const text = await response.text();
-    return { url: response.url, status: response.status, text: text.slice(0, MAX_CHARACTERS) };
+    return { url: response.url, status: response.status, text: text.slice(0, MAX_CHARACTERS), retryAt };
   } catch (error) {
     const refusal = refusalIn(error); // undefined: the request itself failed
     if (refusal === undefined) return { error: String(error.cause ?? error) };
-    const retryAt = refusal.retryAt === undefined ? undefined : new Date(refusal.retryAt).toISOString();
-    return { error: refusal.code, why: refusal.message, retryAt };
+    return { error: refusal.code, why: refusal.message, retryAt: timeOf(error) };
   }
+}
+
+/** When a new call makes sense; `undefined` if it makes none. */
+function timeOf(outcome) {
+  const retryAt = retryAtOf(outcome);
+  return retryAt === undefined ? undefined : new Date(retryAt).toISOString();
 }
