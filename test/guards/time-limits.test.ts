@@ -35,6 +35,10 @@ const libraries: Readonly<Record<string, (robots: RobotsClient, options: Options
   'the fetch of undici': overFetch(undiciFetch as unknown as typeof fetch),
   'node-fetch': overFetch(nodeFetch as unknown as typeof fetch),
   'undici, request': overUndici,
+  'axios over fetch': (robots, options) => {
+    const polite = guardAxios(axios.create({ adapter: 'fetch' }), robots, options);
+    return async (url) => (await polite.get<string>(url)).data;
+  },
   ky: (robots, options) => {
     const polite = ky.create({ timeout: false, retry: 0, fetch: guardFetch(fetch, robots, options) });
     return (url) => polite(url).text();
@@ -276,9 +280,11 @@ describe('the option `timeoutMs`', () => {
     expect(() => guardFetch(fetch, robots, misspelt)).toThrow('did you mean `timeoutMs`?');
   });
 
-  it('is refused where the library has a limit of its own', () => {
+  it('is refused where the library has a limit of its own', async () => {
     const options = { timeoutMs: 5_000 } as object;
-    expect(() => guardAxios(axios.create(), robots, options)).toThrow(/`timeoutMs`: only guardFetch/);
+    expect(() => gotHooks(robots, options)).toThrow(/`timeoutMs`: only guardFetch/);
+    const polite = guardAxios(axios.create(), robots, { timeoutMs: 5_000 });
+    await expect(polite.get('https://example.com/')).rejects.toMatchObject(INVALID);
   });
 });
 

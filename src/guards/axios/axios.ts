@@ -5,6 +5,7 @@ import type { EditableHeaders, NodeHeaders } from '../shared/headers.ts';
 import {
   ignoredBecause,
   assertThrowing,
+  type GuardOptions,
   guardedTwice,
   type ThrowingGuardOptions,
 } from '../shared/options.ts';
@@ -88,9 +89,9 @@ interface Config {
 export function guardAxios<Instance extends AxiosLike>(
   instance: Instance,
   client: RobotsClient,
-  options: ThrowingGuardOptions = {},
+  options: ThrowingGuardOptions & Pick<GuardOptions, 'timeoutMs'> = {},
 ): Instance {
-  assertThrowing(options);
+  assertThrowing(options, true);
   assertServed(instance);
   if (guardedInstances.has(instance)) throw guardedTwice('an instance of axios');
   const requests = new AxiosRequests(instance, new Guard(client, options, { headersBeforeBody: true }));
@@ -108,7 +109,10 @@ export function guardAxios<Instance extends AxiosLike>(
   };
   let takesFetch: Promise<boolean> | undefined;
   const onRequest = async (config: Config): Promise<Config> => {
-    if (!usesFetch(config.adapter)) return requests.begin(config);
+    if (!usesFetch(config.adapter)) {
+      if (options.timeoutMs !== undefined) throw needsFetch();
+      return requests.begin(config);
+    }
     takesFetch ??= callsGivenFetch(instance);
     if (!(await takesFetch)) {
       throw new RobotsInvalidOptionsError(
@@ -144,6 +148,12 @@ function assertServed(instance: AxiosLike): void {
   if (typeof adapter !== 'function' || Object.hasOwn(instance, 'constructor')) return;
   throw new RobotsInvalidOptionsError(
     'Expected an instance of axios 1, got one of axios 0, which cannot be guarded; update the package `axios`',
+  );
+}
+
+function needsFetch(): RobotsInvalidOptionsError {
+  return new RobotsInvalidOptionsError(
+    "Expected `timeoutMs` with `adapter: 'fetch'`, got another adapter; over Node's HTTP the `timeout` of axios counts from sending",
   );
 }
 

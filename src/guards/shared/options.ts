@@ -115,7 +115,8 @@ export interface GuardOptions<Result = unknown> {
   /**
    * The longest time of one request, in milliseconds: from its start until its body has ended, each redirect anew. Waiting
    * for robots.txt, for a permit or for a pause does not count, as it does with `AbortSignal.timeout()`. Then the request
-   * fails with a `TimeoutError`. `guardFetch` and `robotsInterceptor` only: other libraries have a limit of their own.
+   * fails with a `TimeoutError`. `guardFetch`, `robotsInterceptor` and axios over `fetch` only: other libraries have a limit of
+   * their own.
    * @default none
    * @example
    * ```ts
