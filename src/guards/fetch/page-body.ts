@@ -7,96 +7,89 @@ interface ObservedStream extends ReadableStream<unknown> {
   [OBSERVER]: BodyObserver;
 }
 
-type AnyRead = (...args: unknown[]) => Promise<{ readonly done?: boolean | undefined }>;
+type Read = (...args: unknown[]) => Promise<{ readonly done?: boolean | undefined }>;
 
-/** Observes a web stream by the ways to read it: each chunk, its end, its failure. `text()` of a Response takes a reader, too. */
+/**
+ * Observes a web stream by its readers: each chunk, its end, its failure. `text()` of a Response takes one, too; the other
+ * ways to read it do so here.
+ */
 export function observeWebStream(stream: ReadableStream<unknown>, observer: BodyObserver): void {
   Object.defineProperties(stream, OBSERVED);
   (stream as ObservedStream)[OBSERVER] = observer;
 }
 
-/** Calls the method that an observed one replaces. */
-function original(stream: ReadableStream<unknown>, name: string | symbol, args: readonly unknown[]): any {
-  const method: unknown = Reflect.get(Object.getPrototypeOf(stream) as object, name);
-  return typeof method === 'function' ? Reflect.apply(method, stream, args) : undefined;
-}
+/** The methods that observed ones replace. */
+const native = (stream: object): ReadableStream<unknown> => Object.getPrototypeOf(stream);
 
-function observedRead(read: AnyRead, observer: BodyObserver): AnyRead {
-  return (...args) => {
-    const pending = read(...args);
-    pending.then(
-      ({ done }) => (done === true ? observer.finish() : observer.onBodyRead()),
-      (error: unknown) => observer.fail(error),
-    );
-    return pending;
-  };
-}
-
-/** A stream that passes the chunks of another on. */
-function counted(stream: ObservedStream): ReadableStream<unknown> {
-  const observer = stream[OBSERVER];
-  const counter = new TransformStream({
-    transform(chunk, controller) {
-      observer.onBodyRead();
-      controller.enqueue(chunk);
+/** A stream of what a reader gives, which is observed. */
+function passedOn(stream: ReadableStream<unknown>): ReadableStream<unknown> {
+  const reader = stream.getReader();
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        const { done, value } = await reader.read();
+        if (done) controller.close();
+        else controller.enqueue(value);
+      },
+      cancel: (reason) => reader.cancel(reason),
     },
-    flush: () => observer.finish(),
-  });
-  return original(stream, 'pipeThrough', [counter]);
+    { highWaterMark: 0 },
+  );
 }
 
-function observedValues(name: 'values' | symbol) {
-  return function values(this: ObservedStream, ...args: unknown[]): unknown {
-    const observer = this[OBSERVER];
-    const iterator: { next: AnyRead; return?: AnyRead } = original(this, name, args);
-    iterator.next = observedRead(iterator.next.bind(iterator), observer);
-    const leave = iterator.return?.bind(iterator);
-    if (leave !== undefined)
-      iterator.return = (...values) => leave(...values).finally(() => observer.finish());
-    return iterator;
-  };
+async function* values(
+  this: ReadableStream<unknown>,
+  { preventCancel }: { readonly preventCancel?: boolean } = {},
+): AsyncGenerator<unknown> {
+  const reader = this.getReader();
+  try {
+    for (let next = await reader.read(); !next.done; next = await reader.read()) yield next.value;
+  } finally {
+    if (preventCancel !== true) await reader.cancel();
+    reader.releaseLock();
+  }
 }
 
 const METHODS = {
   getReader(this: ObservedStream, ...args: unknown[]): unknown {
     const observer = this[OBSERVER];
-    const reader: { read: AnyRead; cancel(reason?: unknown): Promise<void> } = original(
+    const reader: { read: Read; cancel(reason?: unknown): Promise<void> } = Reflect.apply(
+      native(this).getReader,
       this,
-      'getReader',
       args,
     );
-    reader.read = observedRead(reader.read.bind(reader), observer);
-    const cancel = reader.cancel.bind(reader);
+    const { read, cancel } = reader;
+    reader.read = (...into) => {
+      const pending = Reflect.apply(read, reader, into);
+      pending.then(
+        ({ done }) => (done === true ? observer.finish() : observer.onBodyRead()),
+        (error: unknown) => observer.fail(error),
+      );
+      return pending;
+    };
     reader.cancel = (reason) => {
       observer.finish();
-      return cancel(reason);
+      return Reflect.apply(cancel, reader, [reason]);
     };
     return reader;
   },
-  cancel(this: ObservedStream, ...args: unknown[]): unknown {
+  cancel(this: ObservedStream, reason: unknown): Promise<void> {
     this[OBSERVER].finish();
-    return original(this, 'cancel', args);
+    return Reflect.apply(native(this).cancel, this, [reason]);
   },
   tee(this: ObservedStream): readonly ReadableStream[] {
-    const observer = this[OBSERVER];
-    const branches: readonly ReadableStream[] = original(this, 'tee', []);
-    for (const branch of branches) observeWebStream(branch, observer);
+    const branches: readonly ReadableStream[] = Reflect.apply(native(this).tee, this, []);
+    for (const branch of branches) observeWebStream(branch, this[OBSERVER]);
     return branches;
   },
-  pipeTo(this: ObservedStream, ...args: unknown[]): Promise<void> {
-    const observer = this[OBSERVER];
-    const piped: Promise<void> = original(counted(this), 'pipeTo', args);
-    piped.then(
-      () => observer.finish(),
-      (error: unknown) => observer.fail(error),
-    );
-    return piped;
+  pipeTo(this: ObservedStream, ...args: Parameters<ReadableStream['pipeTo']>): Promise<void> {
+    return passedOn(this).pipeTo(...args);
   },
-  pipeThrough(this: ObservedStream, ...args: unknown[]): unknown {
-    return original(counted(this), 'pipeThrough', args);
+  pipeThrough(this: ObservedStream, ...args: Parameters<ReadableStream['pipeThrough']>): unknown {
+    return passedOn(this).pipeThrough(...args);
   },
-  values: observedValues('values'),
-  [Symbol.asyncIterator]: observedValues(Symbol.asyncIterator),
+  values,
+  [Symbol.asyncIterator]: values,
 };
 
 const OBSERVED: PropertyDescriptorMap = Object.fromEntries(
