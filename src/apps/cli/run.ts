@@ -1,23 +1,11 @@
 import { isRobotsError, VERSION, printable, withoutUserinfo } from '../../core/base/index.ts';
 import { notAmong, readArguments } from './frame/arguments.ts';
 import { type Command, type ExitCode, exitCode } from './frame/command.ts';
-import { commandHelp, helpCommand, programHelp, shortHelp } from './frame/help.ts';
+import { commandHelp, programHelp, shortHelp } from './frame/help.ts';
 import { BrokenPipeError, writeWhole } from '../answers/text/output.ts';
 import { widthOf } from '../answers/text/layout.ts';
 import { type Session, UsageError } from '../answers/session.ts';
-import { cacheCommand } from './cache/command.ts';
-import { check } from './check/command.ts';
-import { completionCommand } from './completion/command.ts';
-import { diffCommand } from './diff/command.ts';
-import { explainCommand } from './explain/command.ts';
-import { lintCommand } from './lint/command.ts';
-import { mcpCommand } from './mcp/command.ts';
-import { policyCommand } from './policy/command.ts';
-import { prefetchCommand } from './prefetch/command.ts';
-import { profilesCommand } from './profiles/command.ts';
-import { replayCommand } from './replay/command.ts';
-import { serveCommand } from './serve/command.ts';
-import { testCommand } from './test/command.ts';
+import { commands, defaultCommand } from './commands.ts';
 
 /** Runs `canfetch` with the arguments of `session`. Never rejects: it reports errors and resolves with an exit code. */
 export async function run(session: Session): Promise<ExitCode> {
@@ -85,25 +73,3 @@ function explain(error: unknown): string {
   if (isUsage(error) || 'syscall' in error) return printable(error.message);
   return error.stack ?? error.message;
 }
-
-const answering: readonly Command[] = [
-  check,
-  explainCommand,
-  policyCommand,
-  lintCommand,
-  testCommand,
-  diffCommand,
-  prefetchCommand,
-  profilesCommand,
-  cacheCommand,
-  replayCommand,
-  serveCommand,
-  mcpCommand,
-  completionCommand,
-];
-
-/** Every command, in the order `--help` lists them. */
-export const commands: readonly Command[] = [...answering, helpCommand(answering.map(({ name }) => name))];
-
-/** The command that runs when the first argument names none: `canfetch https://example.com/`. */
-export const defaultCommand: Command = check;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { commonOptions } from '../../../src/apps/cli/frame/options.ts';
-import { commands } from '../../../src/apps/cli/run.ts';
+import { commands } from '../../../src/apps/cli/commands.ts';
 import { cli } from './session.ts';
 
 const execute = promisify(execFile);

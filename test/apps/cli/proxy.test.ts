@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { commands } from '../../../src/apps/cli/run.ts';
+import { commands } from '../../../src/apps/cli/commands.ts';
 import { type Proxy, startProxy } from '../../support/proxy.ts';
 import { type Site, startSite } from '../../support/site.ts';
 import { cli, records } from './session.ts';

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { commands } from '../../../src/apps/cli/run.ts';
+import { commands } from '../../../src/apps/cli/commands.ts';
 import { commonOptions } from '../../../src/apps/cli/frame/options.ts';
 import { VERSION } from '../../../src/core/base/defaults.ts';
 import { cli } from './session.ts';
@@ -141,20 +141,20 @@ describe('help', () => {
       for (const flag of ['--help', '-h']) expect(await cli([name, flag])).toEqual(page);
       for (const option of [...command.options, ...commonOptions])
         expect(page.stdout).toContain(`--${option.name}`);
-      for (const { line } of command.examples) expect(page.stdout).toContain(`  ${line}\n`);
+      for (const line of Object.keys(command.examples)) expect(page.stdout).toContain(`  ${line}\n`);
     },
   );
 
   it('has notes of whole sentences, so that no paragraph breaks within one', () => {
-    for (const { notes } of commands)
+    for (const { notes = [] } of commands)
       for (const note of notes) expect(note).toMatch(/^[A-Z-].*(?:[.)]|@\S+)$/i);
   });
 
   it('of every command tells its exit codes, and has examples', async () => {
     for (const { name, exitCodes, examples } of commands) {
-      expect(examples.length).toBeGreaterThan(0);
+      expect(examples).not.toEqual({});
       const stdout = unwrapped((await cli([name, '--help'])).stdout);
-      for (const { code, says } of exitCodes) expect(stdout).toContain(` ${code} ${says} `);
+      for (const [code, says] of Object.entries(exitCodes)) expect(stdout).toContain(` ${code} ${says} `);
       expect(stdout).toContain(' 130 interrupted by Ctrl-C ');
     }
   });
@@ -167,7 +167,9 @@ describe('help', () => {
     [undefined, 80],
   ])('on a terminal of %s columns is at most %i wide, but for commands to copy', async (columns, most) => {
     const terminal = columns === undefined ? {} : { stdoutIsTTY: true, columns };
-    const copied = new Set(commands.flatMap(({ examples }) => examples.map(({ line }) => `  ${line}`)));
+    const copied = new Set(
+      commands.flatMap(({ examples }) => Object.keys(examples).map((line) => `  ${line}`)),
+    );
     const widths: number[] = [];
     for (const argv of [['help'], ...commands.map(({ name }) => ['help', name])]) {
       const lines = (await cli(argv, terminal)).stdout.split('\n').filter((line) => !copied.has(line));

@@ -6,7 +6,7 @@ import { serve } from '../../../src/apps/cli/serve/run.ts';
 import { DEFAULT_LIMITS, type ServiceLimits } from '../../../src/apps/serve/exchange.ts';
 import type { PromClient } from '../../../src/apps/serve/metrics.ts';
 import { readArguments } from '../../../src/apps/cli/frame/arguments.ts';
-import { serveCommand } from '../../../src/apps/cli/serve/command.ts';
+import { serve as serveCommand } from '../../../src/apps/cli/commands.ts';
 import { run } from '../../../src/apps/cli/run.ts';
 
 /** `canfetch serve`, running in this process. */

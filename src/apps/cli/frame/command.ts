@@ -64,7 +64,7 @@ export interface ParsedArguments {
   readonly operands: readonly string[];
 }
 
-/** One command. To add one, make a folder beside this one and add a line to `run.ts`. */
+/** One command. To add one, add its table to `commands.ts`, and a folder with what it does. */
 export interface Command {
   readonly name: string;
   readonly summary: string;
@@ -75,11 +75,12 @@ export interface Command {
   /** Description of the operands for `--help`. */
   readonly operandsHelp: string;
   readonly options: readonly CommandOption[];
-  readonly examples: readonly { readonly line: string; readonly does: string }[];
+  /** Lines to copy, and what each does. */
+  readonly examples: Readonly<Record<string, string>>;
   /** Meanings of the exit codes of this command. `--help` adds the codes common to all commands. */
-  readonly exitCodes: readonly { readonly code: ExitCode; readonly says: string }[];
+  readonly exitCodes: Readonly<Partial<Record<ResultExitCode, string>>>;
   /** Further lines for `--help`. */
-  readonly notes: readonly string[];
+  readonly notes?: readonly string[];
   /** Runs the command. It imports its modules on demand, so that `--help` and usage errors stay fast. */
   run(given: ParsedArguments, session: Session, program: Program): Promise<ExitCode>;
 }

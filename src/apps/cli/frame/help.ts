@@ -13,27 +13,8 @@ import {
 import { notAmong } from './arguments.ts';
 import { commonOptions } from './options.ts';
 
-/** `canfetch help`: prints the page of the program, or of one command. `names` are the other commands. */
-export function helpCommand(names: readonly string[]): Command {
-  return {
-    name: 'help',
-    summary: 'Show the help of canfetch or of one command',
-    operands: '[COMMAND]',
-    operandChoices: names,
-    operandsHelp: 'COMMAND is the name of a command; without one, all commands are listed.',
-    options: [],
-    examples: [{ line: 'canfetch help lint', does: 'options, examples and exit codes of lint' }],
-    exitCodes: [
-      { code: exitCode.success, says: 'shown' },
-      { code: exitCode.usage, says: 'wrong usage, or no such command' },
-    ],
-    notes: [],
-    run: showHelp,
-  };
-}
-
 /** Prints the page of the program, or of the command that the operand names. */
-async function showHelp(
+export async function showHelp(
   { operands }: ParsedArguments,
   { stdout }: Session,
   { commands, defaultCommand }: Program,
@@ -90,10 +71,7 @@ export function shortHelp(commands: readonly Command[], defaultCommand: Command,
   return page([
     [CLAIM],
     ['Usage:', `  canfetch [COMMAND] [OPTION…] ${defaultCommand.operands}`],
-    [
-      'Examples:',
-      ...commands.slice(0, 2).flatMap(({ examples }) => exampleLines(examples.slice(0, 1), room)),
-    ],
+    ['Examples:', ...commands.slice(0, 2).flatMap(({ examples }) => exampleLines(examples, room, 1))],
     wrap(`canfetch help shows all commands: ${commands.map(({ name }) => name).join(', ')}.`, room),
   ]);
 }
@@ -116,7 +94,7 @@ export function programHelp(commands: readonly Command[], defaultCommand: Comman
       room,
     ),
     ['Options:', ...table(commonOptions.map(optionDefinition), room)],
-    ['Examples:', ...commands.flatMap(({ examples }) => exampleLines(examples.slice(0, 1), room))],
+    ['Examples:', ...commands.flatMap(({ examples }) => exampleLines(examples, room, 1))],
     [
       ...wrap('Exit codes (the help of each command has the details):', room),
       ...table([...programExitCodes, ...commonExitCodes], room),
@@ -127,17 +105,14 @@ export function programHelp(commands: readonly Command[], defaultCommand: Comman
 /** The text of `canfetch help COMMAND`. `width` is the terminal's; absent for files and pipes. */
 export function commandHelp(command: Command, width?: number): string {
   const room = roomIn(width);
-  const ownExitCodes = [...command.exitCodes]
-    .sort((one, other) => one.code - other.code)
-    .map(({ code, says }) => [String(code), says] as const);
   return page([
     wrap(`${command.summary}.`, room),
     ['Usage:', `  canfetch ${command.name} [OPTION…] ${command.operands}`.trimEnd()],
     wrap(command.operandsHelp, room),
     ['Options:', ...table([...command.options, ...commonOptions].map(optionDefinition), room)],
     ['Examples:', ...exampleLines(command.examples, room)],
-    ['Exit codes:', ...table([...ownExitCodes, ...commonExitCodes], room)],
-    command.notes.flatMap((note) => wrap(note, room)),
+    ['Exit codes:', ...table([...Object.entries(command.exitCodes), ...commonExitCodes], room)],
+    (command.notes ?? []).flatMap((note) => wrap(note, room)),
   ]);
 }
 
@@ -166,11 +141,9 @@ function table(rows: Definitions, width: number): string[] {
 }
 
 /** Examples may be wider than the terminal, because a command must stay on one line to be copied. */
-function exampleLines(examples: Command['examples'], room: number): string[] {
-  return examples.flatMap(({ line, does }) => [
-    ...wrap(does, room - 4).map((text) => `  # ${text}`),
-    `  ${line}`,
-  ]);
+function exampleLines(examples: Command['examples'], room: number, most = Infinity): string[] {
+  const shown = Object.entries(examples).slice(0, most);
+  return shown.flatMap(([line, does]) => [...wrap(does, room - 4).map((text) => `  # ${text}`), `  ${line}`]);
 }
 
 function page(sections: readonly (readonly string[])[]): string {

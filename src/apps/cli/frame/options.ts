@@ -78,6 +78,17 @@ export function formatOptions(
   ];
 }
 
+export const allowPrivateOption: CommandOption = {
+  name: 'allow-private',
+  help: 'fetch from private, loopback and link-local addresses too, not only from public ones',
+};
+
+export const quietOption: CommandOption = {
+  name: 'quiet',
+  short: 'q',
+  help: 'print nothing; use the exit code',
+};
+
 export const verboseOption: CommandOption = {
   name: 'verbose',
   short: 'v',

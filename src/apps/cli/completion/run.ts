@@ -1,5 +1,4 @@
 import {
-  type Command,
   exitCode,
   type ParsedArguments,
   type Program,
@@ -11,32 +10,10 @@ import type { Session } from '../../answers/session.ts';
 import { writeWhole } from '../../answers/text/output.ts';
 import { notAmong } from '../frame/arguments.ts';
 
-/** `canfetch completion`: prints the script that lets a shell complete `canfetch`. */
-export const completionCommand: Command = {
-  name: 'completion',
-  summary: 'Print a script that completes commands, options and their values in a shell',
-  operands: 'SHELL',
-  operandChoices: shells,
-  operandsHelp: 'SHELL is bash, zsh or fish.',
-  options: [],
-  examples: [
-    { line: 'source <(canfetch completion bash)', does: 'in ~/.bashrc; likewise for zsh in ~/.zshrc' },
-    { line: 'canfetch completion fish | source', does: 'in ~/.config/fish/config.fish' },
-  ],
-  exitCodes: [
-    { code: exitCode.success, says: 'printed' },
-    { code: exitCode.usage, says: 'wrong usage, or an unknown shell' },
-  ],
-  notes: [
-    'The script calls the program: `canfetch completion bash -- WORD…` prints what may complete the last word.',
-  ],
-  run: printCompletion,
-};
-
 type Shell = (typeof shells)[number];
 
 /** Prints the script of a shell, or, for words after the shell's name, how they can be completed. */
-async function printCompletion(
+export async function printCompletion(
   { operands }: ParsedArguments,
   { stdout }: Session,
   program: Program,

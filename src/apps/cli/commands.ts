@@ -1,0 +1,520 @@
+import { profileNames } from '../../core/lifecycle/profile.ts';
+import { ADDRESS_POLICIES } from '../../core/net/address-policy.ts';
+import type { Command } from './frame/command.ts';
+import { showHelp } from './frame/help.ts';
+import {
+  agentOption,
+  allowPrivateOption,
+  cacheActions,
+  deadlineOption,
+  evidenceOption,
+  fetchOptions,
+  findingFormats,
+  formatOptions,
+  formats,
+  listFormats,
+  onlineOptions,
+  profileOption,
+  proxyOption,
+  purposeOption,
+  quietOption,
+  robotsOption,
+  severities,
+  shells,
+  verboseOption,
+} from './frame/options.ts';
+
+/** The tables of the commands: what each takes, and the texts of its help. What it does is loaded when it runs. */
+
+const check: Command = {
+  name: 'check',
+  summary: 'Decide for each URL whether the agent may fetch it, and why',
+  operands: 'URL…',
+  operandsHelp:
+    'URL is an absolute http, https or ftp URL; "-" reads URLs from standard input, one per line; blank lines and ' +
+    'lines that start with "#" are skipped. With --robots it may also be a path such as /a?b.',
+  options: [
+    agentOption,
+    purposeOption,
+    robotsOption,
+    ...onlineOptions,
+    evidenceOption,
+    ...formatOptions(),
+    { name: 'long', help: 'show several lines for each URL, as for one; with several it is one line' },
+    quietOption,
+  ],
+  examples: {
+    'canfetch -a ExampleBot/1.0 https://example.com/page': 'may ExampleBot fetch this page?',
+    'canfetch check --json - < urls.txt > decisions.ndjson': 'decide a list of URLs',
+    'canfetch check --robots draft.txt -a ExampleBot /private/a': 'try a robots.txt before you publish it',
+    'canfetch check --purpose train-ai https://example.com/page':
+      'may it be fetched, and does the site want models trained with it?',
+  },
+  exitCodes: {
+    0: 'every URL is allowed',
+    1: 'at least one is disallowed, or robots.txt says that it is not wanted for --purpose',
+    2: 'wrong usage, or an invalid URL; the other URLs are still decided (outranks 1 and 3)',
+    3: 'at least one is undecided, because robots.txt is unreachable (outranks 1)',
+  },
+  notes: [
+    'With --purpose a page may be ALLOWED and yet NOT WANTED for the purpose. That is a preference of the site, not a ' +
+      'rule: the page may be fetched for other purposes. Header fields of pages are not read: explain --page does that.',
+  ],
+  run: async (given, session) => (await import('./check/run.ts')).checkUrls(given, session),
+};
+
+const explain: Command = {
+  name: 'explain',
+  summary:
+    'Show why a URL is allowed or disallowed: the lines of the file, the matching rules, and the state of the origin',
+  operands: 'URL',
+  operandsHelp:
+    'URL is an absolute http, https or ftp URL; with --robots it may also be a path such as /a?b.',
+  options: [
+    agentOption,
+    purposeOption,
+    robotsOption,
+    ...onlineOptions,
+    verboseOption,
+    {
+      name: 'page',
+      help: 'if the URL is allowed, fetch it and show what X-Robots-Tag and other header fields say of its use',
+    },
+    { name: 'all', help: 'show every line of a long file' },
+    ...formatOptions(),
+  ],
+  examples: {
+    'canfetch explain -a ExampleBot https://example.com/page':
+      'which line decides, and which other rules match?',
+    'canfetch explain -v https://example.com/': 'show the requests for robots.txt and their responses too',
+    'canfetch explain --robots draft.txt /private/a': 'try a robots.txt before you publish it',
+  },
+  exitCodes: {
+    0: 'the URL is allowed',
+    1: 'the URL is disallowed, or the site does not want it used for --purpose',
+    2: 'wrong usage, or an invalid URL',
+    3: 'the URL is undecided, because robots.txt is unreachable',
+  },
+  notes: [
+    '--page reads header fields, not HTML: robots meta tags are not shown. Directives of a page are reported, and change ' +
+      'neither the decision nor the exit code; with --purpose, what it states about that purpose counts. ' +
+      'A page whose redirect is refused counts as disallowed.',
+  ],
+  run: async (given, session) => (await import('./explain/run.ts')).explain(given, session),
+};
+
+const policy: Command = {
+  name: 'policy',
+  summary: 'Show the state of an origin: the response for robots.txt, how long it is used, and why',
+  operands: 'ORIGIN',
+  operandsHelp: 'ORIGIN is the origin, or the absolute http, https or ftp URL of any of its pages.',
+  options: [agentOption, ...onlineOptions, verboseOption, ...formatOptions()],
+  examples: {
+    'canfetch policy https://example.com': 'what is in force for a site, and until when?',
+    "canfetch policy https://example.com --json | jq '.sitemaps[].url'": 'list its sitemaps',
+  },
+  exitCodes: {
+    0: 'robots.txt was fetched, or there is none',
+    2: 'wrong usage, or an invalid URL',
+    3: 'robots.txt is unreachable',
+  },
+  run: async (given, session) => (await import('./policy/run.ts')).showPolicy(given, session),
+};
+
+const lint: Command = {
+  name: 'lint',
+  summary: 'Report problems of robots.txt files, line by line',
+  operands: 'FILE|ORIGIN|-…',
+  operandsHelp:
+    'FILE is a robots.txt on disk; ORIGIN is an absolute http, https or ftp URL whose robots.txt is fetched; ' +
+    '"-" is standard input.',
+  options: [
+    profileOption,
+    ...formatOptions(findingFormats),
+    {
+      name: 'severity',
+      value: 'SEVERITY',
+      choices: severities,
+      help: 'show findings of this severity or worse; info by default',
+    },
+    {
+      name: 'fail-on',
+      value: 'SEVERITY',
+      choices: [...severities, 'never'],
+      help: 'exit with 1 for findings of this severity or worse; warning by default',
+    },
+    deadlineOption,
+    proxyOption,
+  ],
+  examples: {
+    'canfetch lint public/robots.txt': 'check a file before you publish it',
+    'canfetch lint --fail-on error https://example.com': 'check the file that a site serves now',
+    'canfetch lint --format sarif public/robots.txt > robots.sarif': 'make a report for code scanning',
+  },
+  exitCodes: {
+    0: 'no finding as severe as --fail-on, or the site has no robots.txt',
+    1: 'a finding as severe as --fail-on',
+    2: 'wrong usage, an unreadable file, or an invalid URL',
+    3: 'a robots.txt is unreachable (outranks 1)',
+  },
+  run: async (given, session) => (await import('./lint/run.ts')).lintFiles(given, session),
+};
+
+const test: Command = {
+  name: 'test',
+  summary: 'Test that a robots.txt allows and disallows what you expect',
+  operands: 'FILE|ORIGIN|-',
+  operandsHelp:
+    'FILE is a robots.txt on a disk, ORIGIN an absolute http, https or ftp URL whose robots.txt is fetched, ' +
+    '"-" standard input.',
+  options: [
+    {
+      name: 'expect',
+      short: 'e',
+      value: 'FILE',
+      help: 'the expectations, one per line, such as "allow Googlebot /p"; "-" reads standard input',
+    },
+    profileOption,
+    ...formatOptions(findingFormats),
+    deadlineOption,
+    proxyOption,
+  ],
+  examples: {
+    'canfetch test public/robots.txt --expect robots.expect': 'test a file before it is deployed',
+    'canfetch test https://example.com --expect robots.expect': 'test what a site serves now',
+    'echo "disallow every /admin" | canfetch test public/robots.txt --expect -':
+      'test that no group opens a path, whoever adds the next one',
+  },
+  exitCodes: {
+    0: 'every expectation is met',
+    1: 'at least one is not',
+    2: 'wrong usage, a file that cannot be read, a line that is no expectation, or no expectations',
+    3: 'the robots.txt of ORIGIN is unreachable',
+  },
+  notes: [
+    'An expectation is "allow" or "disallow", the agent, and a URL or a path that starts with "/", separated by spaces. ' +
+      'The agent is a product token, a whole User-Agent, "*" for agents that no group names, or "every" for all agents ' +
+      'that the file names and for "*". ' +
+      'Blank lines are ignored, and so is "#" with what follows it at the start of a line or after a space.',
+  ],
+  run: async (given, session) => (await import('./test/run.ts')).testRobots(given, session),
+};
+
+const diff: Command = {
+  name: 'diff',
+  summary:
+    'Compare two robots.txt files: which rules changed, for which agents, and which URLs are decided differently',
+  operands: 'FILE|ORIGIN|- FILE|ORIGIN|-',
+  operandsHelp:
+    'First the old file, then the new one. FILE is a robots.txt on disk; ORIGIN is an absolute http, https or ftp URL ' +
+    'whose robots.txt is fetched; "-" is standard input. Comments, layout and the order of groups make no ' +
+    'difference. The URLs to compare are derived from the rules of both files; --url adds your own.',
+  options: [
+    {
+      ...agentOption,
+      help: 'the agent to compare for: a product token or a full User-Agent; by default * and all agents that the files name',
+    },
+    {
+      name: 'url',
+      short: 'u',
+      value: 'URL',
+      repeatable: true,
+      help: 'a URL or path to compare; "-" reads them from standard input',
+    },
+    ...fetchOptions,
+    ...formatOptions(),
+  ],
+  examples: {
+    'canfetch diff https://example.com public/robots.txt': 'what will change when this file is published?',
+    'canfetch diff -a Googlebot -u - old.txt new.txt < urls.txt': 'which of these URLs change for Googlebot?',
+  },
+  exitCodes: {
+    0: 'no difference',
+    1: 'a difference',
+    2: 'wrong usage, an unreadable file, an invalid URL, or an unreachable robots.txt',
+  },
+  run: async (given, session) => (await import('./diff/run.ts')).diffFiles(given, session),
+};
+
+const prefetch: Command = {
+  name: 'prefetch',
+  summary: 'Fetch the robots.txt of every origin in a list of URLs',
+  operands: 'FILE|-',
+  operandsHelp:
+    'FILE has an absolute http, https or ftp URL on each line; "-" is standard input. Blank lines and lines that ' +
+    'start with "#" are skipped. The list is read as it is worked on, so it may have any length.',
+  options: [
+    agentOption,
+    ...onlineOptions,
+    evidenceOption,
+    ...formatOptions(formats, 'json'),
+    { name: 'concurrency', value: 'N', help: 'origins fetched at the same time; 32 by default' },
+    quietOption,
+  ],
+  examples: {
+    'canfetch prefetch -a ExampleBot/1.0 urls.txt > origins.ndjson': 'survey the origins of a crawl',
+    'canfetch prefetch -a ExampleBot/1.0 --store robots urls.txt > origins.ndjson':
+      'keep the records; a second run after an interruption fetches only the rest',
+    'canfetch prefetch - < urls.txt | jq -r \'select(.reason == "unreachable") | .origin\'':
+      'list the origins that cannot be crawled now',
+  },
+  exitCodes: {
+    0: 'no robots.txt is unreachable',
+    2: 'wrong usage, or a line that is not a URL; the other lines are still processed (outranks 3)',
+    3: 'at least one robots.txt is unreachable',
+  },
+  notes: [
+    'Each origin is fetched once, and gives one line of output as soon as it is done. The fields of the JSON: ' +
+      'origin, state, reason (when no rules are in force), status, error, hops, finalUrl, fetchedAt, staleAt, retryAt, suspect (when the file looks like a page).',
+    'In a list of more than a million origins, an origin may be reported again when it reappears.',
+  ],
+  run: async (given, session) => (await import('./prefetch/run.ts')).prefetchOrigins(given, session),
+};
+
+const profiles: Command = {
+  name: 'profiles',
+  summary: 'Show what each profile makes of responses and failures',
+  operands: '[NAME]',
+  operandChoices: profileNames,
+  operandsHelp: 'NAME is a profile; without it, all profiles are compared.',
+  options: formatOptions(),
+  examples: {
+    'canfetch profiles': 'compare the profiles',
+    "canfetch profiles google --json | jq '.lifetime'":
+      'print one as data, to derive your own: { ...profile, name: "mine" }',
+  },
+  exitCodes: { 0: 'shown', 2: 'wrong usage, or an unknown profile' },
+  run: async (given, session) => (await import('./profiles/run.ts')).showProfiles(given, session),
+};
+
+const cache: Command = {
+  name: 'cache',
+  summary: 'List, show, clear, export or import the records of a store',
+  operands: 'ACTION [URL…]',
+  operandChoices: cacheActions,
+  operandsHelp:
+    'ACTION is ls (list the origins), show URL… (show the record of each origin, with its file), clear (delete all records, ' +
+    'or with URL… those of these origins), export (print all records) or import (read exported records from standard input).',
+  options: [
+    {
+      name: 'store',
+      value: 'STORE',
+      help: 'a file of SQLite, the `path` of sqliteStore(), or redis://HOST:PORT',
+    },
+    {
+      ...agentOption,
+      repeatable: false,
+      help: 'the agent whose records are meant; required for import, all agents by default otherwise',
+    },
+    {
+      name: 'address-policy',
+      value: 'NAME',
+      choices: ADDRESS_POLICIES,
+      help: 'only records of clients with this address policy; import uses no-public-to-private by default',
+    },
+    profileOption,
+    ...formatOptions(formats, 'text on a terminal, json elsewhere'),
+  ],
+  examples: {
+    'canfetch cache ls --store robots.sqlite': 'list the origins in a store',
+    'canfetch cache clear --store robots.sqlite https://example.com/':
+      'fetch the robots.txt of that origin again at the next question',
+    'canfetch cache export --store old.sqlite | canfetch cache import --store new.sqlite -a ExampleBot':
+      'copy the records to another store',
+  },
+  exitCodes: {
+    0: 'done',
+    1: 'show or clear: the store has no record of an origin; import: a line was rejected',
+    2: 'wrong usage, or the store cannot be opened',
+  },
+  notes: [
+    'ls and show print a table, or with --format json one line per origin.',
+    'Crawlers may use the store at the same time; what they have in memory does not change. A file needs Node.js 22.13, or the package libsql or better-sqlite3; a server the package redis, ioredis or iovalkey.',
+    'In Redis it reads all keys that begin with canfetch:, with SCAN.',
+    'export prints the format of snapshot(), which restore() and import read. It covers one agent: give --agent if the store has several.',
+  ],
+  run: async (given, session) => (await import('./cache/run.ts')).runCache(given, session),
+};
+
+const replay: Command = {
+  name: 'replay',
+  summary: 'Make the decisions of a crawl again, from the evidence that it wrote',
+  operands: 'FILE…',
+  operandsHelp:
+    'FILE was written with --evidence, or by evidenceFile(). Several files are read as one log, by time; "-" is ' +
+    'standard input.',
+  options: [
+    { ...profileOption, help: 'decide under this profile what was recorded under another' },
+    { ...agentOption, repeatable: false, help: 'decide for this agent what was asked for another' },
+    {
+      name: 'all',
+      help: 'with --profile or --agent: list decisions with another reason, too, not only those that flip',
+    },
+    { name: 'origin', value: 'URL', help: 'only what was decided about this origin' },
+    {
+      name: 'since',
+      value: 'DATE',
+      help: 'only what was decided from this time on, such as 2026-11-23T08:00Z',
+    },
+    { name: 'until', value: 'DATE', help: 'only what was decided before this time' },
+    { name: 'list', help: 'list each decision in words, and what became of its request' },
+    { name: 'url', value: 'URL', help: 'the same for this page alone, with the response that decided' },
+    { ...purposeOption, help: 'with --list or --url: what the recorded files say about this purpose' },
+    { name: 'versions', help: 'list the versions of each robots.txt, from when to when, with their SHA-256' },
+    { name: 'body', value: 'SHA256', help: 'write the bytes of this version of a robots.txt' },
+    {
+      name: 'conduct',
+      help: 'check each request against pauses, Retry-After, Crawl-delay, Request-rate and the delays of `pacing`, and list those sent too early',
+    },
+    ...formatOptions(listFormats),
+  ],
+  examples: {
+    'canfetch replay evidence.ndjson': 'does the evidence support every decision?',
+    'canfetch replay --profile google evidence.ndjson': 'which decisions would Google have made differently?',
+    'canfetch replay --list --format csv evidence.ndjson': 'what was decided, why, and what became of it?',
+    'canfetch replay --url https://example.com/page evidence.ndjson':
+      'did the site allow this page on that day?',
+    'canfetch replay --conduct evidence.ndjson': 'did the crawler wait as the sites asked?',
+  },
+  exitCodes: {
+    0: 'every decision is as recorded; with --conduct: no request was too early',
+    1: 'a decision differs, lines are missing or were changed, or a request was too early',
+    2: 'wrong usage, nothing to judge, a line that is no evidence, or bytes that do not have their digest',
+  },
+  notes: [
+    'Another profile would have fetched at other times: here a response holds until the next one in the log.',
+  ],
+  run: async (given, session) => (await import('./replay/run.ts')).replayFiles(given, session),
+};
+
+export const serve: Command = {
+  name: 'serve',
+  summary: 'Serve decisions over HTTP: JSON for crawlers in other languages, and a page for people',
+  operands: '',
+  operandsHelp: 'There are no operands. /openapi.json describes the API; / is the page.',
+  options: [
+    {
+      name: 'host',
+      value: 'ADDRESS',
+      help: 'the address to listen on; 127.0.0.1 by default, which only this machine reaches',
+    },
+    {
+      name: 'port',
+      value: 'PORT',
+      help: 'the port to listen on; 8309 by default; 0 chooses a free one and prints it',
+    },
+    {
+      name: 'allow-host',
+      value: 'NAME',
+      repeatable: true,
+      help: 'accept this name in the Host field, with any port, besides localhost and the address it listens on',
+    },
+    allowPrivateOption,
+    {
+      ...agentOption,
+      help: 'the agent for requests that give none; the first is also the User-Agent of fetches',
+    },
+    ...onlineOptions,
+    evidenceOption,
+    {
+      name: 'log',
+      help: 'write a line of JSON for each request on standard error; failures (5xx) always have one',
+    },
+  ],
+  examples: {
+    'canfetch serve': 'start it, then open http://127.0.0.1:8309/',
+    'canfetch serve --host 0.0.0.0 --allow-host robots.internal -a ExampleBot/1.0':
+      'serve a fleet under the name robots.internal',
+    'canfetch serve --store redis://redis.internal:6379':
+      'share what is fetched with the services of other machines',
+  },
+  exitCodes: {
+    0: 'ended by SIGTERM, after it responded to the open requests',
+    2: 'wrong usage, or it cannot listen on the address',
+  },
+  notes: ['With --evidence, SIGHUP starts a new file under the same path: rename the old one before.'],
+  run: async (given, session) => (await import('./serve/run.ts')).serve(given, session),
+};
+
+const mcp: Command = {
+  name: 'mcp',
+  summary: 'Give decisions to AI agents over the Model Context Protocol, and fetch pages for them',
+  operands: '',
+  operandsHelp:
+    'It takes no operands. A host (an editor, a chat program) starts it and talks to it over standard input and ' +
+    'output. Its tools are check_url, explain_url, site_policy and fetch_page.',
+  options: [
+    { ...agentOption, help: 'the agent that requests pages and robots.txt' },
+    {
+      ...purposeOption,
+      help: 'what pages are fetched for; fetch_page refuses pages that the site does not want used for it',
+    },
+    allowPrivateOption,
+    ...onlineOptions,
+    evidenceOption,
+  ],
+  examples: {
+    'canfetch mcp -a "ExampleAgent/1.0 (+https://example.com/agent)"':
+      'the line for the configuration of a host',
+  },
+  exitCodes: {
+    0: 'the host closed standard input, or the process got SIGTERM',
+    2: 'wrong usage, or the package @modelcontextprotocol/server is not installed',
+  },
+  notes: [
+    'It needs the package @modelcontextprotocol/server, and node-html-markdown makes Markdown of HTML: npm install node-html-markdown @modelcontextprotocol/server',
+  ],
+  run: async (given, session) => (await import('./mcp/run.ts')).serveAgents(given, session),
+};
+
+const completion: Command = {
+  name: 'completion',
+  summary: 'Print a script that completes commands, options and their values in a shell',
+  operands: 'SHELL',
+  operandChoices: shells,
+  operandsHelp: 'SHELL is bash, zsh or fish.',
+  options: [],
+  examples: {
+    'source <(canfetch completion bash)': 'in ~/.bashrc; likewise for zsh in ~/.zshrc',
+    'canfetch completion fish | source': 'in ~/.config/fish/config.fish',
+  },
+  exitCodes: { 0: 'printed', 2: 'wrong usage, or an unknown shell' },
+  notes: [
+    'The script calls the program: `canfetch completion bash -- WORD…` prints what may complete the last word.',
+  ],
+  run: async (...asked) => (await import('./completion/run.ts')).printCompletion(...asked),
+};
+
+const answering = [
+  check,
+  explain,
+  policy,
+  lint,
+  test,
+  diff,
+  prefetch,
+  profiles,
+  cache,
+  replay,
+  serve,
+  mcp,
+  completion,
+];
+
+const help: Command = {
+  name: 'help',
+  summary: 'Show the help of canfetch or of one command',
+  operands: '[COMMAND]',
+  operandChoices: answering.map(({ name }) => name),
+  operandsHelp: 'COMMAND is the name of a command; without one, all commands are listed.',
+  options: [],
+  examples: { 'canfetch help lint': 'options, examples and exit codes of lint' },
+  exitCodes: { 0: 'shown', 2: 'wrong usage, or no such command' },
+  run: showHelp,
+};
+
+/** Every command, in the order `--help` lists them. */
+export const commands: readonly Command[] = [...answering, help];
+
+/** The command that runs when the first argument names none: `canfetch https://example.com/`. */
+export const defaultCommand: Command = check;
