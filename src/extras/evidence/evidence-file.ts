@@ -70,7 +70,20 @@ export async function evidenceFile(path: string): Promise<EvidenceFile> {
   if (typeof path !== 'string' || path === '') {
     throw new RobotsInvalidOptionsError(`Expected \`path\` to be the path of a file, got ${quote(path)}`);
   }
-  const writer = await open(path);
+  let writer: EvidenceWriter;
+  try {
+    // The directory of the process may change.
+    const full = resolve(path);
+    const file = new WrittenFile(full);
+    await file.heal();
+    writer = new EvidenceWriter(full, file);
+  } catch (cause) {
+    if (isRobotsError(cause)) throw cause;
+    throw new RobotsEvidenceError(
+      `Expected a path that evidence can be written to, got ${quote(path)}: ${codeOf(cause)}`,
+      { cause },
+    );
+  }
   const close = async (): Promise<void> => writer.close();
   const file = Object.assign((entry: EvidenceEntry): void => writer.add(entry), {
     close,
@@ -79,23 +92,6 @@ export async function evidenceFile(path: string): Promise<EvidenceFile> {
     lost: 0,
   });
   return Object.defineProperty(file, 'lost', { get: () => writer.lost });
-}
-
-/** @throws RobotsEvidenceError (`ERR_ROBOTS_EVIDENCE`) */
-async function open(path: string): Promise<EvidenceWriter> {
-  try {
-    // The directory of the process may change.
-    const full = resolve(path);
-    const file = new WrittenFile(full);
-    await file.heal();
-    return new EvidenceWriter(full, file);
-  } catch (cause) {
-    if (isRobotsError(cause)) throw cause;
-    throw new RobotsEvidenceError(
-      `Expected a path that evidence can be written to, got ${quote(path)}: ${codeOf(cause)}`,
-      { cause },
-    );
-  }
 }
 
 /** The writers of this process. What still waits is written when it ends. */

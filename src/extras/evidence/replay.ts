@@ -337,7 +337,15 @@ export class Replay {
 
   #decision({ state }: ReplayedRun, recorded: DecisionEntry, line: number): ReplayedAgain | undefined {
     this.#counts.decisions++;
-    const again = this.#decide(state, recorded, line);
+    let again: ReplayedAgain | undefined;
+    try {
+      again = state.decide(recorded, this.#agent);
+    } catch (cause) {
+      throw new RobotsEvidenceError(
+        `Expected line ${line} to have an absolute URL, got ${quote(recorded.url)}`,
+        { cause },
+      );
+    }
     if (again !== undefined && isSame(recorded, again, this.#isUnderOverride)) return again;
     this.#counts.changed++;
     const replayed = again && compared(again.decision, again.decision.robots.sha256, again.usage);
@@ -351,17 +359,6 @@ export class Replay {
       ...omitUndefined({ replayed }),
     });
     return again;
-  }
-
-  #decide(state: RecordedRun, recorded: DecisionEntry, line: number): ReplayedAgain | undefined {
-    try {
-      return state.decide(recorded, this.#agent);
-    } catch (cause) {
-      throw new RobotsEvidenceError(
-        `Expected line ${line} to have an absolute URL, got ${quote(recorded.url)}`,
-        { cause },
-      );
-    }
   }
 
   #keep(sha256: string | undefined, body: Uint8Array, line: number): void {

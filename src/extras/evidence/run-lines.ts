@@ -53,7 +53,7 @@ export class RunLines {
 
   /** Whether the entry begins a run, or is of one that has begun. */
   accepts(entry: EvidenceEntry): boolean {
-    if (entry.type === 'run') this.#known.set(entry.run, knownRun(entry));
+    if (entry.type === 'run') this.#known.set(entry.run, { entry, overrides: [], next: 0, at: entry.at });
     return this.#known.has(entry.run);
   }
 
@@ -122,16 +122,14 @@ export class RunLines {
 
   /** Lines were not written: the file does not have what they would have brought. */
   lost(lines: readonly Line[]): void {
-    for (const { entry, digest } of lines) this.#forget(entry, digest);
-  }
-
-  #forget(entry: EvidenceLine, digest: string | undefined): void {
-    const { run, n } = entry;
-    if (digest !== undefined) this.#digests.delete(digest);
-    const here = this.#inFile.get(run);
-    if (entry.type === 'run') this.#inFile.delete(run);
-    else if (isRepeated(entry)) here?.restated.delete(n);
-    else if (entry.type === 'robots' || entry.type === 'stored' || entry.type === 'signal') here?.lost.add(n);
+    for (const { entry, digest } of lines) {
+      const { type, run, n } = entry;
+      if (digest !== undefined) this.#digests.delete(digest);
+      const here = this.#inFile.get(run);
+      if (type === 'run') this.#inFile.delete(run);
+      else if (isRepeated(entry)) here?.restated.delete(n);
+      else if (type === 'robots' || type === 'stored' || type === 'signal') here?.lost.add(n);
+    }
   }
 
   /** The text of the last lines of all runs in the file. */
@@ -142,10 +140,6 @@ export class RunLines {
       return `${JSON.stringify(entry)}\n`;
     }).join('');
   }
-}
-
-function knownRun(entry: RunEntry): KnownRun {
-  return { entry, overrides: [], next: 0, at: entry.at };
 }
 
 /** Whether an entry was in an earlier file. */

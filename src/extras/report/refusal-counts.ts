@@ -14,45 +14,33 @@ type RefusedRequest = { readonly decision: Decision } & Partial<RedirectChain>;
 /** What a refusal is counted as. */
 export type RefusalCount = 'refused' | 'linksRefused' | 'questionsRefused';
 
-interface Row {
-  refused: number;
-  linksRefused: number;
-  questionsRefused: number;
-  readonly example: ReportedRefusal;
-}
+type Row = Omit<ReportedRefusals, RefusalCount> & Record<RefusalCount, number>;
 
-/** The refusals of a crawl, by origin and rule. */
+/** The refusals of a crawl, by origin and rule, statement or state. */
 export class RefusalCounts {
   readonly #rows = new Map<string, Row>();
   /** Refusals without a row. */
   unlisted = 0;
 
   add(request: RefusedRequest, reason: ReportedRefusal['reason'], count: RefusalCount): void {
-    const key = keyOf(request.decision, reason);
-    const known = this.#rows.get(key);
-    if (known !== undefined) known[count]++;
-    else if (this.#rows.size < MAX_ROWS) {
-      const row = { refused: 0, linksRefused: 0, questionsRefused: 0, example: refusalOf(request, reason) };
-      row[count]++;
-      this.#rows.set(detachedString(key), row);
-    } else this.unlisted++;
+    const example = refusalOf(request, reason);
+    const { url: _, requested: __, ...cause } = example;
+    const key = JSON.stringify(cause);
+    let row = this.#rows.get(key);
+    if (row === undefined) {
+      if (this.#rows.size >= MAX_ROWS) return void this.unlisted++;
+      const { origin } = example;
+      row = { origin, reason, refused: 0, linksRefused: 0, questionsRefused: 0, example };
+      this.#rows.set(key, row);
+    }
+    row[count]++;
   }
 
   mostFrequentFirst(): ReportedRefusals[] {
-    return Array.from(this.#rows.values(), ({ example, ...counts }) => {
-      const { origin, reason } = example;
-      return { origin, reason, ...counts, example };
-    }).sort((one, other) => refusedIn(other) - refusedIn(one));
+    return Array.from(this.#rows.values(), (row) => ({ ...row })).sort(
+      (one, other) => refusedIn(other) - refusedIn(one),
+    );
   }
-}
-
-/** The same for all refusals of an origin by one rule, statement or state. */
-function keyOf({ origin, rule, robots, usage }: Decision, reason: ReportedRefusal['reason']): string {
-  if (reason === 'usage')
-    return `${origin} usage ${usage?.source?.line} ${truncatedCopy(usage?.source?.value ?? '')}`;
-  return rule === undefined
-    ? `${origin} ${reason} ${robots.status ?? robots.error}`
-    : `${origin} ${reason} ${rule.line} ${truncatedCopy(rule.pattern)}`;
 }
 
 /** What is reported about a refused URL. */

@@ -120,28 +120,16 @@ function readRecords({ bytes, traits }: RobotsFile): OwnRecords {
   const sitemaps: string[] = [];
   let host: string | null = null;
   const cursor = new LineCursor(bytes, traits);
+  const read = (start: number, end: number): string => text.decode(bytes.subarray(start, end));
   while (cursor.next()) {
-    const { kind, valueStart, valueEnd } = cursor;
+    const { kind, keyStart, keyEnd, valueStart, valueEnd } = cursor;
     if (valueStart === valueEnd) continue;
-    if (kind === LINE_SITEMAP) {
-      // The package trims what `trim` of strings does; in bytes U+00A0 is an ordinary character.
-      sitemaps.push(text.decode(bytes.subarray(valueStart, valueEnd)).trim());
-    } else if (kind === LINE_OTHER && isHost(cursor)) {
-      host = text.decode(bytes.subarray(valueStart, valueEnd)).toLowerCase();
-    }
+    // The package trims what `trim` of strings does; in bytes U+00A0 is an ordinary character.
+    if (kind === LINE_SITEMAP) sitemaps.push(read(valueStart, valueEnd).trim());
+    else if (kind === LINE_OTHER && read(keyStart, keyEnd).toLowerCase() === 'host')
+      host = read(valueStart, valueEnd).toLowerCase();
   }
   return { sitemaps, host };
-}
-
-const HOST = 'host';
-
-function isHost({ bytes, keyStart, keyEnd }: LineCursor): boolean {
-  if (keyEnd - keyStart !== HOST.length) return false;
-  for (let at = 0; at < HOST.length; at++) {
-    // In ASCII, a letter and its lower case differ in this bit alone.
-    if (((bytes[keyStart + at] ?? 0) | 0x20) !== HOST.charCodeAt(at)) return false;
-  }
-  return true;
 }
 
 /**

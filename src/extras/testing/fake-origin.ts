@@ -101,11 +101,17 @@ export async function fakeOrigin(options: FakeOriginOptions = {}): Promise<FakeO
   const count = (path: string): number => requests.filter((request) => request.path === path).length;
 
   const server = createServer((incoming, output) => {
-    const { method = '', url: path = '', headers } = incoming;
+    const { method = '', url: path = '', headers, socket } = incoming;
     const request: FakeRequest = { method, path, headers };
     requests.push(request);
-    const response = path === ROBOTS ? robots(request) : pages(request);
-    void respond(response, output, incoming.socket);
+    const respond = path === ROBOTS ? robots : pages;
+    void Promise.resolve(respond(request))
+      .then((response = { status: 404 }) => sendResponse(output, socket, response))
+      .catch((error: unknown) => {
+        // A page function that throws gets a 500, as by a real server.
+        if (output.headersSent) socket.destroy();
+        else output.writeHead(500).end(String(error));
+      });
   });
   server.on('connection', () => connections++);
   await once(server.listen(0, '127.0.0.1'), 'listening');
@@ -137,20 +143,6 @@ export async function fakeOrigin(options: FakeOriginOptions = {}): Promise<FakeO
     close,
     [Symbol.asyncDispose]: close,
   };
-}
-
-async function respond(
-  response: ReturnType<Responder>,
-  output: ServerResponse,
-  socket: Socket,
-): Promise<void> {
-  try {
-    await sendResponse(output, socket, (await response) ?? { status: 404 });
-  } catch (error) {
-    // A page function that throws gets a 500, as by a real server.
-    if (output.headersSent) socket.destroy();
-    else output.writeHead(500).end(String(error));
-  }
 }
 
 type Responder = (request: FakeRequest) => FakeResponse | undefined | Promise<FakeResponse | undefined>;
