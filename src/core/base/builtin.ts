@@ -4,6 +4,7 @@ import type diagnosticsChannel from 'node:diagnostics_channel';
 import type http from 'node:http';
 import type util from 'node:util';
 import type zlib from 'node:zlib';
+import { RobotsInvalidOptionsError } from './errors.ts';
 
 interface Builtins {
   readonly 'node:buffer': typeof nodeBuffer;
@@ -33,6 +34,22 @@ interface Builtins {
 export function builtin<Name extends keyof Builtins>(name: Name): Builtins[Name] | undefined {
   const { process }: { process?: { getBuiltinModule?(id: Name): Builtins[Name] | undefined } } = globalThis;
   return process?.getBuiltinModule?.(name);
+}
+
+/**
+ * Loads an optional peer when an entry point needs it, so that other users need not install it.
+ *
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) when it cannot be loaded.
+ */
+export function loadPeer<Module>(name: string, entryPoint: string, load: () => Module): Module {
+  try {
+    return load();
+  } catch (cause) {
+    throw new RobotsInvalidOptionsError(
+      `Expected the package \`${name}\`, which ${entryPoint} needs, to be installed: npm install ${name}`,
+      { cause },
+    );
+  }
 }
 
 /** The client that a message is about, to compare with one's own: channels are of the process, with all its clients. */

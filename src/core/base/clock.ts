@@ -18,23 +18,50 @@ export function sleepWith(clock: Clock, ms: number, signal: AbortSignal, isBound
 
 export const systemClock: Required<Clock> = {
   now: () => Date.now(),
-  // A caller awaits this, and an otherwise idle process would end during the await.
-  sleep: (ms, signal) => systemSleep(ms, signal, true),
+  sleep: (ms, signal) =>
+    new Promise((resolve, reject) => {
+      signal.throwIfAborted();
+      const timer = setTimeout(() => {
+        signal.removeEventListener('abort', abort);
+        resolve();
+      }, ms);
+      const abort = (): void => {
+        clearTimeout(timer);
+        reject(signal.reason);
+      };
+      signal.addEventListener('abort', abort, { once: true });
+    }),
 };
 
-function systemSleep(ms: number, signal: AbortSignal, keepsAlive: boolean): Promise<void> {
-  return new Promise((resolve, reject) => {
-    signal.throwIfAborted();
-    const timer = setTimeout(() => {
-      signal.removeEventListener('abort', abort);
-      resolve();
-    }, ms);
-    // Timers of browsers and Workers are numbers, and keep nothing alive.
-    if (!keepsAlive && typeof timer === 'object') timer.unref();
-    const abort = (): void => {
-      clearTimeout(timer);
-      reject(signal.reason);
-    };
-    signal.addEventListener('abort', abort, { once: true });
+/** Resolves when other work of the event loop has had its turn: `setImmediate`, which browsers and Workers lack. */
+export function yieldToEventLoop(): Promise<void> {
+  return new Promise((resolve) => {
+    if (typeof setImmediate === 'function') setImmediate(resolve);
+    else setTimeout(resolve, 0);
   });
+}
+
+/** After this time a loop yields, so that other requests are served. */
+const TIME_SLICE_MS = 10;
+
+/** Divides a long loop, so that other work of the event loop runs. */
+export class TimeSlice {
+  readonly #signal: AbortSignal | undefined;
+  #endsAt = performance.now() + TIME_SLICE_MS;
+
+  constructor(signal?: AbortSignal) {
+    this.#signal = signal;
+  }
+
+  /** Whether it is time to call {@link yield}. */
+  get isOver(): boolean {
+    return performance.now() > this.#endsAt;
+  }
+
+  /** Lets other requests run. Throws the reason of the signal when it is aborted. */
+  async yield(): Promise<void> {
+    await yieldToEventLoop();
+    this.#signal?.throwIfAborted();
+    this.#endsAt = performance.now() + TIME_SLICE_MS;
+  }
 }

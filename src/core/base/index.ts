@@ -12,6 +12,5 @@ export * from './lazy.ts';
 export * from './map-concurrent.ts';
 export * from './option-table.ts';
 export * from './printable.ts';
-export * from './time-slice.ts';
 export * from './values.ts';
 export * from './warning.ts';

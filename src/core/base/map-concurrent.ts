@@ -1,5 +1,5 @@
 import { onAbort } from './abort.ts';
-import { TimeSlice } from './time-slice.ts';
+import { TimeSlice } from './clock.ts';
 
 export interface MapOptions {
   /** The most items in work and results not yet taken, together. */

@@ -1,5 +1,4 @@
-import { abortSignalOf, assertKnownOptions, invalid } from '../../core/base/index.ts';
-import { loadPeer } from '../../core/base/optional-peer.ts';
+import { abortSignalOf, assertKnownOptions, invalid, loadPeer } from '../../core/base/index.ts';
 import type { StatusClass } from '../../core/lifecycle/index.ts';
 import { publicOnlyLookup } from '../../core/net/index.ts';
 import { productToken } from '../../core/rules/index.ts';

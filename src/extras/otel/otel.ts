@@ -9,13 +9,13 @@ import {
   type ClientMessage,
   invalid,
   isFunction,
+  loadPeer,
   optionTable,
   predicate,
   codeOf,
   omitUndefined,
   FETCH_FAILED,
 } from '../../core/base/index.ts';
-import { loadPeer } from '../../core/base/optional-peer.ts';
 import type { DecisionMessage } from '../../core/decision/index.ts';
 import type { RobotsRequestMessage } from '../../core/fetch/index.ts';
 import { targetOf } from '../../core/url/index.ts';

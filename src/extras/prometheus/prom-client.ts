@@ -1,6 +1,5 @@
 import { createRequire } from 'node:module';
-import { RobotsInvalidOptionsError } from '../../core/base/index.ts';
-import { loadPeer } from '../../core/base/optional-peer.ts';
+import { loadPeer, RobotsInvalidOptionsError } from '../../core/base/index.ts';
 
 /** The part of the module `prom-client` that metrics use. */
 export type PromClient = Pick<typeof import('prom-client'), 'Registry' | 'Counter' | 'Gauge' | 'Histogram'>;
