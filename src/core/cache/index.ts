@@ -12,5 +12,5 @@ export {
 } from './cache-events.ts';
 export { CacheEntry } from './entry.ts';
 export { OriginMemory } from './origin-memory.ts';
-export { type Attempts, OriginRefresher } from './origin-refresher.ts';
+export { OriginRefresher } from './origin-refresher.ts';
 export type { RestoreOptions, RestoreRejection, RestoreResult, SnapshotContext } from './snapshot.ts';

@@ -20,12 +20,6 @@ import type { OriginMemory } from './origin-memory.ts';
 import { Places } from './places.ts';
 import { SingleFlight } from './single-flight.ts';
 
-/** Fetches robots.txt files. */
-export interface Attempts {
-  /** Fetches the robots.txt of `origin` once. Rejects only with the reason of `signal`. */
-  attempt(origin: string, known: OriginRecord | undefined, signal: LightAbortSignal): Promise<Outcome>;
-}
-
 /** The pauses that sites asked for. */
 export interface OriginPauses {
   /** The end of the pause in force, in epoch ms. */
@@ -36,7 +30,12 @@ export interface OriginPauses {
 
 export interface RefresherOptions {
   readonly memory: OriginMemory;
-  readonly attempts: Attempts;
+  /** Fetches the robots.txt of `origin` once. Rejects only with the reason of `signal`. */
+  readonly attempt: (
+    origin: string,
+    known: OriginRecord | undefined,
+    signal: LightAbortSignal,
+  ) => Promise<Outcome>;
   /** Max concurrent refreshes, including those in their store phase. */
   readonly concurrency: number;
   readonly clock: Clock;
@@ -232,7 +231,7 @@ export class OriginRefresher {
     try {
       signal.throwIfAborted();
       this.#attempts++;
-      const outcome = await this.#options.attempts.attempt(origin, known?.record, signal);
+      const outcome = await this.#options.attempt(origin, known?.record, signal);
       signal.throwIfAborted();
       this.#learnPause(outcome);
       if (context.isCurrent()) this.#shareWithServer(context, outcome);

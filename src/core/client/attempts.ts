@@ -6,13 +6,13 @@ import {
   type TracedWork,
   tracedWork,
 } from '../base/index.ts';
-import type { Attempts } from '../cache/index.ts';
 // By condition `fetch/platform/undici.ts` or `fetch/platform/fetch.ts`: see `imports` in package.json.
 import { platform } from '#platform';
-import { fetchRobots, type FetchRobotsOptions, fetchTransport } from '../fetch/index.ts';
+import { fetchRobots, fetchTransport } from '../fetch/index.ts';
 import type { Transport } from '../fetch/transport.ts';
 import type { OriginRecord, Outcome } from '../lifecycle/index.ts';
 import { ROBOTS_PATH } from '../url/index.ts';
+import type { ClientEngine } from './client-engine.ts';
 import type { OriginSettings, Settings } from './settings.ts';
 
 /** `tracing:canfetch:attempt:*`: an attempt to fetch a robots.txt, however many questions wait for it. */
@@ -49,45 +49,40 @@ export interface FetchMessage extends ClientMessage {
 
 const fetchChannel: Publisher<FetchMessage> = channel('canfetch:fetch');
 
-/** What the attempts of a client are made with. */
-export interface AttemptContext {
-  readonly settings: Settings;
-  readonly origins: OriginSettings;
-  /** Whether a redirect of the robots.txt of `origin` leads to a URL that rules in memory disallow. */
-  readonly isDisallowed: (url: string, origin: string) => boolean;
-  /** The client, for messages about its attempts. */
-  readonly client: object;
-}
-
 /** The attempts of a client to fetch a robots.txt, made with its settings. */
-export class ClientAttempts implements Attempts {
-  readonly #context: AttemptContext;
+export class ClientAttempts {
+  readonly #settings: Settings;
+  readonly #origins: OriginSettings;
+  readonly #engine: ClientEngine;
   readonly #transport: Transport;
 
-  private constructor(context: AttemptContext, transport: Transport) {
-    this.#context = context;
+  private constructor(
+    settings: Settings,
+    origins: OriginSettings,
+    engine: ClientEngine,
+    transport: Transport,
+  ) {
+    this.#settings = settings;
+    this.#origins = origins;
+    this.#engine = engine;
     this.#transport = transport;
   }
 
   /** Loads the transport, and undici with it, if the settings need it. */
-  static async open(context: AttemptContext): Promise<ClientAttempts> {
-    const { fetch, dispatcher, lookup, addressPolicy, deadlineMs: connectTimeoutMs } = context.settings;
-    const { undici } = platform;
-    if (fetch !== undefined) {
-      undici?.surviveManyCodings();
-      return new ClientAttempts(context, fetchTransport(fetch));
-    }
-    const publicOnly = addressPolicy === 'public-only';
-    // Settings without a `fetch` are for platforms with undici only.
-    const transport = await undici!.openTransport({ dispatcher, publicOnly, lookup, connectTimeoutMs });
-    return new ClientAttempts(context, transport);
+  static async open(
+    settings: Settings,
+    origins: OriginSettings,
+    engine: ClientEngine,
+  ): Promise<ClientAttempts> {
+    return new ClientAttempts(settings, origins, engine, await openTransport(settings));
   }
 
   attempt(origin: string, known: OriginRecord | undefined, signal: LightAbortSignal): Promise<Outcome> {
-    if (!traced.hasSubscribers) return this.#perform(origin, known, signal);
+    const { client } = this.#engine;
     const revalidation = known?.copy !== undefined;
-    const message = { origin, url: origin + ROBOTS_PATH, revalidation, client: this.#context.client };
-    return traced.tracePromise(() => this.#perform(origin, known, signal), message);
+    const about = { origin, url: origin + ROBOTS_PATH, revalidation, client };
+    if (!traced.hasSubscribers) return this.#perform(about, known, signal);
+    return traced.tracePromise(() => this.#perform(about, known, signal), { ...about });
   }
 
   /** Closes the client's own connections. The FTP transport is the caller's, who may share it. */
@@ -97,47 +92,52 @@ export class ClientAttempts implements Attempts {
 
   /** Makes one attempt, and publishes its end. */
   async #perform(
-    origin: string,
+    about: AttemptMessage,
     known: OriginRecord | undefined,
     signal: LightAbortSignal,
   ): Promise<Outcome> {
-    const { settings, client } = this.#context;
-    const { clock } = settings;
+    const { origin, client } = about;
+    const { clock, userAgent: agent, deadlineMs, maxBodyBytes, addressPolicy, lookup } = this.#settings;
     const startedAt = clock.now();
-    const fetching = fetchRobots(this.#optionsFor(origin, known, signal));
+    const fetching = fetchRobots({
+      origin,
+      agent,
+      profile: this.#origins.profileOf(origin),
+      transport: this.#origins.ftpFor(origin) ?? this.#transport,
+      deadlineMs,
+      maxBodyBytes,
+      addressPolicy,
+      lookup,
+      isRedirectDisallowed: (url) => this.#engine.disallowsRedirect(url, origin),
+      signal,
+      clock,
+      headersForRobots: this.#origins.headersFor(origin),
+      copy: known?.copy,
+      client,
+    });
     if (!fetchChannel.hasSubscribers) return fetching;
-    const revalidation = known?.copy !== undefined;
-    const message = { origin, url: origin + ROBOTS_PATH, startedAt, revalidation, client };
     const ended = (outcome: Outcome | undefined): void =>
       fetchChannel.publish({
-        ...message,
+        ...about,
+        startedAt,
         outcome: outcome && forLogs(outcome),
         durationMs: clock.now() - startedAt,
       });
     fetching.then(ended, () => ended(undefined));
     return fetching;
   }
+}
 
-  #optionsFor(origin: string, known: OriginRecord | undefined, signal: LightAbortSignal): FetchRobotsOptions {
-    const { settings, origins, isDisallowed, client } = this.#context;
-    const { clock, userAgent: agent, deadlineMs, maxBodyBytes, addressPolicy, lookup } = settings;
-    return {
-      origin,
-      agent,
-      profile: origins.profileOf(origin),
-      transport: origins.ftpFor(origin) ?? this.#transport,
-      deadlineMs,
-      maxBodyBytes,
-      addressPolicy,
-      lookup,
-      isRedirectDisallowed: (url) => isDisallowed(url, origin),
-      signal,
-      clock,
-      headersForRobots: origins.headersFor(origin),
-      copy: known?.copy,
-      client,
-    };
+async function openTransport(settings: Settings): Promise<Transport> {
+  const { fetch, dispatcher, lookup, addressPolicy, deadlineMs: connectTimeoutMs } = settings;
+  const { undici } = platform;
+  if (fetch !== undefined) {
+    undici?.surviveManyCodings();
+    return fetchTransport(fetch);
   }
+  const publicOnly = addressPolicy === 'public-only';
+  // Settings without a `fetch` are for platforms with undici only.
+  return undici!.openTransport({ dispatcher, publicOnly, lookup, connectTimeoutMs });
 }
 
 /** The outcome, whose JSON has the number of bytes in place of the body: subscribers write messages into logs. */

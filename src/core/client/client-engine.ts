@@ -2,7 +2,7 @@ import {
   type ClientMessage,
   type HeaderFields,
   ignore,
-  type Lazy,
+  Lazy,
   RobotsClosedError,
   type TracedWork,
   tracedWork,
@@ -33,6 +33,7 @@ import type { Pacer } from '../pacing/pacer.ts';
 import { type Agent, AgentTokens, type Tokens } from '../rules/agent-tokens.ts';
 import type { RobotsFile } from '../rules/index.ts';
 import { isRobotsTarget, locate, LocatedUrl, targetOf } from '../url/index.ts';
+import type { StoredOrigins } from '../store/index.ts';
 import type { OriginSettings, Settings } from './settings.ts';
 
 /** The parts of a client that decisions are made with. */
@@ -41,7 +42,7 @@ export interface EngineContext {
   readonly origins: OriginSettings;
   readonly memory: OriginMemory;
   readonly refresher: OriginRefresher;
-  readonly pacer: Lazy<Pacer>;
+  readonly stored: Lazy<StoredOrigins> | undefined;
   /** The client, for messages about its decisions. */
   readonly client: object;
   /** Records decisions as evidence. */
@@ -62,6 +63,9 @@ export interface CheckMessage extends ClientMessage {
 }
 
 const waiting: TracedWork<CheckMessage> = tracedWork('canfetch:check');
+
+/** Paced origins take little memory, so a small `cache.maxOrigins` does not limit them. */
+const MIN_PACED_ORIGINS = 1_000;
 
 /** The URL of {@link ClientEngine.allows}. Overwritten by the next call, so it must not be kept. */
 const scratch = new LocatedUrl();
@@ -97,7 +101,9 @@ export class ClientEngine {
   readonly #overrides: OriginSettings['overrides'];
   readonly #memory: OriginMemory;
   readonly #refresher: OriginRefresher;
-  readonly #pacer: Lazy<Pacer>;
+  readonly #stored: Lazy<StoredOrigins> | undefined;
+  /** What lets requests start. */
+  readonly pacer: Lazy<Pacer> = new Lazy(() => this.#openPacer());
   /** The client, for messages about what its guards do. */
   readonly client: object;
   readonly #recorder: Recorder | undefined;
@@ -112,14 +118,14 @@ export class ClientEngine {
   /** Questions that had to wait. */
   misses = 0;
 
-  constructor({ settings, origins, memory, refresher, pacer, client, recorder }: EngineContext) {
+  constructor({ settings, origins, memory, refresher, stored, client, recorder }: EngineContext) {
     this.#settings = settings;
     this.#origins = origins;
     this.#overrides = origins.overrides;
     this.agents = new AgentTokens(settings.tokens);
     this.#memory = memory;
     this.#refresher = refresher;
-    this.#pacer = pacer;
+    this.#stored = stored;
     this.client = client;
     this.#recorder = recorder;
   }
@@ -260,10 +266,10 @@ export class ClientEngine {
   /** An origin asks for a pause. */
   pause(origin: string, retryAfter: string, status?: number): void {
     const now = this.#settings.clock.now();
-    const { value: pacer } = this.#pacer;
+    const { value: pacer } = this.pacer;
     if (pacer !== undefined) pacer.report(origin, retryAfter, now, status);
     // If the pacer cannot be loaded, the next call that needs it rejects with the same error.
-    else void this.#pacer.load().then((pacer) => pacer.report(origin, retryAfter, now, status), ignore);
+    else void this.pacer.load().then((pacer) => pacer.report(origin, retryAfter, now, status), ignore);
   }
 
   /** `RobotsClient.acquirePermit`, but a promise only when the request has to wait. */
@@ -273,17 +279,42 @@ export class ClientEngine {
     signal: AbortSignal | undefined,
   ): RequestPermit | Promise<RequestPermit> {
     this.assertOpen();
-    const { value: pacer } = this.#pacer;
+    const { value: pacer } = this.pacer;
     if (pacer !== undefined) return pacer.acquire(decision, pace, signal);
-    return this.#pacer.load().then((pacer) => {
+    return this.pacer.load().then((pacer) => {
       this.assertOpen();
       return pacer.acquire(decision, pace, signal);
     });
   }
 
+  async #openPacer(): Promise<Pacer> {
+    const { Pacer } = await import('../pacing/pacer.ts');
+    const stored = await this.#stored?.load();
+    const { clock, random, maxOrigins } = this.#settings;
+    const { deferred, pause: pauses } = decisionChannels;
+    const { client } = this;
+    return new Pacer({
+      clock,
+      random,
+      maxOrigins: Math.max(MIN_PACED_ORIGINS, maxOrigins),
+      // A client that was closed meanwhile may not have closed this store. A reported pause is evidence all the same.
+      fleet: this.#closed ? undefined : stored?.fleet,
+      fileOf: (decision) => this.fileOf(decision),
+      onDeferral: (decision, deferral) => {
+        this.#recorder?.onDeferral(decision, deferral.retryAt, deferral.delayFrom);
+        if (deferred.hasSubscribers) deferred.publish({ decision, ...deferral, client });
+      },
+      onPause: (scope, pause, news) => {
+        this.#recorder?.onPause(scope, pause);
+        if (news === 'begins' && pauses.hasSubscribers) pauses.publish({ ...scope, ...pause, client });
+      },
+      onBookedRequest: (request) => this.publishRequest(request),
+    });
+  }
+
   /** What slows the crawl of this client: the queues in which requests wait, or that are in a pause. */
   slowedScopes(): readonly OriginPacing[] {
-    return this.#pacer.value?.slowed() ?? [];
+    return this.pacer.value?.slowed() ?? [];
   }
 
   /** The file that a decision rests on, while memory has it, or it was made for a purpose. */
@@ -308,10 +339,6 @@ export class ClientEngine {
   /** @throws RobotsClosedError after {@link close}. */
   assertOpen(): void {
     if (this.#closed) throw new RobotsClosedError();
-  }
-
-  get isClosed(): boolean {
-    return this.#closed;
   }
 
   /** From now on every question is refused. */

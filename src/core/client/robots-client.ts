@@ -4,7 +4,7 @@ import {
   type HeaderFields,
   omitUndefined,
   invalid,
-  type Lazy,
+  Lazy,
   onAbort,
   RobotsClosedError,
   ignore,
@@ -32,11 +32,9 @@ import { Recorder } from './evidence/recorder.ts';
 import type { AddressPolicy } from '../net/address-policy.ts';
 import type { Agent } from '../rules/agent-tokens.ts';
 import { originOf } from '../url/index.ts';
-import type { Pacer } from '../pacing/pacer.ts';
 import type { RecordCodec } from '../store/record/record-codec.ts';
 import type { ClientAttempts } from './attempts.ts';
 import { startDebugLog } from './debug-log.ts';
-import { lazyAttempts, lazyCodec, lazyPacer, lazyStore } from './lazy-parts.ts';
 import { policyOptions } from './option-schema.ts';
 import type {
   RobotsClientOptions,
@@ -93,7 +91,6 @@ export class RobotsClient {
   readonly #attempts: Lazy<ClientAttempts>;
   readonly #codec: Lazy<RecordCodec>;
   readonly #stored: Lazy<StoredOrigins> | undefined;
-  readonly #pacer: Lazy<Pacer>;
   /** Long work that ends when the client is closed. */
   readonly #working = new Set<AbortController>();
   #closing: Promise<void> | undefined;
@@ -102,18 +99,20 @@ export class RobotsClient {
   constructor(options: RobotsClientOptions = {}) {
     const settings = readOptions(options);
     startDebugLog();
-    const { clock, random, concurrency, maxOrigins, maxBytes } = settings;
+    const { clock, random, concurrency, maxOrigins, maxBytes, maxBodyBytes, store, evidence } = settings;
     const origins = new OriginSettings(settings);
     const { profileOf } = origins;
-    const codec = lazyCodec(settings, origins);
-    const stored = lazyStore(settings, origins, codec, this);
-    const recorder =
-      settings.evidence &&
-      new Recorder(settings.evidence, {
-        ...settings,
-        overrides: origins.overrides,
-        profiles: origins.profiles,
+    const codec = new Lazy(async () => {
+      const { RecordCodec } = await import('../store/record/record-codec.ts');
+      return new RecordCodec({ maxBodyBytes, profileOf });
+    });
+    const stored =
+      store &&
+      new Lazy(async () => {
+        const { StoredOrigins } = await import('../store/stored-origins.ts');
+        return new StoredOrigins({ ...settings, store, client: this }, await codec.load(), profileOf);
       });
+    const recorder = evidence && new Recorder(evidence, settings, origins);
     const memory = new OriginMemory({
       maxOrigins,
       maxBytes,
@@ -122,25 +121,21 @@ export class RobotsClient {
       client: this,
       observer: recorder,
     });
-    const attempts = lazyAttempts({
-      settings,
-      origins,
-      isDisallowed: (url, origin) => this[ENGINE].disallowsRedirect(url, origin),
-      client: this,
+    const attempts = new Lazy(async () => {
+      const { ClientAttempts } = await import('./attempts.ts');
+      return ClientAttempts.open(settings, origins, this[ENGINE]);
     });
-    const pacer = lazyPacer(settings, stored, () => this[ENGINE], this, recorder);
     const refresher = new OriginRefresher({
       pauses: {
-        until: (origin) => pacer.value?.pausedUntil(origin),
+        until: (origin) => this[ENGINE].pacer.value?.pausedUntil(origin),
         ask: (origin, retryAfter, status) => {
-          if (pacer.value?.asksForPause(origin, status) ?? asksForPause(status))
-            this[ENGINE].pause(origin, retryAfter, status);
+          const engine = this[ENGINE];
+          if (engine.pacer.value?.asksForPause(origin, status) ?? asksForPause(status))
+            engine.pause(origin, retryAfter, status);
         },
       },
       memory,
-      attempts: {
-        attempt: async (...asked) => (attempts.value ?? (await attempts.load())).attempt(...asked),
-      },
+      attempt: async (...asked) => (attempts.value ?? (await attempts.load())).attempt(...asked),
       concurrency,
       clock,
       random,
@@ -148,7 +143,7 @@ export class RobotsClient {
       isAskedAlike: (origin, asked) => origins.isAskedAlike(origin, asked),
       stored,
     });
-    this[ENGINE] = new ClientEngine({ settings, origins, memory, refresher, pacer, client: this, recorder });
+    this[ENGINE] = new ClientEngine({ settings, origins, memory, refresher, stored, client: this, recorder });
     this.#settings = settings;
     this.#origins = origins;
     this.#memory = memory;
@@ -156,7 +151,6 @@ export class RobotsClient {
     this.#refresher = refresher;
     this.#codec = codec;
     this.#stored = stored;
-    this.#pacer = pacer;
   }
 
   /**
@@ -183,7 +177,7 @@ export class RobotsClient {
   canFetch(url: string | URL, agent?: Agent, options?: CheckOptions): Promise<boolean> {
     try {
       options?.signal?.throwIfAborted();
-      const allowed = this.#permits(url, agent);
+      const allowed = this.permits(url, agent);
       if (allowed !== undefined) return allowed ? ALLOWED : DISALLOWED;
       const engine = this[ENGINE];
       const decision = engine.decide(url, agent, options);
@@ -229,10 +223,6 @@ export class RobotsClient {
    * @throws the same errors as {@link canFetch}, synchronously.
    */
   peek(url: string | URL, agent?: Agent): Decision | undefined {
-    return this.#peek(url, agent);
-  }
-
-  #peek(url: string | URL, agent: Agent | undefined): Decision | undefined {
     const engine = this[ENGINE];
     const known = engine.decideFromMemory(url, agent);
     return known && engine.publishDecision(known);
@@ -246,15 +236,11 @@ export class RobotsClient {
    * @throws the same errors as {@link canFetch}, synchronously.
    */
   permits(url: string | URL, agent?: Agent): boolean | undefined {
-    return this.#permits(url, agent);
-  }
-
-  #permits(url: string | URL, agent: Agent | undefined): boolean | undefined {
     const engine = this[ENGINE];
     const allowed = engine.allows(url, agent);
     if (allowed === undefined) return undefined;
     // Evidence needs the reasons.
-    if (engine.isRecording) return this.#peek(url, agent)?.allowed;
+    if (engine.isRecording) return this.peek(url, agent)?.allowed;
     engine.countHit();
     return allowed;
   }
@@ -272,7 +258,7 @@ export class RobotsClient {
     const origin = originOf(url);
     const policy = await this.#policyOf(origin, options);
     // Another process of the fleet may have paused the origin.
-    const pacer = await (this.#stored === undefined ? this.#pacer.pending : this.#pacer.load());
+    const pacer = await (this.#stored === undefined ? this[ENGINE].pacer.pending : this[ENGINE].pacer.load());
     this[ENGINE].assertOpen();
     const pacing = await pacer?.pacingOf(origin, policy);
     if (pacing === undefined) return policy;
@@ -350,7 +336,7 @@ export class RobotsClient {
     const pace = readReserveOptions(options);
     const decision = await this.check(url, agent, options);
     if (decision.allowed) {
-      const pacer = await this.#pacer.load();
+      const pacer = await this[ENGINE].pacer.load();
       this[ENGINE].assertOpen();
       return pacer.book(decision, pace, options.signal);
     }
@@ -422,7 +408,7 @@ export class RobotsClient {
   clear(): void {
     this[ENGINE].assertOpen();
     this.#refresher.clear();
-    this.#pacer.value?.clear();
+    this[ENGINE].pacer.value?.clear();
   }
 
   /**
@@ -468,7 +454,7 @@ export class RobotsClient {
 
   stats(): RobotsStats {
     const { hits, misses } = this[ENGINE];
-    const pacing = this.#pacer.value?.totals() ?? { waiting: 0, inFlight: 0, paused: 0 };
+    const pacing = this[ENGINE].pacer.value?.totals() ?? { waiting: 0, inFlight: 0, paused: 0 };
     return { ...this.#memory.stats(), ...this.#refresher.stats(), hits, misses, pacing };
   }
 
@@ -491,7 +477,7 @@ export class RobotsClient {
     this[ENGINE].close();
     const written = this.#refresher.close(closed);
     // A reported pause is written to the evidence once the pacer has loaded. The caller may close the evidence after this.
-    const paced = this.#pacer.pending?.then((pacer) => pacer.close(closed), ignore);
+    const paced = this[ENGINE].pacer.pending?.then((pacer) => pacer.close(closed), ignore);
     for (const work of this.#working) work.abort(closed);
     const attempts = this.#attempts.pending?.then((opened) => opened.close(), ignore);
     await Promise.all([written, attempts, paced]);

@@ -10,7 +10,6 @@
  * see `platform/fetch.ts` for `#platform`.
  */
 export { fetchRobots, type RobotsRequestMessage } from './attempt.ts';
-export type { FetchRobotsOptions } from './options.ts';
 export {
   type FetchedBody,
   type FetchedResponse,

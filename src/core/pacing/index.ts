@@ -12,12 +12,12 @@ export {
   type Pace,
   paceOf,
   type PacingOptions,
+  type PacingScope,
   pacingOptions,
   readReserveOptions,
   SitePaces,
   type SitePacing,
 } from './options.ts';
 export type { PageResponse } from './pause.ts';
-export type { PacingScope } from './scope.ts';
 export type { RequestPermit, Reservation } from './permit.ts';
 export type { DelayFrom } from '../decision/index.ts';

@@ -9,7 +9,12 @@ import {
   wholeNumber,
 } from '../base/index.ts';
 import type { Decision } from '../decision/index.ts';
-import { hostOf, type PacingScope } from './scope.ts';
+
+/**
+ * What shares one queue, one gap, one `concurrency` and one pause. `'host'`: a host name and its port, whatever the
+ * scheme. `'origin'`: as the rules of robots.txt. A function: the URLs for which it returns the same text.
+ */
+export type PacingScope = 'host' | 'origin' | ((url: URL) => string);
 
 /** The pauses after responses that ask for one, and their length where the site names none. */
 export interface BackOffOptions {
@@ -167,21 +172,13 @@ const reserveOptions: Check = optionTable({
  *
  * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`)
  */
-export function readReserveOptions(given: BookingOptions | Pace): Pace {
-  if (isPace(given)) return given;
+export function readReserveOptions(given: BookingOptions): Pace {
   reserveOptions(given, '');
   return paceOf(given, Infinity);
 }
 
 /** RFC 6585 §4 and RFC 9110 §15.6.4: "how long to wait before making a new request". */
 const STATUSES: readonly number[] = [429, 503];
-
-/** Those of guards. Others are not kept: a weak set of thousands costs more at each garbage collection than the checks. */
-const paces = new WeakSet<PacingOptions>();
-
-function isPace(given: PacingOptions): given is Pace {
-  return paces.has(given);
-}
 
 /** The pacing of all sites, or of each: returns false for one that is not paced. */
 export type SitePacing = boolean | PacingOptions | ((url: URL) => boolean | PacingOptions);
@@ -198,13 +195,8 @@ export class SitePaces {
   readonly #byHost = new Map<string, Pace | undefined>();
 
   constructor(given: Exclude<SitePacing, false>, defaultMaxDelayMs: number) {
-    const read = (options: boolean | PacingOptions): Pace | undefined => {
-      if (options === false) return undefined;
-      // One that is read once is not checked again for each request.
-      const pace = paceOf(options === true ? {} : options, defaultMaxDelayMs);
-      paces.add(pace);
-      return pace;
-    };
+    const read = (options: boolean | PacingOptions): Pace | undefined =>
+      options === false ? undefined : paceOf(options === true ? {} : options, defaultMaxDelayMs);
     if (typeof given !== 'function') this.#pace = read(given);
     this.maxDelayMs = this.#pace?.maxDelayMs ?? defaultMaxDelayMs;
     this.#paceOf = (url) => {
@@ -249,4 +241,29 @@ export function paceOf(given: BookingOptions, defaultMaxDelayMs: number): Pace {
 function backOffOf(given: BackOffOptions): Required<BackOffOptions> {
   const { firstMs = 30_000, maxMs = 3_600_000, statuses = STATUSES } = given;
   return { firstMs, maxMs, statuses };
+}
+
+/**
+ * The host of a serialised origin, with its port unless that is the default of the scheme. A trailing dot of the name is
+ * dropped: `a.` and `a` are one server.
+ */
+export function hostOf(origin: string): string {
+  const host = origin.slice(origin.indexOf('://') + 3);
+  return host.endsWith('.') || host.includes('.:') ? host.replace(/\.(?=:\d+$|$)/, '') : host;
+}
+
+/** @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) when the function throws, or returns no text. */
+export function scopeOf(scope: PacingScope, { url, origin }: Pick<Decision, 'url' | 'origin'>): string {
+  if (scope === 'host') return hostOf(origin);
+  if (scope === 'origin') return origin;
+  let key: unknown;
+  try {
+    key = scope(new URL(url));
+  } catch (cause) {
+    throw new RobotsInvalidOptionsError(`Expected \`scope\` to return text for ${url}, but it threw`, {
+      cause,
+    });
+  }
+  if (typeof key === 'string' && key !== '') return key;
+  throw invalid(`\`scope(${url})\``, 'text that is not empty', key);
 }

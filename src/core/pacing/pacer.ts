@@ -1,16 +1,15 @@
 import { type Clock, codeOf, headerField, omitUndefined } from '../base/index.ts';
 import type { Decision, OriginPacing, Pause, SentRequest } from '../decision/index.ts';
 import { gatekeeperIn, priceIn } from '../lifecycle/index.ts';
+import { requestRate, type RobotsFile } from '../rules/index.ts';
 import { RobotsDeferredError } from './deferred.ts';
-import { type Gap, gapOf } from './gap.ts';
-import { type Pace, paceOf } from './options.ts';
+import { hostOf, type Pace, paceOf, scopeOf } from './options.ts';
 import { PacingClock } from './pacing-clock.ts';
 import { askedPauseMs, isEdgeRefusal, type PageResponse, type PauseSignal } from './pause.ts';
 import { PagePermit, type PermitContext, type RequestPermit, type Reservation } from './permit.ts';
 import type { FleetSchedule, PacingQueue } from './queue.ts';
-import { hostOf, scopeOf } from './scope.ts';
 import { PacingQueues, type PacingTotals } from './queues.ts';
-import type { Deferral } from './schedule.ts';
+import { type Deferral, type Gap, gapOf, MIN_RETRY_MS } from './schedule.ts';
 
 type Settled = Exclude<Reservation, { status: 'refused' }>;
 
@@ -20,8 +19,8 @@ export interface PacerOptions {
   readonly maxOrigins: number;
   /** The schedule of a fleet. While it cannot be reached the client uses its own. */
   readonly fleet?: FleetSchedule | undefined;
-  /** The delay from the `Request-rate` of the file that a decision rests on, in milliseconds; `undefined` if none is stated. */
-  readonly requestRateMs?: (decision: Decision) => number | undefined;
+  /** The file that a decision rests on, for its `Request-rate`. */
+  readonly fileOf?: (decision: Decision) => RobotsFile | undefined;
   /** Called when a request is deferred. */
   readonly onDeferral?: (decision: Decision, deferral: Omit<Deferral, 'causeMs'>) => void;
   /** Called when a pause begins, and when it becomes longer. Times are epoch ms. */
@@ -45,8 +44,6 @@ interface StatedDelays {
   readonly requestRateMs?: number;
 }
 
-/** The earliest retry of a request to an origin without a queue: prevents a busy loop when the gap is 0. */
-const MIN_RETRY_MS = 100;
 const DEFAULT_PACE = paceOf({}, Infinity);
 
 /** Lets requests start when they may. */
@@ -54,6 +51,8 @@ export class Pacer implements PermitContext {
   readonly clock: PacingClock;
   readonly #options: PacerOptions;
   readonly #queues: PacingQueues;
+  /** Files without `Request-rate` for these agents, as nearly all are: each is read once for it. */
+  readonly #withoutRate = new WeakMap<RobotsFile, Set<string>>();
   /** How the pages of an origin were paced last. */
   readonly #paces = new Map<string, { readonly scope: string; readonly pace: Pace }>();
 
@@ -197,12 +196,12 @@ export class Pacer implements PermitContext {
     return this.#queues.totals(this.clock.now());
   }
 
-  /** Rejects all waiting requests with `reason`, and forgets all schedules. */
   /** Forgets gaps and pauses. Requests that wait go on. */
   clear(): void {
     this.#queues.clear();
   }
 
+  /** Rejects all waiting requests with `reason`, and forgets all schedules. */
   close(reason: unknown): void {
     this.#queues.close(reason);
   }
@@ -243,7 +242,17 @@ export class Pacer implements PermitContext {
   }
 
   #gapOf(decision: Decision, pace: Pace): Gap {
-    return gapOf(decision, this.#options.requestRateMs?.(decision), pace);
+    return gapOf(decision, this.#requestRateMs(decision), pace);
+  }
+
+  #requestRateMs(decision: Decision): number | undefined {
+    const file = this.#options.fileOf?.(decision);
+    const { agent } = decision;
+    if (file === undefined || this.#withoutRate.get(file)?.has(agent) === true) return undefined;
+    if (requestRate(file, agent) !== undefined)
+      return requestRate(file, agent, { atMs: this.#options.clock.now() });
+    this.#withoutRate.set(file, (this.#withoutRate.get(file) ?? new Set()).add(agent));
+    return undefined;
   }
 
   #deferred(decision: Decision, deferral: Deferral, isFull = false): RobotsDeferredError {

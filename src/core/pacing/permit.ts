@@ -1,10 +1,9 @@
 import type { Decision, DelayFrom, OwnDelays } from '../decision/index.ts';
-import type { Gap } from './gap.ts';
 import type { Pace } from './options.ts';
 import type { PacingClock } from './pacing-clock.ts';
 import type { PageResponse } from './pause.ts';
 import type { FleetSlot, PacingQueue, QueuedRequest } from './queue.ts';
-import { type Permit, PERMIT_TTL_MS } from './schedule.ts';
+import { type Gap, type Permit, PERMIT_TTL_MS } from './schedule.ts';
 
 /** The right of one request to start now, and to be in flight until it ends. An attempt that a library retries needs another one. */
 export interface RequestPermit {

@@ -1,12 +1,12 @@
 import { onAbort } from '../base/index.ts';
 import type { DelayFrom, OriginPacing, Pause } from '../decision/index.ts';
 import type { SharedSchedule } from '../store/index.ts';
-import type { Gap } from './gap.ts';
 import type { Pace } from './options.ts';
 import { Alarm, type PacingClock } from './pacing-clock.ts';
 import type { PauseSignal } from './pause.ts';
 import {
   type Deferral,
+  type Gap,
   longer,
   NO_RESPONSE_TTL_MS,
   type Permit,

@@ -1,6 +1,12 @@
-import type { DelayFrom, Pause } from '../decision/index.ts';
-import type { Gap } from './gap.ts';
+import type { Decision, DelayFrom, Pause } from '../decision/index.ts';
+import type { Pace } from './options.ts';
 import { isWithinCooldown, nextPause, type PauseSignal } from './pause.ts';
+
+/** The time between the starts of two requests to an origin, and what sets it. */
+export interface Gap {
+  readonly delayMs: number;
+  readonly delayFrom: 'crawl-delay' | 'request-rate' | 'default-delay' | 'min-delay' | 'latency';
+}
 
 /** A request that wants to start. */
 export interface StartRequest {
@@ -41,7 +47,7 @@ export const PERMIT_TTL_MS = 30_000;
 /** The lifetime of a permit without a response. Some requests never report their end, as when a page is closed. */
 export const NO_RESPONSE_TTL_MS = 600_000;
 /** The least time between two `retryAt`: without it a site with `Crawl-delay: 0` would be asked in a busy loop. */
-const MIN_RETRY_MS = 100;
+export const MIN_RETRY_MS = 100;
 /** The limit to which deferrals may push `retryAt`, so that a program that ignores it does not push it indefinitely. */
 const MAX_SPREAD_MS = 3_600_000;
 
@@ -205,6 +211,26 @@ export class Schedule {
   pauseAt(now: number): Pause | undefined {
     return this.#latestPause !== undefined && now < this.#latestPause.until ? this.#latestPause : undefined;
   }
+}
+
+/** The longest delay that the site states, 0 included; else the default. Never under `minDelayMs`. */
+export function gapOf(
+  { crawlDelayMs }: Pick<Decision, 'crawlDelayMs'>,
+  requestRateMs: number | undefined,
+  { defaultDelayMs, minDelayMs }: Pick<Pace, 'defaultDelayMs' | 'minDelayMs'>,
+): Gap {
+  const gap = statedGap(crawlDelayMs, requestRateMs) ?? {
+    delayMs: defaultDelayMs,
+    delayFrom: 'default-delay',
+  };
+  return gap.delayMs < minDelayMs ? { delayMs: minDelayMs, delayFrom: 'min-delay' } : gap;
+}
+
+function statedGap(crawlDelayMs: number | undefined, requestRateMs: number | undefined): Gap | undefined {
+  if (requestRateMs !== undefined && requestRateMs > (crawlDelayMs ?? -1)) {
+    return { delayMs: requestRateMs, delayFrom: 'request-rate' };
+  }
+  return crawlDelayMs === undefined ? undefined : { delayMs: crawlDelayMs, delayFrom: 'crawl-delay' };
 }
 
 /** The longer gap of two neighbours counts, so that a new delay applies at once. */

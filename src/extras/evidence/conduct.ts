@@ -8,7 +8,7 @@ import type {
   PauseEntry,
   RequestEntry,
 } from '../../core/client/evidence/entry.ts';
-import { type Gap, gapOf } from '../../core/pacing/gap.ts';
+import { type Gap, gapOf } from '../../core/pacing/schedule.ts';
 import type { ReplayedAgain } from './recorded-run.ts';
 import type { ReplayedLine } from './replay.ts';
 

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Gap } from '../../../src/core/pacing/gap.ts';
 import type { PauseSignal } from '../../../src/core/pacing/pause.ts';
-import { type Permit, Schedule, type StartRequest } from '../../../src/core/pacing/schedule.ts';
+import { type Gap, type Permit, Schedule, type StartRequest } from '../../../src/core/pacing/schedule.ts';
 import { HOUR, MINUTE, SECOND, START } from '../../support/client.ts';
 
 const gap = (delayMs: number): Gap => ({ delayMs, delayFrom: 'crawl-delay' });

@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { describe, expect, it } from 'vitest';
 import { guardFetch, type PacingOptions, type PacingScope, RobotsClient } from '../../../src/index.ts';
-import { hostOf } from '../../../src/core/pacing/scope.ts';
+import { hostOf } from '../../../src/core/pacing/options.ts';
 import { virtualClock } from '../../../src/extras/testing/index.ts';
 import { A, B, booked, closing, laidDown, noting, SLOW } from './support.ts';
 

@@ -1,4 +1,4 @@
-import { invokeListener, type Clock, omitUndefined, urlWithoutUserinfo, VERSION } from '../../base/index.ts';
+import { type Clock, invokeListener, omitUndefined, urlWithoutUserinfo, VERSION } from '../../base/index.ts';
 import type { RecordObserver, ObservedAttempt } from '../../cache/index.ts';
 import type {
   BodyTrouble,
@@ -18,7 +18,6 @@ import {
   profiles,
   type Redirect,
 } from '../../lifecycle/index.ts';
-import type { Agent } from '../../rules/agent-tokens.ts';
 import type {
   AttemptEntry,
   DecisionEntry,
@@ -28,17 +27,8 @@ import type {
   SignalEntry,
   StoredEntry,
 } from './entry.ts';
+import type { OriginSettings, Settings } from '../settings.ts';
 import type { RecordWithoutBody } from '../../store/record/stored-body.ts';
-
-/** What a client's evidence begins with. */
-export interface RecordedClient {
-  readonly agent: Agent;
-  readonly profile: Profile;
-  /** Profiles of single origins, by origin. */
-  readonly profiles: ReadonlyMap<string, Profile>;
-  readonly overrides: ReadonlyMap<string, OverriddenOrigin>;
-  readonly clock: Clock;
-}
 
 interface Made {
   readonly at: number | undefined;
@@ -53,7 +43,7 @@ const UNKNOWN: Made = { at: undefined, record: undefined, paused: false };
 /** Makes the entries of one client's evidence, and passes them on in order. */
 export class Recorder implements RecordObserver {
   /** Random, so that runs of different processes can share a file. */
-  readonly #run: string = newRunId();
+  readonly #run: string = crypto.randomUUID().replaceAll('-', '').slice(0, 16);
   readonly #listener: (entry: EvidenceEntry) => void;
   readonly #clock: Clock;
   #entries = 0;
@@ -65,21 +55,25 @@ export class Recorder implements RecordObserver {
   /** Numbers of the entries with these records. */
   readonly #numbers = new WeakMap<OriginRecord, number>();
 
-  constructor(listener: (entry: EvidenceEntry) => void, client: RecordedClient) {
+  constructor(
+    listener: (entry: EvidenceEntry) => void,
+    { agent, profile, clock }: Settings,
+    origins: OriginSettings,
+  ) {
     this.#listener = listener;
-    this.#clock = client.clock;
-    const at = client.clock.now();
-    const own = Object.fromEntries(client.profiles);
-    if (!isBuiltIn(client.profile)) own[client.profile.name] = client.profile;
+    this.#clock = clock;
+    const at = clock.now();
+    const own = Object.fromEntries(origins.profiles);
+    if (!Object.values(profiles).includes(profile)) own[profile.name] = profile;
     this.#write({
       type: 'run',
       ...this.#stamp(at),
       version: VERSION,
-      profile: client.profile.name,
+      profile: profile.name,
       ...omitUndefined({ profiles: Object.keys(own).length === 0 ? undefined : own }),
-      agent: client.agent,
+      agent,
     });
-    for (const override of client.overrides.values()) this.#overridden(override, at);
+    for (const override of origins.overrides.values()) this.#overridden(override, at);
   }
 
   onAttempt({ origin, outcome, record, profile, at, isKept }: ObservedAttempt): void {
@@ -97,7 +91,7 @@ export class Recorder implements RecordObserver {
         reason: kind === 'unavailable' ? outcome.reason : undefined,
         sha256: digest,
         body: kind === 'success' ? outcome.body : undefined,
-        detached: isTrue(!isKept),
+        detached: isKept ? undefined : true,
       }),
       profile: profile.name,
       record: writtenRecord(record),
@@ -141,7 +135,19 @@ export class Recorder implements RecordObserver {
     const { at, record, paused } = this.#takeMade(decision) ?? UNKNOWN;
     const { url, rule, robots, because, usage: decided } = decision;
     const { requested, lookup } = context;
-    const entry = new RecordedDecision(this.#run, this.#entries, at ?? this.#clock.now(), decision, record);
+    const entry: Mutable<DecisionEntry> = {
+      type: 'decision',
+      at: at ?? this.#clock.now(),
+      run: this.#run,
+      n: this.#entries,
+      origin: decision.origin,
+      url: urlWithoutUserinfo(url),
+      agent: decision.agent,
+      profile: decision.profile,
+      allowed: decision.allowed,
+      state: decision.state,
+      reason: decision.reason,
+    };
     if (rule !== undefined) entry.rule = rule;
     if (robots.sha256 !== undefined) entry.sha256 = robots.sha256;
     if (requested !== undefined && requested !== url) entry.requested = urlWithoutUserinfo(requested);
@@ -151,7 +157,10 @@ export class Recorder implements RecordObserver {
     if (lookup === true) entry.lookup = true;
     if (paused) entry.paused = true;
     const by = record && this.#numbers.get(record);
-    if (by !== undefined) entry.by = by;
+    if (record !== undefined && by !== undefined) {
+      entry.by = by;
+      recordsOf.set(entry, record);
+    }
     this.#write(entry);
   }
 
@@ -249,47 +258,8 @@ export class Recorder implements RecordObserver {
 type Mutable<Entry> = { -readonly [Name in keyof Entry]: Entry[Name] };
 type Stamp = Pick<EvidenceEntry, 'at' | 'run' | 'n'>;
 
-/** The entry of a decision, with the record that it rests on. Neither JSON nor a copy of the entry has the record. */
-class RecordedDecision implements DecisionEntry {
-  readonly #record: OriginRecord | undefined;
-  readonly type = 'decision';
-  readonly at: number;
-  readonly run: string;
-  readonly n: number;
-  readonly origin: string;
-  readonly url: string;
-  readonly agent: string;
-  readonly profile: string;
-  readonly allowed: boolean;
-  readonly state: DecisionEntry['state'];
-  readonly reason: DecisionEntry['reason'];
-  declare rule?: NonNullable<DecisionEntry['rule']>;
-  declare sha256?: string;
-  declare requested?: string;
-  declare usage?: NonNullable<DecisionEntry['usage']>;
-  declare because?: string;
-  declare lookup?: true;
-  declare paused?: true;
-  declare by?: number;
-
-  constructor(run: string, n: number, at: number, decision: Decision, record: OriginRecord | undefined) {
-    this.#record = record;
-    this.at = at;
-    this.run = run;
-    this.n = n;
-    this.origin = decision.origin;
-    this.url = urlWithoutUserinfo(decision.url);
-    this.agent = decision.agent;
-    this.profile = decision.profile;
-    this.allowed = decision.allowed;
-    this.state = decision.state;
-    this.reason = decision.reason;
-  }
-
-  static recordOf(entry: DecisionEntry): OriginRecord | undefined {
-    return #record in entry ? entry.#record : undefined;
-  }
-}
+/** The records that decisions rest on, for {@link restatedRecord}. Neither JSON nor a copy of an entry has them. */
+const recordsOf = new WeakMap<DecisionEntry, OriginRecord>();
 
 /**
  * The record that a decision rests on, for a file that does not have its entry: the file was begun after that entry.
@@ -297,7 +267,7 @@ class RecordedDecision implements DecisionEntry {
  */
 export function restatedRecord(decision: DecisionEntry): StoredEntry | undefined {
   const { by, at, run, profile } = decision;
-  const record = RecordedDecision.recordOf(decision);
+  const record = recordsOf.get(decision);
   if (by === undefined || record === undefined) return undefined;
   return { ...storedEntry(record, profile, { at, run, n: by }), restated: true };
 }
@@ -323,18 +293,6 @@ function writtenRecord({ copy, answer, failure, ...others }: OriginRecord): Reco
 function withoutBody(copy: Copy): Omit<Copy, 'body'> {
   const { body: _, ...described } = copy;
   return described;
-}
-
-function newRunId(): string {
-  return crypto.randomUUID().replaceAll('-', '').slice(0, 16);
-}
-
-function isTrue(fact: boolean): true | undefined {
-  return fact || undefined;
-}
-
-function isBuiltIn(profile: Profile): boolean {
-  return Object.values(profiles).includes(profile);
 }
 
 function requestsOf({ finalUrl, redirects = [], status }: Outcome): RobotsRequest[] {
