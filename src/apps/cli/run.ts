@@ -1,6 +1,7 @@
+import { setMaxListeners } from 'node:events';
 import { isRobotsError, VERSION, printable, withoutUserinfo } from '../../core/base/index.ts';
 import { notAmong, readArguments } from './frame/arguments.ts';
-import { type Command, type ExitCode, exitCode } from './frame/command.ts';
+import { type Command, type ExitCode, exitCode, type ParsedArguments } from './frame/command.ts';
 import { commandHelp, programHelp, shortHelp } from './frame/help.ts';
 import { BrokenPipeError, writeWhole } from '../answers/text/output.ts';
 import { widthOf } from '../answers/text/layout.ts';
@@ -42,7 +43,28 @@ async function dispatch(session: Session): Promise<ExitCode> {
     await writeWhole(stdout, `${await versionLine()}\n`);
     return exitCode.success;
   }
-  return command.run(given, session, { commands, defaultCommand });
+  return runCommand(command, given, session);
+}
+
+/**
+ * Runs a command with a signal that aborts on Ctrl-C, and when the command has ended: then nothing, such as a standard
+ * input that has not ended, keeps the process alive.
+ */
+async function runCommand(command: Command, given: ParsedArguments, session: Session): Promise<ExitCode> {
+  session.signal.throwIfAborted();
+  const ended = new AbortController();
+  const signal = AbortSignal.any([session.signal, ended.signal]);
+  // Every URL in progress listens to the signal, so many listeners are not a leak.
+  setMaxListeners(0, signal);
+  session.stdin.on('error', () => undefined);
+  signal.addEventListener('abort', () => void session.stdin.destroy());
+  try {
+    const code = await command.run(given, { ...session, signal }, { commands, defaultCommand });
+    session.signal.throwIfAborted();
+    return code;
+  } finally {
+    ended.abort();
+  }
 }
 
 /** The version, with what it runs on: `canfetch 0.1.0 (Node 20.20.2, undici 7.30.0)`. For reports of bugs. */

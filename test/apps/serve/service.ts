@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { request as send } from 'node:http';
-import { Writable } from 'node:stream';
+import { Readable, Writable } from 'node:stream';
 import { Collector } from '../cli/session.ts';
 import { serve } from '../../../src/apps/cli/serve/run.ts';
 import { DEFAULT_LIMITS, type ServiceLimits } from '../../../src/apps/serve/exchange.ts';
@@ -44,7 +44,7 @@ export async function startService(
   const session = {
     argv: ['serve', '--port', '0', ...argv],
     env: {},
-    stdin: process.stdin,
+    stdin: Readable.from([]),
     stdout,
     stderr,
     signal: interrupted.signal,

@@ -107,14 +107,9 @@ export function loadedFrom(name: string, policy: OriginPolicy): LoadedRobots {
   return { kind: 'file', name, body: file.body, truncated: file.truncated, url: file.finalUrl };
 }
 
-/**
- * Whether standard input is among the operands.
- *
- * @throws UsageError when it is among them twice.
- */
-export function readsStdin(operands: readonly string[]): boolean {
-  const times = operands.filter((operand) => operand === STDIN).length;
-  if (times <= 1) return times === 1;
+/** @throws UsageError when standard input is among the operands twice. */
+export function assertStdinOnce(operands: readonly string[]): void {
+  if (operands.filter((operand) => operand === STDIN).length <= 1) return;
   throw new UsageError('Expected "-" once, got it again; standard input can be read only once');
 }
 

@@ -10,7 +10,7 @@ import type { ImportLine, StoredLine } from '../../answers/schema.ts';
 import { productToken } from '../../../core/rules/index.ts';
 import { type CacheNamespace, namespaceKey } from '../../../core/store/index.ts';
 import { cacheActions } from '../frame/options.ts';
-import { type ExitCode, exitCode, type ParsedArguments, interruptible } from '../frame/command.ts';
+import { type ExitCode, exitCode, type ParsedArguments } from '../frame/command.ts';
 import { warnDamaged } from '../frame/open-client.ts';
 import { type Layout, layoutOf, readAgents, readFormat, readProfile } from '../frame/settings.ts';
 import { notAmong } from '../frame/arguments.ts';
@@ -26,7 +26,6 @@ interface ActionContext {
   readonly output: Output;
   readonly whose: Partial<CacheNamespace>;
   readonly origins: readonly string[];
-  readonly signal: AbortSignal;
 }
 
 /** Runs the action that the first operand names on a store. */
@@ -38,12 +37,10 @@ export async function runCache(given: ParsedArguments, session: Session): Promis
   }
   await using opened = await openCommandStore(given, ACCESS[action]);
   warnDamaged(opened.store, session);
-  return await interruptible(session, { readsStdin: action === 'import' }, async (signal) => {
-    const output = new Output(session.stdout);
-    const code = await actions[action]({ opened, given, session, output, whose, origins, signal });
-    await output.release();
-    return code;
-  });
+  const output = new Output(session.stdout);
+  const code = await actions[action]({ opened, given, session, output, whose, origins });
+  await output.release();
+  return code;
 }
 
 const ACCESS = {
@@ -104,7 +101,7 @@ async function clear(context: ActionContext): Promise<ExitCode> {
  * Only the keys are held in memory.
  */
 async function exportAll(context: ActionContext): Promise<ExitCode> {
-  const { opened, session, output, signal } = context;
+  const { opened, session, output } = context;
   const keys: string[] = [];
   const namespaces = new Set<string>();
   let unread = 0;
@@ -123,7 +120,7 @@ async function exportAll(context: ActionContext): Promise<ExitCode> {
   }
   await output.write(snapshotHeader(keys.length, Date.now()));
   for (const key of keys) {
-    signal.throwIfAborted();
+    session.signal.throwIfAborted();
     const { record } = opened.decode(await opened.store.get(key));
     if (record !== undefined) await output.write(`${opened.codec.encode(record)}\n`);
   }
@@ -132,14 +129,8 @@ async function exportAll(context: ActionContext): Promise<ExitCode> {
   return exitCode.success;
 }
 
-async function importAll({
-  opened,
-  given,
-  session,
-  output,
-  whose,
-  signal,
-}: ActionContext): Promise<ExitCode> {
+async function importAll({ opened, given, session, output, whose }: ActionContext): Promise<ExitCode> {
+  const { signal } = session;
   const lines = createInterface({ input: session.stdin, signal });
   const namespace = { token: '', addressPolicy: DEFAULT_ADDRESS_POLICY, ...whose };
   const { error, ...done } = await importSnapshot(lines, opened, { namespace, profile: readProfile(given) });
@@ -153,9 +144,9 @@ async function importAll({
   return done.rejected + done.missing === 0 ? exitCode.success : exitCode.negative;
 }
 
-async function* records({ opened, whose, origins, signal }: ActionContext): AsyncGenerator<StoredItem> {
+async function* records({ opened, whose, origins, session }: ActionContext): AsyncGenerator<StoredItem> {
   for await (const item of opened.records(whose, origins)) {
-    signal.throwIfAborted();
+    session.signal.throwIfAborted();
     yield item;
   }
 }

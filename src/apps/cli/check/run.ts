@@ -10,7 +10,7 @@ import {
   ListPosition,
   targets,
 } from '../../answers/input/targets.ts';
-import { readsStdin } from '../../answers/input/load-robots.ts';
+import { assertStdinOnce } from '../../answers/input/load-robots.ts';
 import {
   agentSentence,
   delaySentence,
@@ -23,7 +23,7 @@ import {
 import { ago, ahead, count, definitions, duration, type Palette } from '../../answers/text/layout.ts';
 import { reasonText, whySentence } from '../../answers/text/reasons.ts';
 import { renderRecord } from '../../answers/text/json.ts';
-import { type ExitCode, exitCode, type ParsedArguments, interruptible } from '../frame/command.ts';
+import { type ExitCode, exitCode, type ParsedArguments } from '../frame/command.ts';
 import { type Kind, type ListLayout, ListReport } from '../frame/list-report.ts';
 import type { Format } from '../frame/options.ts';
 import { onlineSettings, readForm, readPurpose } from '../frame/settings.ts';
@@ -34,40 +34,39 @@ const STDIN = '-';
 
 /** Decides each URL, in input order. */
 export async function checkUrls(given: ParsedArguments, session: Session): Promise<ExitCode> {
-  const readsStdin = readsStandardInput(given);
+  assertOperands(given);
   const form = readForm(given);
-  return interruptible(session, { readsStdin }, async (signal) => {
-    const list = new ListPosition(session.stdin);
-    const isLong = given.switches.has('long') || (given.operands.length === 1 && given.operands[0] !== STDIN);
-    const report = new ListReport(session, isLong ? longLayout() : checkLayout, {
-      form,
-      given,
-      share: showsProgress(form, given, session) ? () => list.share : undefined,
-    });
-    let decider: Decider | undefined;
-    try {
-      const ready = await deciderFor(given, session, signal);
-      decider = ready;
-      const inputs = targets(given.operands, session.stdin);
-      for await (const results of mapBatches(inputs, IN_ORDER, (target) => ready.decide(target))) {
-        const last = results.at(-1);
-        if (last !== undefined) list.reach(last.target);
-        await report.add(results);
-      }
-      signal.throwIfAborted();
-      return await report.finish();
-    } catch (error) {
-      const { line } = list;
-      // Results are in order, so every line before this one has its result.
-      if (session.signal.aborted && line > 0) {
-        report.interrupted(`line ${line} of the list; \`tail -n +${line + 1}\` prints the rest of it`);
-      }
-      throw error;
-    } finally {
-      report.clearProgress();
-      await decider?.close();
-    }
+  const { signal } = session;
+  const list = new ListPosition(session.stdin);
+  const isLong = given.switches.has('long') || (given.operands.length === 1 && given.operands[0] !== STDIN);
+  const report = new ListReport(session, isLong ? longLayout() : checkLayout, {
+    form,
+    given,
+    share: showsProgress(form, given, session) ? () => list.share : undefined,
   });
+  let decider: Decider | undefined;
+  try {
+    const ready = await deciderFor(given, session, signal);
+    decider = ready;
+    const inputs = targets(given.operands, session.stdin);
+    for await (const results of mapBatches(inputs, IN_ORDER, (target) => ready.decide(target))) {
+      const last = results.at(-1);
+      if (last !== undefined) list.reach(last.target);
+      await report.add(results);
+    }
+    signal.throwIfAborted();
+    return await report.finish();
+  } catch (error) {
+    const { line } = list;
+    // Results are in order, so every line before this one has its result.
+    if (session.signal.aborted && line > 0) {
+      report.interrupted(`line ${line} of the list; \`tail -n +${line + 1}\` prints the rest of it`);
+    }
+    throw error;
+  } finally {
+    report.clearProgress();
+    await decider?.close();
+  }
 }
 
 const longLayout = (): typeof checkLayout => ({
@@ -80,24 +79,17 @@ function showsProgress(form: Format | 'quiet', { operands }: ParsedArguments, { 
   return operands.includes(STDIN) && (form === 'text' || (form === 'json' && stderr.isTTY !== true));
 }
 
-/**
- * Checks that the arguments can be used together.
- *
- * @returns Whether the command reads standard input.
- * @throws UsageError when they cannot.
- */
-function readsStandardInput({ operands, values }: ParsedArguments): boolean {
+/** @throws UsageError without a URL, and when standard input would be read twice. */
+function assertOperands({ operands, values }: ParsedArguments): void {
   if (operands.length === 0) {
     throw new UsageError('Expected at least one URL, or "-" to read them from standard input, got none');
   }
-  const listFromStdin = readsStdin(operands);
-  const robotsFromStdin = values.get('robots')?.[0] === STDIN;
-  if (listFromStdin && robotsFromStdin) {
+  assertStdinOnce(operands);
+  if (operands.includes(STDIN) && values.get('robots')?.[0] === STDIN) {
     throw new UsageError(
       'Expected "-" either for --robots or for the URLs, got both; read one of them from a file',
     );
   }
-  return listFromStdin || robotsFromStdin;
 }
 
 async function deciderFor(given: ParsedArguments, session: Session, signal: AbortSignal): Promise<Decider> {

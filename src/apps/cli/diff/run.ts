@@ -1,7 +1,7 @@
 import { colourChoice, onlineSettings, readFormat } from '../frame/settings.ts';
 import { profiles } from '../../../core/lifecycle/index.ts';
 import { isRobotsError, TimeSlice, fileName, jsonLine, printable, quoted } from '../../../core/base/index.ts';
-import { type ExitCode, exitCode, type ParsedArguments, interruptible } from '../frame/command.ts';
+import { type ExitCode, exitCode, type ParsedArguments } from '../frame/command.ts';
 import { count, type Palette, paletteFor } from '../../answers/text/layout.ts';
 import { ruleText } from '../../answers/text/sentences.ts';
 import { writeWhole } from '../../answers/text/output.ts';
@@ -16,7 +16,7 @@ import {
   type VerdictChange,
 } from '../../answers/comparison/compare.ts';
 import type { RuleChange } from '../../answers/comparison/rule-changes.ts';
-import { absenceOf, readsStdin, RobotsLoader, rulesInForce } from '../../answers/input/load-robots.ts';
+import { absenceOf, assertStdinOnce, RobotsLoader, rulesInForce } from '../../answers/input/load-robots.ts';
 import { type Target, targets } from '../../answers/input/targets.ts';
 import type { ComparisonResult } from '../../answers/schema.ts';
 import { openClient } from '../frame/open-client.ts';
@@ -28,35 +28,35 @@ export async function diffFiles(given: ParsedArguments, session: Session): Promi
   const urls = given.values.get('url') ?? [];
   const settings = onlineSettings(given);
   const { dialect } = profiles[settings.profile];
-  return interruptible(session, { readsStdin: readsStdin([...operands, ...urls]) }, async (signal) => {
-    await using loader = new RobotsLoader({
-      openClient: (maxBodyBytes) => openClient(settings, session, { maxBodyBytes }),
-      session,
-      signal,
-    });
-    const sides: Side[] = [];
-    for (const operand of operands) {
-      const loaded = await loader.load(operand);
-      const rules = rulesInForce(loaded, dialect);
-      if (rules !== undefined) sides.push({ name: loaded.name, ...rules });
-      else session.stderr.write(`canfetch: ${absenceOf(loaded) ?? ''}\n`);
-    }
-    const [before, after] = sides;
-    if (before === undefined || after === undefined) return exitCode.usage;
-    const agents = settings.agents.length === 0 ? [] : tokensOf(settings.agents);
-    const comparison = await FileComparison.of(before.file, after.file, agents, new TimeSlice(signal));
-    for await (const batch of targets(urls, session.stdin)) {
-      for (const target of batch) tryTarget(comparison, target);
-    }
-    signal.throwIfAborted();
-    await writeWhole(
-      session.stdout,
-      readFormat(given) === 'json'
-        ? jsonLine<ComparisonResult>(comparison.record(before, after))
-        : renderComparison(before, after, comparison, paletteFor(session, colourChoice(given))),
-    );
-    return comparison.same ? exitCode.success : exitCode.negative;
+  assertStdinOnce([...operands, ...urls]);
+  const { signal } = session;
+  await using loader = new RobotsLoader({
+    openClient: (maxBodyBytes) => openClient(settings, session, { maxBodyBytes }),
+    session,
+    signal,
   });
+  const sides: Side[] = [];
+  for (const operand of operands) {
+    const loaded = await loader.load(operand);
+    const rules = rulesInForce(loaded, dialect);
+    if (rules !== undefined) sides.push({ name: loaded.name, ...rules });
+    else session.stderr.write(`canfetch: ${absenceOf(loaded) ?? ''}\n`);
+  }
+  const [before, after] = sides;
+  if (before === undefined || after === undefined) return exitCode.usage;
+  const agents = settings.agents.length === 0 ? [] : tokensOf(settings.agents);
+  const comparison = await FileComparison.of(before.file, after.file, agents, new TimeSlice(signal));
+  for await (const batch of targets(urls, session.stdin)) {
+    for (const target of batch) tryTarget(comparison, target);
+  }
+  signal.throwIfAborted();
+  await writeWhole(
+    session.stdout,
+    readFormat(given) === 'json'
+      ? jsonLine<ComparisonResult>(comparison.record(before, after))
+      : renderComparison(before, after, comparison, paletteFor(session, colourChoice(given))),
+  );
+  return comparison.same ? exitCode.success : exitCode.negative;
 }
 
 function readOperands({ operands }: ParsedArguments): readonly [string, string] {

@@ -10,7 +10,7 @@ import { policyRecord } from '../../answers/text/json.ts';
 import { writeWhole } from '../../answers/text/output.ts';
 import { readOrigin, readRobots } from '../../answers/input/load-robots.ts';
 import type { ExplainedByFile, ExplainedUrl, PageFetchResult } from '../../answers/schema.ts';
-import { type ParsedArguments, type ExitCode, exitCode, interruptible } from '../frame/command.ts';
+import { type ParsedArguments, type ExitCode, exitCode } from '../frame/command.ts';
 import { openClient } from '../frame/open-client.ts';
 import {
   agentOf,
@@ -35,31 +35,30 @@ export async function explain(given: ParsedArguments, session: Session): Promise
       'Expected --page without --robots, which asks no site, got both; leave one of them out',
     );
   }
-  return interruptible(session, { readsStdin: file === '-' }, async (signal) => {
-    const explanation: PageExplanation =
-      file === undefined
-        ? await askAndExplain(url, settings, { purpose, page: given.switches.has('page'), session, signal })
-        : await readAndExplain(url, settings, { purpose, file, session });
-    const { page } = explanation;
-    const pages = page === undefined ? undefined : await import('./page.ts');
-    // A page whose redirect is refused may not be fetched, even if robots.txt allows its own URL.
-    const redirected = page === undefined ? undefined : pages?.refusedRedirect(page);
-    await writeWhole(
-      session.stdout,
-      readFormat(given) === 'json'
-        ? explanationJson(url, explanation)
-        : renderExplanation(explanation, {
-            ...layoutOf(given, session),
-            verbose: given.switches.has('verbose'),
-            all: given.switches.has('all'),
-            page: page === undefined ? [] : (pages?.pageFields(page) ?? []),
-            redirected,
-          }),
-    );
-    const decisive = redirected ?? explanation.decision;
-    if (isUndecided(decisive)) return exitCode.undecided;
-    return decisive.allowed && !isUnwanted(decisive) ? exitCode.success : exitCode.negative;
-  });
+  const { signal } = session;
+  const explanation: PageExplanation =
+    file === undefined
+      ? await askAndExplain(url, settings, { purpose, page: given.switches.has('page'), session, signal })
+      : await readAndExplain(url, settings, { purpose, file, session });
+  const { page } = explanation;
+  const pages = page === undefined ? undefined : await import('./page.ts');
+  // A page whose redirect is refused may not be fetched, even if robots.txt allows its own URL.
+  const redirected = page === undefined ? undefined : pages?.refusedRedirect(page);
+  await writeWhole(
+    session.stdout,
+    readFormat(given) === 'json'
+      ? explanationJson(url, explanation)
+      : renderExplanation(explanation, {
+          ...layoutOf(given, session),
+          verbose: given.switches.has('verbose'),
+          all: given.switches.has('all'),
+          page: page === undefined ? [] : (pages?.pageFields(page) ?? []),
+          redirected,
+        }),
+  );
+  const decisive = redirected ?? explanation.decision;
+  if (isUndecided(decisive)) return exitCode.undecided;
+  return decisive.allowed && !isUnwanted(decisive) ? exitCode.success : exitCode.negative;
 }
 
 /** An explanation; with `--page` also what the page states about its use. */

@@ -1,6 +1,11 @@
 import { layoutOf, onlineSettings, readFormat } from '../frame/settings.ts';
 import { profiles } from '../../../core/lifecycle/index.ts';
-import { absenceOf, type LoadedRobots, readsStdin, RobotsLoader } from '../../answers/input/load-robots.ts';
+import {
+  absenceOf,
+  type LoadedRobots,
+  assertStdinOnce,
+  RobotsLoader,
+} from '../../answers/input/load-robots.ts';
 import { type Session, UsageError } from '../../answers/session.ts';
 import { count, type Palette, wrap } from '../../answers/text/layout.ts';
 import { fileName, jsonLine, printable } from '../../../core/base/index.ts';
@@ -14,7 +19,6 @@ import {
   exitCode,
   mostSevere,
   type ParsedArguments,
-  interruptible,
 } from '../frame/command.ts';
 import { openClient } from '../frame/open-client.ts';
 import { describeDiagnostic, WHOLE_FILE } from '../../../core/rules/lint/findings.ts';
@@ -38,29 +42,29 @@ export async function lintFiles(given: ParsedArguments, session: Session): Promi
     ...file,
     findings: file.findings.filter(({ severity }) => severest.includes(severity)),
   });
-  return interruptible(session, { readsStdin: readsStdin(operands) }, async (signal) => {
-    await using loader = new RobotsLoader({
-      openClient: (maxBodyBytes) => openClient(settings, session, { maxBodyBytes }),
-      session,
-      signal,
-      maxBytes: LINTED_BYTES,
-    });
-    const output = new Output(session.stdout);
-    const linted: LintedFile[] = [];
-    for (const operand of operands) {
-      const file = lintLoaded(await loader.load(operand), dialect);
-      linted.push(file);
-      const absence = absenceOf(file.loaded);
-      if (absence !== undefined && format !== 'sarif') session.stderr.write(`canfetch: ${absence}\n`);
-      if (format === 'text') await output.write(renderFile(shown(file), colours, width));
-      if (format === 'json')
-        for (const finding of shown(file).findings) await output.write(jsonLine<LintLine>(finding));
-    }
-    if (format === 'text') await output.write(renderSummary(linted));
-    if (format === 'sarif') await output.write(lintSarif(linted.map(shown)));
-    await output.release();
-    return codeOf(linted, given.values.get('fail-on')?.[0] ?? 'warning');
+  assertStdinOnce(operands);
+  const { signal } = session;
+  await using loader = new RobotsLoader({
+    openClient: (maxBodyBytes) => openClient(settings, session, { maxBodyBytes }),
+    session,
+    signal,
+    maxBytes: LINTED_BYTES,
   });
+  const output = new Output(session.stdout);
+  const linted: LintedFile[] = [];
+  for (const operand of operands) {
+    const file = lintLoaded(await loader.load(operand), dialect);
+    linted.push(file);
+    const absence = absenceOf(file.loaded);
+    if (absence !== undefined && format !== 'sarif') session.stderr.write(`canfetch: ${absence}\n`);
+    if (format === 'text') await output.write(renderFile(shown(file), colours, width));
+    if (format === 'json')
+      for (const finding of shown(file).findings) await output.write(jsonLine<LintLine>(finding));
+  }
+  if (format === 'text') await output.write(renderSummary(linted));
+  if (format === 'sarif') await output.write(lintSarif(linted.map(shown)));
+  await output.release();
+  return codeOf(linted, given.values.get('fail-on')?.[0] ?? 'warning');
 }
 
 function codeOf(linted: readonly LintedFile[], failOn: string): ResultExitCode {

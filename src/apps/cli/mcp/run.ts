@@ -3,13 +3,7 @@ import { makePageFetch } from '../../../guards/fetch/page-fetch.ts';
 import { connectStdio, loadSdk } from '../../mcp/connect-stdio.ts';
 import { makeTools } from '../../mcp/tools.ts';
 import { type Session, UsageError } from '../../answers/session.ts';
-import {
-  type ParsedArguments,
-  type ExitCode,
-  exitCode,
-  interruptible,
-  waitForShutdown,
-} from '../frame/command.ts';
+import { type ParsedArguments, type ExitCode, exitCode, waitForShutdown } from '../frame/command.ts';
 import { openClient } from '../frame/open-client.ts';
 import { installLine } from '../frame/store-option.ts';
 import { assertNoOperand, readPurpose, onlineSettings } from '../frame/settings.ts';
@@ -37,21 +31,19 @@ export async function serveAgents(
   const purpose = readPurpose(given);
   // A model, or a page that it has read, chooses the URLs. They must not lead into the network of this machine.
   const addressPolicy = given.switches.has('allow-private') ? 'any' : 'public-only';
-  return interruptible(session, { readsStdin: true }, async (signal) => {
-    await using opened = await openClient(settings, session, { addressPolicy });
-    const { client, dispatcher } = opened;
-    const fetch = await makePageFetch(client, { addressPolicy, purpose, dispatcher });
-    const connection = connectStdio(session, {
-      sdk,
-      tools: makeTools({ client, fetch, purpose }),
-      agent,
-      onError: (error) => logError(error, session),
-    });
-    greet(agent, session);
-    await Promise.race([connection.ended, waitForShutdown(session, signal)]);
-    await connection.close();
-    return exitCode.success;
+  await using opened = await openClient(settings, session, { addressPolicy });
+  const { client, dispatcher } = opened;
+  const fetch = await makePageFetch(client, { addressPolicy, purpose, dispatcher });
+  const connection = connectStdio(session, {
+    sdk,
+    tools: makeTools({ client, fetch, purpose }),
+    agent,
+    onError: (error) => logError(error, session),
   });
+  greet(agent, session);
+  await Promise.race([connection.ended, waitForShutdown(session)]);
+  await connection.close();
+  return exitCode.success;
 }
 
 /** Tells a user who starts it by hand that it waits for a host. Hosts show standard error as a log, so they get nothing. */

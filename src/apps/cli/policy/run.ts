@@ -20,13 +20,7 @@ import { policyRecord } from '../../answers/text/json.ts';
 import { writeWhole } from '../../answers/text/output.ts';
 import { readOrigin } from '../../answers/input/load-robots.ts';
 import type { Session } from '../../answers/session.ts';
-import {
-  type ResultExitCode,
-  type ExitCode,
-  exitCode,
-  type ParsedArguments,
-  interruptible,
-} from '../frame/command.ts';
+import { type ResultExitCode, type ExitCode, exitCode, type ParsedArguments } from '../frame/command.ts';
 import { openClient } from '../frame/open-client.ts';
 import type { PolicyLine } from '../../answers/schema.ts';
 import {
@@ -44,18 +38,17 @@ import { RESPONSE_FIELDS, type RobotsResponseHeaders } from '../../../core/lifec
 export async function showPolicy(given: ParsedArguments, session: Session): Promise<ExitCode> {
   const origin = readOrigin(onlyOperand(given, 'an origin'));
   const settings = onlineSettings(given);
-  return interruptible(session, { readsStdin: false }, async (signal) => {
-    await using opened = await openClient(settings, session);
-    const { client } = opened;
-    const policy = await client.policy(origin, { signal, ...omitUndefined({ agent: agentOf(settings) }) });
-    await writeWhole(
-      session.stdout,
-      readFormat(given) === 'json'
-        ? jsonLine<PolicyLine>(policyRecord(policy))
-        : renderPolicy(policy, { ...layoutOf(given, session), verbose: given.switches.has('verbose') }),
-    );
-    return codeOf(policy);
-  });
+  const { signal } = session;
+  await using opened = await openClient(settings, session);
+  const { client } = opened;
+  const policy = await client.policy(origin, { signal, ...omitUndefined({ agent: agentOf(settings) }) });
+  await writeWhole(
+    session.stdout,
+    readFormat(given) === 'json'
+      ? jsonLine<PolicyLine>(policyRecord(policy))
+      : renderPolicy(policy, { ...layoutOf(given, session), verbose: given.switches.has('verbose') }),
+  );
+  return codeOf(policy);
 }
 
 /** The exit code of a policy. A long outage that the profile treats as final is not `undecided`. */

@@ -14,13 +14,11 @@ import { count } from '../../answers/text/layout.ts';
 import { cause } from '../../answers/text/reasons.ts';
 import { looksNote } from '../../answers/text/sentences.ts';
 import { DistinctOrigins, originOf } from '../../../core/url/index.ts';
-import { type ParsedArguments, type ExitCode, exitCode, interruptible } from '../frame/command.ts';
+import { type ParsedArguments, type ExitCode, exitCode } from '../frame/command.ts';
 import { ListReport, type Kind, type ListLayout } from '../frame/list-report.ts';
 import { openClient } from '../frame/open-client.ts';
 import { onlyOperand, readForm, readWholeNumber, onlineSettings } from '../frame/settings.ts';
 import type { LineError, PrefetchLine } from '../../answers/schema.ts';
-
-const STDIN = '-';
 
 const MAX_CONCURRENCY = 1_024;
 
@@ -34,43 +32,42 @@ export async function prefetchOrigins(given: ParsedArguments, session: Session):
   const concurrency =
     readWholeNumber(given, 'concurrency', { min: 1, max: MAX_CONCURRENCY }) ?? DEFAULT_CONCURRENCY;
   const settings = onlineSettings(given);
-  return interruptible(session, { readsStdin: list === STDIN }, async (signal) => {
-    const stream = await openList(list, 'a file of URLs', session, signal);
-    await using opened = await openClient(settings, session, { concurrency, cache: CACHE });
-    const { client } = opened;
-    const { crawlReport } = await import('../../../extras/report/crawl-report.ts');
-    using crawled = crawlReport(client, { onFirstRefused: false });
-    const origins = new ListedOrigins(stream);
-    const report: ListReport<Decision> = new ListReport(
-      session,
-      prefetchLayout(() => origins.urls),
-      { form, given, share: form === 'quiet' ? undefined : () => origins.shareDecided(report.decided) },
-    );
-    const ask = (target: Target, signal: AbortSignal): Answer | Promise<Answer> | undefined => {
-      const origin = origins.next(target);
-      report.showProgress();
-      if (typeof origin !== 'string') return origin;
-      // The URL of the front page represents the origin. The report leaves out the decision about that page.
-      return client.check(`${origin}/`, undefined, { signal }).then((decision) => ({ target, decision }));
-    };
-    try {
-      for await (const answers of mapBatches(targetLines(stream), { concurrency, signal }, ask)) {
-        await report.add(answers);
-      }
-      signal.throwIfAborted();
-      return await report.finish(() => `front pages: ${String(crawled)}`);
-    } catch (error) {
-      if (session.signal.aborted && report.decided > 0) {
-        const hint = given.values.has('store')
-          ? 'run it again with the same --store to fetch the rest'
-          : 'with --store STORE a run can be continued';
-        report.interrupted(`${count(report.decided, 'origin')}; ${hint}`);
-      }
-      throw error;
-    } finally {
-      report.clearProgress();
+  const { signal } = session;
+  const stream = await openList(list, 'a file of URLs', session, signal);
+  await using opened = await openClient(settings, session, { concurrency, cache: CACHE });
+  const { client } = opened;
+  const { crawlReport } = await import('../../../extras/report/crawl-report.ts');
+  using crawled = crawlReport(client, { onFirstRefused: false });
+  const origins = new ListedOrigins(stream);
+  const report: ListReport<Decision> = new ListReport(
+    session,
+    prefetchLayout(() => origins.urls),
+    { form, given, share: form === 'quiet' ? undefined : () => origins.shareDecided(report.decided) },
+  );
+  const ask = (target: Target, signal: AbortSignal): Answer | Promise<Answer> | undefined => {
+    const origin = origins.next(target);
+    report.showProgress();
+    if (typeof origin !== 'string') return origin;
+    // The URL of the front page represents the origin. The report leaves out the decision about that page.
+    return client.check(`${origin}/`, undefined, { signal }).then((decision) => ({ target, decision }));
+  };
+  try {
+    for await (const answers of mapBatches(targetLines(stream), { concurrency, signal }, ask)) {
+      await report.add(answers);
     }
-  });
+    signal.throwIfAborted();
+    return await report.finish(() => `front pages: ${String(crawled)}`);
+  } catch (error) {
+    if (session.signal.aborted && report.decided > 0) {
+      const hint = given.values.has('store')
+        ? 'run it again with the same --store to fetch the rest'
+        : 'with --store STORE a run can be continued';
+      report.interrupted(`${count(report.decided, 'origin')}; ${hint}`);
+    }
+    throw error;
+  } finally {
+    report.clearProgress();
+  }
 }
 
 type Answer = TargetResult<Decision>;

@@ -9,10 +9,10 @@ import {
 import { isRobotsError, omitUndefined, printable, quoted } from '../../../core/base/index.ts';
 import { locate, type LocatedUrl, originOf } from '../../../core/url/index.ts';
 import { type Session, UsageError } from '../../answers/session.ts';
-import { openList, readsStdin } from '../../answers/input/load-robots.ts';
+import { openList, assertStdinOnce } from '../../answers/input/load-robots.ts';
 import { count, instant, paletteFor } from '../../answers/text/layout.ts';
 import { Output, type Progress, progressOn } from '../../answers/text/output.ts';
-import { type ParsedArguments, type ExitCode, exitCode, interruptible } from '../frame/command.ts';
+import { type ParsedArguments, type ExitCode, exitCode } from '../frame/command.ts';
 import {
   colourChoice,
   readAgents,
@@ -45,22 +45,22 @@ export async function replayFiles(given: ParsedArguments, session: Session): Pro
       until: readDate(given, 'until'),
     }),
   };
-  return interruptible(session, { readsStdin: readsStdin(operands) }, async (signal) => {
-    const listing = new Listing(session, view);
-    const sources: EvidenceSource[] = [];
-    for (const name of operands) {
-      const stream = await openList(name, 'a file of evidence', session, signal);
-      const onDifference = (difference: ReplayDifference): void => listing.differs(name, difference);
-      sources.push(new EvidenceSource(name, stream, new Replay({ ...options, onDifference }, bodies)));
-    }
-    listing.sources = sources;
-    try {
-      await replayAll(sources, listing, signal);
-      return await listing.finish(bodies);
-    } finally {
-      listing.clearProgress();
-    }
-  });
+  assertStdinOnce(operands);
+  const { signal } = session;
+  const listing = new Listing(session, view);
+  const sources: EvidenceSource[] = [];
+  for (const name of operands) {
+    const stream = await openList(name, 'a file of evidence', session, signal);
+    const onDifference = (difference: ReplayDifference): void => listing.differs(name, difference);
+    sources.push(new EvidenceSource(name, stream, new Replay({ ...options, onDifference }, bodies)));
+  }
+  listing.sources = sources;
+  try {
+    await replayAll(sources, listing, signal);
+    return await listing.finish(bodies);
+  } finally {
+    listing.clearProgress();
+  }
 }
 
 /** @throws UsageError for more than one view, or for an invalid URL or digest. */

@@ -56,7 +56,7 @@ export async function serve(
     const server = await listen({ ...address, hosts, service, onError, onAnswered });
     try {
       // Before the address is printed: a signal may come at once.
-      const shutdown = waitForShutdown(session, session.signal);
+      const shutdown = waitForShutdown(session);
       await writeWhole(session.stdout, `canfetch serves at ${printable(server.url)}\n`);
       await shutdown;
     } finally {
@@ -68,7 +68,6 @@ export async function serve(
     metrics?.close();
     await opened[Symbol.asyncDispose]();
   }
-  session.signal.throwIfAborted();
   return exitCode.success;
 }
 

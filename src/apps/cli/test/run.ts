@@ -4,7 +4,7 @@ import {
   isUrl,
   type LoadedRobots,
   openList,
-  readsStdin,
+  assertStdinOnce,
   RobotsLoader,
   rulesInForce,
   type RulesInForce,
@@ -18,7 +18,7 @@ import { namedAgents } from '../../answers/comparison/rule-changes.ts';
 import { Output } from '../../answers/text/output.ts';
 import type { TestLine } from '../../answers/schema.ts';
 import { originOf } from '../../../core/url/index.ts';
-import { type ExitCode, exitCode, type ParsedArguments, interruptible } from '../frame/command.ts';
+import { type ExitCode, exitCode, type ParsedArguments } from '../frame/command.ts';
 import { openClient } from '../frame/open-client.ts';
 import { colourChoice, onlineSettings, onlyOperand, readFormat, isAgent } from '../frame/settings.ts';
 import { artifactUri, sarifLog, type SarifRule } from '../frame/sarif.ts';
@@ -35,51 +35,51 @@ export async function testRobots(given: ParsedArguments, session: Session): Prom
   }
   const format = readFormat(given);
   const settings = onlineSettings(given);
-  return interruptible(session, { readsStdin: readsStdin([operand, list]) }, async (signal) => {
-    const expectations = await readExpectations(
-      await openList(list, 'a file of expectations', session, signal),
-      list,
-    );
-    await using loader = new RobotsLoader({
-      openClient: (maxBodyBytes) => openClient(settings, session, { maxBodyBytes }),
-      session,
-      signal,
-    });
-    const output = new Output(session.stdout);
-    const loaded = await loader.load(operand);
-    const rules = rulesInForce(loaded, profiles[settings.profile].dialect);
-    if (rules === undefined) {
-      const because = absenceOf(loaded) ?? '';
-      session.stderr.write(`canfetch: ${because}\n`);
-      if (format === 'sarif') {
-        await output.write(unreachableSarif(because));
-        await output.release();
-      }
-      return exitCode.undecided;
-    }
-    warn(loaded, session);
-    const file: TestedFile = {
-      list,
-      name: loaded.name,
-      ...(loaded.kind === 'file' && loaded.url !== undefined ? { url: loaded.url } : {}),
-      ...(isUrl(operand) ? { origin: originOf(operand) } : {}),
-      ...rules,
-    };
-    const tested = expectations.flatMap((expectation) =>
-      agentsOf(expectation, file).map((agent) => testExpectation({ ...expectation, agent }, file)),
-    );
-    const failures = tested.filter(({ met }) => !met);
-    if (format === 'sarif') await output.write(testSarif(file, failures));
-    if (format === 'json')
-      for (const each of tested) await output.write(jsonLine<TestLine>(testRecord(file, each)));
-    if (format === 'text') {
-      const colours = paletteFor(session, colourChoice(given));
-      for (const each of failures) await output.write(renderFailure(file, each, colours));
-      await output.write(renderSummary(tested.length, failures.length));
-    }
-    await output.release();
-    return failures.length === 0 ? exitCode.success : exitCode.negative;
+  assertStdinOnce([operand, list]);
+  const { signal } = session;
+  const expectations = await readExpectations(
+    await openList(list, 'a file of expectations', session, signal),
+    list,
+  );
+  await using loader = new RobotsLoader({
+    openClient: (maxBodyBytes) => openClient(settings, session, { maxBodyBytes }),
+    session,
+    signal,
   });
+  const output = new Output(session.stdout);
+  const loaded = await loader.load(operand);
+  const rules = rulesInForce(loaded, profiles[settings.profile].dialect);
+  if (rules === undefined) {
+    const because = absenceOf(loaded) ?? '';
+    session.stderr.write(`canfetch: ${because}\n`);
+    if (format === 'sarif') {
+      await output.write(unreachableSarif(because));
+      await output.release();
+    }
+    return exitCode.undecided;
+  }
+  warn(loaded, session);
+  const file: TestedFile = {
+    list,
+    name: loaded.name,
+    ...(loaded.kind === 'file' && loaded.url !== undefined ? { url: loaded.url } : {}),
+    ...(isUrl(operand) ? { origin: originOf(operand) } : {}),
+    ...rules,
+  };
+  const tested = expectations.flatMap((expectation) =>
+    agentsOf(expectation, file).map((agent) => testExpectation({ ...expectation, agent }, file)),
+  );
+  const failures = tested.filter(({ met }) => !met);
+  if (format === 'sarif') await output.write(testSarif(file, failures));
+  if (format === 'json')
+    for (const each of tested) await output.write(jsonLine<TestLine>(testRecord(file, each)));
+  if (format === 'text') {
+    const colours = paletteFor(session, colourChoice(given));
+    for (const each of failures) await output.write(renderFailure(file, each, colours));
+    await output.write(renderSummary(tested.length, failures.length));
+  }
+  await output.release();
+  return failures.length === 0 ? exitCode.success : exitCode.negative;
 }
 
 /** Warns of a file that is truncated or does not look like a robots.txt: it then has fewer rules than its owner wrote. */
