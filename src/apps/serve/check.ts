@@ -2,15 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
 import { type Decision, type Purpose, PURPOSES } from '../../core/decision/index.ts';
 import type { Agent } from '../../core/rules/agent-tokens.ts';
-import {
-  jsonLine,
-  mapBatches,
-  omitUndefined,
-  orAborted,
-  quote,
-  untilAborted,
-} from '../../core/base/index.ts';
-import { decideFromMemory } from '../answers/decide-from-memory.ts';
+import { jsonLine, mapBatches, orAborted, quote, untilAborted } from '../../core/base/index.ts';
+import { decideUrl } from '../answers/decide.ts';
 import { tooLongError, type Target, targetLines } from '../answers/input/targets.ts';
 import type { LineError } from '../answers/schema.ts';
 import { renderRecord } from '../answers/text/json.ts';
@@ -42,10 +35,8 @@ export const checkOne: Handler = (exchange) => {
     type: JSON_TYPE,
     body: renderRecord({ target: { input: url }, decision }),
   });
-  const known = decideFromMemory(service.client, url, agent, purpose);
-  return known === undefined
-    ? service.client.check(url, agent, omitUndefined({ signal: exchange.signal, purpose })).then(reply)
-    : reply(known);
+  const decision = decideUrl(service.client, url, agent, { signal: exchange.signal, purpose });
+  return decision instanceof Promise ? decision.then(reply) : reply(decision);
 };
 
 /** Agents and purpose of a query. A stream has them as defaults of its lines. */
@@ -144,9 +135,9 @@ function answering(
       const { url, agent: named, purpose = defaults.purpose } = readQuestion(target.input);
       const agent = named === undefined ? usual : agentFor(readAgents([named].flat()), service);
       const answered = url === target.input ? target : { ...target, input: url };
-      const decision = decideFromMemory(service.client, url, agent, purpose);
-      if (decision !== undefined) return renderRecord({ target: answered, decision });
-      return client.check(url, agent, omitUndefined({ signal, purpose })).then(
+      const decision = decideUrl(client, url, agent, { signal, purpose });
+      if (!(decision instanceof Promise)) return renderRecord({ target: answered, decision });
+      return decision.then(
         (checked) => renderRecord({ target: answered, decision: checked }),
         (error: unknown) => failedRecord(target, error, signal),
       );

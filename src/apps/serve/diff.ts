@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { quote, TimeSlice, jsonLine } from '../../core/base/index.ts';
 import { profileNames, type ProfileName, profiles } from '../../core/lifecycle/index.ts';
 import { type ComparedFile, FileComparison } from '../answers/comparison/compare.ts';
-import { notATarget, tokensOf } from '../answers/decide-offline.ts';
+import { notATarget, tokensOf } from '../answers/decide.ts';
 import { absenceOf, loadedFrom, rulesInForce } from '../answers/input/load-robots.ts';
 import type { ComparisonResult } from '../answers/schema.ts';
 import type { Dialect, RobotsFile } from '../../core/rules/index.ts';

@@ -6,7 +6,7 @@ import { profileNames, type ProfileName, profiles } from '../../core/lifecycle/i
 import { MAX_URL_BYTES, targetOf } from '../../core/url/index.ts';
 import { type Dialect, parseRobots, type RobotsFile } from '../../core/rules/index.ts';
 import { explainUrl, linesOf } from '../answers/explanation.ts';
-import { fileSource, notATarget, tokensOf } from '../answers/decide-offline.ts';
+import { fileSource, notATarget, tokensOf } from '../answers/decide.ts';
 import type { InputError } from '../answers/input/targets.ts';
 import { cause } from '../answers/text/reasons.ts';
 import { policyRecord } from '../answers/text/json.ts';

@@ -6,7 +6,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, Readable, Writable } from 'node:stream';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 
 let folder: string;
 let site: Site;
@@ -170,28 +170,17 @@ describe('progress', () => {
     const stdin = [site.url('/'), missing.url('/'), broken.url('/'), 'nonsense'].join('\n');
     const { stderr } = await cli(['prefetch', '-'], { stdin, stderrIsTTY: true });
     expect(stderr).toMatch(/\r\u001B\[2K\d+ origins? of \d+ URLs?/);
-    expect(stderr.split('\r\u001B[2K').at(-1)).toBe(
-      '3 origins of 4 URLs · 1 with rules · 1 open · 1 unreachable · 1 invalid\n' +
-        'front pages: 3 questions, 2 of them refused\n' +
-        `  1  ${site.url('/')}  rule at line 2 (disallow: /)\n` +
-        `  1  ${broken.url('/')}  unreachable (503)\n`,
-    );
-  });
-
-  it('of a file is the share of its origins that are decided, however far ahead it is read', async () => {
-    let now = 0;
-    const clock = vi.spyOn(performance, 'now').mockImplementation(() => (now += 11_000));
-    onTestFinished(() => clock.mockRestore());
-    const list = join(folder, 'shares.txt');
-    const origins = Array.from({ length: 50 }, (_, index) => `http://127.0.0.1:${index + 1}`);
-    await writeFile(list, origins.map((origin) => `${origin}/a\n${origin}/b\n`).join(''));
-    const { stderr } = await cli(['prefetch', '--concurrency', '16', list]);
-    const received = [...stderr.matchAll(/^canfetch: (\d+) origins? of .* · (\d+) % of the list/gm)];
-    expect(received.length).toBeGreaterThan(5);
-    for (const [, decided, percent] of received) {
-      expect(Number(percent)).toBeLessThanOrEqual((Number(decided) / origins.length) * 100 + 2);
-    }
-    expect(stderr).toMatch(/canfetch: 50 origins of 100 URLs .* · 100 % of the list · about 0 m?s left\n$/);
+    // Origins that are refused as often are in the order of their names, here of their ports.
+    const refused = [
+      `  1  ${site.url('/')}  rule at line 2 (disallow: /)`,
+      `  1  ${broken.url('/')}  unreachable (503)`,
+    ];
+    expect(stderr.split('\r\u001B[2K').at(-1)?.split('\n')).toEqual([
+      '3 origins of 4 URLs · 1 with rules · 1 open · 1 unreachable · 1 invalid',
+      'front pages: 3 questions, 2 of them refused',
+      ...refused.sort(),
+      '',
+    ]);
   });
 
   it.each([60, 80])('and the lines of origins keep to %i columns', async (columns) => {

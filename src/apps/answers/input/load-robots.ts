@@ -53,51 +53,6 @@ export type LoadedRobots =
   /** The origin has no robots.txt, or the fetch failed. */
   | { readonly kind: 'none'; readonly name: string; readonly policy: OriginPolicy };
 
-/** The part of a client that fetches the file of an origin. */
-export interface PolicyClient extends AsyncDisposable {
-  policy(origin: string, options: { readonly signal: AbortSignal }): Promise<OriginPolicy>;
-}
-
-export interface LoadOptions {
-  /** Opens a client that reads at most `maxBodyBytes` bytes of a file. Called when the first URL is loaded. */
-  readonly openClient: (maxBodyBytes: number) => Promise<PolicyClient>;
-  readonly session: Session;
-  readonly signal: AbortSignal;
-  /** Maximum number of bytes to read of a file. Default 512,000. */
-  readonly maxBytes?: number;
-}
-
-/** Loads robots.txt files one after another, from disks, standard input and origins. */
-export class RobotsLoader implements AsyncDisposable {
-  readonly #options: LoadOptions;
-  #opened: Promise<PolicyClient> | undefined;
-
-  constructor(options: LoadOptions) {
-    this.#options = options;
-  }
-
-  /** @throws UsageError when a file cannot be read, or a URL is invalid. */
-  async load(operand: string): Promise<LoadedRobots> {
-    if (isUrl(operand)) return this.#ask(operand);
-    const { session, maxBytes } = this.#options;
-    const read = await readRobots(operand, session.stdin, 'FILE', maxBytes);
-    return { kind: 'file', name: operand, ...read };
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    // A client that could not be opened has nothing to close: `load` rejected with the reason.
-    await (await this.#opened?.catch(() => undefined))?.[Symbol.asyncDispose]();
-  }
-
-  async #ask(url: string): Promise<LoadedRobots> {
-    const { openClient, maxBytes = DEFAULT_MAX_BODY_BYTES, signal } = this.#options;
-    const origin = readOrigin(url);
-    this.#opened ??= openClient(maxBytes);
-    const client = await this.#opened;
-    return loadedFrom(url, await client.policy(origin, { signal }));
-  }
-}
-
 /** What a client knows of the robots.txt at `name`, a URL. */
 export function loadedFrom(name: string, policy: OriginPolicy): LoadedRobots {
   const { state, file } = policy;

@@ -1,4 +1,3 @@
-import { fstatSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { MAX_URL_BYTES } from '../../../core/url/index.ts';
 import type { Decision, DecisionUsage, RobotsSource } from '../../../core/decision/index.ts';
@@ -9,8 +8,6 @@ export interface Target {
   readonly input: string;
   /** Line number in standard input, 1-based; absent for arguments. */
   readonly line?: number;
-  /** Bytes of the list up to the end of the line; approximate if lines are not ASCII. Absent for arguments. */
-  readonly end?: number;
   /** The line was longer than {@link MAX_LINE_LENGTH}; `input` is its beginning. */
   readonly tooLong?: true;
 }
@@ -44,23 +41,17 @@ export async function* targetLines(stdin: Readable): AsyncGenerator<readonly Tar
 class TargetLines {
   readonly #decoder = new TextDecoder();
   #line = 0;
-  #bytes = 0;
-  #characters = 0;
   #rest = '';
   #tooLong = false;
 
   /** Returns the lines that end in `chunk`. */
   read(chunk: string | Uint8Array): Target[] {
     const decoded = typeof chunk === 'string' ? chunk : this.#decoder.decode(chunk, { stream: true });
-    this.#bytes += Buffer.byteLength(chunk);
-    this.#characters += decoded.length;
     const text = this.#rest + decoded;
-    const bytesPerCharacter = this.#bytes / Math.max(1, this.#characters);
-    const before = this.#characters - text.length;
     const targets: Target[] = [];
     let start = 0;
     for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', start)) {
-      this.#add(text.slice(start, end), (before + end + 1) * bytesPerCharacter, targets);
+      this.#add(text.slice(start, end), targets);
       start = end + 1;
     }
     this.#rest = text.slice(start);
@@ -74,57 +65,18 @@ class TargetLines {
   /** Returns the last line when no line end follows it. */
   end(): Target[] {
     const targets: Target[] = [];
-    this.#add(this.#rest + this.#decoder.decode(), this.#bytes, targets);
+    this.#add(this.#rest + this.#decoder.decode(), targets);
     return targets;
   }
 
-  #add(text: string, end: number, targets: Target[]): void {
+  #add(text: string, targets: Target[]): void {
     const tooLong = this.#tooLong;
     this.#tooLong = false;
     const line = ++this.#line;
     const isLong = tooLong || text.length > MAX_LINE_LENGTH;
     const input = (isLong ? text.slice(0, MAX_LINE_LENGTH) : text).trim();
     if (input === '' || input.startsWith('#')) return;
-    targets.push(isLong ? { input, line, end, tooLong: true } : { input, line, end });
-  }
-}
-
-/** The progress of the work on a list. */
-export class ListPosition {
-  readonly #bytes: number;
-  #end = 0;
-  #line = 0;
-
-  /** @param list The stream of the list. A file stream has `fd`. */
-  constructor(list: object) {
-    const fd: unknown = Reflect.get(list, 'fd');
-    this.#bytes = typeof fd === 'number' ? sizeOf(fd) : 0;
-  }
-
-  /** Notes that the work has reached the line of `target`. */
-  reach({ line, end }: Target): void {
-    this.#line = line ?? this.#line;
-    this.#end = end ?? this.#end;
-  }
-
-  /** The last line that was reached; 0 before the first. */
-  get line(): number {
-    return this.#line;
-  }
-
-  /** The share of the list up to that line, from 0 to 1; `undefined` when the list is no regular file, such as a pipe. */
-  get share(): number | undefined {
-    return this.#bytes > 0 ? Math.min(1, this.#end / this.#bytes) : undefined;
-  }
-}
-
-/** Size of a regular file in bytes; 0 for anything else. */
-function sizeOf(fd: number): number {
-  try {
-    const stats = fstatSync(fd);
-    return stats.isFile() ? stats.size : 0;
-  } catch {
-    return 0;
+    targets.push(isLong ? { input, line, tooLong: true } : { input, line });
   }
 }
 
@@ -171,16 +123,6 @@ export const tooLongError: InputError = {
   code: 'ERR_ROBOTS_INVALID_URL',
   message: `Expected a URL of at most ${MAX_LINE_LENGTH} characters, got a longer line`,
 };
-
-/** Answers targets one by one, with a client or with a file. */
-export interface Decider {
-  /**
-   * Returns a promise only when robots.txt must be fetched first. The promise rejects only when the run is
-   * interrupted, or because of a bug.
-   */
-  decide(target: Target): TargetResult | Promise<TargetResult>;
-  close(): Promise<void>;
-}
 
 /**
  * Whether the page may be fetched, but the site disallows its use for the purpose of the question. Never for

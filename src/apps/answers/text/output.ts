@@ -1,5 +1,5 @@
 import type { Sink } from '../session.ts';
-import { truncateToWidth, duration, widthOf } from './layout.ts';
+import { truncateToWidth, widthOf } from './layout.ts';
 
 /** The reader of the output closed the pipe (`canfetch … | head -1`), so the run can end. */
 export class BrokenPipeError extends Error {
@@ -80,24 +80,10 @@ export class Output {
 }
 
 const REDRAW_EVERY_MS = 100;
-const LOG_EVERY_MS = 10_000;
 const CLEAR_LINE = '\r\u001B[2K';
 
-/** Shows the progress of a long run. */
-export interface Progress {
-  /** Shows `parts` and the rate per second, unless it did so a moment ago. */
-  show(done: number, parts: () => readonly string[]): void;
-  /** Clears the progress line, before other output on the same terminal. */
-  clear(): void;
-}
-
-/** Makes a progress line that is overwritten on a terminal; elsewhere, a new line every ten seconds. */
-export function progressOn(sink: Sink, share: () => number | undefined): Progress {
-  return sink.isTTY === true ? new ProgressLine(sink) : new ProgressLog(sink, share);
-}
-
-/** One line on a terminal that each update overwrites. */
-class ProgressLine implements Progress {
+/** Shows the progress of a long run on a terminal: one line that each update overwrites. */
+export class Progress {
   readonly #sink: Sink;
   readonly #startedAt = performance.now();
   #drawnAt = -REDRAW_EVERY_MS;
@@ -107,9 +93,10 @@ class ProgressLine implements Progress {
     this.#sink = sink;
   }
 
+  /** Shows `parts` and the rate per second, unless it did so a moment ago. */
   show(done: number, parts: () => readonly string[]): void {
     const now = performance.now();
-    if (now - this.#drawnAt < REDRAW_EVERY_MS) return;
+    if (this.#sink.isTTY !== true || now - this.#drawnAt < REDRAW_EVERY_MS) return;
     this.#drawnAt = now;
     const perSecond = Math.round((done / Math.max(1, now - this.#startedAt)) * 1_000);
     const line = [...parts(), `${perSecond.toLocaleString('en')}/s`].join(' · ');
@@ -118,42 +105,10 @@ class ProgressLine implements Progress {
     this.#visible = true;
   }
 
+  /** Clears the line, before other output on the same terminal. */
   clear(): void {
     if (this.#visible) this.#sink.write(CLEAR_LINE);
     this.#visible = false;
     this.#drawnAt = -REDRAW_EVERY_MS;
-  }
-}
-
-/** For output that is not a terminal: a new line every ten seconds. */
-class ProgressLog implements Progress {
-  readonly #sink: Sink;
-  readonly #share: () => number | undefined;
-  readonly #startedAt = performance.now();
-  #toldAt = this.#startedAt;
-
-  /** @param share The share of the list that is done, from 0 to 1; `undefined` when its length is unknown. */
-  constructor(sink: Sink, share: () => number | undefined) {
-    this.#sink = sink;
-    this.#share = share;
-  }
-
-  show(done: number, parts: () => readonly string[]): void {
-    const now = performance.now();
-    if (now - this.#toldAt < LOG_EVERY_MS) return;
-    this.#toldAt = now;
-    const tookMs = now - this.#startedAt;
-    const perSecond = Math.round((done / tookMs) * 1_000);
-    const line = [...parts(), `${perSecond.toLocaleString('en')}/s`, ...this.#rest(tookMs)];
-    this.#sink.write(`canfetch: ${line.join(' · ')}\n`);
-  }
-
-  clear(): void {}
-
-  #rest(tookMs: number): string[] {
-    const share = this.#share();
-    if (share === undefined || share <= 0) return [];
-    const percent = `${Math.floor(Math.min(1, share) * 100)} % of the list`;
-    return [percent, `about ${duration(tookMs * Math.max(0, 1 / share - 1))} left`];
   }
 }

@@ -1,14 +1,14 @@
-import { reasons } from '../../../core/decision/index.ts';
-import { mapBatches, fileName, printable } from '../../../core/base/index.ts';
-import { decideOffline } from '../../answers/decide-offline.ts';
+import { type Purpose, reasons } from '../../../core/decision/index.ts';
+import type { RobotsClient } from '../../../core/client/index.ts';
+import { fileName, isRobotsError, mapBatches, printable } from '../../../core/base/index.ts';
+import { type Decide, decideOffline, decideUrl } from '../../answers/decide.ts';
 import { type Session, UsageError } from '../../answers/session.ts';
 import {
-  type Decider,
   isUndecided,
   isUnwanted,
   type ReportedDecision,
-  ListPosition,
   targets,
+  tooLongError,
 } from '../../answers/input/targets.ts';
 import { assertStdinOnce } from '../../answers/input/load-robots.ts';
 import {
@@ -25,8 +25,7 @@ import { reasonText, whySentence } from '../../answers/text/reasons.ts';
 import { renderRecord } from '../../answers/text/json.ts';
 import { type ExitCode, exitCode, type ParsedArguments } from '../frame/command.ts';
 import { type Kind, type ListLayout, ListReport } from '../frame/list-report.ts';
-import type { Format } from '../frame/options.ts';
-import { onlineSettings, readForm, readPurpose } from '../frame/settings.ts';
+import { agentOf, onlineSettings, readForm, readPurpose } from '../frame/settings.ts';
 
 /** At most 512 URLs are in progress at once. The client limits its fetches; this limits the URLs that wait for them. */
 const IN_ORDER = { concurrency: 512, ordered: true };
@@ -36,48 +35,62 @@ const STDIN = '-';
 export async function checkUrls(given: ParsedArguments, session: Session): Promise<ExitCode> {
   assertOperands(given);
   const form = readForm(given);
-  const { signal } = session;
-  const list = new ListPosition(session.stdin);
-  const isLong = given.switches.has('long') || (given.operands.length === 1 && given.operands[0] !== STDIN);
+  const settings = onlineSettings(given);
+  const purpose = readPurpose(given);
+  const file = given.values.get('robots')?.[0];
+  const { operands, switches } = given;
+  const isLong = switches.has('long') || (operands.length === 1 && operands[0] !== STDIN);
   const report = new ListReport(session, isLong ? longLayout() : checkLayout, {
     form,
     given,
-    share: showsProgress(form, given, session) ? () => list.share : undefined,
+    // On a terminal, progress would mix with the JSON.
+    showsProgress: operands.includes(STDIN) && form === 'text',
   });
-  let decider: Decider | undefined;
-  try {
-    const ready = await deciderFor(given, session, signal);
-    decider = ready;
-    const inputs = targets(given.operands, session.stdin);
-    for await (const results of mapBatches(inputs, IN_ORDER, (target) => ready.decide(target))) {
-      const last = results.at(-1);
-      if (last !== undefined) list.reach(last.target);
-      await report.add(results);
-    }
-    signal.throwIfAborted();
-    return await report.finish();
-  } catch (error) {
-    const { line } = list;
-    // Results are in order, so every line before this one has its result.
-    if (session.signal.aborted && line > 0) {
-      report.interrupted(`line ${line} of the list; \`tail -n +${line + 1}\` prints the rest of it`);
-    }
-    throw error;
-  } finally {
-    report.clearProgress();
-    await decider?.close();
+  const decideAll = (decide: Decide): Promise<ExitCode> =>
+    report.run(
+      mapBatches(targets(operands, session.stdin), IN_ORDER, decide),
+      // Results are in order, so every line before this one has its result.
+      ({ line }) => line && `line ${line} of the list; \`tail -n +${line + 1}\` prints the rest of it`,
+    );
+  if (file === undefined) {
+    const { openClient } = await import('../frame/open-client.ts');
+    await using opened = await openClient(settings, session);
+    return await decideAll(decideOnline(opened.client, agentOf(settings), session.signal, purpose));
   }
+  if (settings.evidence !== undefined) {
+    throw new UsageError(
+      'Expected either --evidence or --robots, got both: evidence is of what was fetched; leave one of them out',
+    );
+  }
+  const { agents, profile } = settings;
+  return decideAll((await decideOffline({ agents, profile, file, session, purpose })).decide);
+}
+
+/** Decides by fetching robots.txt from the origins. An abort of `signal` rejects pending decisions. */
+function decideOnline(
+  client: RobotsClient,
+  agent: readonly string[] | undefined,
+  signal: AbortSignal,
+  purpose: Purpose | undefined,
+): Decide {
+  return (target) => {
+    const { input, tooLong } = target;
+    if (tooLong === true) return { target, error: tooLongError };
+    try {
+      const decision = decideUrl(client, input, agent, { signal, purpose });
+      if (!(decision instanceof Promise)) return { target, decision };
+      return decision.then((decided) => ({ target, decision: decided }));
+    } catch (error) {
+      if (!isRobotsError(error) || error.code !== 'ERR_ROBOTS_INVALID_URL') throw error;
+      return { target, error: { code: error.code, message: error.message } };
+    }
+  };
 }
 
 const longLayout = (): typeof checkLayout => ({
   ...checkLayout,
   long: (decision, colours, width) => renderDecision(decision, colours, { now: Date.now(), width }),
 });
-
-/** On a terminal, progress lines would mix with the JSON. */
-function showsProgress(form: Format | 'quiet', { operands }: ParsedArguments, { stderr }: Session): boolean {
-  return operands.includes(STDIN) && (form === 'text' || (form === 'json' && stderr.isTTY !== true));
-}
 
 /** @throws UsageError without a URL, and when standard input would be read twice. */
 function assertOperands({ operands, values }: ParsedArguments): void {
@@ -90,23 +103,6 @@ function assertOperands({ operands, values }: ParsedArguments): void {
       'Expected "-" either for --robots or for the URLs, got both; read one of them from a file',
     );
   }
-}
-
-async function deciderFor(given: ParsedArguments, session: Session, signal: AbortSignal): Promise<Decider> {
-  const settings = onlineSettings(given);
-  const file = given.values.get('robots')?.[0];
-  const purpose = readPurpose(given);
-  if (file === undefined) {
-    return (await import('../frame/open-client.ts')).decideOnline(settings, session, signal, purpose);
-  }
-  if (settings.evidence !== undefined) {
-    throw new UsageError(
-      'Expected either --evidence or --robots, got both: evidence is of what was fetched; leave one of them out',
-    );
-  }
-  const warn = (message: string): void => void session.stderr.write(`canfetch: ${message}\n`);
-  const { agents, profile } = settings;
-  return decideOffline({ agents, profile, file, stdin: session.stdin, warn, purpose });
 }
 
 /** One line of the explanation: a label and its text. */

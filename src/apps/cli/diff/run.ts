@@ -6,7 +6,7 @@ import { count, type Palette, paletteFor } from '../../answers/text/layout.ts';
 import { ruleText } from '../../answers/text/sentences.ts';
 import { writeWhole } from '../../answers/text/output.ts';
 import { type Session, UsageError } from '../../answers/session.ts';
-import { tokensOf } from '../../answers/decide-offline.ts';
+import { tokensOf } from '../../answers/decide.ts';
 import {
   type AgentDifference,
   type ComparedFile,
@@ -16,10 +16,10 @@ import {
   type VerdictChange,
 } from '../../answers/comparison/compare.ts';
 import type { RuleChange } from '../../answers/comparison/rule-changes.ts';
-import { absenceOf, assertStdinOnce, RobotsLoader, rulesInForce } from '../../answers/input/load-robots.ts';
+import { absenceOf, assertStdinOnce, rulesInForce } from '../../answers/input/load-robots.ts';
 import { type Target, targets } from '../../answers/input/targets.ts';
 import type { ComparisonResult } from '../../answers/schema.ts';
-import { openClient } from '../frame/open-client.ts';
+import { RobotsLoader } from '../frame/open-client.ts';
 import type { RobotsFile } from '../../../core/rules/index.ts';
 
 /** Compares two files, and prints the changes. */
@@ -30,11 +30,7 @@ export async function diffFiles(given: ParsedArguments, session: Session): Promi
   const { dialect } = profiles[settings.profile];
   assertStdinOnce([...operands, ...urls]);
   const { signal } = session;
-  await using loader = new RobotsLoader({
-    openClient: (maxBodyBytes) => openClient(settings, session, { maxBodyBytes }),
-    session,
-    signal,
-  });
+  await using loader = new RobotsLoader(settings, session);
   const sides: Side[] = [];
   for (const operand of operands) {
     const loaded = await loader.load(operand);

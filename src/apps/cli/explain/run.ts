@@ -1,14 +1,12 @@
 import { omitUndefined, jsonLine } from '../../../core/base/index.ts';
 import type { Purpose } from '../../../core/decision/index.ts';
-import { profiles } from '../../../core/lifecycle/index.ts';
-import { parseRobots } from '../../../core/rules/index.ts';
-import { deciderByFile, fileSource, truncationWarning, usageFor } from '../../answers/decide-offline.ts';
+import { decideOffline } from '../../answers/decide.ts';
 import { explainFile, explainUrl, type UrlExplanation } from '../../answers/explanation.ts';
 import { isUndecided, isUnwanted } from '../../answers/input/targets.ts';
 import { type Session, UsageError } from '../../answers/session.ts';
 import { policyRecord } from '../../answers/text/json.ts';
 import { writeWhole } from '../../answers/text/output.ts';
-import { readOrigin, readRobots } from '../../answers/input/load-robots.ts';
+import { readOrigin } from '../../answers/input/load-robots.ts';
 import type { ExplainedByFile, ExplainedUrl, PageFetchResult } from '../../answers/schema.ts';
 import { type ParsedArguments, type ExitCode, exitCode } from '../frame/command.ts';
 import { openClient } from '../frame/open-client.ts';
@@ -103,14 +101,10 @@ async function readAndExplain(
   {
     purpose,
     file,
-    session: { stdin, stderr },
+    session,
   }: { readonly purpose: Purpose | undefined; readonly file: string; readonly session: Session },
 ): Promise<UrlExplanation> {
-  const { body, truncated } = await readRobots(file, stdin, '--robots');
-  if (truncated) stderr.write(`canfetch: ${truncationWarning(file)}\n`);
-  const rules = parseRobots(body, { dialect: profiles[profile].dialect });
-  const settings = { agents, profile, robots: fileSource(file, body, truncated) };
-  const decide = deciderByFile(rules, settings, purpose && (await usageFor(purpose)));
+  const { body, rules, decide } = await decideOffline({ agents, profile, file, session, purpose });
   const result = decide({ input: url });
   if ('error' in result) throw new UsageError(result.error.message);
   return explainFile(result.decision, rules, body);

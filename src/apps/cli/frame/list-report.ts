@@ -2,7 +2,7 @@ import { didYouMean } from '../../answers/input/load-robots.ts';
 import type { Target, InputError, ReportedDecision, TargetResult } from '../../answers/input/targets.ts';
 import type { Session } from '../../answers/session.ts';
 import { type Palette, paletteFor, truncateToWidth, widthOf } from '../../answers/text/layout.ts';
-import { Output, type Progress, progressOn } from '../../answers/text/output.ts';
+import { Output, Progress } from '../../answers/text/output.ts';
 import { printable, withoutUserinfo } from '../../../core/base/index.ts';
 import { type ParsedArguments, type ResultExitCode, exitCode, mostSevere } from './command.ts';
 import type { Format } from './options.ts';
@@ -36,8 +36,7 @@ export interface ListLayout<Decided extends ReportedDecision> {
 export interface ListOptions {
   readonly form: Format | 'quiet';
   readonly given: ParsedArguments;
-  /** The share of the list that is decided, for the progress; absent when no progress is shown. */
-  readonly share?: (() => number | undefined) | undefined;
+  readonly showsProgress: boolean;
 }
 
 /** Writes the results of a list in the form that the options select, counts them, and shows the progress of the run. */
@@ -55,7 +54,7 @@ export class ListReport<Decided extends ReportedDecision> {
   #invalid = 0;
   #code: ResultExitCode = exitCode.success;
 
-  constructor(session: Session, layout: ListLayout<Decided>, { form, given, share }: ListOptions) {
+  constructor(session: Session, layout: ListLayout<Decided>, { form, given, showsProgress }: ListOptions) {
     this.#session = session;
     this.#layout = layout;
     this.#form = form;
@@ -63,15 +62,49 @@ export class ListReport<Decided extends ReportedDecision> {
     this.#colours = paletteFor(session, colourChoice(given));
     this.#width = widthOf(session.stdout);
     this.#labelWidth = Math.max(...layout.kinds.map(({ label }) => label.length));
-    this.#progress = share && progressOn(session.stderr, share);
+    if (showsProgress) this.#progress = new Progress(session.stderr);
   }
 
   get decided(): number {
     return this.#decided;
   }
 
-  /** Writes results. Resolves when the output has room for more. */
-  async add(results: readonly TargetResult<Decided>[]): Promise<void> {
+  /**
+   * Writes the results of a run as they come. Resolves with the exit code.
+   *
+   * @param interrupted After Ctrl-C: how far the run came, and how to continue it.
+   * @param more What follows the summary on a terminal.
+   */
+  async run(
+    batches: AsyncIterable<readonly TargetResult<Decided>[]>,
+    interrupted: (last: Target) => string | 0 | undefined,
+    more?: () => string,
+  ): Promise<ResultExitCode> {
+    const { signal, stderr } = this.#session;
+    let last: Target | undefined;
+    try {
+      for await (const results of batches) {
+        last = results.at(-1)?.target ?? last;
+        await this.#add(results);
+      }
+      signal.throwIfAborted();
+      await this.#output.release();
+      if (more !== undefined && this.#progress !== undefined && stderr.isTTY === true) {
+        this.#progress.clear();
+        stderr.write(`${this.#summary().join(' · ')}\n${more()}`);
+      }
+      return this.#code;
+    } catch (error) {
+      const came = signal.aborted && last && interrupted(last);
+      this.#progress?.clear();
+      if (came) stderr.write(`canfetch: interrupted after ${came}\n`);
+      throw error;
+    } finally {
+      this.#progress?.clear();
+    }
+  }
+
+  async #add(results: readonly TargetResult<Decided>[]): Promise<void> {
     const lines: string[] = [];
     for (const result of results) {
       this.#count(result);
@@ -80,32 +113,7 @@ export class ListReport<Decided extends ReportedDecision> {
       lines.push(this.#rendered(result));
     }
     await this.#output.writeLines(lines);
-    this.showProgress();
-  }
-
-  showProgress(): void {
     this.#progress?.show(this.#decided, () => this.#summary());
-  }
-
-  /** Writes all that is left, and the summary and `more` on a terminal that shows progress. Resolves with the exit code. */
-  async finish(more?: () => string): Promise<ResultExitCode> {
-    await this.#output.release();
-    if (more !== undefined && this.#progress !== undefined && this.#session.stderr.isTTY === true) {
-      this.#progress.clear();
-      this.#session.stderr.write(`${this.#summary().join(' · ')}\n${more()}`);
-    }
-    return this.#code;
-  }
-
-  /** After Ctrl-C, says how far the run came and how to continue it. */
-  interrupted(told: string): void {
-    this.#progress?.clear();
-    this.#session.stderr.write(`canfetch: interrupted after ${told}\n`);
-  }
-
-  /** Clears the progress line, whether the run succeeded or failed. */
-  clearProgress(): void {
-    this.#progress?.clear();
   }
 
   #count(result: TargetResult<Decided>): void {

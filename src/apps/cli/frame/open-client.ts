@@ -1,17 +1,27 @@
-import { DEFAULT_AGENT, ignore, isRobotsError, omitUndefined, printable } from '../../../core/base/index.ts';
+import {
+  DEFAULT_AGENT,
+  DEFAULT_MAX_BODY_BYTES,
+  ignore,
+  isRobotsError,
+  omitUndefined,
+  printable,
+} from '../../../core/base/index.ts';
 import { platform } from '#platform';
 import type { DamagedDatabase, RobotsStore, StoreEvent } from '../../../core/store/index.ts';
-import type { PolicyOptions, RobotsClient, RobotsClientOptions } from '../../../core/client/index.ts';
-import type { OriginPolicy, Purpose } from '../../../core/decision/index.ts';
-import type { PolicyClient } from '../../answers/input/load-robots.ts';
+import type { RobotsClient, RobotsClientOptions } from '../../../core/client/index.ts';
+import {
+  isUrl,
+  loadedFrom,
+  type LoadedRobots,
+  readOrigin,
+  readRobots,
+} from '../../answers/input/load-robots.ts';
 import { count } from '../../answers/text/layout.ts';
 import { type Session, UsageError } from '../../answers/session.ts';
 import type { EvidenceFile } from '../../../extras/evidence/index.ts';
 import type { ProxyDispatcher, ProxySettings } from '../../../core/net/index.ts';
 import { isRedisUrl } from './store-option.ts';
-import { type OnlineSettings, agentOf } from './settings.ts';
-import { decideFromMemory } from '../../answers/decide-from-memory.ts';
-import { type Decider, type TargetResult, tooLongError, type Target } from '../../answers/input/targets.ts';
+import type { OnlineSettings } from './settings.ts';
 
 /** A store that was opened for a client. */
 interface OpenedStore {
@@ -20,52 +30,12 @@ interface OpenedStore {
   close(): Promise<void>;
 }
 
-/** What was opened for a client. */
-interface OpenedParts {
-  readonly dispatcher: ProxyDispatcher | undefined;
-  readonly store: OpenedStore | undefined;
-  readonly evidence: EvidenceFile | undefined;
-  readonly troubles: StoreTroubles;
-}
-
-/** A client with the store and the file of evidence that were opened for it. Disposing it closes all. */
-export class OpenedClient implements PolicyClient {
+/** A client with what was opened for it. Disposing it closes all. */
+export interface OpenedClient extends AsyncDisposable {
   readonly client: RobotsClient;
   /** The proxies, when requests use any. */
   readonly dispatcher: ProxyDispatcher | undefined;
-  readonly #store: OpenedStore | undefined;
-  readonly #evidence: EvidenceFile | undefined;
-  readonly #troubles: StoreTroubles;
-
-  constructor(client: RobotsClient, { dispatcher, store, evidence, troubles }: OpenedParts) {
-    this.client = client;
-    this.dispatcher = dispatcher;
-    this.#store = store;
-    this.#evidence = evidence;
-    this.#troubles = troubles;
-  }
-
-  /** Starts a new file of evidence under the same path, after a rotation. */
-  reopenEvidence(): void {
-    this.#evidence?.reopen();
-  }
-
-  policy(origin: string, options: PolicyOptions): Promise<OriginPolicy> {
-    return this.client.policy(origin, options);
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    // Closing the client writes its pending records, so it must precede closing the store.
-    await this.client.close();
-    await closeParts({ dispatcher: this.dispatcher, store: this.#store, evidence: this.#evidence });
-    this.#troubles.report();
-  }
-}
-
-async function closeParts({ dispatcher, store, evidence }: Partial<OpenedParts>): Promise<void> {
-  await dispatcher?.destroy();
-  await store?.close();
-  await evidence?.close();
+  readonly evidence: EvidenceFile | undefined;
 }
 
 /**
@@ -91,16 +61,21 @@ export async function openClient(
   if (platform.transport !== 'undici') assertFetchSuffices(proxies !== undefined, more.addressPolicy);
   const dispatcher = proxies && new (await import('../../../core/net/index.ts')).ProxyDispatcher(proxies);
   const { RobotsClient } = await import('../../../core/client/index.ts');
-  const troubles = new StoreTroubles(session);
   // "*" is not a product token, so requests cannot carry it in User-Agent.
   const names = agents.filter((agent) => agent !== '*');
   let evidence: EvidenceFile | undefined;
   let opened: OpenedStore | undefined;
+  const close = async (): Promise<void> => {
+    await dispatcher?.destroy();
+    await opened?.close();
+    await evidence?.close();
+  };
   try {
     // First, because every decision must be recorded.
     if (path !== undefined) evidence = await openEvidence(path);
     if (named !== undefined) opened = await openStore(named);
     if (opened !== undefined) warnDamaged(opened, session);
+    const troubles = new StoreTroubles(session);
     const client = new RobotsClient({
       profile,
       agent: names.length === 0 ? DEFAULT_AGENT : names,
@@ -108,40 +83,48 @@ export async function openClient(
       onStoreEvent: (event: StoreEvent) => troubles.note(event),
       ...more,
     });
-    return new OpenedClient(client, { dispatcher, store: opened, evidence, troubles });
+    const closeAll = async (): Promise<void> => {
+      // Closing the client writes its pending records, so it must precede closing the store.
+      await client.close();
+      await close();
+      troubles.report();
+    };
+    return { client, dispatcher, evidence, [Symbol.asyncDispose]: closeAll };
   } catch (error) {
     // A connection to Redis that stays open would keep the process alive.
-    await closeParts({ dispatcher, store: opened, evidence }).catch(ignore);
+    await close().catch(ignore);
     throw error;
   }
 }
 
-/** Decides by fetching robots.txt from the origins. With `purpose`, decisions have `usage`. An abort of `signal` rejects pending decisions. */
-export async function decideOnline(
-  settings: OnlineSettings,
-  session: Session,
-  signal: AbortSignal,
-  purpose: Purpose | undefined,
-): Promise<Decider> {
-  const opened = await openClient(settings, session);
-  const { client } = opened;
-  const options = purpose === undefined ? { signal } : { signal, purpose };
-  const asked = agentOf(settings);
-  return {
-    decide(target: Target): TargetResult | Promise<TargetResult> {
-      const { input, tooLong } = target;
-      if (tooLong === true) return { target, error: tooLongError };
-      try {
-        const decision = decideFromMemory(client, input, asked, purpose);
-        if (decision !== undefined) return { target, decision };
-      } catch (error) {
-        if (!isRobotsError(error) || error.code !== 'ERR_ROBOTS_INVALID_URL') throw error;
-        return { target, error: { code: error.code, message: error.message } };
-      }
-      return client.check(input, asked, options).then((decision) => ({ target, decision }));
-    },
-    close: () => opened[Symbol.asyncDispose](),
-  };
+/** Loads robots.txt files one after another, from disks, standard input and origins, with one client for all. */
+export class RobotsLoader implements AsyncDisposable {
+  readonly #settings: OnlineSettings;
+  readonly #session: Session;
+  readonly #maxBodyBytes: number;
+  #opened: OpenedClient | undefined;
+
+  constructor(settings: OnlineSettings, session: Session, maxBodyBytes: number = DEFAULT_MAX_BODY_BYTES) {
+    this.#settings = settings;
+    this.#session = session;
+    this.#maxBodyBytes = maxBodyBytes;
+  }
+
+  /** @throws UsageError when a file cannot be read, or a URL is invalid. */
+  async load(operand: string): Promise<LoadedRobots> {
+    const { stdin, signal } = this.#session;
+    const maxBodyBytes = this.#maxBodyBytes;
+    if (!isUrl(operand)) {
+      return { kind: 'file', name: operand, ...(await readRobots(operand, stdin, 'FILE', maxBodyBytes)) };
+    }
+    const origin = readOrigin(operand);
+    this.#opened ??= await openClient(this.#settings, this.#session, { maxBodyBytes });
+    return loadedFrom(operand, await this.#opened.client.policy(origin, { signal }));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#opened?.[Symbol.asyncDispose]();
+  }
 }
 
 /** @throws UsageError when evidence cannot be written to the file. */

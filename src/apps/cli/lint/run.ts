@@ -1,11 +1,6 @@
 import { layoutOf, onlineSettings, readFormat } from '../frame/settings.ts';
 import { profiles } from '../../../core/lifecycle/index.ts';
-import {
-  absenceOf,
-  type LoadedRobots,
-  assertStdinOnce,
-  RobotsLoader,
-} from '../../answers/input/load-robots.ts';
+import { absenceOf, type LoadedRobots, assertStdinOnce } from '../../answers/input/load-robots.ts';
 import { type Session, UsageError } from '../../answers/session.ts';
 import { count, type Palette, wrap } from '../../answers/text/layout.ts';
 import { fileName, jsonLine, printable } from '../../../core/base/index.ts';
@@ -20,7 +15,7 @@ import {
   mostSevere,
   type ParsedArguments,
 } from '../frame/command.ts';
-import { openClient } from '../frame/open-client.ts';
+import { RobotsLoader } from '../frame/open-client.ts';
 import { describeDiagnostic, WHOLE_FILE } from '../../../core/rules/lint/findings.ts';
 import { artifactUri, sarifLog, type SarifRule } from '../frame/sarif.ts';
 
@@ -43,13 +38,7 @@ export async function lintFiles(given: ParsedArguments, session: Session): Promi
     findings: file.findings.filter(({ severity }) => severest.includes(severity)),
   });
   assertStdinOnce(operands);
-  const { signal } = session;
-  await using loader = new RobotsLoader({
-    openClient: (maxBodyBytes) => openClient(settings, session, { maxBodyBytes }),
-    session,
-    signal,
-    maxBytes: LINTED_BYTES,
-  });
+  await using loader = new RobotsLoader(settings, session, LINTED_BYTES);
   const output = new Output(session.stdout);
   const linted: LintedFile[] = [];
   for (const operand of operands) {

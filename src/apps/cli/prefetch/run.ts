@@ -1,7 +1,6 @@
 import { DEFAULT_CONCURRENCY, isRobotsError, mapBatches, jsonLine } from '../../../core/base/index.ts';
 import type { Decision } from '../../../core/decision/index.ts';
 import {
-  ListPosition,
   type Target,
   targetLines,
   isUndecided,
@@ -38,78 +37,36 @@ export async function prefetchOrigins(given: ParsedArguments, session: Session):
   const { client } = opened;
   const { crawlReport } = await import('../../../extras/report/crawl-report.ts');
   using crawled = crawlReport(client, { onFirstRefused: false });
-  const origins = new ListedOrigins(stream);
-  const report: ListReport<Decision> = new ListReport(
-    session,
-    prefetchLayout(() => origins.urls),
-    { form, given, share: form === 'quiet' ? undefined : () => origins.shareDecided(report.decided) },
-  );
-  const ask = (target: Target, signal: AbortSignal): Answer | Promise<Answer> | undefined => {
-    const origin = origins.next(target);
-    report.showProgress();
-    if (typeof origin !== 'string') return origin;
-    // The URL of the front page represents the origin. The report leaves out the decision about that page.
-    return client.check(`${origin}/`, undefined, { signal }).then((decision) => ({ target, decision }));
-  };
-  try {
-    for await (const answers of mapBatches(targetLines(stream), { concurrency, signal }, ask)) {
-      await report.add(answers);
-    }
-    signal.throwIfAborted();
-    return await report.finish(() => `front pages: ${String(crawled)}`);
-  } catch (error) {
-    if (session.signal.aborted && report.decided > 0) {
-      const hint = given.values.has('store')
-        ? 'run it again with the same --store to fetch the rest'
-        : 'with --store STORE a run can be continued';
-      report.interrupted(`${count(report.decided, 'origin')}; ${hint}`);
-    }
-    throw error;
-  } finally {
-    report.clearProgress();
-  }
-}
-
-type Answer = TargetResult<Decision>;
-
-/** The origins of a list, as its lines are taken up one by one. */
-class ListedOrigins {
-  readonly #position: ListPosition;
-  readonly #distinct = new DistinctOrigins();
-  #origins = 0;
-  #urls = 0;
-
-  constructor(list: object) {
-    this.#position = new ListPosition(list);
-  }
-
-  /** The lines that were taken up. */
-  get urls(): number {
-    return this.#urls;
-  }
-
-  /** The origin that a line names: `undefined` when an earlier line named it, an error when the line names none. */
-  next(target: Target): string | undefined | Extract<Answer, { readonly error: unknown }> {
-    this.#urls++;
-    this.#position.reach(target);
+  const distinct = new DistinctOrigins();
+  let urls = 0;
+  const layout = prefetchLayout(() => urls);
+  const report = new ListReport(session, layout, { form, given, showsProgress: form !== 'quiet' });
+  const ask = (target: Target, asking: AbortSignal): Answer | Promise<Answer> | undefined => {
+    urls++;
     if (target.tooLong === true) return { target, error: tooLongError };
     try {
       const origin = originOf(target.input);
-      if (!this.#distinct.add(origin)) return undefined;
-      this.#origins++;
-      return origin;
+      if (!distinct.add(origin)) return undefined;
+      // The URL of the front page represents the origin. The report leaves out the decision about that page.
+      return client
+        .check(`${origin}/`, undefined, { signal: asking })
+        .then((decision) => ({ target, decision }));
     } catch (error) {
       if (!isRobotsError(error)) throw error;
       return { target, error: { code: error.code, message: error.message } };
     }
-  }
-
-  /** The share of the list that is decided: the lines taken up, times the share of their origins that is decided. `undefined` for a pipe. */
-  shareDecided(decided: number): number | undefined {
-    const { share } = this.#position;
-    return share && share * (decided / Math.max(1, this.#origins));
-  }
+  };
+  const hint = given.values.has('store')
+    ? 'run it again with the same --store to fetch the rest'
+    : 'with --store STORE a run can be continued';
+  return await report.run(
+    mapBatches(targetLines(stream), { concurrency, signal }, ask),
+    () => `${count(report.decided, 'origin')}; ${hint}`,
+    () => `front pages: ${String(crawled)}`,
+  );
 }
+
+type Answer = TargetResult<Decision>;
 
 const kinds = {
   rules: { label: 'RULES', style: 'good', code: exitCode.success, counted: 'with rules' },

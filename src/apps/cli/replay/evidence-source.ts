@@ -1,7 +1,6 @@
 import type { Readable } from 'node:stream';
 import { isRobotsError, printable } from '../../../core/base/index.ts';
 import { type ReadLine, type Replay, type ReplayedLine } from '../../../extras/evidence/replay.ts';
-import { ListPosition } from '../../answers/input/targets.ts';
 import { UsageError } from '../../answers/session.ts';
 
 /** Maximum length of a line, in characters. */
@@ -12,13 +11,11 @@ export class EvidenceSource {
   readonly name: string;
   readonly replay: Replay;
   readonly #chunks: AsyncIterator<string | Uint8Array>;
-  readonly #position: ListPosition;
   readonly #decoder = new TextDecoder();
   readonly #maxLineLength: number;
   #lines: readonly string[] = [];
   #next = 0;
   #rest = '';
-  #bytes = 0;
   #hasEnded = false;
   #head: ReadLine | undefined;
 
@@ -27,12 +24,6 @@ export class EvidenceSource {
     this.name = name;
     this.replay = replay;
     this.#chunks = stream[Symbol.asyncIterator]();
-    this.#position = new ListPosition(stream);
-  }
-
-  /** The share of the file that was read, from 0 to 1. */
-  get share(): number | undefined {
-    return this.#position.share;
   }
 
   /** Whether the next line is known, or that there is none, without waiting. */
@@ -88,8 +79,6 @@ export class EvidenceSource {
   }
 
   #add(chunk: string | Uint8Array): void {
-    this.#bytes += chunk.length;
-    this.#position.reach({ input: '', end: this.#bytes });
     const text = typeof chunk === 'string' ? chunk : this.#decoder.decode(chunk, { stream: true });
     const lines = text.split('\n');
     // Only what is new is searched: a long line comes in many chunks.

@@ -11,7 +11,7 @@ import { locate, type LocatedUrl, originOf } from '../../../core/url/index.ts';
 import { type Session, UsageError } from '../../answers/session.ts';
 import { openList, assertStdinOnce } from '../../answers/input/load-robots.ts';
 import { count, instant, paletteFor } from '../../answers/text/layout.ts';
-import { Output, type Progress, progressOn } from '../../answers/text/output.ts';
+import { Output, Progress } from '../../answers/text/output.ts';
 import { type ParsedArguments, type ExitCode, exitCode } from '../frame/command.ts';
 import {
   colourChoice,
@@ -173,7 +173,7 @@ class Listing {
     this.#session = session;
     this.#view = view;
     this.#output = new Output(session.stdout);
-    this.#progress = progressOn(session.stderr, () => this.#share());
+    this.#progress = new Progress(session.stderr);
   }
 
   took(name: string, line: ReplayedLine): void {
@@ -252,12 +252,6 @@ class Listing {
       for (const [name, value] of Object.entries(replay.report())) total[name as keyof ReplayReport] += value;
     }
     return total;
-  }
-
-  #share(): number | undefined {
-    const shares = this.sources.map(({ share }) => share ?? Number.NaN);
-    const mean = shares.reduce((sum, share) => sum + share, 0) / shares.length;
-    return Number.isNaN(mean) ? undefined : mean;
   }
 }
 

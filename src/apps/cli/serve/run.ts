@@ -34,7 +34,7 @@ export async function serve(
   });
   const { client } = opened;
   // Log rotation sends SIGHUP. Without evidence SIGHUP ends the process.
-  const stopListening = settings.evidence && session.onSignal?.('SIGHUP', () => opened.reopenEvidence());
+  const stopListening = settings.evidence && session.onSignal?.('SIGHUP', () => opened.evidence?.reopen());
   const stopping = new AbortController();
   const { profile, agents } = settings;
   const metrics = prom && new Metrics(prom, client);

@@ -5,11 +5,10 @@ import {
   type LoadedRobots,
   openList,
   assertStdinOnce,
-  RobotsLoader,
   rulesInForce,
   type RulesInForce,
 } from '../../answers/input/load-robots.ts';
-import { fileSource, truncationWarning, notATarget, tokensOf } from '../../answers/decide-offline.ts';
+import { fileSource, truncationWarning, notATarget, tokensOf } from '../../answers/decide.ts';
 import { type Session, UsageError } from '../../answers/session.ts';
 import { agentSentence, looksSentence, ruleText } from '../../answers/text/sentences.ts';
 import { count, type Palette, paletteFor } from '../../answers/text/layout.ts';
@@ -19,7 +18,7 @@ import { Output } from '../../answers/text/output.ts';
 import type { TestLine } from '../../answers/schema.ts';
 import { originOf } from '../../../core/url/index.ts';
 import { type ExitCode, exitCode, type ParsedArguments } from '../frame/command.ts';
-import { openClient } from '../frame/open-client.ts';
+import { RobotsLoader } from '../frame/open-client.ts';
 import { colourChoice, onlineSettings, onlyOperand, readFormat, isAgent } from '../frame/settings.ts';
 import { artifactUri, sarifLog, type SarifRule } from '../frame/sarif.ts';
 import type { Readable } from 'node:stream';
@@ -41,11 +40,7 @@ export async function testRobots(given: ParsedArguments, session: Session): Prom
     await openList(list, 'a file of expectations', session, signal),
     list,
   );
-  await using loader = new RobotsLoader({
-    openClient: (maxBodyBytes) => openClient(settings, session, { maxBodyBytes }),
-    session,
-    signal,
-  });
+  await using loader = new RobotsLoader(settings, session);
   const output = new Output(session.stdout);
   const loaded = await loader.load(operand);
   const rules = rulesInForce(loaded, profiles[settings.profile].dialect);

@@ -1,4 +1,5 @@
-import type { Readable } from 'node:stream';
+import type { RobotsClient } from '../../core/client/index.ts';
+import { engineOf } from '../../core/client/engine.ts';
 import { detectSuspect } from '../../core/lifecycle/challenge-pages.ts';
 import { type ProfileName, profiles } from '../../core/lifecycle/profile.ts';
 import {
@@ -10,12 +11,13 @@ import {
   quoted,
 } from '../../core/base/index.ts';
 import { productToken } from '../../core/rules/agent.ts';
-import type { Purpose } from '../../core/decision/index.ts';
+import type { Decision, Purpose } from '../../core/decision/index.ts';
+import type { Agent } from '../../core/rules/agent-tokens.ts';
+import type { Session } from './session.ts';
 import type { RobotsFile } from '../../core/rules/index.ts';
 import { parseRobots } from '../../core/rules/parse.ts';
 import { readRobots } from './input/load-robots.ts';
 import {
-  type Decider,
   type FileDecision,
   type FileSource,
   type InputError,
@@ -32,37 +34,62 @@ export interface FileSettings {
   readonly file: string;
 }
 
+/** Decides a target. It returns a promise only when robots.txt must be fetched first. */
+export type Decide = (target: Target) => TargetResult | Promise<TargetResult>;
+
+/** Asks a client. Its decision about a URL of a known origin needs no promise: there are many. */
+export function decideUrl(
+  client: RobotsClient,
+  url: string,
+  agent: Agent | undefined,
+  { signal, purpose }: { readonly signal: AbortSignal; readonly purpose: Purpose | undefined },
+): Decision | Promise<Decision> {
+  const engine = engineOf(client);
+  const known = engine.decideFromMemory(url, agent, true);
+  if (known === undefined) return client.check(url, agent, omitUndefined({ signal, purpose }));
+  if (purpose === undefined) return engine.publishDecision(known);
+  const usage = client.usageOf(known, purpose);
+  engine.publishDecision(known, { usage });
+  return { ...known, usage };
+}
+
 /** Adds what a file states about the use of a page to the decision about it. */
 type AddUsage = (decision: FileDecision, file: RobotsFile) => FileDecision;
 
 export interface OfflineOptions extends FileSettings {
-  readonly stdin: Readable;
-  /** Receives each warning about the file, one line per call. */
-  readonly warn: (message: string) => void;
+  readonly session: Pick<Session, 'stdin' | 'stderr'>;
   /** The purpose of fetching the pages. Decisions then have `usage`. */
   readonly purpose?: Purpose | undefined;
 }
 
+/** A file, and the decisions by its rules. */
+export interface OfflineFile {
+  readonly body: Uint8Array;
+  readonly rules: RobotsFile;
+  decide(target: Target): TargetResult<FileDecision>;
+}
+
 /**
- * Decides with the rules of a file, as if the origin of every target had served it. Its size limit is that of a
- * fetched file.
+ * Reads a file to decide by it, as if the origin of every target had served it. Its size limit is that of a fetched file.
  *
  * @throws UsageError when the file cannot be read.
  */
-export async function decideOffline({ stdin, warn, purpose, ...settings }: OfflineOptions): Promise<Decider> {
-  const { agents, file, profile } = settings;
+export async function decideOffline({
+  session: { stdin, stderr },
+  purpose,
+  agents,
+  file,
+  profile,
+}: OfflineOptions): Promise<OfflineFile> {
   const { body, truncated } = await readRobots(file, stdin, '--robots');
-  if (truncated) warn(truncationWarning(file));
+  if (truncated) stderr.write(`canfetch: ${truncationWarning(file)}\n`);
   const rules = parseRobots(body, { dialect: profiles[profile].dialect });
-  const robots = fileSource(file, body, truncated);
-  return {
-    decide: deciderByFile(rules, { agents, profile, robots }, purpose && (await usageFor(purpose))),
-    close: () => Promise.resolve(),
-  };
+  const settings = { agents, profile, robots: fileSource(file, body, truncated) };
+  return { body, rules, decide: deciderByFile(rules, settings, purpose && (await usageFor(purpose))) };
 }
 
 /** Loaded only when a purpose is given: a decision about fetching needs less of the rules. */
-export async function usageFor(purpose: Purpose): Promise<AddUsage> {
+async function usageFor(purpose: Purpose): Promise<AddUsage> {
   const { usageOf } = await import('../../core/decision/usage-decision.ts');
   return (decision, file) => ({ ...decision, usage: usageOf(decision, file, purpose) });
 }
@@ -78,11 +105,11 @@ export function fileSource(file: string, body: Uint8Array, truncated: boolean): 
 }
 
 /** Makes a decider that answers each target with the rules of a file. */
-export function deciderByFile(
+function deciderByFile(
   rules: RobotsFile,
   { agents, profile, robots }: Pick<FileSettings, 'agents' | 'profile'> & { readonly robots: FileSource },
   addUsage?: AddUsage,
-): (target: Target) => TargetResult {
+): OfflineFile['decide'] {
   const agent = rules.chooseAgent(tokensOf(agents));
   const crawlDelayMs = rules.crawlDelay(agent);
   const delay = crawlDelayMs === undefined ? {} : { crawlDelayMs };
