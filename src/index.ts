@@ -58,8 +58,8 @@ export {
   RobotsInvalidOptionsError,
   RobotsInvalidUrlError,
 } from './core/base/index.ts';
+export type { Rejection } from './core/store/record/record-codec.ts';
 export type {
-  Rejection,
   RobotsStore,
   StoreEvent,
   StoreMessage,
@@ -68,7 +68,7 @@ export type {
   StoreOperation,
   StoreReserveOptions,
   StoreSlot,
-} from './core/store/index.ts';
+} from './core/store/store.ts';
 export type {
   CacheMessage,
   PolicyChangeMessage,

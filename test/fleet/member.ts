@@ -1,7 +1,7 @@
 import { RobotsClient } from '../../src/core/client/robots-client.ts';
 import { redisStore } from '../../src/stores/redis/redis.ts';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite.ts';
-import type { RobotsStore, StoreEvent } from '../../src/core/store/index.ts';
+import type { RobotsStore, StoreEvent } from '../../src/core/store/store.ts';
 import { everyNameIsLocal } from './sites.ts';
 import { createInterface } from 'node:readline';
 

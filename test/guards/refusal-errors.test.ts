@@ -9,7 +9,7 @@ import {
   RobotsUnreachableError,
   RobotsUsageError,
 } from '../../src/guards/shared/refusal-errors.ts';
-import { usageOf } from '../../src/core/decision/usage-decision.ts';
+import { usageOf } from '../../src/core/decision/index.ts';
 import {
   type Decision,
   refusalIn as publicRefusalIn,

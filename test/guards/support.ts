@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { fetch as undiciFetch, Request as UndiciRequest } from 'undici';
 import { vi } from 'vitest';
-import { engineOf } from '../../src/core/client/engine.ts';
+import { engineOf } from '../../src/core/client/client-engine.ts';
 import type { DecisionMessage, RobotsClient, RobotsClientOptions } from '../../src/index.ts';
 import { answer, type Handler, type Site, startSite } from '../support/site.ts';
 import { opened, openedClient } from '../support/opened.ts';

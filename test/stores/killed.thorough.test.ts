@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { RobotsClient } from '../../src/core/client/robots-client.ts';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite.ts';
-import { readRecordKey } from '../../src/core/store/store-key.ts';
+import { readRecordKey } from '../../src/core/store/record/record-codec.ts';
 import { quietEnv } from '../support/sqlite.ts';
 import { type CompiledScript, compileScript, startWorker } from '../support/workers.ts';
 import type { WorkerNotice } from './prefetch-worker.ts';

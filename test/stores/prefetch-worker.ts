@@ -1,7 +1,7 @@
 import { RobotsClient } from '../../src/core/client/robots-client.ts';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite.ts';
 import type { RobotsStore } from '../../src/core/store/store.ts';
-import { readRecordKey } from '../../src/core/store/store-key.ts';
+import { readRecordKey } from '../../src/core/store/record/record-codec.ts';
 
 /** `prefetch-worker <path> <port> <count>`: prefetches `count` origins of 127.0.0.0/8, and reports each. */
 export interface WorkerNotice {

@@ -7,7 +7,7 @@ import {
 } from '../../src/extras/evidence/index.ts';
 import { Conduct, type EarlyStart } from '../../src/extras/evidence/conduct.ts';
 import { Replay } from '../../src/extras/evidence/replay.ts';
-import { bodyJson } from '../../src/core/store/record/stored-body.ts';
+import { bodyJson } from '../../src/core/store/record/record-schema.ts';
 
 /** Collects the entries of clients, and gives them as the lines of one file. */
 export class Recording {

@@ -5,7 +5,7 @@ import type {
   StoreReserveOptions,
   StoreSlot,
   StoreSetOptions,
-} from '../../src/core/store/index.ts';
+} from '../../src/core/store/store.ts';
 
 export type StoreCall = 'get' | 'set' | 'delete' | 'lease' | 'release' | 'reserve' | 'pause';
 

@@ -1,5 +1,5 @@
 import type { RobotsClient } from '../../core/client/index.ts';
-import { engineOf } from '../../core/client/engine.ts';
+import { engineOf } from '../../core/client/client-engine.ts';
 import { detectSuspect } from '../../core/lifecycle/challenge-pages.ts';
 import { type ProfileName, profiles } from '../../core/lifecycle/profile.ts';
 import {
@@ -90,7 +90,7 @@ export async function decideOffline({
 
 /** Loaded only when a purpose is given: a decision about fetching needs less of the rules. */
 async function usageFor(purpose: Purpose): Promise<AddUsage> {
-  const { usageOf } = await import('../../core/decision/usage-decision.ts');
+  const { usageOf } = await import('../../core/decision/index.ts');
   return (decision, file) => ({ ...decision, usage: usageOf(decision, file, purpose) });
 }
 

@@ -13,7 +13,7 @@ import {
   withoutRedirects,
 } from '../lifecycle/index.ts';
 import type { RobotsSource } from '../decision/index.ts';
-import type { HeldLease, StoredOrigins } from '../store/index.ts';
+import type { HeldLease, StoredOrigins } from '../store/stored-origins.ts';
 import { detachedString, ROBOTS_PATH } from '../url/index.ts';
 import { CacheEntry } from './entry.ts';
 import type { OriginMemory } from './origin-memory.ts';

@@ -12,7 +12,7 @@ import {
   untilAborted,
 } from '../base/index.ts';
 import type { OriginMemory } from './origin-memory.ts';
-import type { Rejection } from '../store/index.ts';
+import type { Rejection } from '../store/record/record-codec.ts';
 import { RECORD_VERSION, type RecordCodec } from '../store/record/record-codec.ts';
 
 /**

@@ -2,8 +2,10 @@ import {
   type ClientMessage,
   type HeaderFields,
   ignore,
+  invalid,
   Lazy,
   RobotsClosedError,
+  RobotsInvalidOptionsError,
   type TracedWork,
   tracedWork,
   VERSION,
@@ -33,7 +35,7 @@ import type { Pacer } from '../pacing/pacer.ts';
 import { type Agent, AgentTokens, type Tokens } from '../rules/agent-tokens.ts';
 import type { RobotsFile } from '../rules/index.ts';
 import { isRobotsTarget, locate, LocatedUrl, targetOf } from '../url/index.ts';
-import type { StoredOrigins } from '../store/index.ts';
+import type { StoredOrigins } from '../store/stored-origins.ts';
 import type { OriginSettings, Settings } from './settings.ts';
 
 /** The parts of a client that decisions are made with. */
@@ -435,4 +437,26 @@ export class ClientEngine {
     events.publish();
     return decision;
   }
+}
+
+/**
+ * The property of a client that has its engine. A registered symbol, because a program may load the package twice: the
+ * client by `import`, the guard by `require`.
+ */
+export const ENGINE: unique symbol = Symbol.for('canfetch.engine');
+
+/**
+ * The engine of a `RobotsClient`.
+ *
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) for any other object, and for a client of another
+ *   version of this package, whose engine may differ.
+ */
+export function engineOf(client: { readonly [ENGINE]: ClientEngine }): ClientEngine {
+  const { [ENGINE]: engine }: { readonly [ENGINE]?: ClientEngine } = Object(client);
+  if (engine === undefined) throw invalid('the client', 'a RobotsClient', client);
+  if (engine.version === VERSION) return engine;
+  throw new RobotsInvalidOptionsError(
+    `Expected the client to be a RobotsClient of canfetch ${VERSION}, as this is, got one of canfetch ${engine.version}; ` +
+      'install one version for both',
+  );
 }

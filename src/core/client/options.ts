@@ -7,7 +7,7 @@ import type { Transport } from '../fetch/transport.ts';
 import type { Profile, ProfileName } from '../lifecycle/index.ts';
 import type { AddressPolicy } from '../net/address-policy.ts';
 import type { Agent } from '../rules/agent-tokens.ts';
-import type { RobotsStore, StoreEvent } from '../store/index.ts';
+import type { RobotsStore, StoreEvent } from '../store/store.ts';
 import type { Purpose } from '../decision/index.ts';
 import type { BookingOptions, PacingTotals } from '../pacing/index.ts';
 

@@ -17,7 +17,7 @@ import {
   type RestoreResult,
   type SnapshotContext,
 } from '../cache/index.ts';
-import type { StoredOrigins } from '../store/index.ts';
+import type { StoredOrigins } from '../store/stored-origins.ts';
 import {
   type Decision,
   type DecisionUsage,
@@ -47,8 +47,7 @@ import type {
 } from './options.ts';
 import { addressChecksOf, readOptions, type Settings, OriginSettings } from './settings.ts';
 import type { PrefetchOptions, PrefetchResult } from './prefetch.ts';
-import { ClientEngine } from './client-engine.ts';
-import { ENGINE } from './engine.ts';
+import { ClientEngine, ENGINE } from './client-engine.ts';
 
 /** `canFetch` returns one of these two, so that a warm question creates no promise. */
 const ALLOWED: Promise<boolean> = Promise.resolve(true);

@@ -1,9 +1,8 @@
 /** The channels of `node:diagnostics_channel` about decisions. A message is made only while its channel has a subscriber. */
 import { channel, type ClientMessage, type Publisher } from '../base/index.ts';
 import type { Gatekeeper } from '../lifecycle/index.ts';
-import type { Decision, DecisionUsage } from './decision.ts';
+import type { Decision, DecisionUsage, RedirectChain } from './decision.ts';
 import type { DelayFrom } from './policy.ts';
-import type { RedirectChain } from './refusal-base.ts';
 
 /** Details of a decision by a guard. */
 export interface DecisionContext extends Partial<RedirectChain> {

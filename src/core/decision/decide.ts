@@ -2,12 +2,12 @@
  * Makes every decision, from one of three sources: the record of an origin, the caller's override, or neither, when
  * the origin cannot be asked or has not been asked yet.
  */
-import { omitUndefined } from '../base/index.ts';
+import { type HeaderFields, omitUndefined } from '../base/index.ts';
 import { type Profile, type KnownState, stateOf } from '../lifecycle/index.ts';
 import type { Tokens } from '../rules/agent-tokens.ts';
-import type { RobotsFile } from '../rules/index.ts';
+import { parseRobots, type RobotsFile, statedBy, usage } from '../rules/index.ts';
 import { isRobotsTarget, type LocatedUrl, ROBOTS_PATH } from '../url/index.ts';
-import type { Decision } from './decision.ts';
+import type { Decision, DecisionUsage, Purpose } from './decision.ts';
 import type { KnownOrigin, RobotsSource } from './known-origin.ts';
 
 /** An origin for which the caller gave a robots.txt or a verdict. Nothing is fetched for it. */
@@ -228,4 +228,22 @@ function neverFetched(origin: string): RobotsSource {
 /** The source of a decision about an `ftp:` origin without a transport. */
 export function noFtpTransport(origin: string): RobotsSource {
   return { ...neverFetched(origin), error: 'ERR_ROBOTS_NO_FTP_TRANSPORT' };
+}
+
+let nothingStated: RobotsFile | undefined;
+
+/**
+ * Finds what the site states about the use of a page.
+ *
+ * @param file The file the decision rests on; without one the header fields alone are read.
+ */
+export function usageOf(
+  { url, agent }: { readonly url: string; readonly agent: string },
+  file: RobotsFile | undefined,
+  purpose: Purpose,
+  headers?: HeaderFields,
+): DecisionUsage {
+  const stated = usage(file ?? (nothingStated ??= parseRobots('')), url, agent, { headers });
+  const source = statedBy(stated, purpose);
+  return { ...stated, purpose, preference: stated[purpose], ...omitUndefined({ source }) };
 }

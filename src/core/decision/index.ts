@@ -2,7 +2,14 @@
  * `Decision` and `OriginPolicy`: their types, and the only code that makes them. It imports `rules/` and
  * `lifecycle/`, nothing above, and starts no I/O.
  */
-export { decide, decideByOverride, decideUnknown, type OverriddenOrigin, permits } from './decide.ts';
+export {
+  decide,
+  decideByOverride,
+  decideUnknown,
+  type OverriddenOrigin,
+  permits,
+  usageOf,
+} from './decide.ts';
 export {
   describeDecision,
   describeOutcome,
@@ -13,8 +20,16 @@ export {
 } from './describe-decision.ts';
 export * from './channels.ts';
 export { KnownOrigin, ROBOTS_SOURCES, type RobotsSource } from './known-origin.ts';
-export { type Decision, type DecisionUsage, isPurpose, type Purpose, PURPOSES, REASONS } from './decision.ts';
+export {
+  type Decision,
+  type DecisionUsage,
+  isPurpose,
+  type Purpose,
+  PURPOSES,
+  REASONS,
+  type RedirectChain,
+  redirectChainPrefix,
+  RefusedRequestError,
+} from './decision.ts';
 export { profileOrName, wholeProfile } from './profile-check.ts';
-export { redirectChainPrefix, RefusedRequestError, type RedirectChain } from './refusal-base.ts';
-export { usageOf } from './usage-decision.ts';
 export type * from './policy.ts';

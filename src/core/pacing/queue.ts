@@ -1,6 +1,6 @@
 import { onAbort } from '../base/index.ts';
 import type { DelayFrom, OriginPacing, Pause } from '../decision/index.ts';
-import type { SharedSchedule } from '../store/index.ts';
+import type { SharedSchedule } from '../store/shared-schedule.ts';
 import type { Pace } from './options.ts';
 import { Alarm, type PacingClock } from './pacing-clock.ts';
 import type { PauseSignal } from './pause.ts';

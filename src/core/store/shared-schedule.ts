@@ -1,5 +1,5 @@
 import { patientDeadlineMs, type StoreCaller } from './store-caller.ts';
-import { MAX_ORIGIN_LENGTH, slotKey } from './store-key.ts';
+import { MAX_ORIGIN_LENGTH, slotKey } from './record/record-codec.ts';
 import type { RobotsStore, StoreReserveOptions, StoreSlot } from './store.ts';
 
 /** Ten years. A slot further away comes from a broken store. */

@@ -1,3 +1,7 @@
+/**
+ * What outlives the process: the contract of a store, what it reports, and its diagnostics. The stores themselves are entry
+ * points of the package in `src/stores`: nothing here imports them.
+ */
 import {
   quote,
   RobotsInvalidOptionsError,

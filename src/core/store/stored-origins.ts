@@ -2,8 +2,7 @@ import { abortSignalOf, type Clock, ignore, sleepWith, type LightAbortSignal } f
 import { type OriginRecord, type Profile, recordedAt, retentionMs } from '../lifecycle/index.ts';
 import { inTime, patientDeadlineMs, StoreCaller } from './store-caller.ts';
 import { SharedSchedule } from './shared-schedule.ts';
-import type { RecordCodec } from './record/record-codec.ts';
-import { MAX_ORIGIN_LENGTH, namespaceKey, storeKey } from './store-key.ts';
+import { MAX_ORIGIN_LENGTH, namespaceKey, type RecordCodec, storeKey } from './record/record-codec.ts';
 import type { RobotsStore, StoreEvent, StoreLease } from './store.ts';
 
 /** The settings of a client that concern its store. */

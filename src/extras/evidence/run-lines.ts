@@ -6,7 +6,7 @@ import type {
   RunEntry,
 } from '../../core/client/evidence/entry.ts';
 import { restatedRecord } from '../../core/client/evidence/recorder.ts';
-import { bodyJson } from '../../core/store/record/stored-body.ts';
+import { bodyJson } from '../../core/store/record/record-schema.ts';
 import { createHash } from 'node:crypto';
 
 /** A run that entries came from. */

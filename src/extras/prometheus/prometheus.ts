@@ -9,7 +9,7 @@ import type {
   PauseMessage,
   RequestMessage,
 } from '../../core/decision/index.ts';
-import type { StoreMessage } from '../../core/store/index.ts';
+import type { StoreMessage } from '../../core/store/store.ts';
 import { BUCKETS, loadPromClient } from './prom-client.ts';
 
 /** Metrics that are being counted. Made by {@link robotsMetrics}. */

@@ -22,8 +22,7 @@ import {
   type UsageRefusalMessage,
 } from '../../core/decision/index.ts';
 import { detachedString } from '../../core/url/index.ts';
-import type { ClientEngine } from '../../core/client/client-engine.ts';
-import { engineOf } from '../../core/client/engine.ts';
+import { type ClientEngine, engineOf } from '../../core/client/client-engine.ts';
 import type { RobotsClient } from '../../core/client/robots-client.ts';
 import { type RefusalCount, RefusalCounts, refusalOf, truncatedCopy } from './refusal-counts.ts';
 import type {

@@ -1,6 +1,5 @@
 import { RobotsInvalidOptionsError, RobotsInvalidUrlError } from '../../core/base/index.ts';
-import type { ClientEngine } from '../../core/client/client-engine.ts';
-import { engineOf } from '../../core/client/engine.ts';
+import { type ClientEngine, engineOf } from '../../core/client/client-engine.ts';
 import type { RobotsClient } from '../../core/client/index.ts';
 import type { Decision } from '../../core/decision/index.ts';
 import { isStricter } from '../../core/net/address-policy.ts';

@@ -3,7 +3,7 @@ import { VERSION } from '../../../src/core/base/index.ts';
 import { crawlReport, guardFetch, RobotsClient } from '../../../src/index.ts';
 import { DAY, testClient, VirtualClock } from '../../support/client.ts';
 import { opened } from '../../support/opened.ts';
-import { engineOf } from '../../../src/core/client/engine.ts';
+import { engineOf } from '../../../src/core/client/client-engine.ts';
 
 it('a known origin is decided synchronously, and a refresh ahead is started once', async () => {
   let now = 0;

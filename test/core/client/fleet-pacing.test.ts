@@ -11,7 +11,7 @@ import { SECOND } from '../../support/client.ts';
 import fc from '../../support/fast-check.ts';
 import { ScriptedStore } from '../../support/store.ts';
 import { runs } from '../../support/thorough.ts';
-import type { StoreReserveOptions } from '../../../src/core/store/index.ts';
+import type { StoreReserveOptions } from '../../../src/core/store/store.ts';
 import { settled, startProcess } from './store-support.ts';
 
 const SITE = 'https://slow.example';

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { engineOf } from '../../../src/core/client/engine.ts';
+import { engineOf } from '../../../src/core/client/client-engine.ts';
 import { guardFetch, RobotsClient } from '../../../src/index.ts';
 import { LocatedUrl } from '../../../src/core/url/index.ts';
 

@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { namespaceKey, readRecordKey, slotKey, storeKey } from '../../../src/core/store/store-key.ts';
+import {
+  namespaceKey,
+  readRecordKey,
+  slotKey,
+  storeKey,
+} from '../../../src/core/store/record/record-codec.ts';
 
 const ORIGIN = 'http://[::1]:8080';
 const namespace = namespaceKey({ token: 'ExampleBot', addressPolicy: 'public-only' });

@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { RobotsClient } from '../../../src/index.ts';
-import { engineOf } from '../../../src/core/client/engine.ts';
+import { engineOf } from '../../../src/core/client/client-engine.ts';
 import type { EvidenceEntry } from '../../../src/core/client/evidence/entry.ts';
 import { type EvidenceFile, evidenceFile, type EvidenceMessage } from '../../../src/extras/evidence/index.ts';
 import { replayed } from '../../support/evidence.ts';

@@ -8,7 +8,7 @@ import {
   type RobotsClientOptions,
   type RobotsInit,
 } from '../../../src/index.ts';
-import { engineOf } from '../../../src/core/client/engine.ts';
+import { engineOf } from '../../../src/core/client/client-engine.ts';
 import type { DecisionEntry } from '../../../src/core/client/evidence/entry.ts';
 import { replay, type ReplayOptions } from '../../../src/extras/evidence/index.ts';
 import { fakeOrigin, virtualClock } from '../../../src/extras/testing/index.ts';

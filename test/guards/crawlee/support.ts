@@ -1,6 +1,6 @@
 import type { SkippedRequest } from '../../../src/guards/crawlee/crawlee.ts';
 import { vi } from 'vitest';
-import { engineOf } from '../../../src/core/client/engine.ts';
+import { engineOf } from '../../../src/core/client/client-engine.ts';
 import type { RobotsClient } from '../../../src/index.ts';
 import { testClient } from '../../support/client.ts';
 import { answer, type Handler, type Site } from '../../support/site.ts';

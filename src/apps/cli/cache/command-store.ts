@@ -8,13 +8,12 @@ import {
 } from '../../../core/lifecycle/index.ts';
 import {
   type CacheNamespace,
-  type DamagedDatabase,
   readRecordKey,
   type Rejection,
-  type RobotsStore,
   namespaceKey,
   storeKey,
-} from '../../../core/store/index.ts';
+} from '../../../core/store/record/record-codec.ts';
+import type { DamagedDatabase, RobotsStore } from '../../../core/store/store.ts';
 import { RecordCodec } from '../../../core/store/record/record-codec.ts';
 import type { StoreEntry } from '../../../core/store/store.ts';
 import { DEFAULT_MAX_BODY_BYTES, mapConcurrent, quoted } from '../../../core/base/index.ts';

@@ -8,7 +8,7 @@ import { ago, ahead, count, definitions, duration, grid } from '../../answers/te
 import { Output } from '../../answers/text/output.ts';
 import type { ImportLine, StoredLine } from '../../answers/schema.ts';
 import { productToken } from '../../../core/rules/index.ts';
-import { type CacheNamespace, namespaceKey } from '../../../core/store/index.ts';
+import { type CacheNamespace, namespaceKey } from '../../../core/store/record/record-codec.ts';
 import { cacheActions } from '../frame/options.ts';
 import { type ExitCode, exitCode, type ParsedArguments } from '../frame/command.ts';
 import { warnDamaged } from '../frame/open-client.ts';

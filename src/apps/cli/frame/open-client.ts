@@ -7,7 +7,7 @@ import {
   printable,
 } from '../../../core/base/index.ts';
 import { platform } from '#platform';
-import type { DamagedDatabase, RobotsStore, StoreEvent } from '../../../core/store/index.ts';
+import type { DamagedDatabase, RobotsStore, StoreEvent } from '../../../core/store/store.ts';
 import type { RobotsClient, RobotsClientOptions } from '../../../core/client/index.ts';
 import {
   isUrl,

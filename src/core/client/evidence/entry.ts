@@ -1,6 +1,6 @@
 import type { OriginState, Outcome, Profile, UnavailableReason } from '../../lifecycle/index.ts';
 import type { Decision, DecisionUsage, OwnDelays, Pause } from '../../decision/index.ts';
-import type { RecordWithoutBody } from '../../store/record/stored-body.ts';
+import type { RecordWithoutBody } from '../../store/record/record-schema.ts';
 
 interface EntryBase {
   /** When it happened, in epoch ms by the client's clock. */

@@ -28,7 +28,7 @@ import type {
   StoredEntry,
 } from './entry.ts';
 import type { OriginSettings, Settings } from '../settings.ts';
-import type { RecordWithoutBody } from '../../store/record/stored-body.ts';
+import type { RecordWithoutBody } from '../../store/record/record-schema.ts';
 
 interface Made {
   readonly at: number | undefined;

@@ -1,9 +1,7 @@
 /** The one description of a record from a store, a snapshot or an evidence file. Loaded with one of them only. */
 import * as z from 'zod/mini';
-import { type OriginRecord, SUSPECTS, type UnavailableReason } from '../../lifecycle/index.ts';
-import { bytesOfBase64, type RecordWithoutBody } from './stored-body.ts';
-
-const utf8 = new TextEncoder();
+import { builtin } from '../../base/index.ts';
+import { type Copy, type OriginRecord, SUSPECTS, type UnavailableReason } from '../../lifecycle/index.ts';
 
 /** A stored record, with the settings of its writer that a reader must know. */
 export interface StoredRecord {
@@ -13,6 +11,9 @@ export interface StoredRecord {
   /** For a record without a copy: how long its writer's profile would have kept one. */
   readonly keepCopyOnUnavailableMs: number;
 }
+
+/** A record without the bytes of its copy. */
+export type RecordWithoutBody = Omit<OriginRecord, 'copy'> & { readonly copy?: Omit<Copy, 'body'> };
 
 /** Bytes, written as text if that is not longer than base64. */
 export type WrittenBody = string | { readonly base64: string };
@@ -127,5 +128,51 @@ export function readStoredRecord(value: unknown): StoredRecord | undefined {
 
 /** The bytes of a written body. */
 export function bytesOf(body: WrittenBody): Uint8Array {
-  return typeof body === 'string' ? utf8.encode(body) : bytesOfBase64(body.base64);
+  if (typeof body === 'string') return new TextEncoder().encode(body);
+  return Uint8Array.from(atob(body.base64), (character) => character.charCodeAt(0));
+}
+
+/** A BOM is part of the file. */
+const utf8Decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/**
+ * A body as JSON: its text or, if that is shorter than the text with its escapes, `{"base64":"…"}`. A store may compress
+ * it. JSON, because a caller that stringified the text again would take twice as long.
+ */
+export function bodyJson(body: Uint8Array): string {
+  const base64Length = Math.ceil(body.length / 3) * 4 + 2;
+  try {
+    const text = textOf(body);
+    const json = JSON.stringify(text);
+    // Quotes and escapes are ASCII: each character that JSON adds is a byte.
+    if (body.length + json.length - text.length <= base64Length) return json;
+  } catch {
+    // Not valid UTF-8.
+  }
+  return `{"base64":"${base64OfBytes(body)}"}`;
+}
+
+const buffers = builtin('node:buffer');
+
+/**
+ * The text of a body. `TextDecoder` of Node 20 gives two bytes to each character, also of ASCII, which takes twice as
+ * long to stringify, to check and to compress.
+ *
+ * @throws TypeError when it is not valid UTF-8.
+ */
+function textOf(body: Uint8Array): string {
+  if (buffers?.isAscii?.(body) !== true) return utf8Decoder.decode(body);
+  return buffers.Buffer.from(body.buffer, body.byteOffset, body.length).toString('latin1');
+}
+
+/** `String.fromCharCode` takes its characters as arguments, and engines limit their number. */
+const BYTES_AT_ONCE = 8_192;
+
+/** Bytes as base64. */
+function base64OfBytes(bytes: Uint8Array): string {
+  let text = '';
+  for (let at = 0; at < bytes.length; at += BYTES_AT_ONCE) {
+    text += String.fromCharCode(...bytes.subarray(at, at + BYTES_AT_ONCE));
+  }
+  return btoa(text);
 }
