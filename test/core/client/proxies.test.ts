@@ -277,9 +277,7 @@ const WAYS: readonly (readonly [string, (url: string) => RobotsClientOptions])[]
     'fetch',
     (uri) => {
       const agent = dispatcher(new ProxyAgent(uri));
-      return {
-        transport: { fetch: (url, init) => undiciFetch(url, { ...init, dispatcher: agent }) },
-      };
+      return { transport: { fetch: (url, init) => undiciFetch(url, { ...init, dispatcher: agent }) } };
     },
   ],
   ['absolute form', (uri) => ({ dispatcher: dispatcher(new ProxyAgent({ uri, proxyTunnel: false })) })],

@@ -127,9 +127,7 @@ describe('questions about one cold origin', () => {
 describe('lifetime', () => {
   it('a stale answer is requested again, and questions wait for the new one', async () => {
     const { robots, clock } = client();
-    const server = await site({
-      '/robots.txt': [{ body: RULES }, { body: 'User-agent: *\nDisallow: /' }],
-    });
+    const server = await site({ '/robots.txt': [{ body: RULES }, { body: 'User-agent: *\nDisallow: /' }] });
     expect(await robots.canFetch(server.url('/'))).toBe(true);
     clock.advance(DAY - 1);
     expect(robots.peek(server.url('/'))?.allowed).toBe(true);
@@ -239,9 +237,7 @@ describe('prefetch', () => {
     const seen: string[] = [];
     const result = await robots.prefetch(
       [good.url('/a'), 'nonsense', good.url('/b'), bad.url('/'), 'mailto:a@b.c'],
-      {
-        onProgress: ({ done, total, origin }) => seen.push(`${done}/${total} ${origin}`),
-      },
+      { onProgress: ({ done, total, origin }) => seen.push(`${done}/${total} ${origin}`) },
     );
     expect(result).toMatchObject({ origins: 2, states: { rules: 1, 'disallow-all': 1 } });
     expect(result.invalid.map((error) => error.input)).toEqual(['nonsense', 'mailto:a@b.c']);

@@ -49,10 +49,7 @@ describe('the record of one client', () => {
       await robots.close();
     }
     expect(decisions[1]).toMatchObject(expected);
-    expect(decisions[1]).toEqual({
-      ...decisions[0],
-      robots: { ...decisions[0]!.robots, source: 'store' },
-    });
+    expect(decisions[1]).toEqual({ ...decisions[0], robots: { ...decisions[0]!.robots, source: 'store' } });
     expect(site.robotsCount).toBe(1);
   });
 
@@ -298,9 +295,7 @@ describe('the store is called', () => {
 
   it('not for a host longer than any name can be', async () => {
     const { clock, store } = setUp();
-    const { robots } = startProcess(store, clock, {
-      transport: { fetch: async () => new Response(RULES) },
-    });
+    const { robots } = startProcess(store, clock, { transport: { fetch: async () => new Response(RULES) } });
     expect(await robots.canFetch(`http://${'long.'.repeat(80)}example/private`)).toBe(false);
     expect(store.calls).toEqual([]);
   });

@@ -32,9 +32,7 @@ describe.each(TRANSPORTS)('the redirects and fields of an attempt over %s', (_na
   it('include the fields that explain a failure', async () => {
     const headers = { 'retry-after': 'soon', date: 'Mon, 01 Jun 2026 00:00:00 GMT', 'x-other': 'y' };
     const { origin } = await site({ '/robots.txt': { status: 503, headers } });
-    expect(await fetch(origin)).toMatchObject({
-      headers: { retryAfter: 'soon', date: headers.date },
-    });
+    expect(await fetch(origin)).toMatchObject({ headers: { retryAfter: 'soon', date: headers.date } });
   });
 
   it('are those of the last hop when its body never ends', async () => {

@@ -114,10 +114,6 @@ describe.each(TRANSPORTS)('gatekeepers over %s', (_name, make) => {
       fetch(origin, { deadlineMs: 1_000, profile: STRICT }),
     ]);
     expect(lenient).toMatchObject({ kind: 'unavailable', status: 403 });
-    expect(strict).toMatchObject({
-      kind: 'unreachable',
-      status: 403,
-      error: 'ERR_ROBOTS_DEADLINE',
-    });
+    expect(strict).toMatchObject({ kind: 'unreachable', status: 403, error: 'ERR_ROBOTS_DEADLINE' });
   });
 });

@@ -56,9 +56,7 @@ describe('a redirect that the fetch hides', () => {
 
 describe('the body of a fetch', () => {
   it('is read without empty chunks, and not cancelled', async () => {
-    const { response, cancelled } = scripted({
-      chunks: [bytes(''), bytes('Al'), bytes(''), bytes('low')],
-    });
+    const { response, cancelled } = scripted({ chunks: [bytes(''), bytes('Al'), bytes(''), bytes('low')] });
     expect(await bodyOf(response)).toBe('Allow');
     expect(cancelled()).toBe(0);
   });

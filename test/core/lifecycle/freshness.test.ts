@@ -189,13 +189,7 @@ describe('freshness', () => {
     [
       'RFC 9111 §1.2.2: 2^31 in place of a greater number of seconds',
       { cacheControl: `max-age=${2 ** 31 + 1}`, age: '9'.repeat(400) },
-      {
-        source: 'max-age',
-        seconds: 2 ** 31,
-        ageSeconds: 2 ** 31,
-        lifetimeMs: floor,
-        clampedBy: 'min',
-      },
+      { source: 'max-age', seconds: 2 ** 31, ageSeconds: 2 ** 31, lifetimeMs: floor, clampedBy: 'min' },
     ],
   ];
 

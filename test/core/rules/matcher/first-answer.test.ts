@@ -16,9 +16,7 @@ const value = fc.oneof(
   fc
     .array(
       fc.constantFrom('a', 'b', '/', '*', '$', '%', '%61', '%2F', '#', ' ', '\0', '?', 'index.html', 'é'),
-      {
-        maxLength: 6,
-      },
+      { maxLength: 6 },
     )
     .map((parts) => `/${parts.join('')}`),
 );

@@ -257,9 +257,7 @@ describe('statements (draft-ietf-aipref-vocab-08 §6)', () => {
     ]);
     expect(
       usage(parseRobots(''), '/', '*', { contentUsage: 'constructor=y' }).sources[0]?.preferences,
-    ).toEqual({
-      constructor: 'allow',
-    });
+    ).toEqual({ constructor: 'allow' });
     expect(usage(parseRobots('User-agent: *\nContent-Usage: A=n'), '/').sources).toEqual([
       {
         directive: 'content-usage',

@@ -334,11 +334,7 @@ describe('any forged record', () => {
       staleAt: rest.fetchedAt + lifetimeMs,
       ...(rest.kind === 'unavailable' ? { reason, since: rest.fetchedAt } : {}),
     }));
-  const copy = fc.record({
-    ...route,
-    body: fc.constant(''),
-    truncated: fc.boolean(),
-  });
+  const copy = fc.record({ ...route, body: fc.constant(''), truncated: fc.boolean() });
   const failure = fc.record({
     ...route,
     since: near,
