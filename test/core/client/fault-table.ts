@@ -459,11 +459,8 @@ export const FAULTS: readonly Fault[] = [
     whole: true,
   })),
   ...[
-    'ftp://127.0.0.1/robots.txt',
-    'javascript:alert(1)',
-    'data:text/plain,Allow:/',
-    'file:///etc/passwd',
-    'about:blank',
+    ...'ftp://127.0.0.1/robots.txt javascript:alert(1) data:text/plain,Allow:/'.split(' '),
+    ...'file:///etc/passwd about:blank'.split(' '),
   ].map((location): Fault => ({
     name: `a redirect to ${location}`,
     scripts: [redirect(location)],

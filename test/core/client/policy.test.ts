@@ -31,11 +31,8 @@ describe('policy', () => {
 
   it('resolves the URLs of sitemaps against the URL that the file was found at, and keeps what is written', async () => {
     const file = [
-      'Sitemap: https://example.com/map.xml',
-      'Sitemap: maps/news.xml',
-      'Sitemap: //cdn.example/map.xml',
-      'Sitemap: HTTPS://EXAMPLE.com/x y.xml',
-      'Sitemap: http://[',
+      'Sitemap: https://example.com/map.xml\nSitemap: maps/news.xml',
+      'Sitemap: //cdn.example/map.xml\nSitemap: HTTPS://EXAMPLE.com/x y.xml\nSitemap: http://[',
     ].join('\n');
     const { client } = testClient({
       transport: {

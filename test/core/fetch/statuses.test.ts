@@ -119,14 +119,7 @@ describe.each(TRANSPORTS)('statuses over %s', (name, make) => {
       expect(headers['user-agent']).toBe(AGENT);
       expect(headers.accept).toMatch(/^text\/plain/);
       if (name === 'undici') expect(headers['accept-encoding']).toBe('gzip, deflate, br');
-      for (const field of [
-        'cookie',
-        'authorization',
-        'if-none-match',
-        'if-modified-since',
-        'referer',
-        'origin',
-      ]) {
+      for (const field of 'cookie authorization if-none-match if-modified-since referer origin'.split(' ')) {
         expect(headers).not.toHaveProperty(field);
       }
     }

@@ -34,14 +34,8 @@ describe('a success', () => {
   });
 
   it('has no member for what the response does not say', () => {
-    expect(Object.keys(new Story().meets(outcomes.success()).copy ?? {})).toEqual([
-      'body',
-      'truncated',
-      'status',
-      'finalUrl',
-      'hops',
-      'fetchedAt',
-    ]);
+    const { copy } = new Story().meets(outcomes.success());
+    expect(Object.keys(copy ?? {}).join(' ')).toBe('body truncated status finalUrl hops fetchedAt');
   });
 
   it('ends a failure and discards the validators of the previous copy', () => {

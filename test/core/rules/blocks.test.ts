@@ -86,15 +86,7 @@ describe('blocks: records other than allow and disallow', () => {
 
   it('user-agent lines and records have the number of their block', () => {
     const file = parseRobots(
-      lines(
-        'Host: x',
-        'User-agent: a, b',
-        'User-agent: c',
-        'Host: y',
-        'User-agent: d',
-        'Disallow: /',
-        'Host: z',
-      ),
+      'Host: x\nUser-agent: a, b\nUser-agent: c\nHost: y\nUser-agent: d\nDisallow: /\nHost: z',
     );
     expect(file.groups).toEqual([
       {

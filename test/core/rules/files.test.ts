@@ -26,17 +26,8 @@ describe('groups (RFC 9309 §2.1, §2.2.1)', () => {
   it('Google’s page: four groups, of a, b, e with f, and h', () => {
     const file = parseRobots(
       lines(
-        'user-agent: a',
-        'disallow: /c',
-        '',
-        'user-agent: b',
-        'disallow: /d',
-        '',
-        'user-agent: e',
-        'user-agent: f',
-        'disallow: /g',
-        '',
-        'user-agent: h',
+        'user-agent: a\ndisallow: /c\n\nuser-agent: b\ndisallow: /d\n\nuser-agent: e',
+        'user-agent: f\ndisallow: /g\n\nuser-agent: h',
       ),
     );
     expect(file.groups.map((group) => group.agentLines.flatMap(({ names }) => names))).toEqual([
@@ -52,12 +43,8 @@ describe('groups (RFC 9309 §2.1, §2.2.1)', () => {
   it('Google’s page: the most specific agent, in any order', () => {
     const file = parseRobots(
       lines(
-        'user-agent: googlebot-news',
-        'disallow: /1',
-        'user-agent: *',
-        'disallow: /2',
-        'user-agent: googlebot',
-        'disallow: /3',
+        'user-agent: googlebot-news\ndisallow: /1\nuser-agent: *\ndisallow: /2',
+        'user-agent: googlebot\ndisallow: /3',
       ),
     );
     const group = (agent: string): string | undefined =>
@@ -75,11 +62,7 @@ describe('groups (RFC 9309 §2.1, §2.2.1)', () => {
   it('groups of one agent merge, an agent’s own never merge with `*`', () => {
     const file = parseRobots(
       lines(
-        'user-agent: a',
-        'disallow: /fish',
-        'user-agent: *',
-        'disallow: /carrots',
-        'user-agent: A',
+        'user-agent: a\ndisallow: /fish\nuser-agent: *\ndisallow: /carrots\nuser-agent: A',
         'disallow: /shrimp',
       ),
     );
@@ -136,12 +119,8 @@ describe('groups (RFC 9309 §2.1, §2.2.1)', () => {
 describe('agents', () => {
   it('lines: cut at the first other character, several by commas', () => {
     const body = lines('User-agent: FooBot/2.1, MJ12bot ,* all', 'Disallow: /');
-    expect(caught(body, ['foobot', 'MJ12BOT', 'other', 'foo'])).toEqual([
-      'foobot',
-      'MJ12BOT',
-      'other',
-      'foo',
-    ]);
+    const agents = ['foobot', 'MJ12BOT', 'other', 'foo'];
+    expect(caught(body, agents)).toEqual(agents);
     expect(
       caught(lines('User-agent: FooBot/2.1, MJ12bot', 'Disallow: /'), ['foobot', 'MJ12BOT', 'MJ', 'Foo']),
     ).toEqual(['foobot', 'MJ12BOT']);
@@ -367,14 +346,8 @@ describe('byte order marks', () => {
 describe('records that change no verdict', () => {
   const file = parseRobots(
     lines(
-      'Sitemap: https://example.com/1.xml',
-      'User-agent: a',
-      'Crawl-delay: 1.5',
-      'Disallow:',
-      'User-agent: *',
-      'Crawl-delay: 10',
-      'crawl-delay: x',
-      'site-map: /2.xml',
+      'Sitemap: https://example.com/1.xml\nUser-agent: a\nCrawl-delay: 1.5\nDisallow:',
+      'User-agent: *\nCrawl-delay: 10\ncrawl-delay: x\nsite-map: /2.xml',
     ),
   );
 

@@ -53,20 +53,7 @@ describe('dot segments of a URL', () => {
   }
 
   it('are removed as the URL Standard says, from any path', () => {
-    const segment = fc.constantFrom(
-      '',
-      '.',
-      '..',
-      '...',
-      '.a',
-      'a',
-      'b',
-      '%2e',
-      '%2E.',
-      '.%2e',
-      '%2ea',
-      '%2f',
-    );
+    const segment = fc.constantFrom(...'. .. ... .a a b %2e %2E. .%2e %2ea %2f'.split(' '), '');
     const path = fc
       .array(segment, { minLength: 1, maxLength: 8 })
       .map((segments) => `/${segments.join('/')}`);

@@ -241,23 +241,9 @@ describe('koster-1996: escapes beyond the draft’s table', () => {
   it('the example of the draft of December 1996', () => {
     const file = parseRobots(
       [
-        ...[
-          'User-agent: unhipbot',
-          'Disallow: /',
-          '',
-          'User-agent: webcrawler',
-          'User-agent: excite',
-          'Disallow:',
-          '',
-        ],
-        ...[
-          'User-agent: *',
-          'Disallow: /org/plans.html',
-          'Allow: /org/',
-          'Allow: /serv',
-          'Allow: /~mak',
-          'Disallow: /',
-        ],
+        'User-agent: unhipbot\nDisallow: /\n\nUser-agent: webcrawler\nUser-agent: excite',
+        'Disallow:\n\nUser-agent: *\nDisallow: /org/plans.html\nAllow: /org/\nAllow: /serv',
+        'Allow: /~mak\nDisallow: /',
       ].join('\n'),
       { dialect: 'koster-1996' },
     );

@@ -238,10 +238,7 @@ describe('an entry is rejected', () => {
 
   it('when it names an invalid origin', async () => {
     for (const origin of [
-      'https://example.com/',
-      'HTTPS://example.com',
-      'ws://example.com',
-      'nonsense',
+      ...'https://example.com/ HTTPS://example.com ws://example.com nonsense'.split(' '),
       '',
     ]) {
       expect(codec.decode(withOrigin(origin), START).rejected).toBe('origin');
