@@ -30,16 +30,20 @@ export function wrap(text: string, width: number | undefined): string[] {
 /** Narrower columns are not wrapped: a terminal that small breaks the lines itself. */
 const MIN_WRAPPED = 24;
 
+/** A label and its text. Without a text the line is left out. */
+export type Field = readonly [label: string, text: string | undefined];
+
 /**
  * Lays out labels and texts in two columns; the second wraps. `style` is applied to the padded label. A label longer than
  * `maxLabel` gets its own line.
  */
 export function definitions(
-  entries: readonly (readonly [label: string, text: string])[],
+  fields: readonly Field[],
   width?: number,
   style: (label: string) => string = (label) => label,
   maxLabel: number = Number.POSITIVE_INFINITY,
 ): string[] {
+  const entries = fields.flatMap(([label, text]) => (text === undefined ? [] : [[label, text] as const]));
   const lengths = entries.map(([label]) => label.length);
   const left = Math.max(0, ...lengths.filter((length) => length <= maxLabel));
   const room = width === undefined || width - left - 4 < MIN_WRAPPED ? undefined : width - left - 4;

@@ -20,8 +20,8 @@ export function ruleText({ line, directive, pattern }: MatchedRule): string {
 }
 
 /** Describes a response that does not look like a robots.txt. */
-export function looksSentence(suspect: Suspect): string {
-  return `like ${looks[suspect]} rather than a robots.txt`;
+export function looksSentence(suspect: Suspect | undefined): string | undefined {
+  return suspect && `like ${looks[suspect]} rather than a robots.txt`;
 }
 
 /** The same at the end of a line of a list. */
@@ -36,11 +36,8 @@ const looks: Readonly<Record<Suspect, string>> = {
   html: 'a web page',
 };
 
-export function truncatedSentence(): string {
-  return 'is longer than what is read; rules after that limit are ignored';
-}
-
-export function delaySentence(crawlDelayMs: number): string {
+export function delaySentence(crawlDelayMs: number | undefined): string | undefined {
+  if (crawlDelayMs === undefined) return undefined;
   return `Crawl-delay ${crawlDelayMs / 1_000} s (canfetch check does not wait; guards with \`pacing\` do)`;
 }
 

@@ -18,9 +18,16 @@ import {
   looksSentence,
   purposeSentence,
   ruleText,
-  truncatedSentence,
 } from '../../answers/text/sentences.ts';
-import { ago, ahead, count, definitions, duration, type Palette } from '../../answers/text/layout.ts';
+import {
+  ago,
+  ahead,
+  count,
+  definitions,
+  duration,
+  type Field,
+  type Palette,
+} from '../../answers/text/layout.ts';
 import { reasonText, whySentence } from '../../answers/text/reasons.ts';
 import { renderRecord } from '../../answers/text/json.ts';
 import { type ExitCode, exitCode, type ParsedArguments } from '../frame/command.ts';
@@ -105,29 +112,23 @@ function assertOperands({ operands, values }: ParsedArguments): void {
   }
 }
 
-/** One line of the explanation: a label and its text. */
-export type Field = readonly [label: string, text: string];
-
 /** Renders a decision as text: the verdict, and below it the agent, the deciding rule and the robots.txt. */
-export function renderDecision(
+function renderDecision(
   decision: ReportedDecision,
   colours: Palette,
   { now, width }: { readonly now: number; readonly width: number | undefined },
 ): string {
-  const fields: readonly (Field | undefined)[] = [
-    agentField(decision),
-    ruleField(decision),
-    purposeField(decision),
-    whyField(decision),
-    robotsField(decision),
-    looksField(decision),
-    fileField(decision),
-    cacheField(decision, now),
-    delayField(decision),
-    retryField(decision, now),
+  const fields: readonly Field[] = [
+    ...answerFields(decision),
+    ['use', purposeText(decision)],
+    ['why', whySentence(decision)],
+    ['robots', robotsText(decision)],
+    ...fileFields(decision),
+    ['cache', cacheText(decision, now)],
+    ['delay', delaySentence(decision.crawlDelayMs)],
+    ['retry', retryText(decision, now)],
   ];
-  const shown = fields.filter((field) => field !== undefined);
-  return `${[verdictLine(decision, colours), ...definitions(shown, width, colours.faint)].join('\n')}\n`;
+  return `${[verdictLine(decision, colours), ...definitions(fields, width, colours.faint)].join('\n')}\n`;
 }
 
 export function verdictLine(decision: ReportedDecision, colours: Palette): string {
@@ -135,60 +136,48 @@ export function verdictLine(decision: ReportedDecision, colours: Palette): strin
   return `${colours[style](label)}${' '.repeat(12 - label.length)}${printable(decision.url)}`;
 }
 
-export function agentField({ agent, group, reason }: ReportedDecision): Field {
-  return ['agent', agentSentence(agent, group, reason === 'no-group')];
+/** The agent, and the rule that decides. */
+export function answerFields({ agent, group, reason, rule }: ReportedDecision): readonly [Field, Field] {
+  const noRule = reason === 'no-rule' ? `${reasons[reason].what}, so ${reasons[reason].so}` : undefined;
+  return [
+    ['agent', agentSentence(agent, group, reason === 'no-group')],
+    ['rule', rule === undefined ? noRule : ruleText(rule)],
+  ];
 }
 
-export function ruleField({ rule, reason }: ReportedDecision): Field | undefined {
-  if (rule !== undefined) return ['rule', ruleText(rule)];
-  if (reason !== 'no-rule') return undefined;
-  const { what, so } = reasons[reason];
-  return ['rule', `${what}, so ${so}`];
+/** What is odd about the file. */
+export function fileFields({ robots: { suspect, truncated } }: ReportedDecision): readonly Field[] {
+  return [
+    ['looks', looksSentence(suspect)],
+    ['file', truncated && 'is longer than what is read; rules after that limit are ignored'],
+  ];
 }
 
-function whyField(decision: ReportedDecision): Field | undefined {
-  const why = whySentence(decision);
-  return why === undefined ? undefined : ['why', why];
-}
-
-function robotsField({ robots, reason }: ReportedDecision): Field | undefined {
-  if (!('finalUrl' in robots)) return ['robots', fileName(robots.file)];
+function robotsText({ robots, reason }: ReportedDecision): string | undefined {
+  if (!('finalUrl' in robots)) return fileName(robots.file);
   if (reason === 'robots-txt') return undefined;
   const way = robots.hops === 0 ? [] : [`${count(robots.hops, 'redirect')} from ${printable(robots.url)}`];
   const status = robots.status === undefined ? [] : [String(robots.status)];
-  return ['robots', [printable(robots.finalUrl), ...status, ...way].join('  ')];
+  return [printable(robots.finalUrl), ...status, ...way].join('  ');
 }
 
-export function looksField({ robots: { suspect } }: ReportedDecision): Field | undefined {
-  return suspect === undefined ? undefined : ['looks', looksSentence(suspect)];
-}
-
-export function fileField({ robots: { truncated } }: ReportedDecision): Field | undefined {
-  return truncated === undefined ? undefined : ['file', truncatedSentence()];
-}
-
-function cacheField({ robots }: ReportedDecision, now: number): Field | undefined {
+function cacheText({ robots }: ReportedDecision, now: number): string | undefined {
   if (!('finalUrl' in robots) || robots.fetchedAt === undefined) return undefined;
   const { fetchedAt, staleAt } = robots;
   const fresh =
     staleAt === undefined ? '' : staleAt > now ? `, fresh for ${duration(staleAt - now)}` : ', stale';
-  return ['cache', `fetched ${ago(fetchedAt, now)}${fresh}`];
+  return `fetched ${ago(fetchedAt, now)}${fresh}`;
 }
 
-export function purposeField({ allowed, reason, usage }: ReportedDecision, label = 'use'): Field | undefined {
-  if (usage === undefined || !allowed || reason === 'robots-txt') return undefined;
-  return [label, purposeSentence(usage)];
+export function purposeText({ allowed, reason, usage }: ReportedDecision): string | undefined {
+  return usage && allowed && reason !== 'robots-txt' ? purposeSentence(usage) : undefined;
 }
 
-export function delayField({ crawlDelayMs }: ReportedDecision): Field | undefined {
-  return crawlDelayMs === undefined ? undefined : ['delay', delaySentence(crawlDelayMs)];
-}
-
-function retryField(decision: ReportedDecision, now: number): Field | undefined {
+function retryText(decision: ReportedDecision, now: number): string | undefined {
   if (decision.reason !== 'unreachable' || decision.retryAt === undefined) return undefined;
   // A private address stays private.
   if (decision.robots.error === 'ERR_ROBOTS_ADDRESS_REFUSED') return undefined;
-  return ['retry', `next try ${ahead(decision.retryAt, now)}`];
+  return `next try ${ahead(decision.retryAt, now)}`;
 }
 
 const kinds = {

@@ -2,11 +2,10 @@ import { causesOf, printable } from '../../../core/base/index.ts';
 import type { Decision, DecisionUsage, Purpose } from '../../../core/decision/index.ts';
 import { refusalIn } from '../../../guards/shared/index.ts';
 import { makePageFetch } from '../../../guards/fetch/page-fetch.ts';
-import { count, instant } from '../../answers/text/layout.ts';
+import { count, type Field, instant } from '../../answers/text/layout.ts';
 import { statementText } from '../../answers/text/sentences.ts';
 import { pageDirectives, type PageDirectives } from '../../../core/rules/index.ts';
 import type { PageFetchResult } from '../../answers/schema.ts';
-import type { Field } from '../check/run.ts';
 import type { OpenedClient } from '../frame/open-client.ts';
 
 /** Time limit for the page and its redirects, including their robots.txt files and waits for pacing. */
@@ -75,16 +74,16 @@ export function pageFields(page: PageFetchResult): Field[] {
   const stated = usage.sources.filter(({ line, directive }) => line === undefined && directive !== 'link');
   return [
     ['page', `${printable(url)}  ${status}`],
-    ...(written.length + stated.length === 0 ? [['says', 'nothing in its header fields'] as const] : []),
-    ...(written.length === 0 ? [] : [['says', listed(written)] as const]),
-    ...(written.length === 0 ? [] : [['means', listed(meaningOf(directives, url))] as const]),
+    ['says', listed(written) ?? (stated.length === 0 ? 'nothing in its header fields' : undefined)],
+    ['means', written.length === 0 ? undefined : listed(meaningOf(directives, url))],
     ...stated.slice(0, MAX_LISTED).map((source): Field => ['states', statementText(source)]),
   ];
 }
 
 const MAX_LISTED = 10;
 
-function listed(parts: readonly string[]): string {
+function listed(parts: readonly string[]): string | undefined {
+  if (parts.length === 0) return undefined;
   const more = parts.length - MAX_LISTED;
   return [...parts.slice(0, MAX_LISTED), ...(more > 0 ? [`${count(more, 'other')}`] : [])].join(', ');
 }

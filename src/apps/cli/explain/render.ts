@@ -6,21 +6,12 @@ import {
   type UrlExplanation,
 } from '../../answers/explanation.ts';
 import type { ReportedDecision } from '../../answers/input/targets.ts';
-import { count, definitions, type Palette, truncateToWidth } from '../../answers/text/layout.ts';
+import { count, definitions, type Field, type Palette, truncateToWidth } from '../../answers/text/layout.ts';
 import { fileName, printable, quoted } from '../../../core/base/index.ts';
-import { ruleText } from '../../answers/text/sentences.ts';
+import { delaySentence, ruleText } from '../../answers/text/sentences.ts';
 import type { Decision } from '../../../core/decision/index.ts';
 import { type RobotsFile, usage } from '../../../core/rules/index.ts';
-import {
-  agentField,
-  delayField,
-  fileField,
-  looksField,
-  purposeField,
-  type Field,
-  ruleField,
-  verdictLine,
-} from '../check/run.ts';
+import { answerFields, fileFields, purposeText, verdictLine } from '../check/run.ts';
 import {
   verboseHops,
   attemptFields,
@@ -64,26 +55,22 @@ export interface ExplanationLayout extends PolicyLayout {
 export function renderExplanation(explanation: UrlExplanation, layout: ExplanationLayout): string {
   const { decision, policy, underProfiles, file } = explanation;
   const { colours, width, verbose } = layout;
-  const fields = [
-    agentField(decision),
-    layout.redirected === undefined ? ruleField(decision) : ruleOfFirstUrl(decision),
-    rivalField(explanation),
+  const [agent, rule] = answerFields(decision);
+  const fields: Field[] = [
+    agent,
+    layout.redirected === undefined ? rule : ruleOfFirstUrl(decision),
     ...circumstanceFields(explanation),
     ...originFields(explanation, layout),
-    delayField(decision),
-    purposeField(decision, 'purpose'),
-    usageField(explanation),
+    ['delay', delaySentence(decision.crawlDelayMs)],
+    ['purpose', purposeText(decision)],
+    ['use', usageSentence(explanation)],
     ...(layout.page ?? []),
   ];
   const hops = verbose && policy?.attempt !== undefined ? verboseHops(policy.attempt) : [];
   const others = underProfiles.map((each): Field => [each.profile, profileSentence(each)]);
   return `${[
     verdictLine({ ...(layout.redirected ?? decision), url: decision.url }, colours),
-    ...definitions(
-      fields.filter((field) => field !== undefined),
-      width,
-      colours.faint,
-    ),
+    ...definitions(fields, width, colours.faint),
     ...(hops.length === 0 ? [] : ['', ...hops.map((line) => `  ${line}`)]),
     ...(file === undefined ? [] : ['', ...fileLines({ ...explanation, file }, layout)]),
     ...otherProfiles(others, { colours, width }),
@@ -95,26 +82,22 @@ function ruleOfFirstUrl({ rule }: ReportedDecision): Field {
   return ['rule', `${rule === undefined ? 'no rule matches' : ruleText(rule)}; its redirect is refused`];
 }
 
-function rivalField({ runnerUp }: UrlExplanation): Field | undefined {
-  if (runnerUp === undefined) return undefined;
-  const { rule, lost } = runnerUp;
-  return ['beats', `${ruleText(rule)}, ${whyLost[lost]}`];
-}
-
-function circumstanceFields({ nearMiss, runsOn, star }: UrlExplanation): Field[] {
+function circumstanceFields({ runnerUp, nearMiss, runsOn, star }: UrlExplanation): Field[] {
   const starRule = star?.rule === undefined ? '' : `, by ${ruleText(star.rule)}`;
-  const fields: (Field | undefined)[] = [
-    star && [
+  return [
+    ['beats', runnerUp && `${ruleText(runnerUp.rule)}, ${whyLost[runnerUp.lost]}`],
+    [
       'but',
-      `"*" is ${star.allowed ? 'allowed' : 'disallowed'}${starRule}; a group that names the agent replaces it`,
+      star &&
+        `"*" is ${star.allowed ? 'allowed' : 'disallowed'}${starRule}; a group that names the agent replaces it`,
     ],
-    runsOn && [
+    [
       'group',
-      `it began on line ${runsOn.from}: ${quoted(runsOn.directive)} on line ${runsOn.line} does not end a group`,
+      runsOn &&
+        `it began on line ${runsOn.from}: ${quoted(runsOn.directive)} on line ${runsOn.line} does not end a group`,
     ],
-    nearMiss && ['close', `${ruleText(nearMiss.rule)}, ${whyMissed[nearMiss.differs]}`],
+    ['close', nearMiss && `${ruleText(nearMiss.rule)}, ${whyMissed[nearMiss.differs]}`],
   ];
-  return fields.filter((field) => field !== undefined);
 }
 
 const whyMissed = {
@@ -122,11 +105,6 @@ const whyMissed = {
   slash: 'but for the slash at the end of the path',
   start: 'which starts at the root of the site alone',
 } as const;
-
-function usageField(explanation: UrlExplanation): Field | undefined {
-  const stated = usageSentence(explanation);
-  return stated === undefined ? undefined : ['use', stated];
-}
 
 const whyLost = {
   shorter: 'which is shorter',
@@ -137,15 +115,11 @@ const whyLost = {
 function originFields({ decision, policy }: UrlExplanation, { now }: ExplanationLayout): Field[] {
   if (policy === undefined) {
     if ('finalUrl' in decision.robots) return [];
-    const fields = [looksField(decision), fileField(decision)].filter((field) => field !== undefined);
-    return [['robots', fileName(decision.robots.file)], ...fields];
+    return [['robots', fileName(decision.robots.file)], ...fileFields(decision)];
   }
   if (decision.reason === 'robots-txt') return [['why', '/robots.txt itself may always be fetched']];
   const { file } = policy;
-  return [
-    ...attemptFields(policy, now),
-    ...(file === undefined ? [] : [['file', sizeSentence(file)] as const]),
-  ];
+  return [...attemptFields(policy, now), ['file', file && sizeSentence(file)]];
 }
 
 function fileLines(

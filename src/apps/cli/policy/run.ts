@@ -14,7 +14,15 @@ import {
   looksSentence,
   nextAttemptReason,
 } from '../../answers/text/sentences.ts';
-import { ago, ahead, count, definitions, instant, type Palette } from '../../answers/text/layout.ts';
+import {
+  ago,
+  ahead,
+  count,
+  definitions,
+  type Field,
+  instant,
+  type Palette,
+} from '../../answers/text/layout.ts';
 import { cause, whySentence } from '../../answers/text/reasons.ts';
 import { policyRecord } from '../../answers/text/json.ts';
 import { writeWhole } from '../../answers/text/output.ts';
@@ -31,7 +39,6 @@ import {
   onlyOperand,
   readFormat,
 } from '../frame/settings.ts';
-import type { Field } from '../check/run.ts';
 import { RESPONSE_FIELDS, type RobotsResponseHeaders } from '../../../core/lifecycle/index.ts';
 
 /** Fetches the robots.txt of an origin, and prints the resulting policy. */
@@ -85,24 +92,22 @@ function stateMark({ state, reason }: OriginPolicy, colours: Palette): string {
 /** Fields on the outcome of the last attempt and its lifetime. */
 export function attemptFields(policy: OriginPolicy, now: number): Field[] {
   const { attempt, robots, lifetime, nextAttempt, failure, pacing, site, suspect } = policy;
-  const why = whySentence(policy);
-  const because = lifetime === undefined ? undefined : lifetimeReason(lifetime);
   return [
-    ...field('why', why),
+    ['why', whySentence(policy)],
     ['robots', attempt === undefined ? printable(robots.url) : shortHops(attempt.hops)],
-    ...field('looks', suspect && looksSentence(suspect)),
-    ...field('fetched', lifetime && `${ago(lifetime.fetchedAt, now)} (${instant(lifetime.fetchedAt)})`),
-    ...field('fresh', lifetime && freshness(lifetime.staleAt, now)),
-    ...field('because', because),
-    ...field(
+    ['looks', looksSentence(suspect)],
+    ['fetched', lifetime && `${ago(lifetime.fetchedAt, now)} (${instant(lifetime.fetchedAt)})`],
+    ['fresh', lifetime && freshness(lifetime.staleAt, now)],
+    ['because', lifetime && lifetimeReason(lifetime)],
+    [
       'failed',
       failure &&
         `${count(failure.attempts, 'time')} in a row since ${instant(failure.since)}, at last ${ago(failure.at, now)} (${cause(robots)})`,
-    ),
-    ...field('next', nextAttempt && nextAttemptReason(nextAttempt, now)),
-    ...field('paused', pacing?.pause && pauseSentence(pacing.pause, now)),
-    ...field('queue', pacing && queueSentence(pacing, now)),
-    ...field('site', site && `${site.reachable ? 'reachable' : 'not reachable'} ${ago(site.at, now)}`),
+    ],
+    ['next', nextAttempt && nextAttemptReason(nextAttempt, now)],
+    ['paused', pacing?.pause && pauseSentence(pacing.pause, now)],
+    ['queue', pacing && queueSentence(pacing, now)],
+    ['site', site && `${site.reachable ? 'reachable' : 'not reachable'} ${ago(site.at, now)}`],
   ];
 }
 
@@ -130,19 +135,19 @@ function fileFields(policy: OriginPolicy, now: number): Field[] {
   const { file, rules, agent, group, crawlDelayMs, requestRateMs, sitemaps } = policy;
   if (rules === undefined) return [['agent', printable(agent)]];
   return [
-    ...field('file', file && sizeSentence(file)),
-    ...field(
+    ['file', file && sizeSentence(file)],
+    [
       'copy',
       file && policy.state === 'last-good' ? `the last good one, ${ago(file.fetchedAt, now)}` : undefined,
-    ),
+    ],
     ['agent', agentSentence(agent, group, true)],
-    ...field('delay', crawlDelayMs === undefined ? undefined : delaySentence(crawlDelayMs)),
-    ...field(
+    ['delay', delaySentence(crawlDelayMs)],
+    [
       'rate',
       requestRateMs === undefined
         ? undefined
         : `Request-rate: ${requestRateMs / 1_000} s from one request to the next (canfetch check does not wait; guards with \`pacing\` do)`,
-    ),
+    ],
     ['groups', groupList(policy)],
     ['sitemaps', shortList(sitemaps.map(({ url }) => printable(url)))],
   ];
@@ -201,10 +206,6 @@ export function stateSentence(known: ProfileState): string {
   return known.reason === 'stale'
     ? 'would fetch again: the response is stale'
     : 'unknown: it would have followed a redirect that this profile did not';
-}
-
-function field(label: string, text: string | undefined): Field[] {
-  return text === undefined ? [] : [[label, text]];
 }
 
 /** Renders requests and responses in the format of `curl -v`. */
