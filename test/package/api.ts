@@ -12,19 +12,44 @@ const dist = fileURLToPath(new URL('dist/cjs/', root));
 const modules = fileURLToPath(new URL('dist/', root));
 const report = fileURLToPath(new URL('test/package/api.txt', root));
 
-/** The statements of a file of declarations, in one form, without comments. */
+const COLUMNS = 120;
+
+/** The statement, with each list and type that fits into a line in one. */
+function inFewLines(statement: string): string {
+  const lines: string[] = [];
+  const opened: number[] = [];
+  for (const line of statement.split('\n')) {
+    const start = /^ *[}\])]/.test(line) ? opened.pop() : undefined;
+    const [first = '', ...others] = start === undefined ? [line] : [...lines.slice(start), line];
+    const joined = [first, ...others.map((each) => each.trim())].join(' ');
+    if (start !== undefined && joined.length <= COLUMNS) lines.splice(start, Infinity, joined);
+    else lines.push(line);
+    if (/[{[(]$/.test(line)) opened.push(lines.length - 1);
+  }
+  return lines.join('\n');
+}
+
+/** The statements of a file of declarations, in one form, without comments, and the names that it exports in few lines. */
 function statementsOf(file: string): string[] {
   const source = ts.createSourceFile(file, readFileSync(dist + file, 'utf8'), ts.ScriptTarget.ES2022);
   const printer = ts.createPrinter({ removeComments: true });
-  return source.statements.flatMap((statement) => {
-    if (ts.isImportDeclaration(statement)) return [];
+  const names: string[] = [];
+  const statements: string[] = [];
+  for (const statement of source.statements) {
+    if (ts.isImportDeclaration(statement)) continue;
     if (!ts.isExportDeclaration(statement)) {
-      return [printer.printNode(ts.EmitHint.Unspecified, statement, source)];
+      statements.push(inFewLines(printer.printNode(ts.EmitHint.Unspecified, statement, source)));
+    } else if (statement.exportClause !== undefined && ts.isNamedExports(statement.exportClause)) {
+      names.push(...statement.exportClause.elements.map(({ name }) => name.text));
     }
-    const { exportClause } = statement;
-    if (exportClause === undefined || !ts.isNamedExports(exportClause)) return [];
-    return exportClause.elements.map(({ name }) => `export ${name.text};`);
-  });
+  }
+  for (const name of names.sort()) {
+    const last = statements.at(-1) ?? '';
+    const isRoom = last.startsWith('export ') && last.length + name.length <= COLUMNS;
+    if (isRoom) statements[statements.length - 1] = `${last}, ${name}`;
+    else statements.push(`export ${name}`);
+  }
+  return statements;
 }
 
 const files = readdirSync(dist, { recursive: true, encoding: 'utf8' })
