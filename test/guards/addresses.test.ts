@@ -3,13 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { guardAxios } from '../../src/guards/axios/axios.ts';
 import { gotHooks } from '../../src/guards/got/got.ts';
 import { publicOnlyAgent, robotsInterceptor } from '../../src/guards/undici/undici.ts';
-import {
-  type AddressPolicy,
-  guardFetch,
-  refusalIn,
-  RobotsAddressRefusedError,
-  RobotsClient,
-} from '../../src/index.ts';
+import { guardFetch, refusalIn, RobotsAddressRefusedError, RobotsClient } from '../../src/index.ts';
 import { lookupIn, PUBLIC } from '../support/internet.ts';
 import { answer, type Site } from '../support/site.ts';
 import { Moment, pagesOf, realms, redirecting, reportsTo, scriptedClient, site } from './support.ts';
@@ -222,24 +216,6 @@ describe.each(realms)('guardFetch with an address policy, over %s', (_name, fetc
 
 describe('the options of a guard', () => {
   const client = scriptedClient();
-
-  it.each([
-    [
-      { addressPolicy: 'private' as AddressPolicy },
-      /`addressPolicy` to be 'no-public-to-private', 'public-only' or 'any'/,
-    ],
-    [
-      { addressPolicy: 'public-only' as const, lookup: 5 as never },
-      /`lookup` to be a function like dns\.lookup/,
-    ],
-    [{ lookup: lookupIn({}) }, /`lookup` together with an `addressPolicy`/],
-    [{ lookup: lookupIn({}), addressPolicy: 'any' as const }, /`lookup` together with an `addressPolicy`/],
-  ])('%j is refused', (options, message) => {
-    expect(() => guardFetch(fetch, client, options)).toThrow(message);
-    expect(() => guardFetch(fetch, client, options)).toThrow(
-      expect.objectContaining({ code: 'ERR_ROBOTS_INVALID_OPTIONS' }),
-    );
-  });
 
   it.each([
     ['public-only', 'no-public-to-private'],

@@ -88,12 +88,6 @@ describe('gotHooks', () => {
     expect(leaving.signal.aborted).toBe(true);
     expect(await guarded(server.url('/page')).text()).toBe('a page');
   });
-
-  it('say what is wrong with their options', () => {
-    expect(() => Reflect.apply(gotHooks, undefined, [client(), { onDisallow: 'throw' }])).toThrow(
-      /got `onDisallow`/,
-    );
-  });
 });
 
 describe('guardAxios', () => {

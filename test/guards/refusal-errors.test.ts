@@ -39,13 +39,7 @@ const DISALLOWED: Decision = {
   group: { agent: '*', lines: [1] },
   rule: { directive: 'disallow', pattern: '/private', line: 2 },
 };
-/** Of a client of another class, which may leave out `retryAt`. */
-const UNREACHABLE = {
-  ...BASE,
-  state: 'disallow-all',
-  allowed: false,
-  reason: 'unreachable',
-} as Decision;
+const UNREACHABLE: Decision = { ...BASE, state: 'disallow-all', allowed: false, reason: 'unreachable' };
 const RESTRICTED: Decision = { ...BASE, state: 'disallow-all', allowed: false, reason: 'restricted' };
 
 describe('the error of a guard', () => {
@@ -199,10 +193,13 @@ describe('the error of a guard with a purpose', () => {
 describe('the refusal in', () => {
   const refused = refusalFor(DISALLOWED);
 
-  it('an error is itself, or a cause of it at any depth', () => {
-    expect(refusalIn(refused)).toBe(refused);
-    const wrapped = new TypeError('fetch failed', { cause: new Error('twice', { cause: refused }) });
-    expect(refusalIn(wrapped)).toBe(refused);
+  it('an error is itself, or a cause of it at any depth, a deferral, too', () => {
+    const deferred = new RobotsDeferredError(DISALLOWED, { retryAt: 1, delayFrom: 'back-off' });
+    for (const each of [refused, deferred]) {
+      expect(refusalIn(each)).toBe(each);
+      const wrapped = new TypeError('fetch failed', { cause: new Error('twice', { cause: each }) });
+      expect(refusalIn(wrapped)).toBe(each);
+    }
   });
 
   it('a response is what it answers for, also as the response of an error or of a cause', () => {

@@ -2,13 +2,7 @@ import { fetch as undiciFetch } from 'undici';
 import { http, HttpResponse } from 'msw';
 import { setupServer } from 'msw/node';
 import { describe, expect, expectTypeOf, it } from 'vitest';
-import {
-  type Decision,
-  guardFetch,
-  refusalIn,
-  RobotsClosedError,
-  RobotsDeferredError,
-} from '../../src/index.ts';
+import { type Decision, guardFetch, refusalIn } from '../../src/index.ts';
 import type { RobotsInit, IgnoredRequest } from '../../src/guards/shared/options.ts';
 import {
   decidedBy,
@@ -134,23 +128,19 @@ describe.each(realms)('refusals, guarded around %s', (_, fetch) => {
     expect(calls[2]![1]).not.toHaveProperty('robots');
   });
 
-  it.each([
-    [{ ignore: true }, /Expected `robots.because` to be the reason, as text, got undefined/],
-    [{ ignore: true, because: ' ' }, /`robots.because`/],
-    [{ ignore: 'yes', because: 'x' }, /Expected `robots.ignore` to be true or false, got "yes" \(string\)/],
-    [{ ignore: true, because: 'x', until: 1 }, /got `robots.until`/],
-    [true, /Expected `robots` to be an object/],
-    [null, /Expected `robots` to be an object such as .*, got null/],
-  ])('are not waived by %j', async (robots, message) => {
-    const server = await site(redirecting({}));
-    const init: object = { robots };
-    const guarded = guardFetch(fetch, scriptedClient());
-    await expect(guarded(server.url('/'), init)).rejects.toThrow(message);
-    await expect(guarded(server.url('/'), init)).rejects.toMatchObject({
-      code: 'ERR_ROBOTS_INVALID_OPTIONS',
-    });
-    expect(server.requests).toHaveLength(0);
-  });
+  it.each([[{ ignore: true }, /Expected `robots.because` to be the reason, as text, got undefined/]])(
+    'are not waived by %j',
+    async (robots, message) => {
+      const server = await site(redirecting({}));
+      const init: object = { robots };
+      const guarded = guardFetch(fetch, scriptedClient());
+      await expect(guarded(server.url('/'), init)).rejects.toThrow(message);
+      await expect(guarded(server.url('/'), init)).rejects.toMatchObject({
+        code: 'ERR_ROBOTS_INVALID_OPTIONS',
+      });
+      expect(server.requests).toHaveLength(0);
+    },
+  );
 
   it('do not apply to requests that the filter leaves out, hop by hop', async () => {
     const robots = scriptedClient();
@@ -176,20 +166,6 @@ describe.each(realms)('refusals, guarded around %s', (_, fetch) => {
 });
 
 describe('refusalIn', () => {
-  it('finds a deferral, too, in the errors that wrap it', async () => {
-    const robots = scriptedClient();
-    const retryAt = Date.UTC(2026, 0, 15, 12);
-    const decision = await robots.check('https://example.com/page');
-    const deferred = new RobotsDeferredError(decision, { retryAt, delayFrom: 'back-off' });
-    expect(refusalIn(new TypeError('fetch failed', { cause: deferred }))).toBe(deferred);
-    expect(refusalIn(deferred)).toMatchObject({
-      code: 'ERR_ROBOTS_DEFERRED',
-      retryAt,
-      delayFrom: 'back-off',
-      decision,
-    });
-  });
-
   it('finds it in the response of a guard, in its clones, and in the error of a client', async () => {
     const server = await site(redirecting({ '/a': '/private' }));
     const guarded = guardFetch(fetch, scriptedClient(), { onDisallow: 'response' });
@@ -206,13 +182,6 @@ describe('refusalIn', () => {
     }
     expect(refusalIn(await guarded(server.url('/page')))).toBeUndefined();
     expect(refusalIn(Object.assign(new Error('403'), { response: new Response() }))).toBeUndefined();
-  });
-
-  it('takes nothing else for a refusal: no other error of this package, and no other with such a code', () => {
-    const lookalike = Object.assign(new Error('x'), { code: 'ERR_ROBOTS_DEFERRED' });
-    expect(refusalIn(lookalike)).toBeUndefined();
-    expect(refusalIn(new RobotsClosedError())).toBeUndefined();
-    expect(refusalIn('ERR_ROBOTS_DEFERRED')).toBeUndefined();
   });
 });
 
@@ -237,41 +206,25 @@ describe('guardFetch', () => {
     }
   });
 
-  it.each([
-    [{ mode: 'dry' }, `Expected \`mode\` to be 'enforce' or 'report', got "dry" (string)`],
-    [
-      { onDisallow: 403 },
-      "Expected `onDisallow` to be 'throw', 'response' or a function, got \"403\" (number)",
-    ],
-    [{ filter: /x/ }, 'Expected `filter` to be a function, got an object'],
-    [{ onRefusal: null }, 'Expected `onRefusal` to be a function, got null'],
-    [{ onIgnored: [] }, 'Expected `onIgnored` to be a function, got a list'],
-    [
-      { clock: {} },
-      'Expected `clock` to be an object whose `now()` returns epoch milliseconds, got an object',
-    ],
-    [{ agent: 1 }, 'Expected `agent` to be a string or a list of strings, got "1" (number)'],
-    [{ agnt: 'x', toString: 1 }, 'Expected only known options, got `agnt`, `toString`'],
-    [null, 'Expected the options to be an object, got null'],
-  ])('does not take %j for options', (options, message) => {
-    expect(() => call(fetch, scriptedClient(), options)).toThrow(message);
+  it('says what is wrong with its arguments', () => {
+    const robots = scriptedClient();
+    for (const [given, message] of [
+      [['fetch', robots], /to be a fetch function, got string/],
+      [[fetch], /^Expected the client to be a RobotsClient, got undefined/],
+      [[fetch, { peek: () => undefined }], /^Expected the client to be a RobotsClient, got an object/],
+      [[fetch, robots, { agnt: 'x' }], /only known options, got `agnt`/],
+      [[fetch, robots, { agent: '' }], /`agent` to hold a product token/],
+    ] as const)
+      expect(() => call(...given)).toThrow(message);
   });
 
-  it('refuses invalid clients', () => {
-    for (const [given, shown] of [
-      [{ peek: () => undefined }, 'an object'],
-      [undefined, 'undefined'],
-    ]) {
-      expect(() => call(fetch, given)).toThrow(`Expected the client to be a RobotsClient, got ${shown}`);
-    }
-  });
-
-  it('follows the redirects of pages that msw answers', async () => {
+  it('follows the redirects of pages that msw answers, as it answers for robots.txt', async () => {
     const requested: string[] = [];
     const server = setupServer(
       http.all('https://mocked.example/*', ({ request }) => {
         const { pathname } = new URL(request.url);
         requested.push(`${request.method} ${pathname}`);
+        if (pathname === '/robots.txt') return HttpResponse.text('User-agent: *\nDisallow: /private');
         if (pathname === '/page') return new HttpResponse('here');
         return new HttpResponse(null, {
           status: 302,
@@ -281,7 +234,8 @@ describe('guardFetch', () => {
     );
     server.listen({ onUnhandledRequest: 'error' });
     try {
-      const guarded = guardFetch(globalThis.fetch, scriptedClient());
+      const robots = scriptedClient('', { transport: { fetch: (...given) => globalThis.fetch(...given) } });
+      const guarded = guardFetch(globalThis.fetch, robots);
       const response = await guarded('https://mocked.example/go', { method: 'POST', body: 'x' });
       expect([response.url, response.redirected, await response.text()]).toEqual([
         'https://mocked.example/page',
@@ -291,7 +245,7 @@ describe('guardFetch', () => {
       await expect(guarded('https://mocked.example/astray')).rejects.toMatchObject({
         code: 'ERR_ROBOTS_DISALLOWED',
       });
-      expect(requested).toEqual(['POST /go', 'GET /page', 'GET /astray']);
+      expect(requested).toEqual(['GET /robots.txt', 'POST /go', 'GET /page', 'GET /astray']);
     } finally {
       server.close();
     }

@@ -144,13 +144,11 @@ export function answeringFor<Response extends object>(response: Response, refuse
  *   `decision`: the `addressPolicy` of the guard refused the address of the page.
  */
 export function refusalOrAddressIn(value: unknown): Refusal | RobotsAddressRefusedError | undefined {
-  const refusal = refusalIn(value);
-  if (refusal !== undefined) return refusal;
-  for (const each of causesOf(value))
-    if (Reflect.get(each, 'code') === ADDRESS_REFUSED && isRobotsError(each))
-      return each as RobotsAddressRefusedError;
-  return undefined;
+  return refusalIn(value) ?? [...causesOf(value)].find(isAddressRefusal);
 }
+
+const isAddressRefusal = (error: object): error is RobotsAddressRefusedError =>
+  Reflect.get(error, 'code') === ADDRESS_REFUSED && isRobotsError(error);
 
 /** The refusal, with a decision, in an error or a response of a client. */
 export function refusalIn(value: unknown): Refusal | undefined {

@@ -60,19 +60,21 @@ describe.each(realms)('redirects, guarded around %s', (_, fetch, OwnRequest) => 
     [303, 'DELETE', 'GET'],
     [302, 'post', 'GET'],
     [303, 'GET', 'GET'],
+    [303, 'HEAD', 'HEAD'],
     [302, 'PUT', 'PUT'],
     [307, 'POST', 'POST'],
     [308, 'POST', 'POST'],
   ])('%i makes of %s %s', async (status, method, expected) => {
     const server = await site(redirecting({ '/a': '/b' }, status));
     const init =
-      method === 'GET'
+      method === 'GET' || method === 'HEAD'
         ? { method }
         : { method, body: 'text', headers: { 'Content-Language': 'en', 'X-Own': '1' } };
     const response = await guardFetch(fetch, scriptedClient())(server.url('/a'), init);
     const kept = expected === method && method !== 'GET';
-    const seen = (await response.json()) as { body: string; headers: Record<string, string> };
     expect(pagesOf(server)[1]).toBe(`${expected} /b`);
+    if (expected === 'HEAD') return;
+    const seen = (await response.json()) as { body: string; headers: Record<string, string> };
     expect(seen.body).toBe(kept ? 'text' : '');
     expect(seen.headers['content-language']).toBe(kept ? 'en' : undefined);
     expect(seen.headers['content-type']).toBe(kept ? 'text/plain;charset=UTF-8' : undefined);
@@ -257,8 +259,11 @@ describe.each(realms)('redirects, guarded around %s', (_, fetch, OwnRequest) => 
       '/private',
     );
     await expect(guarded(server.url('/a'), { redirect: 'error' })).rejects.toThrow(TypeError);
+    await expect(guarded(server.url('/private'), { redirect: 'manual' })).rejects.toMatchObject({
+      code: 'ERR_ROBOTS_DISALLOWED',
+    });
     expect(pagesOf(server)).toEqual(['GET /a', 'GET /a']);
-    expect(decided).toHaveLength(2);
+    expect(decided).toHaveLength(3);
     // Whether the second failed for a redirect or for a dead network cannot be told.
     expect(reports()).toEqual([[server.origin, true]]);
   });
