@@ -1,11 +1,11 @@
 // @ts-check
 // Asks the service, shows how long that takes, and keeps the question in the address of the page.
 import { button, byId, element } from './elements.js';
-import { texts } from './texts.js';
 
 const status = byId('status');
 const progress = byId('progress');
 const result = byId('result');
+const plainTitle = document.title;
 /** @type {AbortController | undefined} */
 let asking;
 
@@ -14,23 +14,35 @@ export function say(text, kind = '') {
   status.textContent = text;
 }
 
-/** Shows a result. */
+/** Shows a result. Children that are empty are left out. */
 export function put(...children) {
-  result.replaceChildren(...children);
+  result.replaceChildren(...children.filter((child) => child));
   result.hidden = false;
+}
+
+/** Names a result in the title of the window. The page shows it; the status line only announces it to screen readers. */
+export function announce(verdict, where, said = verdict) {
+  document.title = verdict + ': ' + where + ' · canfetch';
+  say(said, 'hidden');
 }
 
 /** Cancels the current question, and removes the last result. */
 export function clear() {
   asking?.abort();
-  document.title = texts.plainTitle;
+  document.title = plainTitle;
   result.hidden = true;
   result.replaceChildren();
 }
 
+const PROBLEMS = {
+  ERR_ROBOTS_BUSY: 'The service is busy. Try again in a moment.',
+  ERR_ROBOTS_TOO_LARGE: 'That is too much for one request. Use shorter files or fewer URLs.',
+  ERR_ROBOTS_UNREACHABLE: 'The robots.txt of the site could not be read. Try again later, or paste its text.',
+};
+
 /** The error for a problem of the service. */
 export function problemError(code, detail) {
-  return Object.assign(new Error(texts.problems[code] || detail), { code, detail });
+  return Object.assign(new Error(PROBLEMS[code] || detail), { code, detail });
 }
 
 /**
@@ -49,12 +61,13 @@ export async function ask(text, path, init, read = (response) => response.json()
   // Hidden from screen readers, which would read every second.
   const elapsed = element('span', { 'aria-hidden': 'true' });
   let note = '';
-  const tick = () =>
-    (elapsed.textContent = texts.elapsed(Math.round((performance.now() - startedAt) / 1000)) + note);
+  const tick = () => {
+    elapsed.textContent = Math.round((performance.now() - startedAt) / 1000) + ' s' + note;
+  };
   const timer = setInterval(tick, 1000);
-  const cancel = button(texts.cancel, () => {
+  const cancel = button('Cancel', () => {
     mine.abort();
-    say(texts.cancelled);
+    say('Cancelled.');
   });
   progress.replaceChildren(elapsed, cancel);
   tick();
@@ -63,7 +76,7 @@ export async function ask(text, path, init, read = (response) => response.json()
     const body = await (response.ok ? read(response, (told) => (note = told)) : response.json()).catch(
       (error) => {
         if (error.name === 'AbortError') throw error;
-        throw new Error(texts.noAnswer(response.status));
+        throw new Error('Expected a response from the service, got status ' + response.status);
       },
     );
     if (!response.ok) throw problemError(body.code, body.detail);
@@ -90,7 +103,7 @@ export const readLines = (count) => async (response, tell) => {
     const lines = (rest + chunk.value).split('\n');
     rest = lines.pop() || '';
     for (const line of lines) found.push(JSON.parse(line));
-    tell(' · ' + texts.answered(found.length, count));
+    tell(' · ' + found.length.toLocaleString('en') + ' of ' + count.toLocaleString('en'));
   }
   if (found.length !== count) throw new Error();
   return found;
@@ -119,8 +132,11 @@ const MAX_BYTES = 1_048_576;
 /** More than the longest file of a real site has. Without a limit, the lines of a short link could stall the page. */
 const MAX_LINES = 50_000;
 
-/** The error for a link that holds more than it may. */
-export class TooLong extends Error {}
+class TooLong extends Error {
+  constructor() {
+    super('The link holds more than the page reads from links. Open the file instead.');
+  }
+}
 
 /** The path, query and fragment for a question. @param {Question} question */
 export async function linkOf(question) {
@@ -140,7 +156,13 @@ export async function linkOf(question) {
  * @returns {Promise<Question | undefined>}
  */
 export async function questionOf({ search, hash }) {
-  if (hash.startsWith(FRAGMENT)) return checked(JSON.parse(await unpacked(hash.slice(FRAGMENT.length))));
+  if (hash.startsWith(FRAGMENT)) {
+    try {
+      return checked(JSON.parse(await unpacked(hash.slice(FRAGMENT.length))));
+    } catch (error) {
+      throw error instanceof TooLong ? error : new Error('The link is damaged and cannot be read');
+    }
+  }
   const query = new URLSearchParams(search);
   if (!query.has('url')) return undefined;
   return {
@@ -177,8 +199,7 @@ async function unpacked(text) {
   const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'));
   const bytes = Uint8Array.from(binary, (character) => character.charCodeAt(0));
   const reader = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate-raw')).getReader();
-  const decoder = new TextDecoder();
-  let found = '';
+  const chunks = [];
   let size = 0;
   for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) {
     size += chunk.value.length;
@@ -186,7 +207,7 @@ async function unpacked(text) {
       await reader.cancel();
       throw new TooLong();
     }
-    found += decoder.decode(chunk.value, { stream: true });
+    chunks.push(chunk.value);
   }
-  return found + decoder.decode();
+  return new Blob(chunks).text();
 }

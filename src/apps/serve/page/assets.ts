@@ -11,13 +11,11 @@ const FILES = [
   ['/page/main.js', 'text/javascript', 'main.js'],
   ['/page/asking.js', 'text/javascript', 'asking.js'],
   ['/page/comparison.js', 'text/javascript', 'comparison.js'],
-  ['/page/crawlers.js', 'text/javascript', 'crawlers.js'],
   ['/page/form.js', 'text/javascript', 'form.js'],
   ['/page/verdict.js', 'text/javascript', 'verdict.js'],
   ['/page/tables.js', 'text/javascript', 'tables.js'],
   ['/page/listing.js', 'text/javascript', 'listing.js'],
   ['/page/elements.js', 'text/javascript', 'elements.js'],
-  ['/page/texts.js', 'text/javascript', 'texts.js'],
   ['/page/icon.svg', 'image/svg+xml', 'icon.svg'],
 ] as const;
 

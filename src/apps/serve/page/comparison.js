@@ -1,48 +1,45 @@
 // @ts-check
 // Displays what differs between two files: for which agents, by which rules, and for which URLs.
-import { element, folded, foreign, plain, scrolling, section, tableHead } from './elements.js';
-import { texts } from './texts.js';
-import { mark, ruleText } from './verdict.js';
+import { element, folded, foreign, many, plain, section, table } from './elements.js';
+import { ruleText, verdictMark } from './verdict.js';
 
 /** More would stall the page. What is left out is counted. */
 const MAX_SECTIONS = 50;
 const MAX_ROWS = 200;
 const MAX_AGENTS = 20;
 
-const SIGN = { added: '+', removed: '−', turned: '⇄', moved: '↕' };
+const SIGN = { added: '+ ', removed: '− ', turned: '⇄ ', moved: '↕ ' };
 
 /** Says in one sentence how much differs. @returns {string} */
 export function countOf({ same, differences }) {
-  if (same) return texts.same;
+  if (same) return 'No difference for any agent';
   const flips = differences.reduce((sum, { flipCount }) => sum + flipCount, 0);
   const agents = differences.reduce((sum, each) => sum + each.agents.length, 0);
-  return texts.differs(agents, flips);
+  return 'Differs for ' + many(agents, 'agent') + (flips === 0 ? '' : ', ' + many(flips, 'URL'));
 }
 
 /** The whole result. */
 export function comparison(result) {
   const { before, after, differences, everybody, agentsLeftOut } = result;
-  const remarks = [before, after].map(({ because }) => because).filter((each) => each !== undefined);
+  const remarks = [before.because, after.because].filter((each) => each !== undefined).map(foreign);
+  if (agentsLeftOut > 0)
+    remarks.push(many(agentsLeftOut, 'agent') + ' not compared: too many agents or changes.');
+  const title = 'For every agent: sitemaps and other lines';
+  const left = differences.length - MAX_SECTIONS;
   return [
     element(
-      'div',
-      { class: 'summary' },
+      'div.summary',
       element(
-        'div',
-        { class: 'banner plain', 'data-part': 'banner' },
-        element('p', { class: 'big' }, countOf(result)),
-        element('p', { class: 'asked' }, named(before, texts.before), ' → ', named(after, texts.after)),
-        ...remarks.map((each) => element('p', { class: 'remark' }, foreign(each))),
-        ...(agentsLeftOut === 0 ? [] : [element('p', { class: 'remark' }, texts.leftOut(agentsLeftOut))]),
+        'div.banner.plain',
+        { 'data-part': 'banner' },
+        element('p.big', countOf(result)),
+        element('p.asked', named(before, 'Old robots.txt'), ' → ', named(after, 'New robots.txt')),
+        remarks.map((each) => element('p.remark', each)),
       ),
     ),
     ...differences.slice(0, MAX_SECTIONS).map(differenceSection),
-    ...(differences.length > MAX_SECTIONS
-      ? [element('p', { class: 'hint' }, texts.moreSections(differences.length - MAX_SECTIONS))]
-      : []),
-    ...(everybody.length === 0
-      ? []
-      : [folded(texts.everybody, table(texts.everybody, [], everybody, recordRow))]),
+    left > 0 && element('p.hint', 'And ' + left.toLocaleString('en') + ' more sets of agents.'),
+    everybody.length > 0 && folded(title, changes(title, everybody)),
   ];
 }
 
@@ -53,94 +50,71 @@ function named({ name }, label) {
 
 function differenceSection({ agents, groupBefore, groupAfter, rules, records, ...urls }) {
   const { flips, flipCount, redecidedCount } = urls;
-  const shown = agents
-    .slice(0, MAX_AGENTS)
-    .flatMap((agent, index) => [index > 0 ? ', ' : '', foreign(agent)]);
-  const rest = agents.length > MAX_AGENTS ? texts.andMore(agents.length - MAX_AGENTS) : '';
+  const shown = agents.slice(0, MAX_AGENTS);
+  const names = shown.flatMap((agent, index) => [index > 0 && ', ', foreign(agent)]);
+  const rest = agents.length - MAX_AGENTS;
   const hasMoved = String(groupBefore).toLowerCase() !== String(groupAfter).toLowerCase();
   // Regions with a name each: screen readers list them.
-  const whose = ', ' + texts.forAgents + plain(agents.slice(0, MAX_AGENTS).join(', '));
-  const title = element('span', {}, texts.forAgents, ...shown, rest);
+  const whose = ', For ' + plain(shown.join(', '));
+  const flipTitle = many(flipCount, 'URL is', 'URLs are') + ' decided differently, for example';
   return section(
-    title,
-    ...(hasMoved ? [element('p', {}, groupName(groupBefore), ' → ', groupName(groupAfter))] : []),
-    ...(rules.length + records.length === 0
-      ? []
-      : [
-          element('h3', {}, texts.changedLines),
-          table(texts.changedLines + whose, [], [...rules, ...records], (each) =>
-            each.record ? recordRow(each) : ruleRow(each),
-          ),
-        ]),
-    ...(flipCount === 0
-      ? []
-      : [
-          element('h3', {}, texts.flips(flipCount)),
-          table(
-            texts.flips(flipCount) + whose,
-            [texts.url, texts.before, texts.after],
-            flips,
-            flipRow,
-            flipCount,
-          ),
-        ]),
-    ...(redecidedCount === 0 ? [] : [element('p', { class: 'hint' }, texts.redecided(redecidedCount))]),
+    element('span', 'For ', names, rest > 0 && ' and ' + rest.toLocaleString('en') + ' more'),
+    hasMoved && element('p', groupName(groupBefore), ' → ', groupName(groupAfter)),
+    rules.length + records.length > 0 && [
+      element('h3', 'Lines that changed'),
+      changes('Lines that changed' + whose, [...rules, ...records]),
+    ],
+    flipCount > 0 && [
+      element('h3', flipTitle),
+      table(
+        'table.flips',
+        flipTitle + whose,
+        ['URL', 'Old robots.txt', 'New robots.txt'],
+        flips.slice(0, MAX_ROWS).map(flipRow),
+      ),
+      ...rowsLeft(flipCount - Math.min(flips.length, MAX_ROWS)),
+    ],
+    redecidedCount > 0 && element('p.hint', many(redecidedCount, 'URL') + ': same verdict, by another line'),
   );
 }
 
 function groupName(group) {
-  return group === undefined ? texts.noGroup : element('span', {}, texts.group + ' ', foreign(group));
+  return group === undefined ? 'no group' : element('span', 'Group ', foreign(group));
 }
 
-function table(label, columns, items, row, count = items.length) {
-  const left = count - Math.min(items.length, MAX_ROWS);
-  return element(
-    'div',
-    {},
-    scrolling(
-      label,
-      element(
-        'table',
-        { class: columns.length === 0 ? 'changes' : 'flips' },
-        ...(columns.length === 0 ? [] : [tableHead(...columns)]),
-        element('tbody', {}, ...items.slice(0, MAX_ROWS).map(row)),
-      ),
-    ),
-    ...(left === 0 ? [] : [element('p', { class: 'hint' }, texts.moreRows(left))]),
-  );
+function rowsLeft(count) {
+  return count > 0 ? [element('p.hint', 'And ' + count.toLocaleString('en') + ' more.')] : [];
 }
 
-function kindCell(kind) {
-  const sign = element('span', { 'aria-hidden': 'true' }, SIGN[kind] + ' ');
-  return element('td', {}, element('span', { class: kind }, sign, texts.changes[kind]));
-}
-
-function ruleRow({ kind, before, after }) {
-  const was = kind === 'turned' || kind === 'moved' ? [texts.was, ruleText(before)] : [];
-  return element('tr', {}, kindCell(kind), element('td', {}, ruleText(after || before), ...was));
-}
-
-function recordRow({ kind, record: { key, value, line } }) {
-  return element(
-    'tr',
-    {},
-    kindCell(kind),
-    element('td', {}, texts.line(line) + ', ', foreign(key + ': ' + value)),
-  );
+/** Table of changed lines, which are rules or other records. */
+function changes(label, items) {
+  const rows = items.slice(0, MAX_ROWS).map(({ kind, before, after, record }) => {
+    const sign = element('span', { 'aria-hidden': 'true' }, SIGN[kind]);
+    return element(
+      'tr',
+      element('td', element('span.' + kind, sign, kind === 'turned' ? 'reversed' : kind)),
+      record
+        ? element('td', 'line ' + record.line + ', ', foreign(record.key + ': ' + record.value))
+        : element(
+            'td',
+            ruleText(after || before),
+            (kind === 'turned' || kind === 'moved') && [' · before: ', ruleText(before)],
+          ),
+    );
+  });
+  return element('div', table('table.changes', label, [], rows), rowsLeft(items.length - rows.length));
 }
 
 function flipRow({ target, before, after }) {
   return element(
     'tr',
-    {},
     element('th', { scope: 'row' }, foreign(target)),
-    sideCell(before, texts.before),
-    sideCell(after, texts.after),
+    sideCell(before, 'Old robots.txt'),
+    sideCell(after, 'New robots.txt'),
   );
 }
 
 function sideCell({ allowed, rule }, label) {
-  const kind = allowed ? 'allowed' : 'disallowed';
-  const where = rule ? element('span', { class: 'at' }, ' ' + texts.line(rule.line)) : '';
-  return element('td', { 'data-label': label }, element('span', {}, mark(kind, texts.words[kind]), where));
+  const where = rule && element('span.at', ' line ' + rule.line);
+  return element('td', { 'data-label': label }, element('span', verdictMark({ allowed }), where));
 }

@@ -12,13 +12,18 @@ export function byId(id) {
   return found;
 }
 
-/** Makes an element. Children are elements or strings; those that are `undefined` or empty are left out. */
-export function element(name, attributes, ...children) {
+/**
+ * Makes an element, whose classes follow its name: `p.big`. Objects are its attributes; elements, strings and lists of these
+ * are its children; all else is left out.
+ */
+export function element(tag, ...parts) {
+  const [name, ...classes] = tag.split('.');
   const made = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) {
-    if (value !== undefined) made.setAttribute(key, value);
+  made.classList.add(...classes);
+  for (const part of parts.flat()) {
+    if (part instanceof Node || typeof part === 'string') made.append(part);
+    else for (const [key, value] of Object.entries(part || {})) made.setAttribute(key, value);
   }
-  made.append(...children.filter((child) => child !== undefined && child !== ''));
   return made;
 }
 
@@ -30,20 +35,16 @@ const numbered = (character) => 'U+' + character.charCodeAt(0).toString(16).toUp
 
 /** Splits foreign text into nodes. Invisible characters are shown as code points, such as `U+200B`. */
 export function visible(text) {
-  if (!INVISIBLE.test(text)) return text === '' ? [] : [text];
+  if (!INVISIBLE.test(text)) return [text];
   const parts = [];
   let start = 0;
   for (let at = 0; at < text.length; at++) {
     if (!INVISIBLE.test(text[at])) continue;
     const code = String(text.charCodeAt(at));
-    parts.push(
-      text.slice(start, at),
-      element('span', { class: 'invisible', 'data-code': code }, numbered(text[at])),
-    );
+    parts.push(text.slice(start, at), element('span.invisible', { 'data-code': code }, numbered(text[at])));
     start = at + 1;
   }
-  parts.push(text.slice(start));
-  return parts.filter((part) => part !== '');
+  return [...parts, text.slice(start)];
 }
 
 /** The text of a copy of nodes that `visible` made, with the characters that they stand for. */
@@ -61,7 +62,7 @@ export function prose(text) {
     .flatMap((part, index, { length }) =>
       index % 2 === 0 || index === length - 1
         ? visible(index % 2 === 0 ? part : '`' + part)
-        : [element('code', {}, ...visible(part))],
+        : element('code', visible(part)),
     );
 }
 
@@ -74,45 +75,43 @@ export function plain(text) {
 
 /** Wraps foreign text in `bdi`, so that its direction does not affect the text around it. */
 export function foreign(text) {
-  const cut = text.length > 300 ? text.slice(0, 300) + '…' : text;
-  return element('bdi', { class: 'foreign' }, ...visible(cut));
+  return element('bdi.foreign', visible(text.length > 300 ? text.slice(0, 300) + '…' : text));
 }
 
 /** A button that calls `onClick`. */
 export function button(label, onClick, attributes = {}) {
-  const made = element('button', { type: 'button', ...attributes }, label);
+  const made = element('button', { type: 'button' }, attributes, label);
   made.addEventListener('click', onClick);
   return made;
 }
 
 export function section(title, ...children) {
-  return element('section', {}, element('h2', {}, title), ...children);
+  return element('section', element('h2', title), ...children);
 }
 
 /** A section that is closed until its heading is pressed. */
 export function folded(title, ...children) {
-  return element('details', { class: 'card' }, element('summary', {}, element('h2', {}, title)), ...children);
-}
-
-/** A list of labels with values. Rows without a value are left out. */
-export function facts(rows) {
-  const list = element('dl', { class: 'facts' });
-  for (const [label, value] of rows) {
-    if (value === undefined || value === false || value === '') continue;
-    list.append(element('dt', {}, label), element('dd', {}, value));
-  }
-  return list;
+  return element('details.card', element('summary', element('h2', title)), ...children);
 }
 
 /** A table that scrolls sideways by itself when it is wider than the page. */
-export function scrolling(label, table) {
-  return element('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': label }, table);
-}
-
-export function tableHead(...cells) {
+export function table(tag, label, columns, rows) {
+  const head = columns.map((each) => element('th', { scope: 'col' }, each));
   return element(
-    'thead',
-    {},
-    element('tr', {}, ...cells.map((cell) => element('th', { scope: 'col' }, cell))),
+    'div.scroll',
+    { tabindex: '0', role: 'region', 'aria-label': label },
+    element(tag, head.length > 0 && element('thead', element('tr', head)), element('tbody', rows)),
   );
 }
+
+/** A number with its noun: `1 URL`, `1,000 URLs`. */
+export function many(count, one, several = one + 's') {
+  return count.toLocaleString('en') + ' ' + (count === 1 ? one : several);
+}
+
+export const PURPOSES = {
+  'train-ai': 'Training AI models',
+  'ai-use': 'Any use by AI',
+  'ai-input': 'Input to AI answers',
+  search: 'Search',
+};

@@ -1,27 +1,35 @@
 // @ts-check
 // Reads and fills the form, takes files that are dropped on the page, and shows what is wrong with a field.
 import { clear, say } from './asking.js';
-import { CrawlerPicker } from './crawlers.js';
-import { byId, element, prose } from './elements.js';
-import { texts } from './texts.js';
+import { byId, element, many, prose, PURPOSES } from './elements.js';
 
 /** The service takes no more. */
 const MAX_AGENTS = 100;
 const MAX_ANSWERS = 1000;
 const MAX_FILE_BYTES = 1_048_576;
 
-/** Splits a list at commas and line ends, but not at commas in the comment of a User-Agent. */
-function names(text) {
-  return (text.match(/(?:\([^)\n]*\)|[^,\n])+/g) || [])
-    .map((each) => each.trim())
-    .filter((each) => each !== '');
-}
+/** Known crawlers, by what they are for: product tokens as their operators publish them. */
+const CRAWLERS = {
+  Search:
+    'Googlebot Googlebot-Image Googlebot-News Bingbot DuckDuckBot Applebot YandexBot Baiduspider PetalBot SeznamBot ' +
+    'Qwantbot Yeti',
+  'AI training':
+    'GPTBot ClaudeBot CCBot Google-Extended Applebot-Extended Meta-ExternalAgent Amazonbot Bytespider ' +
+    'cohere-training-data-crawler AI2Bot Diffbot',
+  'AI search and assistants':
+    'OAI-SearchBot ChatGPT-User Claude-SearchBot Claude-User PerplexityBot Perplexity-User MistralAI-User ' +
+    'DuckAssistBot Meta-ExternalFetcher',
+  'Link previews': 'facebookexternalhit Twitterbot LinkedInBot Slackbot Discordbot Pinterestbot',
+  'Marketing and SEO': 'AhrefsBot SemrushBot MJ12bot DotBot BLEXBot DataForSeoBot',
+  Archives: 'archive.org_bot ia_archiver',
+};
 
-const lines = (text) =>
-  text
-    .split('\n')
-    .map((each) => each.trim())
-    .filter((each) => each !== '');
+/** The pieces of a text that match, without blanks around them. */
+const pieces = (text, pattern) =>
+  (text.match(pattern) || []).map((each) => each.trim()).filter((each) => each !== '');
+/** Splits a list at commas and line ends, but not at commas in the comment of a User-Agent. */
+const names = (text) => pieces(text, /(?:\([^)\n]*\)|[^,\n])+/g);
+const lines = (text) => pieces(text, /[^\n]+/g);
 
 /** Prefixes a bare host name with `https://`, as browsers do. */
 export function withScheme(text) {
@@ -52,9 +60,15 @@ export class Form {
     this.node = /** @type {HTMLFormElement} */ (byId('question'));
     /** @type {any} The fields, by their `name`. */
     this.fields = this.node.elements;
-    fillPurposes(this.fields.purpose);
-    this.picker = new CrawlerPicker((name, chosen) => this.toggle(name, chosen));
-    byId('crawlers').append(this.picker.node);
+    for (const [value, label] of Object.entries(PURPOSES)) {
+      this.fields.purpose.append(element('option', { value }, label));
+    }
+    /** @type {HTMLInputElement[]} A box for each known crawler. */
+    this.boxes = [];
+    for (const [kind, crawlers] of Object.entries(CRAWLERS)) {
+      const labels = crawlers.split(' ').map((name) => this.crawlerLabel(name));
+      byId('crawlers').append(element('fieldset', element('legend', kind), labels));
+    }
     this.node.addEventListener('change', (event) => {
       if (event.target instanceof HTMLInputElement && event.target.name === 'mode') this.showMode();
     });
@@ -75,6 +89,16 @@ export class Form {
     return this.mode === 'site' ? this.fields.compare : this.fields.agents;
   }
 
+  crawlerLabel(value) {
+    const box = element('input', { type: 'checkbox', value });
+    box.addEventListener('change', () => {
+      const others = names(this.list.value).filter((each) => each.toLowerCase() !== value.toLowerCase());
+      this.list.value = [...others, ...(box.checked ? [value] : [])].join(', ');
+    });
+    this.boxes.push(box);
+    return element('label', box, element('span', value));
+  }
+
   showMode() {
     this.clearFault();
     for (const part of this.node.querySelectorAll('[data-modes]')) {
@@ -82,20 +106,17 @@ export class Form {
       of.hidden = !(of.dataset.modes || '').split(' ').includes(this.mode);
     }
     this.fields.url.required = this.mode === 'site';
-    byId('submit').textContent = this.mode === 'diff' ? texts.compareFiles : texts.check;
+    byId('submit').textContent = this.mode === 'diff' ? 'Compare' : 'Check';
     const takesPaths = this.mode === 'text';
-    byId('urls-label').textContent = takesPaths ? texts.urlsOrPaths : texts.urls;
-    this.fields.urls.placeholder = takesPaths ? texts.pathPlaceholder : texts.urlPlaceholder;
+    byId('urls-label').textContent = takesPaths ? 'URLs or paths' : 'URLs';
+    this.fields.urls.placeholder = takesPaths ? '/private/report' : 'https://example.com/page';
     this.showPicked();
   }
 
+  /** Ticks the boxes of the crawlers in the list. */
   showPicked() {
-    this.picker.show(names(this.list.value));
-  }
-
-  toggle(name, chosen) {
-    const others = names(this.list.value).filter((each) => each.toLowerCase() !== name.toLowerCase());
-    this.list.value = [...others, ...(chosen ? [name] : [])].join(', ');
+    const listed = new Set(names(this.list.value).map((name) => name.toLowerCase()));
+    for (const box of this.boxes) box.checked = listed.has(box.value.toLowerCase());
   }
 
   /** @returns {import('./asking.js').Question} */
@@ -105,14 +126,17 @@ export class Form {
     if (this.mode === 'diff') return { mode: 'diff', before: before.value, after: after.value };
     for (const { name, value } of [agent, compare, agents].filter(isShown)) {
       const count = names(value).length;
-      if (count > MAX_AGENTS) throw new FieldError(name, texts.tooManyAgents(count));
+      if (count > MAX_AGENTS) throw new FieldError(name, 'Expected at most 100 agents, got ' + count);
     }
     const list = { urls: lines(urls.value), agents: names(agents.value), purpose: purpose.value };
     const count = list.urls.length * Math.max(1, list.agents.length);
-    if (isShown(urls) && count > MAX_ANSWERS) throw new FieldError('urls', texts.tooManyAnswers(count));
+    if (isShown(urls) && count > MAX_ANSWERS) {
+      const got = count.toLocaleString('en');
+      throw new FieldError('urls', `Expected at most 1,000 verdicts, got ${got} (URLs times agents)`);
+    }
     if (this.mode === 'text') return { mode: 'text', robots: robots.value, ...list };
     if (this.mode === 'list') {
-      if (count === 0) throw new FieldError('urls', texts.noUrls);
+      if (count === 0) throw new FieldError('urls', 'Expected URLs, one per line, got none');
       return { mode: 'list', ...list, urls: list.urls.map(withScheme) };
     }
     url.value = withScheme(url.value.trim());
@@ -126,27 +150,16 @@ export class Form {
   }
 
   /** Fills the form with a question; without one, as it was at first. @param {import('./asking.js').Question} [question] */
-  fill(question) {
+  fill(question = { mode: 'site' }) {
     const { fields } = this;
     this.node.reset();
-    if (question) {
-      fields.mode.value = question.mode;
-      fields.purpose.value = question.purpose || '';
-      // A purpose that is no choice.
-      if (fields.purpose.selectedIndex < 0) fields.purpose.value = '';
-    }
-    if (question && question.mode === 'site') {
-      fields.url.value = question.url;
-      fields.agent.value = (question.agent || []).join(', ');
-      if (question.compare) fields.compare.value = question.compare.join(', ');
-    }
-    for (const name of ['robots', 'before', 'after']) {
-      if (question && question[name] !== undefined) fields[name].value = question[name];
-    }
-    if (question && question.urls) {
-      fields.urls.value = (question.urls || []).join('\n');
-      fields.agents.value = (question.agents || []).join(', ');
-    }
+    const { mode, url, robots, before, after, urls, agent, compare, agents, purpose } = question;
+    const lists = { agent, compare, agents };
+    for (const [name, list] of Object.entries(lists)) if (list) fields[name].value = list.join(', ');
+    const plain = { mode, url, robots, before, after, purpose, urls: urls && urls.join('\n') };
+    for (const [name, value] of Object.entries(plain)) if (value !== undefined) fields[name].value = value;
+    // A purpose that is no choice.
+    if (fields.purpose.selectedIndex < 0) fields.purpose.value = '';
     this.showMode();
   }
 
@@ -200,7 +213,9 @@ export class Form {
     if (this.mode !== 'diff') this.fields.mode.value = 'text';
     this.showMode();
     if (file.size > MAX_FILE_BYTES) {
-      this.showError(new FieldError(field, texts.fileTooLong(file.size)));
+      this.showError(
+        new FieldError(field, 'Expected a file of at most 1 MiB, got ' + many(file.size, 'byte')),
+      );
       return;
     }
     this.fields[field].value = await file.text();
@@ -251,11 +266,4 @@ export class Form {
     field.setAttribute('aria-describedby', described.replace('fault', '').trim());
     field.removeAttribute('aria-invalid');
   }
-}
-
-function fillPurposes(select) {
-  select.append(
-    element('option', { value: '' }, texts.anyPurpose),
-    ...Object.entries(texts.purposes).map(([value, label]) => element('option', { value }, label)),
-  );
 }

@@ -1,7 +1,6 @@
 // @ts-check
 // Displays a robots.txt as text: whole, and as the few lines around the one that decides.
-import { button, byId, element, folded, originalText, plain, prose, visible } from './elements.js';
-import { texts } from './texts.js';
+import { button, byId, element, folded, many, originalText, plain, prose, visible } from './elements.js';
 
 /** Lines shown beside the banner before and after the deciding one. */
 const CONTEXT = 3;
@@ -12,17 +11,21 @@ const CHUNK = 200;
 const LONGEST_IN_EXCERPT = 500;
 
 const SIGN = { error: '✕', warning: '!', info: 'i' };
-
-/** An element for a line. Its number, and the badge of the line that decides, are made by the style sheet. */
-function lineElement(text, ...marks) {
-  return element('span', { class: 'line' }, ...marks, ...visible(text), '\n');
-}
+const SEVERITIES = { error: 'Error', warning: 'Warning', info: 'Note' };
 
 /** Lines of a chunk count from their own start, so that the browser can skip chunks that are out of view. */
 function block(first, elements) {
-  const made = element('span', { class: 'chunk' }, ...elements);
+  const made = element('span.chunk', elements);
   made.style.counterReset = 'line ' + (first - 1);
   made.style.setProperty('--count', String(elements.length));
+  return made;
+}
+
+/** A text with line numbers, which the style sheet makes, as it makes the badge of the line that decides. */
+function file(tag, lastLine, attributes, blocks) {
+  const made = element(tag, attributes, blocks);
+  made.style.setProperty('--digits', String(lastLine).length);
+  made.addEventListener('copy', copyOriginal);
   return made;
 }
 
@@ -32,71 +35,54 @@ export class Listing {
     this.lines = lines;
     this.diagnostics = diagnostics;
     this.ranges = new Map(groupRanges.map(({ agent, ranges }) => [agent, ranges]));
-    const notes = new Map();
-    diagnostics.forEach(({ line, severity, message }, index) => {
-      if (!notes.has(line)) notes.set(line, this.noteMark(severity, message, index));
-    });
-    this.elements = lines.map((text, index) => {
-      const note = notes.get(index + 1);
-      return note ? lineElement(text, note) : lineElement(text);
-    });
-    /** @type {[number, number][]} */
-    this.group = [];
-    /** @type {Element[]} */
-    this.marked = [];
+    // Of several on a line the first.
+    const notes = new Map(diagnostics.map(({ line }, index) => [line, this.noteMark(index)]).reverse());
+    this.elements = lines.map((text, index) =>
+      element('span.line', notes.get(index + 1), visible(text), '\n'),
+    );
     const chunks = [];
     for (let from = 0; from < lines.length; from += CHUNK) {
       chunks.push(block(from + 1, this.elements.slice(from, from + CHUNK)));
     }
-    this.text = element(
-      'pre',
-      {
-        class: lines.length > LONG ? 'file long' : 'file',
-        tabindex: '0',
-        role: 'region',
-        'aria-label': texts.fileRegion,
-      },
-      ...chunks,
+    const region = { tabindex: '0', role: 'region', 'aria-label': 'robots.txt, line by line' };
+    this.text = file(lines.length > LONG ? 'pre.file.long' : 'pre.file', lines.length, region, chunks);
+    const legend = element(
+      'p.legend',
+      element('span.key.group', 'group that applies'),
+      element('span.key.lit', 'line that decides'),
+      element('span.key.second', 'runner-up'),
     );
-    this.text.style.setProperty('--digits', String(lines.length).length);
-    this.text.addEventListener('copy', copyOriginal);
-    this.whole = folded(texts.fileTitle(lines.length), legend(), this.text);
+    this.whole = folded('robots.txt, ' + many(lines.length, 'line'), legend, this.text);
     this.whole.dataset.part = 'listing';
-    const [errors, warnings] = ['error', 'warning'].map(
-      (each) => diagnostics.filter(({ severity }) => severity === each).length,
-    );
-    this.notes = folded(texts.notesTitle(errors, warnings), this.noteList());
-    this.excerpt = element('div', { class: 'excerpt', 'data-part': 'excerpt' });
+    const counts = ['error', 'warning'].map((kind) => {
+      const count = diagnostics.filter(({ severity }) => severity === kind).length;
+      return count === 0 ? '' : ' · ' + many(count, kind);
+    });
+    this.notes = folded('Notes on this file' + counts.join(''), this.noteList());
+    this.excerpt = element('div.excerpt', { 'data-part': 'excerpt' });
   }
 
   /** Marks the deciding line, the runner-up and the group, here and in the excerpt. */
-  pick(verdict) {
-    const { allowed, rule, runnerUp, group } = verdict;
-    for (const [from, to] of this.group) this.eachLine(from, to, (each) => each.classList.remove('in-group'));
-    this.group = (group && this.ranges.get(group.agent)) || [];
-    for (const [from, to] of this.group) this.eachLine(from, to, (each) => each.classList.add('in-group'));
-    for (const each of this.marked) {
-      each.classList.remove('decides', 'allowed', 'disallowed', 'runner-up');
+  pick({ allowed, rule, runnerUp, group }) {
+    for (const each of this.text.querySelectorAll('.in-group, .runner-up, .decides')) {
+      each.className = 'line';
       each.removeAttribute('data-badge');
     }
-    this.marked = [];
-    if (runnerUp) this.mark(runnerUp.rule.line, ['runner-up'], texts.badge.runnerUp);
-    if (rule) this.mark(rule.line, ['decides', allowed ? 'allowed' : 'disallowed'], texts.badge.decides);
+    for (const [from, to] of (group && this.ranges.get(group.agent)) || []) {
+      for (const each of this.elements.slice(from - 1, to)) each.classList.add('in-group');
+    }
+    if (runnerUp) this.mark(runnerUp.rule.line, 'runner-up');
+    if (rule) this.mark(rule.line, 'decides').classList.add(allowed ? 'allowed' : 'disallowed');
     this.showExcerpt(rule ? rule.line : group && group.lines[0], rule !== undefined);
     this.text.scrollTop = 0;
     if (rule && this.whole.open) this.scrollTo(rule.line);
   }
 
-  eachLine(from, to, change) {
-    for (let line = from; line <= to; line++) if (this.elements[line - 1]) change(this.elements[line - 1]);
-  }
-
-  mark(line, classes, badge) {
+  mark(line, kind) {
     const marked = this.elements[line - 1];
-    if (!marked) return;
-    marked.classList.add(...classes);
-    marked.dataset.badge = badge;
-    this.marked.push(marked);
+    marked.classList.add(kind);
+    marked.dataset.badge = kind;
+    return marked;
   }
 
   /** Shows the lines around `line` beside the banner. */
@@ -107,27 +93,17 @@ export class Listing {
     const last = Math.min(this.lines.length, line + CONTEXT);
     const copies = this.elements.slice(first - 1, last).map((each, index) => {
       const text = this.lines[first - 1 + index];
-      const copy =
-        text.length > LONGEST_IN_EXCERPT
-          ? element(
-              'span',
-              {},
-              ...visible(text.slice(0, LONGEST_IN_EXCERPT)),
-              element('span', { class: 'cut' }, texts.moreCharacters(text.length - LONGEST_IN_EXCERPT)),
-              '\n',
-            )
-          : lineElement(text);
+      const rest = text.length - LONGEST_IN_EXCERPT;
+      const cut = rest > 0 && element('span.cut', ' … and ' + rest.toLocaleString('en') + ' more characters');
+      const copy = element('span', visible(text.slice(0, LONGEST_IN_EXCERPT)), cut, '\n');
       copy.className = each.className;
       if (each.dataset.badge) copy.dataset.badge = each.dataset.badge;
       return copy;
     });
-    const shown = element('pre', {}, block(first, copies));
-    shown.style.setProperty('--digits', String(last).length);
-    shown.addEventListener('copy', copyOriginal);
     this.excerpt.replaceChildren(
-      element('p', { class: 'caption' }, decides ? texts.decidingLine : texts.applyingGroup),
-      shown,
-      button(texts.showWhole, () => this.show(line)),
+      element('p.caption', decides ? 'The line that decides' : 'The group that applies'),
+      file('pre', last, {}, block(first, copies)),
+      button('Show the whole file', () => this.show(line)),
     );
   }
 
@@ -140,25 +116,21 @@ export class Listing {
   }
 
   scrollTo(line) {
-    const shown = this.elements[line - 1];
-    if (!shown) return;
     const box = this.text.getBoundingClientRect();
-    this.text.scrollTop += shown.getBoundingClientRect().top - box.top - this.text.clientHeight / 3;
+    const shown = this.elements[line - 1].getBoundingClientRect();
+    this.text.scrollTop += shown.top - box.top - this.text.clientHeight / 3;
   }
 
-  noteMark(severity, message, index) {
-    const label = texts.severities[severity] + ': ' + plain(message);
-    const made = element(
-      'a',
-      { href: '#note-' + index, class: 'mark ' + severity, title: label, 'aria-label': label },
-      SIGN[severity],
-    );
+  noteMark(index) {
+    const { severity, message } = this.diagnostics[index];
+    const label = SEVERITIES[severity] + ': ' + plain(message);
+    const attributes = { href: '#note-' + index, title: label, 'aria-label': label };
+    const made = element('a.mark.' + severity, attributes, SIGN[severity]);
     made.addEventListener('click', (event) => {
       // The fragment belongs to the question.
       event.preventDefault();
-      const note = byId('note-' + index);
       this.notes.open = true;
-      note.focus();
+      byId('note-' + index).focus();
     });
     return made;
   }
@@ -170,29 +142,20 @@ export class Listing {
 
   noteList() {
     return element(
-      'ol',
-      { class: 'notes' },
-      ...this.diagnostics.map(({ severity, line, message, hint, explanation }, index) =>
+      'ol.notes',
+      this.diagnostics.map(({ severity, line, message, hint, explanation }, index) =>
         element(
           'li',
           { id: 'note-' + index, tabindex: '-1' },
           element(
             'p',
-            {},
-            element('strong', { class: severity }, texts.severities[severity]),
+            element('strong.' + severity, SEVERITIES[severity]),
             ' ',
-            button(texts.line(line), () => this.show(line), { class: 'to-line' }),
+            button('line ' + line, () => this.show(line), { class: 'to-line' }),
             ' ',
-            ...prose(message),
-            ' ',
-            ...prose(hint),
+            prose(message + ' ' + hint),
           ),
-          element(
-            'details',
-            {},
-            element('summary', {}, texts.whyItMatters),
-            element('p', {}, ...prose(explanation)),
-          ),
+          element('details', element('summary', 'Why it matters'), element('p', prose(explanation))),
         ),
       ),
     );
@@ -215,14 +178,4 @@ function copyOriginal(event) {
   }
   event.clipboardData.setData('text/plain', text);
   event.preventDefault();
-}
-
-function legend() {
-  return element(
-    'p',
-    { class: 'legend' },
-    element('span', { class: 'key group' }, texts.legend.group),
-    element('span', { class: 'key lit' }, texts.legend.decides),
-    element('span', { class: 'key second' }, texts.legend.runnerUp),
-  );
 }

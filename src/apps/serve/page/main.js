@@ -1,6 +1,7 @@
 // @ts-check
 // Asks the service what the form asks, and shows the result.
 import {
+  announce,
   ask,
   askAbout,
   clear,
@@ -10,14 +11,12 @@ import {
   questionOf,
   readLines,
   say,
-  TooLong,
 } from './asking.js';
 import { comparison, countOf } from './comparison.js';
-import { button, element, folded, foreign, section } from './elements.js';
+import { button, element, folded, foreign, many, section } from './elements.js';
 import { FieldError, Form, withScheme } from './form.js';
 import { Listing } from './listing.js';
-import { csv, saveCsv, agentTable, matrix, profileTable, usageTable } from './tables.js';
-import { texts } from './texts.js';
+import { agentTable, matrix, profileTable, saveCsv, usageTable } from './tables.js';
 import {
   timelineList,
   banner,
@@ -27,16 +26,6 @@ import {
   verdictFacts,
   verdictWord,
 } from './verdict.js';
-
-for (const [attribute, set] of /** @type {[string, (node: any, text: string) => void][]} */ ([
-  ['text', (node, text) => (node.textContent = text)],
-  ['placeholder', (node, text) => (node.placeholder = text)],
-  ['label', (node, text) => node.setAttribute('aria-label', text)],
-])) {
-  for (const node of document.querySelectorAll('[data-' + attribute + ']')) {
-    set(node, texts[/** @type {HTMLElement} */ (node).dataset[attribute] || '']);
-  }
-}
 
 const form = new Form();
 const showError = (error) => form.showError(error);
@@ -49,10 +38,10 @@ class Detail {
     this.context = { ...result, robots: result.robots || result };
     this.otherFacts = otherFacts;
     this.where = where;
-    this.head = element('div', { class: 'summary' });
-    this.facts = element('div', {});
-    this.preferences = element('div', {});
-    this.usage = folded(texts.usageTitle, this.preferences);
+    this.head = element('div.summary');
+    this.facts = element('div');
+    this.preferences = element('div');
+    this.usage = folded('Preferences about the use of pages', this.preferences);
     this.usage.hidden = true;
   }
 
@@ -65,9 +54,8 @@ class Detail {
     this.usage.hidden = !verdict.usage;
     this.preferences.replaceChildren(...(verdict.usage ? [usageTable(verdict.usage)] : []));
     this.listing?.pick(verdict);
-    document.title = texts.title(verdictWord(verdict), this.where);
-    // The banner shows the verdict; the status line only announces it to screen readers.
-    say(texts.verdictFor(verdictWord(verdict), verdict.agent), 'hidden');
+    const word = verdictWord(verdict);
+    announce(word, this.where, word + ' for ' + verdict.agent);
   }
 }
 
@@ -77,24 +65,16 @@ class Detail {
  * @param {string} [purpose]
  */
 function shareBar(results, purpose) {
-  const copy = button(texts.copyLink, async () => {
-    try {
-      await navigator.clipboard.writeText(location.href);
-      copy.textContent = texts.copied;
-      setTimeout(() => (copy.textContent = texts.copyLink), 2000);
-    } catch {
-      // Only secure pages may write to the clipboard: the link is shown instead, ready to be copied.
-      const field = element('input', { type: 'text', readonly: '', 'aria-label': texts.link });
-      field.value = location.href;
-      copy.replaceWith(field);
-      field.select();
-    }
+  const copy = button('Copy link', async () => {
+    await navigator.clipboard.writeText(location.href);
+    copy.textContent = 'Copied';
+    setTimeout(() => (copy.textContent = 'Copy link'), 2000);
   });
   return element(
-    'div',
-    { class: 'share' },
-    copy,
-    ...(results ? [button(texts.csv, () => saveCsv(csv(results, purpose)))] : []),
+    'div.share',
+    // Only secure pages may write to the clipboard.
+    isSecureContext && copy,
+    results && button('Download as CSV', () => saveCsv(results, purpose)),
   );
 }
 
@@ -105,30 +85,27 @@ async function askSite(question) {
   for (const name of form.compared()) query.append('compare', name);
   if (purpose) query.set('purpose', purpose);
   const host = URL.canParse(url) ? new URL(url).host : url;
-  const result = await ask(texts.asking(host), '/v1/explain?' + query);
+  const result = await ask('Asking ' + host + ' …', '/v1/explain?' + query);
   const { state, policy } = result;
   const verdicts = result.verdicts.map((verdict) => ({ ...verdict, state }));
   const detail = new Detail(result, () => originFacts(result), host);
   const sitemaps = policy.sitemaps
     .slice(0, 50)
-    .map(({ url: at, line }) => element('li', {}, foreign(at), ' ' + texts.line(line)));
+    .map(({ url: at, line }) => element('li', foreign(at), ' line ' + line));
   put(
     detail.head,
     detail.facts,
     shareBar([{ input: result.url, verdicts }], purpose),
     section(
-      texts.agentsTitle,
+      'Agents side by side',
       agentTable(verdicts, purpose, (verdict) => detail.pick(verdict, result.url)),
     ),
     ...(detail.listing ? detail.listing.sections() : []),
-    folded(texts.timelineTitle, timelineList(result.timeline, result.now, policy.failure)),
+    folded('Over time', timelineList(result.timeline, result.now, policy.failure)),
     detail.usage,
-    ...(sitemaps.length === 0
-      ? []
-      : [folded(texts.sitemapsTitle, element('ul', { class: 'sources' }, ...sitemaps))]),
-    ...(result.underProfiles.length === 0
-      ? []
-      : [folded(texts.profilesTitle, profileTable(result.underProfiles))]),
+    sitemaps.length > 0 && folded('Sitemaps', element('ul.sources', sitemaps)),
+    result.underProfiles.length > 0 &&
+      folded('If a crawler follows other rules', profileTable(result.underProfiles)),
   );
   detail.pick(verdicts[0], result.url);
 }
@@ -140,13 +117,13 @@ async function askText({ robots, urls, agents, purpose }) {
     ...(agents.length === 0 ? {} : { agents }),
     ...(purpose ? { purpose } : {}),
   };
-  const result = await askAbout(texts.deciding, '/v1/explain', body);
+  const result = await askAbout('Deciding …', '/v1/explain', body);
   const first = result.results.find(({ verdicts }) => verdicts);
-  const detail = new Detail(result, () => [[texts.readAs, result.dialect]], texts.pasted);
+  const detail = new Detail(result, () => [['Read as', result.dialect]], 'pasted robots.txt');
   putMany(result.results, purpose, detail);
   if (first) return;
   detail.listing.pick({});
-  form.setFault('urls', texts.noUrl);
+  form.setFault('urls', 'Expected URLs, or paths that start with /, got none');
 }
 
 /** Shows many verdicts, headed by their counts, and the details of one of them. */
@@ -155,20 +132,21 @@ function putMany(results, purpose, detail) {
   const counts = countsOf(verdicts);
   const invalid = results.filter((each) => !each.verdicts).length;
   const table = section(
-    texts.verdictsTitle,
+    'Verdicts',
     matrix(results, purpose, ({ verdict, url }) => detail.pick(verdict, url)),
   );
   const share = shareBar(results, purpose);
+  const notValid = invalid > 0 && ', ' + invalid.toLocaleString('en') + ' not valid';
   const heading = element(
-    'div',
-    { class: 'banner plain', 'data-part': 'counts' },
-    element('p', { class: 'big' }, counts),
-    element('p', { class: 'asked' }, texts.manyUrls(results.length, invalid)),
+    'div.banner.plain',
+    { 'data-part': 'counts' },
+    element('p.big', counts),
+    element('p.asked', many(results.length, 'URL'), notValid),
   );
   const isOne = verdicts.length < 2;
   if (!isOne) detail.head.classList.add('picked');
   put(
-    ...(isOne ? [] : [element('div', { class: 'summary' }, heading), share, table]),
+    ...(isOne ? [] : [element('div.summary', heading), share, table]),
     detail.head,
     detail.facts,
     ...(isOne ? [share, table] : []),
@@ -177,9 +155,7 @@ function putMany(results, purpose, detail) {
   );
   const first = results.find((each) => each.verdicts);
   if (first) detail.pick(first.verdicts[0], first.input);
-  if (isOne) return;
-  document.title = texts.title(counts, detail.where);
-  say(counts, 'hidden');
+  if (!isOne) announce(counts, detail.where);
 }
 
 async function askList({ urls, agents, purpose }) {
@@ -188,7 +164,7 @@ async function askList({ urls, agents, purpose }) {
     asked.map((agent) => JSON.stringify({ url, agent, purpose: purpose || undefined })),
   );
   const init = { method: 'POST', body: questions.join('\n') };
-  const lines = await ask(texts.deciding, '/v1/check', init, readLines(questions.length));
+  const lines = await ask('Deciding …', '/v1/check', init, readLines(questions.length));
   const noAgent = lines.find(({ error }) => error && error.code === 'ERR_ROBOTS_INVALID_OPTIONS');
   if (noAgent) throw problemError(noAgent.error.code, noAgent.error.message);
   const results = urls.map((input, index) => {
@@ -197,14 +173,15 @@ async function askList({ urls, agents, purpose }) {
     return failed ? { input, error: failed.error } : { input, verdicts };
   });
   const first = results.find(({ verdicts }) => verdicts);
-  if (!first) throw new FieldError('urls', texts.noSiteUrl);
-  putMany(results, purpose, new Detail({}, listFacts, texts.manyUrls(urls.length)));
+  if (!first)
+    throw new FieldError('urls', 'Expected absolute URLs, such as https://example.com/page, got none');
+  putMany(results, purpose, new Detail({}, listFacts, many(urls.length, 'URL')));
 }
 
 /** Facts about one of many verdicts, with a link to everything about its URL. */
 function listFacts({ robots, agent }, url) {
   const href = '/?' + new URLSearchParams({ url, agent });
-  return [...robotsFacts(robots, Date.now()), [texts.more, element('a', { href }, texts.explain)]];
+  return [...robotsFacts(robots, Date.now()), ['More', element('a', { href }, 'Everything about this URL')]];
 }
 
 async function askDiff({ before, after }) {
@@ -213,11 +190,10 @@ async function askDiff({ before, after }) {
     const origin = withScheme(text.trim());
     return /^(?:https?|ftp):\/\/\S+$/i.test(origin) ? { origin } : text;
   };
-  const result = await askAbout(texts.comparing, '/v1/diff', { before: given(before), after: given(after) });
+  const result = await askAbout('Comparing …', '/v1/diff', { before: given(before), after: given(after) });
   const [head, ...sections] = comparison(result);
   put(head, shareBar(), ...sections);
-  document.title = texts.title(countOf(result), texts.modeDiff);
-  say(countOf(result), 'hidden');
+  announce(countOf(result), 'Compare two files');
 }
 
 const asks = { site: askSite, list: askList, text: askText, diff: askDiff };
@@ -240,15 +216,13 @@ const ASKED = 'asked';
  */
 async function follow() {
   clear();
-  const question = await questionOf(location).catch((error) => {
-    throw new Error(error instanceof TooLong ? texts.longLink : texts.badLink);
-  });
+  const question = await questionOf(location);
   form.fill(question);
   if (question && history.state === ASKED) {
     await showResult(form.read());
     return;
   }
-  say(question ? texts.waits : '');
+  say(question ? 'This question came from a link. Press the button to ask it.' : '');
 }
 
 form.node.addEventListener('submit', (event) => {

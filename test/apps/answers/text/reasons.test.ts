@@ -38,8 +38,9 @@ it('is given to the page of the service, which has no words of its own for them'
   const { body } = (await handler({ request: { headers: {} } } as Exchange))!;
   const words = (await import(`data:text/javascript,${encodeURIComponent(String(body))}`)) as object;
   expect({ ...words }).toEqual({ failures, reasons, redirectEnds, PRIVATE_ADDRESS });
-  const texts = readFileSync(new URL('../../../../src/apps/serve/page/texts.js', import.meta.url), 'utf8');
-  for (const text of Object.values(failures)) expect(texts).not.toContain(text);
+  const verdict = new URL('../../../../src/apps/serve/page/verdict.js', import.meta.url);
+  const page = readFileSync(verdict, 'utf8');
+  for (const text of Object.values(failures)) expect(page).not.toContain(text);
 });
 
 it.each(Object.entries(redirectEnds))('says why redirects led to no file: %s', (reason, words) => {
