@@ -1,13 +1,8 @@
 import { omitUndefined } from '../../core/base/index.ts';
 import type { DelayFrom, OwnDelays } from '../../core/decision/index.ts';
-import { asksForPause, retryAfterMs, type RobotsResponseHeaders } from '../../core/lifecycle/index.ts';
+import { asksForPause, retryAfterMs } from '../../core/lifecycle/index.ts';
 import { requestRate } from '../../core/rules/index.ts';
-import type {
-  AttemptEntry,
-  DecisionEntry,
-  PauseEntry,
-  RequestEntry,
-} from '../../core/client/evidence/entry.ts';
+import type { DecisionEntry, PauseEntry, RequestEntry } from '../../core/client/evidence/entry.ts';
 import { type Gap, gapOf } from '../../core/pacing/schedule.ts';
 import type { ReplayedAgain } from './recorded-run.ts';
 import type { ReplayedLine } from './replay.ts';
@@ -94,11 +89,10 @@ export class Conduct {
         if (again !== undefined) this.#decided(entry, statedIn(again, entry.at));
         return [];
       case 'robots':
-        if ('outcome' in entry)
-          keepPause(
-            this.#at(entry.origin).pauses,
-            askedIn({ ...entry, ...headersIn(entry), startedAt: entry.at }),
-          );
+        if ('outcome' in entry) {
+          const { headers } = entry.record.failure ?? entry.record.answer ?? {};
+          keepPause(this.#at(entry.origin).pauses, askedIn({ ...entry, ...headers, startedAt: entry.at }));
+        }
         return [];
       case 'pause':
         keepPause(this.#at(entry.origin, entry.scope).scope.pauses, entry);
@@ -170,16 +164,8 @@ function askedIn({ status, retryAfter, startedAt, at }: Response): Pause | undef
 function keepPause(pauses: Pause[], pause: Pause | undefined): void {
   if (pause === undefined) return;
   const isKnown = pauses.some(({ from, until }) => from <= pause.from && until >= pause.until);
-  if (!isKnown) keep(pauses, pause);
-}
-
-function headersIn({ record: { failure, answer } }: AttemptEntry): RobotsResponseHeaders | undefined {
-  return (failure ?? answer)?.headers;
-}
-
-function keep<Item>(list: Item[], item: Item): void {
-  list.push(item);
-  if (list.length > MAX_KEPT) list.shift();
+  if (!isKnown) pauses.push(pause);
+  if (pauses.length > MAX_KEPT) pauses.shift();
 }
 
 function keyOf({ run, url }: { readonly run: string; readonly url: string }): string {
