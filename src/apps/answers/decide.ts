@@ -1,5 +1,3 @@
-import type { RobotsClient } from '../../core/client/index.ts';
-import { engineOf } from '../../core/client/client-engine.ts';
 import { detectSuspect } from '../../core/lifecycle/challenge-pages.ts';
 import { type ProfileName, profiles } from '../../core/lifecycle/profile.ts';
 import {
@@ -11,8 +9,7 @@ import {
   quoted,
 } from '../../core/base/index.ts';
 import { productToken } from '../../core/rules/agent.ts';
-import type { Decision, Purpose } from '../../core/decision/index.ts';
-import type { Agent } from '../../core/rules/agent-tokens.ts';
+import type { Purpose } from '../../core/decision/index.ts';
 import type { Session } from './session.ts';
 import type { RobotsFile } from '../../core/rules/index.ts';
 import { parseRobots } from '../../core/rules/parse.ts';
@@ -32,25 +29,6 @@ export interface FileSettings {
   readonly profile: ProfileName;
   /** Path, or `-` for standard input. */
   readonly file: string;
-}
-
-/** Decides a target. It returns a promise only when robots.txt must be fetched first. */
-export type Decide = (target: Target) => TargetResult | Promise<TargetResult>;
-
-/** Asks a client. Its decision about a URL of a known origin needs no promise: there are many. */
-export function decideUrl(
-  client: RobotsClient,
-  url: string,
-  agent: Agent | undefined,
-  { signal, purpose }: { readonly signal: AbortSignal; readonly purpose: Purpose | undefined },
-): Decision | Promise<Decision> {
-  const engine = engineOf(client);
-  const known = engine.decideFromMemory(url, agent, true);
-  if (known === undefined) return client.check(url, agent, omitUndefined({ signal, purpose }));
-  if (purpose === undefined) return engine.publishDecision(known);
-  const usage = client.usageOf(known, purpose);
-  engine.publishDecision(known, { usage });
-  return { ...known, usage };
 }
 
 /** Adds what a file states about the use of a page to the decision about it. */

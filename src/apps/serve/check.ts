@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type Decision, type Purpose, PURPOSES } from '../../core/decision/index.ts';
 import type { Agent } from '../../core/rules/agent-tokens.ts';
 import { jsonLine, mapBatches, orAborted, quote, untilAborted } from '../../core/base/index.ts';
-import { decideUrl } from '../answers/decide.ts';
+import { decideUrl } from '../answers/decide-online.ts';
 import { tooLongError, type Target, targetLines } from '../answers/input/targets.ts';
 import type { LineError } from '../answers/schema.ts';
 import { renderRecord } from '../answers/text/json.ts';

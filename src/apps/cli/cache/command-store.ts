@@ -12,12 +12,11 @@ import {
   type Rejection,
   namespaceKey,
   storeKey,
+  RecordCodec,
 } from '../../../core/store/record/record-codec.ts';
-import type { DamagedDatabase, RobotsStore } from '../../../core/store/store.ts';
-import { RecordCodec } from '../../../core/store/record/record-codec.ts';
-import type { StoreEntry } from '../../../core/store/store.ts';
 import { DEFAULT_MAX_BODY_BYTES, mapConcurrent, quoted } from '../../../core/base/index.ts';
 import type { ParsedArguments } from '../frame/command.ts';
+import { openStore, type OpenedStore } from '../frame/open-client.ts';
 import { isRedisUrl } from '../frame/store-option.ts';
 import { UsageError } from '../../answers/session.ts';
 import { readProfile, readStore } from '../frame/settings.ts';
@@ -34,16 +33,9 @@ export interface StoredItem {
   readonly rejected: Rejection | undefined;
 }
 
-/** A store that can be listed. */
-interface ListedStore extends RobotsStore {
-  readonly damaged?: DamagedDatabase;
-  entries(isWanted?: (key: string) => boolean): AsyncIterable<StoreEntry>;
-  clear(): Promise<void>;
-}
-
 /** An open store, with the codec of its records. */
 export interface CommandStore extends AsyncDisposable {
-  readonly store: ListedStore;
+  readonly store: OpenedStore['store'];
   readonly codec: RecordCodec;
   /** The record that is written in a value, or why a client would reject it. */
   decode(value: unknown, origin?: string): ReturnType<RecordCodec['decode']>;
@@ -74,7 +66,7 @@ export async function openCommandStore(
     throw new UsageError(`Expected --store to be an existing file, got ${quoted(named)}; check the path`);
   }
   const profile = profiles[readProfile(given)];
-  const { store, close } = await openListedStore(named, access === 'read' ? 'throw' : 'rename');
+  const { store, close } = await openStore(named, access === 'read' ? 'throw' : 'rename');
   const codec = new RecordCodec({ maxBodyBytes: DEFAULT_MAX_BODY_BYTES, profileOf: () => profile });
   const decode: CommandStore['decode'] = (value, origin) => codec.decode(value, Date.now(), origin);
   return {
@@ -100,19 +92,6 @@ export async function openCommandStore(
   };
 }
 
-async function openListedStore(
-  named: string,
-  onDamage: 'rename' | 'throw',
-): Promise<{ readonly store: ListedStore; readonly close: () => Promise<void> }> {
-  if (isRedisUrl(named)) {
-    const opened = await (await import('../frame/open-redis-store.ts')).openRedisStore(named);
-    return { store: opened.store, close: () => opened.close() };
-  }
-  const { openSqliteStore } = await import('../../../stores/sqlite/sqlite.ts');
-  const store = openSqliteStore(named, { onDamage });
-  return { store, close: () => store.close() };
-}
-
 /** Counts of imported and rejected snapshot lines. */
 export interface Imported {
   readonly imported: number;
@@ -134,33 +113,23 @@ export async function importSnapshot(
   { namespace, profile: name }: { readonly namespace: CacheNamespace; readonly profile: ProfileName },
 ): Promise<Imported> {
   const profile = profiles[name];
-  const put = async (record: OriginRecord): Promise<boolean> => {
-    const key = storeKey('record', namespaceKey(namespace), record.origin);
-    const { record: known } = decode(await store.get(key), record.origin);
-    if (known !== undefined && recordedAt(known) >= recordedAt(record)) return false;
-    const ttlMs = Math.max(1, retentionMs(record, profile, Date.now()));
-    await store.set(key, codec.encode(record), { ttlMs });
-    return true;
-  };
-  /** The work under way, by origin: a snapshot may have an origin twice. */
-  const underWay = new Map<string, Promise<boolean>>();
-  const keep = (record: OriginRecord): Promise<boolean> => {
-    const { origin } = record;
-    const before = underWay.get(origin);
-    const work = before === undefined ? put(record) : before.then(() => put(record));
-    underWay.set(origin, work);
-    return work.finally(() => underWay.get(origin) === work && underWay.delete(origin));
-  };
+  /** The error of the store, as opposed to one of the lines. */
   let refusal: { readonly error: unknown } | undefined;
-  const keepOrNote = async (record: OriginRecord): Promise<boolean> => {
+  const keep = async (record: OriginRecord): Promise<boolean> => {
     try {
-      return await keep(record);
+      const key = storeKey('record', namespaceKey(namespace), record.origin);
+      const { record: known } = decode(await store.get(key), record.origin);
+      if (known !== undefined && recordedAt(known) >= recordedAt(record)) return false;
+      const ttlMs = Math.max(1, retentionMs(record, profile, Date.now()));
+      // A snapshot may have an origin twice: the store keeps the later response.
+      await store.set(key, codec.encode(record), { ttlMs, recordedAt: recordedAt(record) });
+      return true;
     } catch (error) {
       refusal ??= { error };
       throw error;
     }
   };
-  const reader = new SnapshotReader({ codec, profileOf: () => profile, now: Date.now, keep: keepOrNote });
+  const reader = new SnapshotReader({ codec, profileOf: () => profile, now: Date.now, keep });
   const readLine = (line: string): Promise<void> => reader.read(line.trimEnd());
   try {
     for await (const isRead of mapConcurrent(lines, { concurrency: CONCURRENCY }, readLine)) void isRead;

@@ -1,15 +1,9 @@
-import { type Purpose, reasons } from '../../../core/decision/index.ts';
-import type { RobotsClient } from '../../../core/client/index.ts';
-import { fileName, isRobotsError, mapBatches, printable } from '../../../core/base/index.ts';
-import { type Decide, decideOffline, decideUrl } from '../../answers/decide.ts';
+import { reasons } from '../../../core/decision/index.ts';
+import { fileName, mapBatches, printable } from '../../../core/base/index.ts';
+import { decideOffline } from '../../answers/decide.ts';
+import type { Decide } from '../../answers/decide-online.ts';
 import { type Session, UsageError } from '../../answers/session.ts';
-import {
-  isUndecided,
-  isUnwanted,
-  type ReportedDecision,
-  targets,
-  tooLongError,
-} from '../../answers/input/targets.ts';
+import { isUndecided, isUnwanted, type ReportedDecision, targets } from '../../answers/input/targets.ts';
 import { assertStdinOnce } from '../../answers/input/load-robots.ts';
 import {
   agentSentence,
@@ -60,7 +54,10 @@ export async function checkUrls(given: ParsedArguments, session: Session): Promi
       ({ line }) => line && `line ${line} of the list; \`tail -n +${line + 1}\` prints the rest of it`,
     );
   if (file === undefined) {
-    const { openClient } = await import('../frame/open-client.ts');
+    const [{ openClient }, { decideOnline }] = await Promise.all([
+      import('../frame/open-client.ts'),
+      import('../../answers/decide-online.ts'),
+    ]);
     await using opened = await openClient(settings, session);
     return await decideAll(decideOnline(opened.client, agentOf(settings), session.signal, purpose));
   }
@@ -71,27 +68,6 @@ export async function checkUrls(given: ParsedArguments, session: Session): Promi
   }
   const { agents, profile } = settings;
   return decideAll((await decideOffline({ agents, profile, file, session, purpose })).decide);
-}
-
-/** Decides by fetching robots.txt from the origins. An abort of `signal` rejects pending decisions. */
-function decideOnline(
-  client: RobotsClient,
-  agent: readonly string[] | undefined,
-  signal: AbortSignal,
-  purpose: Purpose | undefined,
-): Decide {
-  return (target) => {
-    const { input, tooLong } = target;
-    if (tooLong === true) return { target, error: tooLongError };
-    try {
-      const decision = decideUrl(client, input, agent, { signal, purpose });
-      if (!(decision instanceof Promise)) return { target, decision };
-      return decision.then((decided) => ({ target, decision: decided }));
-    } catch (error) {
-      if (!isRobotsError(error) || error.code !== 'ERR_ROBOTS_INVALID_URL') throw error;
-      return { target, error: { code: error.code, message: error.message } };
-    }
-  };
 }
 
 const longLayout = (): typeof checkLayout => ({

@@ -7,7 +7,7 @@ import {
   printable,
 } from '../../../core/base/index.ts';
 import { platform } from '#platform';
-import type { DamagedDatabase, RobotsStore, StoreEvent } from '../../../core/store/store.ts';
+import type { DamagedDatabase, RobotsStore, StoreEntry, StoreEvent } from '../../../core/store/store.ts';
 import type { RobotsClient, RobotsClientOptions } from '../../../core/client/index.ts';
 import {
   isUrl,
@@ -23,10 +23,13 @@ import type { ProxyDispatcher, ProxySettings } from '../../../core/net/index.ts'
 import { isRedisUrl } from './store-option.ts';
 import type { OnlineSettings } from './settings.ts';
 
-/** A store that was opened for a client. */
-interface OpenedStore {
-  readonly store: RobotsStore;
-  readonly damaged?: DamagedDatabase | undefined;
+/** A store that `--store` names. */
+export interface OpenedStore {
+  readonly store: RobotsStore & {
+    readonly damaged?: DamagedDatabase;
+    entries(isWanted?: (key: string) => boolean): AsyncIterable<StoreEntry>;
+    clear(): Promise<void>;
+  };
   close(): Promise<void>;
 }
 
@@ -73,8 +76,8 @@ export async function openClient(
   try {
     // First, because every decision must be recorded.
     if (path !== undefined) evidence = await openEvidence(path);
-    if (named !== undefined) opened = await openStore(named);
-    if (opened !== undefined) warnDamaged(opened, session);
+    if (named !== undefined) opened = await openStore(named, 'rename');
+    if (opened !== undefined) warnDamaged(opened.store, session);
     const troubles = new StoreTroubles(session);
     const client = new RobotsClient({
       profile,
@@ -138,11 +141,12 @@ async function openEvidence(path: string): Promise<EvidenceFile> {
   }
 }
 
-async function openStore(named: string): Promise<OpenedStore> {
+/** @param onDamage A command that reads never renames a database. */
+export async function openStore(named: string, onDamage: 'rename' | 'throw'): Promise<OpenedStore> {
   if (isRedisUrl(named)) return (await import('./open-redis-store.ts')).openRedisStore(named);
-  const { sqliteStore } = await import('../../../stores/sqlite/sqlite.ts');
-  const store = sqliteStore({ path: named });
-  return { store, damaged: store.damaged, close: () => store.close() };
+  const { openSqliteStore } = await import('../../../stores/sqlite/sqlite.ts');
+  const store = openSqliteStore(named, { onDamage });
+  return { store, close: () => store.close() };
 }
 
 /**
@@ -164,7 +168,7 @@ function assertFetchSuffices(hasProxy: boolean, addressPolicy: string | undefine
 }
 
 /** Warns that a damaged store was renamed, because its records are then missing. */
-export function warnDamaged({ damaged }: Pick<OpenedStore, 'damaged'>, session: Session): void {
+export function warnDamaged({ damaged }: OpenedStore['store'], session: Session): void {
   if (damaged === undefined) return;
   const { movedTo, reason } = damaged;
   session.stderr.write(

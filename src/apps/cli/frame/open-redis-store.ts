@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { isRobotsError, RobotsInvalidOptionsError } from '../../../core/base/index.ts';
 import { type RedisConnection, type RedisStore, redisStore } from '../../../stores/redis/redis.ts';
-import { installLine, type RedisUrl, readRedisUrl } from './store-option.ts';
+import { installLine } from './store-option.ts';
 
 /** A store on a Redis or Valkey server, with the connection that was opened for it. */
 export interface OpenedRedisStore {
@@ -9,24 +9,14 @@ export interface OpenedRedisStore {
   close(): Promise<void>;
 }
 
-/** A client of one of the packages. */
-interface Client {
-  readonly connection: RedisConnection;
+/** The part of the clients that is used, of whichever package. */
+type Client = RedisConnection & {
+  on(event: 'error', listener: (error: unknown) => void): unknown;
   connect(): Promise<unknown>;
   /** Rejects when the server does not have the database. */
   select(database: number): Promise<unknown>;
-  close(): void;
-}
+};
 
-/** What a client is made with. */
-interface ClientSettings {
-  readonly url: string;
-  /** The pause before a lost connection is made again; `undefined` until it was made once: a first failure is final. */
-  readonly pauseMs: (retries: number) => number | undefined;
-  readonly onError: (error: unknown) => void;
-}
-
-/** The part of node-redis that is used. */
 interface NodeRedis {
   createClient(options: {
     readonly url: string;
@@ -35,16 +25,10 @@ interface NodeRedis {
       readonly connectTimeout: number;
       readonly reconnectStrategy: (retries: number) => number | false;
     };
-  }): RedisConnection & {
-    readonly isOpen: boolean;
-    on(event: 'error', listener: (error: unknown) => void): unknown;
-    connect(): Promise<unknown>;
-    select(database: number): Promise<unknown>;
-    destroy(): void;
-  };
+  }): Client & { readonly isOpen: boolean; destroy(): void };
 }
 
-/** The part of ioredis and of iovalkey that is used. */
+/** Of iovalkey too. */
 interface Ioredis {
   readonly Redis: new (
     url: string,
@@ -54,12 +38,7 @@ interface Ioredis {
       readonly connectTimeout: number;
       readonly retryStrategy: (times: number) => number | null;
     },
-  ) => RedisConnection & {
-    on(event: 'error', listener: (error: unknown) => void): unknown;
-    connect(): Promise<unknown>;
-    select(database: number): Promise<unknown>;
-    disconnect(): void;
-  };
+  ) => Client & { disconnect(): void };
 }
 
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -83,17 +62,45 @@ export async function openRedisStore(
   url: string,
   packages: readonly string[] = Object.keys(LOADERS),
 ): Promise<OpenedRedisStore> {
-  const client = await connect(readRedisUrl(url), clientOf(packages));
-  return { store: redisStore(client.connection), close: async () => client.close() };
+  const { shown, database } = readRedisUrl(url);
+  const library = firstInstalled(packages);
+  let hasConnected = false;
+  /** The pause before a lost connection is made again; `undefined` until it was made once: a first failure is final. */
+  const pauseMs = (retries: number): number | undefined =>
+    hasConnected ? Math.min(50 * 2 ** Math.min(retries, 10), LONGEST_PAUSE_MS) : undefined;
+  // ioredis rejects with "Connection is closed.", and reports the reason in an event.
+  let reported: unknown;
+  let close = (): void => {};
+  try {
+    // ioredis has a `createClient` too.
+    const made = 'Redis' in library ? ioredis(library, url, pauseMs) : nodeRedis(library, url, pauseMs);
+    close = made.close;
+    // Refuses an unsupported version before there is a connection.
+    const store = redisStore(made.client);
+    made.client.on('error', (error) => (reported ??= error));
+    await withinConnectTimeout(connectTo(made.client, database));
+    // If the server lacks the database of the query, ioredis only reports that, and uses number 0.
+    if (reported !== undefined) throw reported;
+    hasConnected = true;
+    return { store, close: async () => close() };
+  } catch (error) {
+    if (isRobotsError(error)) throw error;
+    close();
+    // Without a cause: `TypeError: Invalid URL` and errors of ioredis hold the password.
+    throw new RobotsInvalidOptionsError(
+      `Expected a Redis or Valkey server at ${shown}: ${messageOf(reported ?? error)}; check that it runs, and the URL`,
+    );
+  }
 }
 
-/** How to make a client with the first of `packages` that is installed. */
-function clientOf(packages: readonly string[]): (settings: ClientSettings) => Client {
+function firstInstalled(packages: readonly string[]): NodeRedis | Ioredis {
   for (const name of packages) {
-    const library = load(name);
-    if (library === undefined) continue;
-    // ioredis has a `createClient` too.
-    return (settings) => ('Redis' in library ? ioredis(library, settings) : nodeRedis(library, settings));
+    try {
+      const library = LOADERS[name]?.();
+      if (library !== undefined) return library;
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'MODULE_NOT_FOUND')) throw error;
+    }
   }
   throw new RobotsInvalidOptionsError(
     `Expected one of the packages ${packages.map((name) => `\`${name}\``).join(', ')} to be installed, ` +
@@ -101,16 +108,14 @@ function clientOf(packages: readonly string[]): (settings: ClientSettings) => Cl
   );
 }
 
-function load(name: string): NodeRedis | Ioredis | undefined {
-  try {
-    return LOADERS[name]?.();
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'MODULE_NOT_FOUND') return undefined;
-    throw error;
-  }
+interface MadeClient {
+  readonly client: Client;
+  readonly close: () => void;
 }
 
-function nodeRedis({ createClient }: NodeRedis, { url, pauseMs, onError }: ClientSettings): Client {
+type Pause = (retries: number) => number | undefined;
+
+function nodeRedis({ createClient }: NodeRedis, url: string, pauseMs: Pause): MadeClient {
   const client = createClient({
     url,
     // While the server is away, calls fail at once instead of waiting in memory.
@@ -120,61 +125,17 @@ function nodeRedis({ createClient }: NodeRedis, { url, pauseMs, onError }: Clien
       reconnectStrategy: (retries) => pauseMs(retries) ?? false,
     },
   });
-  // Refuses an unsupported version before there is a connection.
-  redisStore(client);
-  client.on('error', onError);
-  return {
-    connection: client,
-    connect: () => client.connect(),
-    select: (database) => client.select(database),
-    close: () => {
-      if (client.isOpen) client.destroy();
-    },
-  };
+  return { client, close: () => client.isOpen && client.destroy() };
 }
 
-function ioredis({ Redis }: Ioredis, { url, pauseMs, onError }: ClientSettings): Client {
+function ioredis({ Redis }: Ioredis, url: string, pauseMs: Pause): MadeClient {
   const client = new Redis(url, {
     lazyConnect: true,
     enableOfflineQueue: false,
     connectTimeout: CONNECT_TIMEOUT_MS,
     retryStrategy: (times) => pauseMs(times) ?? null,
   });
-  client.on('error', onError);
-  return {
-    connection: client,
-    connect: () => client.connect(),
-    select: (database) => client.select(database),
-    close: () => client.disconnect(),
-  };
-}
-
-async function connect(
-  { url, shown, database }: RedisUrl,
-  clientWith: (settings: ClientSettings) => Client,
-): Promise<Client> {
-  let hasConnected = false;
-  // ioredis rejects with "Connection is closed.", and reports the reason in an event.
-  let reported: unknown;
-  const pauseMs = (retries: number): number | undefined =>
-    hasConnected ? Math.min(50 * 2 ** Math.min(retries, 10), LONGEST_PAUSE_MS) : undefined;
-  let client: Client | undefined;
-  try {
-    client = clientWith({ url, pauseMs, onError: (error) => (reported ??= error) });
-    await withinConnectTimeout(connectTo(client, database));
-    // If the server lacks the database of the query, ioredis only reports that, and uses number 0.
-    if (reported !== undefined) throw reported;
-    hasConnected = true;
-    return client;
-  } catch (error) {
-    if (isRobotsError(error)) throw error;
-    client?.close();
-    const reason = reported ?? error;
-    throw new RobotsInvalidOptionsError(
-      `Expected a Redis or Valkey server at ${shown}: ${messageOf(reason)}; check that it runs, and the URL`,
-      isFromSystem(reason) ? { cause: reason } : {},
-    );
-  }
+  return { client, close: () => client.disconnect() };
 }
 
 async function connectTo(client: Client, database: number): Promise<void> {
@@ -197,26 +158,44 @@ async function withinConnectTimeout(connecting: Promise<void>): Promise<void> {
   }
 }
 
-const SYSTEM_FIELDS = new Set<PropertyKey>([
-  'stack',
-  'message',
-  'errno',
-  'code',
-  'syscall',
-  'address',
-  'port',
-  'hostname',
-]);
-
-/**
- * Whether an error holds only what the system reported. Passwords do not belong in logs: `TypeError: Invalid URL` has
- * the URL in its `input`, and an error of ioredis the arguments of AUTH in its `command`.
- */
-function isFromSystem(error: unknown): boolean {
-  return error instanceof Error && Reflect.ownKeys(error).every((key) => SYSTEM_FIELDS.has(key));
-}
-
 function messageOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return messageOf(error.errors[0]);
   return error instanceof Error ? error.message : String(error);
+}
+
+/**
+ * Reads the number of the database, and the URL for messages: without credentials and query. Messages show no URL from
+ * which a password cannot be taken for certain.
+ *
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`)
+ */
+function readRedisUrl(url: string): { readonly shown: string; readonly database: number } {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  if (parsed === undefined || !hasPlainCredentials(parsed)) {
+    throw new RobotsInvalidOptionsError(
+      'Expected the URL given to --store to be redis://USER:PASSWORD@HOST:PORT/DATABASE, got another; ' +
+        'in a password write % / ? # @ as %25 %2F %3F %23 %40',
+    );
+  }
+  const { protocol, host, pathname } = parsed;
+  const server = `${protocol}//${host}`;
+  const shown = pathname === '/' ? server : `${server}${pathname}`;
+  if (!/^(?:\/\d*)?$/.test(pathname)) {
+    throw new RobotsInvalidOptionsError(
+      `Expected the number of a database after the host, got ${shown}; write ${server}/0`,
+    );
+  }
+  return { shown, database: Number(pathname.slice(1)) };
+}
+
+/** In `redis://user:12/34@host` the parser takes `user` for the host, and a part of the password for the path. */
+function hasPlainCredentials({ username, password, pathname, search, hash }: URL): boolean {
+  if (`${pathname}${search}${hash}`.includes('@')) return false;
+  try {
+    decodeURIComponent(username);
+    decodeURIComponent(password);
+    return true;
+  } catch {
+    return false;
+  }
 }
