@@ -26,13 +26,15 @@ export class Places {
 
   /** Starts `work` when it has a place. Settles as it does. */
   run<Value>(work: () => Promise<Value>): Promise<Value> {
+    const limit = this.#limit;
+    if (limit.activeCount < limit.concurrency) return limit(() => this.#withPlace(work));
     return new Promise((resolve) => {
       this.#waiting.set(this.#next++, () => {
         const started = this.#withPlace(work);
         resolve(started);
         return started;
       });
-      this.#limit(() => this.#take()).catch(ignore);
+      limit(() => this.#take()).catch(ignore);
     });
   }
 
