@@ -10,27 +10,35 @@ import { renderRecord } from '../answers/text/json.ts';
 import { Output } from '../answers/text/output.ts';
 import type { Exchange, Service } from './exchange.ts';
 import { assertPlain, onlyKnown, onlyOne, readAgents, readAs, readPurpose } from './request.ts';
-import { type Handler, JSON_TYPE, type Reply, NDJSON_TYPE, Problem, problemOf, writeHead } from './reply.ts';
+import {
+  type Handler,
+  invalid,
+  JSON_TYPE,
+  type Reply,
+  NDJSON_TYPE,
+  Problem,
+  problemOf,
+  writeHead,
+} from './reply.ts';
 
 /** Maximum number of concurrent streams of questions. */
 export const MAX_STREAMS = 8;
 /** Maximum number of lines that are read ahead of the first one without a decision. */
 const READ_AHEAD = 512;
 
-/** The agents of the request or, when it names none, the agents of the service. */
-export function agentFor(asked: readonly string[], { agents }: Service): Agent | undefined {
+/** The agents of the query or, when it names none, the agents of the service. */
+export function agentOf(query: URLSearchParams, { agents }: Service): Agent | undefined {
+  const asked = readAgents(query.getAll('agent'));
   const chosen = asked.length === 0 ? agents : asked;
   return chosen.length === 0 ? undefined : chosen;
 }
 
 /** `GET /v1/check?url=…&agent=…&purpose=…`. Answers synchronously when the origin is cached in memory. */
 export const checkOne: Handler = (exchange) => {
-  const { service } = exchange;
-  const { query } = exchange;
+  const { query, service } = exchange;
   onlyKnown(query, ['url', 'agent', 'purpose']);
   const url = onlyOne(query, 'url', 'https://example.com/page');
-  const { agents, purpose } = readDefaults(query);
-  const agent = agentFor(agents, service);
+  const { agent, purpose } = readDefaults(query, service);
   const reply = (decision: Decision): Reply => ({
     type: JSON_TYPE,
     body: renderRecord({ target: { input: url }, decision }),
@@ -40,12 +48,12 @@ export const checkOne: Handler = (exchange) => {
 };
 
 /** Agents and purpose of a query. A stream has them as defaults of its lines. */
-function readDefaults(query: URLSearchParams): Defaults {
-  return { agents: readAgents(query.getAll('agent')), purpose: readPurpose(query) };
+function readDefaults(query: URLSearchParams, service: Service): Defaults {
+  return { agent: agentOf(query, service), purpose: readPurpose(query) };
 }
 
 interface Defaults {
-  readonly agents: readonly string[];
+  readonly agent: Agent | undefined;
   readonly purpose: Purpose | undefined;
 }
 
@@ -53,7 +61,7 @@ interface Defaults {
 export const checkMany: Handler = async (exchange) => {
   const { request, response, query, service, signal } = exchange;
   onlyKnown(query, ['agent', 'purpose']);
-  const defaults = readDefaults(query);
+  const defaults = readDefaults(query, service);
   assertPlain(request);
   if (service.streams >= MAX_STREAMS) {
     throw new Problem(
@@ -126,16 +134,14 @@ function answering(
   service: Service,
   signal: AbortSignal,
 ): (line: Target) => string | Promise<string> {
-  const { client } = service;
-  const usual = agentFor(defaults.agents, service);
   return (target) => {
     try {
       if (target.tooLong === true)
         return renderRecord({ target: truncateInput(target), error: tooLongError });
       const { url, agent: named, purpose = defaults.purpose } = readQuestion(target.input);
-      const agent = named === undefined ? usual : agentFor(readAgents([named].flat()), service);
+      const agent = named === undefined ? defaults.agent : readAgents([named].flat());
       const answered = url === target.input ? target : { ...target, input: url };
-      const decision = decideUrl(client, url, agent, { signal, purpose });
+      const decision = decideUrl(service.client, url, agent, { signal, purpose });
       if (!(decision instanceof Promise)) return renderRecord({ target: answered, decision });
       return decision.then(
         (checked) => renderRecord({ target: answered, decision: checked }),
@@ -167,9 +173,7 @@ function parsed(line: string): unknown {
   try {
     return JSON.parse(line);
   } catch (cause) {
-    throw new Problem(400, 'ERR_ROBOTS_INVALID_REQUEST', `Expected a URL, or JSON, got ${quote(line)}`, {
-      cause,
-    });
+    throw invalid(`Expected a URL, or JSON, got ${quote(line)}`, { cause });
   }
 }
 

@@ -9,7 +9,7 @@ import type { Dialect, RobotsFile } from '../../core/rules/index.ts';
 import { readJson, MAX_AGENTS, onlyKnown, readAgents, readAs } from './request.ts';
 import type { Exchange } from './exchange.ts';
 import { MAX_BODY_BYTES, MAX_VERDICTS, parsePasted, strings } from './explain.ts';
-import { type Handler, JSON_TYPE, Problem } from './reply.ts';
+import { type Handler, invalid, JSON_TYPE, Problem } from './reply.ts';
 
 /** The text of a file, or the origin whose file is fetched. */
 type GivenFile = string | { readonly origin: string };
@@ -83,8 +83,4 @@ async function sideOf(
     'ERR_ROBOTS_UNREACHABLE',
     `Expected \`${name}\` to name a site whose robots.txt can be read, got ${quote(origin)} (${absenceOf(loaded) ?? ''}); ask again later`,
   );
-}
-
-function invalid(message: string): Problem {
-  return new Problem(400, 'ERR_ROBOTS_INVALID_REQUEST', message);
 }

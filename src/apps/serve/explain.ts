@@ -13,8 +13,8 @@ import { policyRecord } from '../answers/text/json.ts';
 import { lifetimeReason } from '../answers/text/sentences.ts';
 import { type ReadRobots, readRobots } from '../answers/input/load-robots.ts';
 import { readJson, MAX_AGENTS, onlyKnown, onlyOne, readAgents, readAs, readPurpose } from './request.ts';
-import { agentFor } from './check.ts';
-import { type Handler, JSON_TYPE, Problem } from './reply.ts';
+import { agentOf } from './check.ts';
+import { type Handler, invalid, JSON_TYPE, Problem } from './reply.ts';
 import { diagnosticsOf, groupRanges, statedUsage, timeline, verdictBy, verdictOf } from './verdicts.ts';
 import type {
   ExplanationResult,
@@ -28,7 +28,7 @@ import type {
 export const policy: Handler = async ({ query, service, signal }) => {
   onlyKnown(query, ['origin', 'agent']);
   const url = onlyOne(query, 'origin', 'https://example.com');
-  const agent = agentFor(readAgents(query.getAll('agent')), service);
+  const agent = agentOf(query, service);
   const known = await service.client.policy(url, {
     signal,
     ...omitUndefined({ agent }),
@@ -47,7 +47,7 @@ export const policy: Handler = async ({ query, service, signal }) => {
 export const explainOne: Handler = async ({ query, service, signal }) => {
   onlyKnown(query, ['url', 'agent', 'compare', 'purpose']);
   const url = onlyOne(query, 'url', 'https://example.com/page');
-  const agent = agentFor(readAgents(query.getAll('agent')), service);
+  const agent = agentOf(query, service);
   const others = readAgents(query.getAll('compare'));
   const purpose = readPurpose(query);
   const { client, profile } = service;
@@ -204,8 +204,4 @@ function fileParts(file: RobotsFile, verdicts: readonly VerdictRecord[]): FilePa
     diagnostics: diagnosticsOf(file),
     groupRanges: groupRanges(file, verdicts),
   };
-}
-
-function invalid(message: string): Problem {
-  return new Problem(400, 'ERR_ROBOTS_INVALID_REQUEST', message);
 }

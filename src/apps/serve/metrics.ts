@@ -49,14 +49,6 @@ export class Metrics {
     this.#requestSeconds.observe({ route }, durationMs / 1_000);
   }
 
-  get contentType(): string {
-    return this.registry.contentType;
-  }
-
-  text(): Promise<string> {
-    return this.registry.metrics();
-  }
-
   close(): void {
     this.#ofClient[Symbol.dispose]();
   }

@@ -73,12 +73,7 @@ export function sendReply({ request, response, service }: Exchange, reply: Reply
 
 export function problemReply(problem: Problem): Reply {
   const { status, headers } = problem;
-  return {
-    status,
-    headers,
-    type: 'application/problem+json',
-    body: JSON.stringify(problem),
-  };
+  return { status, headers, type: 'application/problem+json', body: JSON.stringify(problem) };
 }
 
 /** The problem for an unexpected error. The log has its cause; the response does not disclose it. */
@@ -106,6 +101,10 @@ type RequestErrorCode =
 
 export type ProblemCode = RobotsErrorCode | RequestErrorCode;
 
+interface ProblemOptions extends ErrorOptions {
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
 /** An error response in the format of RFC 9457. */
 export class Problem extends Error {
   override readonly name = 'Problem';
@@ -118,15 +117,9 @@ export class Problem extends Error {
     status: number,
     code: ProblemCode,
     detail: string,
-    {
-      headers = {},
-      cause,
-    }: {
-      readonly headers?: Readonly<Record<string, string>>;
-      cause?: unknown;
-    } = {},
+    { headers = {}, ...options }: ProblemOptions = {},
   ) {
-    super(detail, { cause });
+    super(detail, options);
     this.status = status;
     this.code = code;
     this.headers = headers;
@@ -138,14 +131,13 @@ export class Problem extends Error {
    */
   toJSON(): object {
     const { status, code, message: detail } = this;
-    return {
-      type: 'about:blank',
-      title: STATUS_CODES[status],
-      status,
-      detail,
-      code,
-    };
+    return { type: 'about:blank', title: STATUS_CODES[status], status, detail, code };
   }
+}
+
+/** The problem for a request that has another form than it should. */
+export function invalid(detail: string, options?: ProblemOptions): Problem {
+  return new Problem(400, 'ERR_ROBOTS_INVALID_REQUEST', detail, options);
 }
 
 /** Converts an error to a problem; `undefined` for an unexpected error. */

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { quote, RobotsInvalidOptionsError } from '../../core/base/index.ts';
 import { type Purpose, PURPOSES } from '../../core/decision/index.ts';
 import { inputSentence } from '../answers/text/reasons.ts';
-import { Problem } from './reply.ts';
+import { invalid, Problem, type ProblemCode } from './reply.ts';
 
 /** Maximum number of agents per request, because each one matches all rules of the file. */
 export const MAX_AGENTS = 100;
@@ -16,7 +16,7 @@ export function onlyKnown(query: URLSearchParams, names: readonly string[]): voi
   for (const name of query.keys()) {
     if (names.includes(name)) continue;
     const known = names.length === 0 ? 'no parameters' : `the parameters ${names.join(', ')} only`;
-    throw new Problem(400, 'ERR_ROBOTS_INVALID_REQUEST', `Expected ${known}, got ${quote(name)}`);
+    throw invalid(`Expected ${known}, got ${quote(name)}`);
   }
 }
 
@@ -25,11 +25,7 @@ export function onlyOne(query: URLSearchParams, name: string, example: string): 
   const [value, ...others] = query.getAll(name);
   if (value !== undefined && value !== '' && others.length === 0) return value;
   const got = others.length > 0 ? `${others.length + 1}` : 'none';
-  throw new Problem(
-    400,
-    'ERR_ROBOTS_INVALID_REQUEST',
-    `Expected one parameter \`${name}\`, got ${got}; write ?${name}=${example}`,
-  );
+  throw invalid(`Expected one parameter \`${name}\`, got ${got}; write ?${name}=${example}`);
 }
 
 /**
@@ -37,13 +33,8 @@ export function onlyOne(query: URLSearchParams, name: string, example: string): 
  * @throws Problem for more than {@link MAX_AGENTS} agents.
  */
 export function readAgents(agents: readonly string[]): readonly string[] {
-  if (agents.length > MAX_AGENTS) {
-    throw new Problem(
-      400,
-      'ERR_ROBOTS_INVALID_REQUEST',
-      `Expected at most ${MAX_AGENTS} agents, got ${agents.length}`,
-    );
-  }
+  if (agents.length > MAX_AGENTS)
+    throw invalid(`Expected at most ${MAX_AGENTS} agents, got ${agents.length}`);
   if (agents.length > 0) agentTokens(agents);
   return agents;
 }
@@ -64,7 +55,7 @@ export function readPurpose(query: URLSearchParams): Purpose | undefined {
 export function readAs<Value>(schema: z.ZodType<Value>, given: unknown): Value {
   const read = schema.safeParse(given);
   if (read.success) return read.data;
-  throw new Problem(400, 'ERR_ROBOTS_INVALID_REQUEST', inputSentence(read.error, given));
+  throw invalid(inputSentence(read.error, given));
 }
 
 /** Deadline for a body of bounded length to arrive. */
@@ -92,48 +83,37 @@ export async function readJson(request: IncomingMessage, maxBytes: number): Prom
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw new Problem(400, 'ERR_ROBOTS_INVALID_REQUEST', 'Expected a JSON body, got something else', {
-      cause,
-    });
+    throw invalid('Expected a JSON body, got something else', { cause });
   }
 }
 
 /** Reads with events: leaving an async iteration early would destroy the connection, which the response still needs. */
 function readText(request: IncomingMessage, maxBytes: number): Promise<string> {
-  return new Promise((resolve, reject) => {
+  let timer: NodeJS.Timeout | undefined;
+  const text = new Promise<string>((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
-    const fail = (
-      status: number,
-      code: 'ERR_ROBOTS_TOO_LARGE' | 'ERR_ROBOTS_REQUEST_TIMEOUT',
-      detail: string,
-    ): void => {
-      clearTimeout(timer);
+    const fail = (status: number, code: ProblemCode, detail: string): void => {
       request.pause();
       request.removeAllListeners('data');
       reject(new Problem(status, code, detail, { headers: { connection: 'close' } }));
     };
     const tooLarge = (): void =>
       fail(413, 'ERR_ROBOTS_TOO_LARGE', `Expected a body of at most ${maxBytes} bytes, got more`);
-    const timer = setTimeout(
+    if (Number(request.headers['content-length'] ?? 0) > maxBytes) return tooLarge();
+    timer = setTimeout(
       () => fail(408, 'ERR_ROBOTS_REQUEST_TIMEOUT', `Expected the body within ${BODY_DEADLINE_MS} ms`),
       BODY_DEADLINE_MS,
     );
-    if (Number(request.headers['content-length'] ?? 0) > maxBytes) return tooLarge();
     request.on('data', (chunk: Buffer) => {
       size += chunk.length;
       if (size > maxBytes) tooLarge();
       else chunks.push(chunk);
     });
-    request.once('end', () => {
-      clearTimeout(timer);
-      resolve(Buffer.concat(chunks).toString());
-    });
-    request.once('error', (error) => {
-      clearTimeout(timer);
-      reject(error);
-    });
+    request.once('end', () => resolve(Buffer.concat(chunks).toString()));
+    request.once('error', reject);
   });
+  return text.finally(() => clearTimeout(timer));
 }
 
 /**
@@ -184,17 +164,13 @@ export class AllowedHosts {
  * field with an invalid field value." Node itself rejects a request without it.
  */
 function assertSingleHost(rawHeaders: readonly string[]): void {
-  let hosts = 0;
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at];
-    if (name?.length === 4 && name.toLowerCase() === 'host') hosts++;
-  }
-  if (hosts > 1) throw badHost(`got ${hosts}`);
+  const hosts = rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host');
+  if (hosts.length > 1) throw badHost(`got ${hosts.length}`);
 }
 
 function badHost(got: string): Problem {
   const detail = `Expected one Host header field, which names a host and perhaps a port, ${got}`;
-  return new Problem(400, 'ERR_ROBOTS_INVALID_REQUEST', detail, { headers: { connection: 'close' } });
+  return invalid(detail, { headers: { connection: 'close' } });
 }
 
 /** A host, before a port or without one. */

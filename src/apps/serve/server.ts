@@ -1,11 +1,18 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { setMaxListeners } from 'node:events';
-import { quote } from '../../core/base/index.ts';
-import { type AllowedHosts, assertOwnSite } from './request.ts';
+import { quote, VERSION } from '../../core/base/index.ts';
+import { failures, PRIVATE_ADDRESS, reasons, redirectEnds } from '../../core/decision/index.ts';
+import { checkMany, checkOne } from './check.ts';
+import { diff } from './diff.ts';
+import { explainOne, explainPasted, policy } from './explain.ts';
+import { openApi } from './openapi.ts';
+import { assets, moduleHandler } from './page/assets.ts';
+import { type AllowedHosts, assertOwnSite, onlyKnown } from './request.ts';
 import { Exchange, type Service } from './exchange.ts';
 import {
   type Handler,
+  JSON_TYPE,
   Problem,
   problemOf,
   problemReply,
@@ -13,7 +20,69 @@ import {
   sendReply,
   unexpected,
 } from './reply.ts';
-import { routes } from './routes.ts';
+
+export interface RouteHandlers {
+  /** Handles GET and HEAD. */
+  readonly GET?: Handler;
+  readonly POST?: Handler;
+}
+
+/** Responds with the same JSON every time. */
+function always(value: object): Handler {
+  const body = JSON.stringify(value);
+  return ({ query }) => {
+    onlyKnown(query, []);
+    return { type: JSON_TYPE, body };
+  };
+}
+
+const metrics: Handler = async ({ query, service }) => {
+  onlyKnown(query, []);
+  if (service.metrics === undefined) {
+    throw new Problem(
+      501,
+      'ERR_ROBOTS_NO_METRICS',
+      'Expected the package prom-client to be installed; run `npm install prom-client` and restart the service',
+    );
+  }
+  const { registry } = service.metrics;
+  return { type: registry.contentType, body: await registry.metrics() };
+};
+
+/** Limits the number of explanations in memory: each contains a whole file, and counts until it has been read. */
+const explains =
+  (handler: Handler): Handler =>
+  (exchange) => {
+    const { service, signal } = exchange;
+    const { explanations } = service.limits;
+    // An aborted signal emits no further `abort`, so the count would never be decremented.
+    signal.throwIfAborted();
+    if (service.explanations >= explanations) {
+      throw new Problem(
+        503,
+        'ERR_ROBOTS_BUSY',
+        `Expected at most ${explanations} explanations at a time, got one more; read the pending responses first`,
+        { headers: { 'retry-after': '1' } },
+      );
+    }
+    service.explanations++;
+    signal.addEventListener('abort', () => service.explanations--, { once: true });
+    return handler(exchange);
+  };
+
+/** All paths of the service. */
+export const routes: ReadonlyMap<string, RouteHandlers> = new Map<string, RouteHandlers>([
+  ['/v1/check', { GET: checkOne, POST: checkMany }],
+  ['/v1/policy', { GET: explains(policy) }],
+  ['/v1/explain', { GET: explains(explainOne), POST: explains(explainPasted) }],
+  ['/v1/diff', { POST: explains(diff) }],
+  ['/metrics', { GET: metrics }],
+  ['/openapi.json', { GET: always(openApi) }],
+  ['/healthz', { GET: always({ status: 'ok', version: VERSION }) }],
+  ...[...assets].map(([path, handler]): [string, RouteHandlers] => [path, { GET: handler }]),
+  // Reasons and error codes in the words that the command has.
+  ['/page/words.js', { GET: moduleHandler({ reasons, failures, redirectEnds, PRIVATE_ADDRESS }) }],
+]);
 
 /** Time that requests in progress have to finish when the service ends. */
 const GRACE_MS = 15_000;

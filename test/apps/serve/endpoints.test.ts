@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openApi } from '../../../src/apps/serve/openapi.ts';
 import { assets } from '../../../src/apps/serve/page/assets.ts';
-import { routes } from '../../../src/apps/serve/routes.ts';
+import { routes } from '../../../src/apps/serve/server.ts';
 import { VERSION } from '../../../src/core/base/defaults.ts';
 import { answer, type Site, startSite } from '../../support/site.ts';
 import { cli } from '../cli/session.ts';

@@ -6,7 +6,7 @@ import * as failureCodes from '../../../../src/core/fetch/failure.ts';
 import { cause } from '../../../../src/apps/answers/text/reasons.ts';
 import { failures, PRIVATE_ADDRESS, reasons, redirectEnds } from '../../../../src/core/decision/index.ts';
 import type { Exchange } from '../../../../src/apps/serve/exchange.ts';
-import { routes } from '../../../../src/apps/serve/routes.ts';
+import { routes } from '../../../../src/apps/serve/server.ts';
 
 /** What a request for robots.txt can fail with by itself. Codes of Node and of undici are too many to list. */
 const codes = Object.values(failureCodes).filter(

@@ -3,7 +3,7 @@ import { RobotsClosedError, RobotsInvalidUrlError } from '../../../src/core/base
 import { assertOwnSite } from '../../../src/apps/serve/request.ts';
 import type { Exchange } from '../../../src/apps/serve/exchange.ts';
 import { Problem, problemOf } from '../../../src/apps/serve/reply.ts';
-import { routes } from '../../../src/apps/serve/routes.ts';
+import { routes } from '../../../src/apps/serve/server.ts';
 
 describe('the limit of explanations', () => {
   const explain = routes.get('/v1/explain')!.GET!;
