@@ -55,7 +55,7 @@ export class OriginMemory {
         // Not `max`, for which the library fills arrays of that length at once: 12 ms for 50,000 origins. See `keep()`.
         maxSize: maxBytes,
         // A single file larger than the whole bound is kept, alone.
-        sizeCalculation: (entry) => Math.min(entry.updateSize(), maxBytes),
+        sizeCalculation: (entry) => Math.min(entry.countBytes(), maxBytes),
         dispose: (entry, origin, reason) => {
           if (entry === this.#lastEntry) this.#lastEntry = undefined;
           if (reason === 'evict') this.events.add(origin, 'evict');

@@ -43,7 +43,7 @@ export class RobotsFile {
   readonly bytes: Uint8Array;
   /** @internal Whether the bytes given began with a UTF-16 byte order mark. */
   readonly utf16: boolean;
-  /** @internal Grows whenever the file holds more or less memory than before; see `heldBytes`. */
+  /** @internal Grows whenever the file holds more or less memory than before. */
   changes = 0;
   /** @internal */
   readonly traits: DialectTraits;
