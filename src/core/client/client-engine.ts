@@ -306,9 +306,9 @@ export class ClientEngine {
         this.#recorder?.onDeferral(decision, deferral.retryAt, deferral.delayFrom);
         if (deferred.hasSubscribers) deferred.publish({ decision, ...deferral, client });
       },
-      onPause: (scope, pause, news) => {
-        this.#recorder?.onPause(scope, pause);
-        if (news === 'begins' && pauses.hasSubscribers) pauses.publish({ ...scope, ...pause, client });
+      onPause: (pause, begins) => {
+        this.#recorder?.onPause(pause);
+        if (begins && pauses.hasSubscribers) pauses.publish({ ...pause, client });
       },
       onBookedRequest: (request) => this.publishRequest(request),
     });

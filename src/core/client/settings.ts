@@ -44,7 +44,7 @@ export type Settings = Required<Pick<RobotsClientOptions, Defaulted>> & {
   readonly fetch: FetchFunction | undefined;
   readonly maxOrigins: number;
   readonly maxBytes: number;
-  readonly overrides: ReadonlyMap<string, OriginOverride>;
+  readonly overrides: Readonly<Record<string, OriginOverride>>;
 };
 
 const NO_AGENT =
@@ -102,7 +102,7 @@ export function readOptions(options: RobotsClientOptions): Settings {
     evidence: options.evidence,
     onStoreEvent: options.onStoreEvent ?? ((): void => {}),
     headersForRobots: options.headersForRobots,
-    overrides: readOverrides(options.overrides ?? {}),
+    overrides: options.overrides ?? {},
   };
 }
 
@@ -154,20 +154,6 @@ export function readProfile(profile: ProfileName | Profile): Profile {
   return '2xx' in copy.status ? copy : { ...copy, status: { ...profiles.rfc9309.status, ...copy.status } };
 }
 
-function readOverrides(overrides: Readonly<Record<string, OriginOverride>>): Map<string, OriginOverride> {
-  const byOrigin = new Map<string, OriginOverride>();
-  for (const [key, override] of Object.entries(overrides)) {
-    const origin = overrideOrigin(key);
-    if (byOrigin.has(origin)) {
-      throw new RobotsInvalidOptionsError(
-        `Expected one override per origin, got several for ${quote(origin)}`,
-      );
-    }
-    byOrigin.set(origin, override);
-  }
-  return byOrigin;
-}
-
 /** An override is for a whole origin, so a key with a path is refused. */
 function overrideOrigin(key: string): string {
   try {
@@ -191,15 +177,20 @@ export class OriginSettings {
 
   constructor(settings: Settings) {
     this.#settings = settings;
-    const { overrides, profile } = settings;
-    const overridden = new Map<string, OverriddenOrigin>();
-    this.overrides = overridden;
+    const overrides = new Map<string, OverriddenOrigin>();
     const profiles = new Map<string, Profile>();
-    this.profiles = profiles;
-    for (const [origin, override] of overrides) {
+    for (const [key, override] of Object.entries(settings.overrides)) {
+      const origin = overrideOrigin(key);
+      if (overrides.has(origin) || profiles.has(origin)) {
+        throw new RobotsInvalidOptionsError(
+          `Expected one override per origin, got several for ${quote(origin)}`,
+        );
+      }
       if ('profile' in override) profiles.set(origin, readProfile(override.profile));
-      else overridden.set(origin, overriddenOrigin(origin, override, profile));
+      else overrides.set(origin, overriddenOrigin(origin, override, settings.profile));
     }
+    this.overrides = overrides;
+    this.profiles = profiles;
   }
 
   /** Bound, so that it can be passed on by itself. */

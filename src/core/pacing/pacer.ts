@@ -1,5 +1,5 @@
 import { type Clock, codeOf, headerField, omitUndefined } from '../base/index.ts';
-import type { Decision, OriginPacing, Pause, SentRequest } from '../decision/index.ts';
+import type { Decision, OriginPacing, Pause, PauseMessage, SentRequest } from '../decision/index.ts';
 import { gatekeeperIn, priceIn } from '../lifecycle/index.ts';
 import { requestRate, type RobotsFile } from '../rules/index.ts';
 import { RobotsDeferredError } from './deferred.ts';
@@ -23,20 +23,11 @@ export interface PacerOptions {
   readonly fileOf?: (decision: Decision) => RobotsFile | undefined;
   /** Called when a request is deferred. */
   readonly onDeferral?: (decision: Decision, deferral: Omit<Deferral, 'causeMs'>) => void;
-  /** Called when a pause begins, and when it becomes longer. Times are epoch ms. */
-  readonly onPause?: (paused: PausedScope, pause: Pause, news: PauseNews) => void;
+  /** Called when a pause begins here, and when it becomes longer, or another member of the fleet learnt of it. */
+  readonly onPause?: (pause: Omit<PauseMessage, 'client'>, begins: boolean) => void;
   /** Called when the request of a booking has ended. */
   readonly onBookedRequest?: (request: SentRequest) => void;
 }
-
-/** What pauses, and the origin whose response asked for that. */
-export interface PausedScope {
-  readonly scope: string;
-  readonly origin: string;
-}
-
-/** What is new about a pause. `shared`: another member of the fleet learnt of it. */
-export type PauseNews = 'begins' | 'is-longer' | 'shared';
 
 /** The delays of a policy. */
 interface StatedDelays {
@@ -64,7 +55,7 @@ export class Pacer implements PermitContext {
       clock: this.clock,
       fleet,
       onSharedPause: ({ scope, origin }, pause) =>
-        onPause?.({ scope, origin }, this.#inEpochMs(pause), 'shared'),
+        onPause?.({ scope, origin, ...this.#inEpochMs(pause) }, false),
     });
   }
 
@@ -270,8 +261,7 @@ export class Pacer implements PermitContext {
     const before = queue.schedule.pauseAt(now);
     const pause = queue.learn({ ...signal, now, random });
     if (pause === undefined) return;
-    const news = pause.from === before?.from ? 'is-longer' : 'begins';
-    onPause?.({ scope: queue.scope, origin }, this.#inEpochMs(pause), news);
+    onPause?.({ scope: queue.scope, origin, ...this.#inEpochMs(pause) }, pause.from !== before?.from);
   }
 
   #deferralOf(decision: Decision, { retryAt, delayFrom, causeMs }: Deferral): Deferral {

@@ -10,13 +10,13 @@ const MAX_SLEEP_MS = 60_000;
 export class PacingClock {
   readonly clock: Clock;
   /** Whether waits are timers: a clock of a test may have its own. */
-  readonly hasTimers: boolean;
+  readonly #hasTimers: boolean;
   #shown = -Infinity;
   #aheadMs = 0;
 
   constructor(clock: Clock) {
     this.clock = clock;
-    this.hasTimers = clock === systemClock || clock.sleep === undefined;
+    this.#hasTimers = clock === systemClock || clock.sleep === undefined;
   }
 
   now(): number {
@@ -28,7 +28,7 @@ export class PacingClock {
 
   /** For lengths of time: no change of the clock makes them longer. */
   ticks(): number {
-    return this.hasTimers ? performance.now() : this.now();
+    return this.#hasTimers ? performance.now() : this.now();
   }
 
   /** Converts a time of this clock to epoch milliseconds. */
@@ -55,17 +55,11 @@ export class PacingClock {
   }
 }
 
-/** A clock may leave a listener behind for each sleep, and Node warns above ten. */
-const MAX_SLEEPS_PER_SIGNAL = 8;
-
 /** Calls `wake` once, at the time that was set last or earlier; with the error of a clock that cannot wait. */
 export class Alarm {
   readonly #clock: PacingClock;
   readonly #wake: (error?: unknown) => void;
   #cancel: (() => void) | undefined;
-  /** One for several sleeps: to create it takes longer than all other work of a waiting request. */
-  #controller = new AbortController();
-  #sleeps = 0;
   /** When it goes off; `Infinity` when it does not. */
   at: number = Infinity;
   /** Whether the end of another request is awaited, at most until then. */
@@ -90,29 +84,16 @@ export class Alarm {
       if (error === undefined) this.#clock.passed(shown, now + ms);
       this.#wake(error);
     };
-    if (this.#clock.hasTimers) {
-      const startedAt = performance.now();
-      const timer = setTimeout(ended, ms);
-      this.#cancel = () => {
-        clearTimeout(timer);
-        this.#clock.passed(shown, now + performance.now() - startedAt);
-      };
-      return;
-    }
-    if (this.#controller.signal.aborted || this.#sleeps >= MAX_SLEEPS_PER_SIGNAL) {
-      this.#controller = new AbortController();
-      this.#sleeps = 0;
-    }
-    this.#sleeps++;
-    const controller = this.#controller;
-    let isOver = false;
+    const controller = new AbortController();
+    const { signal } = controller;
+    const startedAt = this.#clock.ticks();
     this.#cancel = () => {
-      isOver = true;
       controller.abort();
+      this.#clock.passed(shown, now + this.#clock.ticks() - startedAt);
     };
-    sleepWith(this.#clock.clock, ms, controller.signal, isBound).then(
-      () => isOver || ended(),
-      (error: unknown) => isOver || ended(error),
+    sleepWith(this.#clock.clock, ms, signal, isBound).then(
+      () => signal.aborted || ended(),
+      (error: unknown) => signal.aborted || ended(error),
     );
   }
 

@@ -105,7 +105,6 @@ export async function inTime<Value>(
   work: Value | PromiseLike<Value>,
   ms: number,
 ): Promise<Value | typeof TIMED_OUT> {
-  if (!isThenable(work)) return work;
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<typeof TIMED_OUT>((resolve) => {
     // Timers of a busy process run before the replies that have arrived meanwhile, so yield once for them.
@@ -116,8 +115,4 @@ export async function inTime<Value>(
   } finally {
     clearTimeout(timer);
   }
-}
-
-function isThenable<Value>(value: Value | PromiseLike<Value>): value is PromiseLike<Value> {
-  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
 }

@@ -25,7 +25,7 @@ describe('the defaults of a client', () => {
       store: undefined,
       storeDeadlineMs: 150,
       headersForRobots: undefined,
-      overrides: new Map(),
+      overrides: {},
     });
     expect(Math.abs(clock.now() - Date.now())).toBeLessThan(60_000);
     expect(onStoreEvent({ type: 'resumed' })).toBeUndefined();

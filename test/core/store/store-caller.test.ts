@@ -63,7 +63,7 @@ describe('a call of a store', () => {
     await call(() => 'at once');
     const timers = made.mock.results.map(({ value }) => [value]);
     vi.restoreAllMocks();
-    expect(timers).toHaveLength(2);
+    expect(timers).toHaveLength(3);
     expect(cleared.mock.calls).toEqual(timers);
   });
 });

@@ -5,7 +5,6 @@ import type {
   Decision,
   DecisionContext,
   OverriddenOrigin,
-  Pause,
   SentRequest,
   PauseMessage,
 } from '../../decision/index.ts';
@@ -47,10 +46,7 @@ export class Recorder implements RecordObserver {
   readonly #listener: (entry: EvidenceEntry) => void;
   readonly #clock: Clock;
   #entries = 0;
-  /** The latest decision that was made. Nearly always it is the next to be published. */
-  #latest: Decision | undefined;
-  #latestMade: Made = UNKNOWN;
-  /** Decisions that others were made after: a guard publishes when its request starts. */
+  /** Decisions that may be published: a guard does so when its request starts. */
   readonly #made = new WeakMap<Decision, Made>();
   /** Numbers of the entries with these records. */
   readonly #numbers = new WeakMap<OriginRecord, number>();
@@ -125,14 +121,12 @@ export class Recorder implements RecordObserver {
 
   /** Remembers when, and from which record, a decision was made, in case it is published. */
   onDecisionMade(decision: Decision, at: number, record?: OriginRecord, paused = false): void {
-    if (this.#latest !== undefined) this.#made.set(this.#latest, this.#latestMade);
-    this.#latest = decision;
-    this.#latestMade = { at, record, paused };
+    this.#made.set(decision, { at, record, paused });
   }
 
   /** A decision is published. */
   onDecisionPublished(decision: Decision, context: DecisionContext = {}): void {
-    const { at, record, paused } = this.#takeMade(decision) ?? UNKNOWN;
+    const { at, record, paused } = this.#made.get(decision) ?? UNKNOWN;
     const { url, rule, robots, because, usage: decided } = decision;
     const { requested, lookup } = context;
     const entry: Mutable<DecisionEntry> = {
@@ -205,10 +199,7 @@ export class Recorder implements RecordObserver {
     });
   }
 
-  onPause(
-    { scope, origin }: Pick<PauseMessage, 'scope' | 'origin'>,
-    { from, until, delayFrom, status }: Pause,
-  ): void {
+  onPause({ scope, origin, from, until, delayFrom, status }: Omit<PauseMessage, 'client'>): void {
     this.#write({
       type: 'pause',
       ...this.#stamp(),
@@ -230,12 +221,6 @@ export class Recorder implements RecordObserver {
       ...omitUndefined({ because, sha256: robots.sha256, body: file?.bytes }),
       profile,
     });
-  }
-
-  #takeMade(decision: Decision): Made | undefined {
-    if (decision !== this.#latest) return this.#made.get(decision);
-    this.#latest = undefined;
-    return this.#latestMade;
   }
 
   #stamp(at: number = this.#clock.now()): Stamp {

@@ -167,23 +167,12 @@ function parseJson(text: string): unknown {
  */
 export const crc32: (text: string, before?: number) => number = builtin('node:zlib')?.crc32 ?? crc32OfText;
 
-/** {@link crc32} for platforms without `node:zlib`. */
+/** {@link crc32} for platforms without `node:zlib`. The polynomial is 0xEDB88320, with its bits reversed. */
 export function crc32OfText(text: string, before = 0): number {
-  table ??= makeTable();
-  let checksum = ~before;
+  let remainder = ~before;
   for (const byte of new TextEncoder().encode(text)) {
-    checksum = (checksum >>> 8) ^ (table[(checksum ^ byte) & 0xff] ?? 0);
-  }
-  return ~checksum >>> 0;
-}
-
-let table: Uint32Array | undefined;
-
-/** The remainders of all bytes. The polynomial is 0xEDB88320, with its bits reversed. */
-function makeTable(): Uint32Array {
-  return Uint32Array.from({ length: 256 }, (_, byte) => {
-    let remainder = byte;
+    remainder ^= byte;
     for (let bit = 0; bit < 8; bit++) remainder = (remainder >>> 1) ^ ((remainder & 1) * 0xedb88320);
-    return remainder;
-  });
+  }
+  return ~remainder >>> 0;
 }
