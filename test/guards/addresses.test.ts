@@ -214,7 +214,7 @@ describe.each(realms)('guardFetch with an address policy, over %s', (_name, fetc
   });
 });
 
-describe('the options of a guard', () => {
+describe('the address policy of a guard', () => {
   const client = scriptedClient();
 
   it.each([

@@ -63,22 +63,28 @@ guardContract({
   make: byCrawlee(new OwnClient()),
 });
 
-describeWithChromium('in Chromium', () => {
-  let browser: Browser;
-  beforeAll(async () => {
-    browser = await launchChromium();
-  });
-  afterAll(() => browser.close());
+/** What the contract uses of a page of both libraries. */
+interface BrowserPage {
+  goto(url: string): Promise<{ status(): number; text(): Promise<string> } | null>;
+  close(): Promise<unknown>;
+}
 
+interface Guarded<Page> {
+  readonly context: { newPage(): Promise<Page>; close(): Promise<unknown> };
+  readonly guard: { errorOf(page: Page): Promise<unknown> };
+}
+
+/** `post` makes a POST of the navigation to `url`, as a form would. */
+function browserContract<Page extends BrowserPage>(
+  guard: (...given: Parameters<GuardedClient['make']>) => Promise<Guarded<Page>>,
+  post: (page: Page, url: string, method: string, postData: string) => Promise<void>,
+): void {
   guardContract({
     name: 'guardContext',
     waitsAtRedirects: true,
     documentHoldsPermit: true,
-    make: (robots, options) => {
-      const made = (async () => {
-        const context = await browser.newContext();
-        return { context, guard: await guardContext(context, robots, options) };
-      })();
+    make: (...given) => {
+      const made = guard(...given);
       return {
         get: async (url, { method = 'GET', body, signal } = {}) => {
           signal?.throwIfAborted();
@@ -86,7 +92,7 @@ describeWithChromium('in Chromium', () => {
           const page = await context.newPage();
           // A page has no signal: it is closed.
           signal?.addEventListener('abort', () => void page.close());
-          if (body !== undefined) await posting(page, url, method, body);
+          if (body !== undefined) await post(page, url, method, body);
           try {
             const response = await page.goto(url);
             return { status: response?.status() ?? 0, body: (await response?.text()) ?? '' };
@@ -94,10 +100,26 @@ describeWithChromium('in Chromium', () => {
             throw (await guard.errorOf(page)) ?? error;
           }
         },
-        close: async () => (await made).context.close(),
+        close: async () => void (await (await made).context.close()),
       };
     },
   });
+}
+
+describeWithChromium('in Chromium', () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await launchChromium();
+  });
+  afterAll(() => browser.close());
+
+  browserContract<Page>(
+    async (robots, options) => {
+      const context = await browser.newContext();
+      return { context, guard: await guardContext(context, robots, options) };
+    },
+    (page, url, method, postData) => page.route(url, (route) => route.fallback({ method, postData })),
+  );
 });
 
 describeWithChromium('in Chromium by Puppeteer', () => {
@@ -107,50 +129,16 @@ describeWithChromium('in Chromium by Puppeteer', () => {
   });
   afterAll(() => browser.close());
 
-  guardContract({
-    name: 'guardContext',
-    waitsAtRedirects: true,
-    documentHoldsPermit: true,
-    make: (robots, options) => {
-      const made = (async () => {
-        const context = await browser.createBrowserContext();
-        return { context, guard: await guardPuppeteer(context, robots, options) };
-      })();
-      return {
-        get: async (url, { method = 'GET', body, signal } = {}) => {
-          signal?.throwIfAborted();
-          const { context, guard } = await made;
-          const page = await context.newPage();
-          // A page has no signal: it is closed.
-          signal?.addEventListener('abort', () => void page.close());
-          if (body !== undefined) await postingByPuppeteer(page, url, method, body);
-          try {
-            const response = await page.goto(url);
-            return { status: response?.status() ?? 0, body: (await response?.text()) ?? '' };
-          } catch (error) {
-            throw (await guard.errorOf(page)) ?? error;
-          }
-        },
-        close: async () => (await made).context.close(),
-      };
+  browserContract<PuppeteerPage>(
+    async (robots, options) => {
+      const context = await browser.createBrowserContext();
+      return { context, guard: await guardPuppeteer(context, robots, options) };
     },
-  });
-});
-
-/** Makes a POST of the navigation to `url`, as a form would. */
-async function postingByPuppeteer(
-  page: PuppeteerPage,
-  url: string,
-  method: string,
-  postData: string,
-): Promise<void> {
-  await page.setRequestInterception(true);
-  page.on('request', (request) =>
-    request.url() === url ? request.continue({ method, postData }) : request.continue(),
+    async (page, url, method, postData) => {
+      await page.setRequestInterception(true);
+      page.on('request', (request) =>
+        request.url() === url ? request.continue({ method, postData }) : request.continue(),
+      );
+    },
   );
-}
-
-/** Makes a POST of the navigation to `url`, as a form would. */
-async function posting(page: Page, url: string, method: string, postData: string): Promise<void> {
-  await page.route(url, (route) => route.fallback({ method, postData }));
-}
+});

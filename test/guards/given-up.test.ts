@@ -3,7 +3,6 @@ import got from 'got';
 import { describe, expect, it } from 'vitest';
 import { guardAxios } from '../../src/guards/axios/axios.ts';
 import { gotHooks } from '../../src/guards/got/got.ts';
-import { Guard } from '../../src/guards/shared/guard.ts';
 import { guardFetch, RobotsClient } from '../../src/index.ts';
 import { virtualClock } from '../../src/extras/testing/index.ts';
 import { opened, openedSite } from '../support/opened.ts';
@@ -32,8 +31,6 @@ async function held() {
   const clock = virtualClock();
   const robots = opened(new RobotsClient({ agent: 'ExampleBot', clock, random: () => 0 }));
   const pages = (): string[] => server.requests.map(({ url }) => url).filter((url) => url !== '/robots.txt');
-  const inFlight = async (): Promise<number | undefined> =>
-    (await robots.policy(server.url('/'))).pacing?.inFlight.length;
   /** `request` is sent after `ms`, and not before. */
   const isSentAfter = async (ms: number, request: () => Promise<unknown>, path: string): Promise<void> => {
     const before = pages();
@@ -54,7 +51,6 @@ async function held() {
     slowAsked,
     slowCome,
     pages,
-    inFlight,
     isSentAfter,
   };
 }
@@ -112,48 +108,6 @@ describe('the permit of a request that its library drops', () => {
     await isSentAfter(600_000, () => get(server.url('/next')), '/next');
     slowCome.now();
     await slow;
-  });
-});
-
-describe('a request that is finished while it waits', () => {
-  it('for robots.txt: takes no permit', async () => {
-    const { server, robots, robotsAsked, robotsCome, inFlight } = await held();
-    const guard = new Guard(robots, { pacing });
-    const planned = guard.plan(server.url('/given-up'));
-    const started = planned.startOrThrow();
-    await robotsAsked.come;
-    planned.finish();
-    robotsCome.now();
-    await expect(started).rejects.toMatchObject({ name: 'AbortError' });
-    expect(await inFlight()).toBeUndefined();
-  });
-
-  it('for its permit: gives it to the next request', async () => {
-    const { server, clock, robots, robotsCome, inFlight } = await held();
-    robotsCome.now();
-    const guard = new Guard(robots, { pacing });
-    const first = await guard.plan(server.url('/1')).startOrThrow();
-    const planned = guard.plan(server.url('/given-up'));
-    const started = planned.startOrThrow();
-    const next = guard.plan(server.url('/2')).startOrThrow();
-    await clock.whenWaiting();
-    planned.finish();
-    first.onResponse(200, {});
-    await expect(started).rejects.toMatchObject({ name: 'AbortError' });
-    expect(planned.isInFlight).toBe(false);
-    expect((await next).isInFlight).toBe(true);
-    expect(await inFlight()).toBe(1);
-  });
-
-  it('after it was admitted: does not start', async () => {
-    const { server, robots, robotsCome, inFlight } = await held();
-    robotsCome.now();
-    const guard = new Guard(robots, { pacing });
-    const admitted = await guard.plan(server.url('/given-up')).admit();
-    if (admitted.refusal !== undefined) throw admitted.refusal;
-    admitted.finish();
-    expect(() => admitted.start()).toThrow(expect.objectContaining({ name: 'AbortError' }));
-    expect(await inFlight()).toBe(0);
   });
 });
 

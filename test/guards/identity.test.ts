@@ -222,69 +222,10 @@ describe('the identity of a guard', () => {
     expect(received).toEqual([given]);
   });
 
-  it('is reported once for each origin', () => {
-    const { identity, received } = watching('ExampleBot/1.0');
-    for (const url of [URL_OF_PAGE, 'https://example.com/b', new URL('https://www.example.com/')]) {
-      replaced(identity, url, 'OtherBot');
-    }
-    expect(received).toEqual(['OtherBot', 'OtherBot']);
-  });
-
   it('of all agents is neither sent nor compared', () => {
     const { identity, received } = watching('*');
     expect([replaced(identity, URL_OF_PAGE, undefined), identity.fills]).toEqual([undefined, false]);
     expect(replaced(identity, URL_OF_PAGE, 'OtherBot')).toBeUndefined();
     expect(received).toEqual([]);
-  });
-
-  it.each<[form: string, headers: unknown, sent: unknown]>([
-    ['nothing', undefined, { 'user-agent': 'ExampleBot' }],
-    ['an object', { 'X-Own': '1', 'USER-AGENT': '' }, { 'X-Own': '1', 'user-agent': 'ExampleBot' }],
-    ['Headers', new Headers({ 'X-Own': '1' }), { 'x-own': '1', 'user-agent': 'ExampleBot' }],
-    [
-      'pairs',
-      [['X-Own', '1']],
-      [
-        ['X-Own', '1'],
-        ['user-agent', 'ExampleBot'],
-      ],
-    ],
-    ['a flat list', ['X-Own', '1', 'User-Agent', 'undici'], ['X-Own', '1', 'user-agent', 'ExampleBot']],
-    ['an empty list', [], { 'user-agent': 'ExampleBot' }],
-    ['other pairs', new Map([['X-Own', '1']]), { 'X-Own': '1', 'user-agent': 'ExampleBot' }],
-    ['what no library takes', 'X-Own: 1', 'X-Own: 1'],
-  ])('is set in a copy of headers given as %s', (_, headers, sent) => {
-    const before = structuredClone(headers instanceof Headers ? [...headers] : headers);
-    expect(
-      new Identity('ExampleBot', { fills: true, warns: false, onIdentity: undefined }).identified(
-        URL_OF_PAGE,
-        headers,
-      ),
-    ).toEqual(sent);
-    expect(headers instanceof Headers ? [...headers] : headers).toEqual(before);
-  });
-
-  it.each([{ 'User-Agent': 'Own/1' }, [['user-agent', 'Own/1']], ['USER-AGENT', ['Own/1']]])(
-    'stays what the caller set: %j',
-    (headers) => {
-      expect(
-        new Identity('ExampleBot', { fills: true, warns: false, onIdentity: undefined }).identified(
-          URL_OF_PAGE,
-          headers,
-        ),
-      ).toBe(headers);
-    },
-  );
-
-  it('has nothing to do where it neither fills nor reports', () => {
-    const report = (): void => undefined;
-    expect(new Identity('ExampleBot', { fills: false, warns: false, onIdentity: undefined }).isIdle).toBe(
-      true,
-    );
-    expect(new Identity('ExampleBot', { fills: true, warns: false, onIdentity: undefined }).isIdle).toBe(
-      false,
-    );
-    expect(new Identity('ExampleBot', { fills: false, warns: false, onIdentity: report }).isIdle).toBe(false);
-    expect(new Identity('*', { fills: true, warns: false, onIdentity: undefined }).isIdle).toBe(true);
   });
 });

@@ -9,7 +9,7 @@ import { robotsInterceptor } from '../../src/guards/undici/undici.ts';
 import { type Decision, guardFetch, refusalIn, RobotsClient } from '../../src/index.ts';
 import { afterEachTest } from '../support/after-each-test.ts';
 import { answer, type Site } from '../support/site.ts';
-import { pagesOf, site } from './support.ts';
+import { site } from './support.ts';
 
 const open: (() => Promise<void>)[] = [];
 afterEachTest(async () => {
@@ -71,7 +71,6 @@ const RULES = 'User-agent: *\nAllow: /\nContent-Usage: /no/ train-ai=n\nContent-
 const training = (): Promise<Site> =>
   site(({ url }, response) => {
     if (url === '/robots.txt') answer(response, { body: RULES });
-    else if (url === '/to') answer(response, { status: 302, headers: { location: '/no/b' } });
     else if (url === '/header')
       answer(response, { headers: { 'content-usage': 'train-ai=n' }, body: 'a page' });
     else if (url === '/signal')
@@ -84,38 +83,7 @@ const failure = (pending: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => refusalIn(error),
   );
 
-describe.each(libraries)('a purpose: %s', (name, make) => {
-  it('a statement of robots.txt is refused before the request, with the line', async () => {
-    const server = await training();
-    const get = make({ purpose: 'train-ai' });
-    expect(await failure(get(server.url('/no/a')))).toMatchObject({
-      code: 'ERR_ROBOTS_USAGE',
-      message: `${server.origin} allows ExampleBot to fetch ${server.url('/no/a')}, and disallows train-ai (robots.txt line 3 "content-usage: train-ai=n")`,
-      decision: { url: server.url('/no/a'), allowed: true },
-      usage: { purpose: 'train-ai', preference: 'disallow', source: { line: 3, path: '/no/' } },
-    });
-    expect(pagesOf(server)).toEqual(['GET /robots.txt']);
-    expect(await get(server.url('/yes/a'))).toBe('a page');
-    expect(await get(server.url('/a'))).toBe('a page');
-  });
-
-  it('the target of a redirect is refused', async () => {
-    if (name === 'robotsInterceptor under request') return;
-    const server = await training();
-    const refused = await failure(make({ purpose: 'train-ai' })(server.url('/to')));
-    expect(refused).toMatchObject({ code: 'ERR_ROBOTS_USAGE', decision: { url: server.url('/no/b') } });
-    expect(pagesOf(server)).toEqual(['GET /robots.txt', 'GET /to']);
-  });
-
-  it('a statement of a header field is refused, with the field', async () => {
-    const server = await training();
-    expect(await failure(make({ purpose: 'train-ai' })(server.url('/header')))).toMatchObject({
-      code: 'ERR_ROBOTS_USAGE',
-      usage: { preference: 'disallow', source: { directive: 'content-usage', value: 'train-ai=n' } },
-    });
-    expect(pagesOf(server)).toEqual(['GET /robots.txt', 'GET /header']);
-  });
-
+describe.each(libraries)('a purpose: %s', (_, make) => {
   it('without a statement `onUnknownPurpose` decides', async () => {
     const server = await training();
     const get = make({ purpose: 'train-ai', onUnknownPurpose: 'refuse' });

@@ -57,8 +57,6 @@ export interface VerifiedRequest {
   readonly url?: string;
   /** In seconds. */
   readonly now?: number;
-  /** Whether the parameters and components that Web Bot Auth asks for are asked for, too. @default true */
-  readonly profile?: boolean;
 }
 
 /**
@@ -72,12 +70,12 @@ export function faultIn(
   key: KeyObject,
   request: VerifiedRequest = {},
 ): string | undefined {
-  const { method = 'GET', url = '/', now = Math.floor(Date.now() / 1000), profile = true } = request;
+  const { method = 'GET', url = '/', now = Math.floor(Date.now() / 1000) } = request;
   const [, label, list = '', rest = ''] =
     /^([a-z*][a-z0-9_.*-]*)=\(([^)]*)\)(.*)$/.exec(String(headers['signature-input'])) ?? [];
   if (label === undefined) return 'no signature';
   const identifiers = list.match(/"[^"]*"(?:;key="[^"]*")?/g) ?? [];
-  const fault = profile ? profileFault(rest, identifiers, key, now) : undefined;
+  const fault = profileFault(rest, identifiers, key, now);
   if (fault !== undefined) return fault;
   const base = [
     ...identifiers.map((identifier) => `${identifier}: ${componentOf(identifier, headers, method, url)}`),
