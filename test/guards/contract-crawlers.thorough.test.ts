@@ -100,7 +100,9 @@ function browserContract<Page extends BrowserPage>(
             throw (await guard.errorOf(page)) ?? error;
           }
         },
-        close: async () => void (await (await made).context.close()),
+        close: async () => {
+          await (await made).context.close();
+        },
       };
     },
   });
