@@ -19,7 +19,7 @@ const members = new Set<Worker>();
 
 type Place = Pick<MemberOptions, 'store' | 'where'>;
 
-/** Processes that are ready to be told URLs. They differ in the version that they say they are. */
+/** Processes that are ready to be told URLs. They differ in the version that they say they are, and by 30 s in time. */
 async function startMembers(
   count: number,
   place: Place,
@@ -29,7 +29,14 @@ async function startMembers(
   const started = Array.from({ length: count }, (_, index) =>
     startWorker(
       script,
-      [JSON.stringify({ agent: `ExampleBot/${first + index}`, ...place, ...others } satisfies MemberOptions)],
+      [
+        JSON.stringify({
+          ...place,
+          agent: `ExampleBot/${first + index}`,
+          laterMs: index * 30 * SECOND,
+          ...others,
+        } satisfies MemberOptions),
+      ],
       { env: quietEnv },
     ),
   );
@@ -55,7 +62,7 @@ function fleetBehaviour(origins: number, placeOf: () => Place): void {
     await sites?.[Symbol.asyncDispose]();
   });
 
-  it(`${MEMBERS} processes ask each of ${origins} cold origins once, and end by themselves`, async () => {
+  it(`${MEMBERS} processes whose clocks differ ask each of ${origins} cold origins once, and end by themselves`, async () => {
     const asked = (sites = await startSites());
     const fleet = await startMembers(MEMBERS, placeOf());
     const urls = range(origins).map((number) => asked.url(number, number % 2 === 0 ? '/private' : '/page'));

@@ -5,7 +5,7 @@ import type { RobotsStore, StoreEvent } from '../../src/core/store/store.ts';
 import { everyNameIsLocal } from './sites.ts';
 import { createInterface } from 'node:readline';
 
-export type StoreKind = 'sqlite' | 'ioredis' | 'node-redis' | 'ioredis-cluster';
+export type StoreKind = 'sqlite' | 'ioredis' | 'node-redis';
 
 /** The argument of `member`: a process with a client over a store that others use too. */
 export interface MemberOptions {
@@ -16,8 +16,6 @@ export interface MemberOptions {
   /** Of its robots.txt requests; its leases last two seconds longer. */
   readonly deadlineMs?: number;
   /** How far its clock is ahead. */
-  readonly aheadMs?: number;
-  /** How much later it is for the member. */
   readonly laterMs?: number;
 }
 
@@ -43,12 +41,6 @@ async function openStore({ store: kind, where }: MemberOptions): Promise<Opened>
     const store = sqliteStore({ path: where });
     return { store, close: () => store.close() };
   }
-  if (kind === 'ioredis-cluster') {
-    const { Cluster } = await import('ioredis');
-    // Longer than a failover takes: by default a command is given up after 1.6 s.
-    const connection = new Cluster([where], { retryDelayOnFailover: 500, retryDelayOnClusterDown: 500 });
-    return { store: redisStore(connection), close: async () => void (await connection.quit()) };
-  }
   if (kind === 'ioredis') {
     const { Redis } = await import('ioredis');
     const connection = new Redis(where);
@@ -60,7 +52,7 @@ async function openStore({ store: kind, where }: MemberOptions): Promise<Opened>
 }
 
 const options: MemberOptions = JSON.parse(process.argv[2] ?? '');
-const { agent, deadlineMs = 25_000, aheadMs = 0, laterMs = 0 } = options;
+const { agent, deadlineMs = 25_000, laterMs = 0 } = options;
 const { store, close } = await openStore(options);
 const events: StoreEvent[] = [];
 const robots = new RobotsClient({
@@ -70,7 +62,7 @@ const robots = new RobotsClient({
   // Counts are what is tested: a machine that is busy is not to add to them.
   storeDeadlineMs: 60_000,
   onStoreEvent: (event) => events.push(event),
-  clock: { now: () => Date.now() + aheadMs + laterMs },
+  clock: { now: () => Date.now() + laterMs },
   lookup: everyNameIsLocal,
 });
 console.log('"ready"');

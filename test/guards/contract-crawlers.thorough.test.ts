@@ -120,7 +120,9 @@ describeWithChromium('in Chromium', () => {
       const context = await browser.newContext();
       return { context, guard: await guardContext(context, robots, options) };
     },
-    (page, url, method, postData) => page.route(url, (route) => route.fallback({ method, postData })),
+    async (page, url, method, postData) => {
+      await page.route(url, (route) => route.fallback({ method, postData }));
+    },
   );
 });
 

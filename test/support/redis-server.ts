@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { freePort } from './free-port.ts';
 
@@ -88,56 +87,6 @@ export async function startRedisCluster(): Promise<RedisServer> {
     state = String(await server.command('CLUSTER', 'INFO'));
   }
   return server;
-}
-
-/** Masters that share the slots evenly, and one replica, of the first of them. */
-export interface RedisShards extends AsyncDisposable {
-  readonly masters: readonly RedisServer[];
-  readonly replica: RedisServer;
-}
-
-const SLOTS = 16_384;
-
-/** A cluster in which a replica takes over some two seconds after its master is gone. */
-export async function startRedisShards(masterCount: number): Promise<RedisShards> {
-  const start = async (): Promise<{ server: RedisServer; busPort: number }> => {
-    const busPort = await freePort();
-    const cluster = ['--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1'];
-    const timing = ['--cluster-node-timeout', '2000', '--cluster-require-full-coverage', 'no'];
-    return { server: await startRedis(...cluster, ...timing, '--cluster-port', String(busPort)), busPort };
-  };
-  const nodes = await Promise.all(Array.from({ length: masterCount + 1 }, start));
-  const servers = nodes.map(({ server }) => server);
-  const [first, masters, replica] = [servers[0]!, servers.slice(0, masterCount), servers[masterCount]!];
-  const ask = async (server: RedisServer, ...words: string[]): Promise<string> =>
-    String(await server.command('CLUSTER', ...words));
-  for (const [index, master] of masters.entries()) {
-    const [from, to] = [index, index + 1].map((part) => Math.floor((part * SLOTS) / masterCount));
-    await ask(master, 'ADDSLOTSRANGE', String(from), String(to! - 1));
-    // Nodes without an epoch of their own would have to agree on one first.
-    await ask(master, 'SET-CONFIG-EPOCH', String(index + 1));
-  }
-  for (const { server, busPort } of nodes.slice(1)) {
-    await ask(first, 'MEET', '127.0.0.1', String(server.port), String(busPort));
-  }
-  const until = async (
-    server: RedisServer,
-    words: string[],
-    holds: (reply: string) => boolean,
-  ): Promise<void> => {
-    while (!holds(await ask(server, ...words))) await setTimeout(20);
-  };
-  for (const server of servers) {
-    await until(server, ['INFO'], (info) => info.includes(`cluster_known_nodes:${nodes.length}`));
-    await until(server, ['INFO'], (info) => info.includes(`cluster_slots_ok:${SLOTS}`));
-  }
-  await ask(replica, 'REPLICATE', await ask(first, 'MYID'));
-  while (!String(await replica.command('INFO', 'replication')).includes('master_link_status:up')) {
-    await setTimeout(20);
-  }
-  for (const server of servers) await until(server, ['INFO'], (info) => info.includes('cluster_state:ok'));
-  const stop = async (): Promise<void> => void (await Promise.all(servers.map((server) => server.stop())));
-  return { masters, replica, [Symbol.asyncDispose]: stop };
 }
 
 /** A Sentinel that watches `master`, by the name `main`. */
