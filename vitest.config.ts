@@ -20,7 +20,7 @@ const SAME_ON_EVERY_NODE = [
   'test/extras/evidence/replay-property.test.ts',
   'test/apps/answers/{comparison,text}/**',
   'test/apps/serve/openapi.test.ts',
-  'test/{bench,conformance,fuzz,package,soak,specifications,support}/*.test.ts',
+  'test/{conformance,package,specifications}/*.test.ts',
   'test/{readme,architecture}.test.ts',
   'test/stores/{keyv,redis}/**',
 ];

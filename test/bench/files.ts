@@ -18,17 +18,6 @@ export function random(seed: number): () => number {
   };
 }
 
-/** The items in an order that is the same in every run. */
-export function inRandomOrder<Item>(items: readonly Item[]): Item[] {
-  const next = random(3);
-  const shuffled = [...items];
-  for (let at = shuffled.length - 1; at > 0; at--) {
-    const other = Math.floor(next() * (at + 1));
-    [shuffled[at], shuffled[other]] = [shuffled[other]!, shuffled[at]!];
-  }
-  return shuffled;
-}
-
 const corpus = new URL('../../../../shared/corpus/robots-4231.ndjson.gz', import.meta.url);
 
 /** Real files where a checkout has them beside it, generated ones of their shape otherwise. */

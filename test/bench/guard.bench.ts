@@ -1,13 +1,10 @@
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Agent, request } from 'undici';
 import { evidenceFile } from '../../src/extras/evidence/index.ts';
 import { guardFetch, RobotsClient } from '../../src/index.ts';
-import { robotsInterceptor } from '../../src/guards/undici/undici.ts';
 import { median, type Row } from './measure.ts';
+import { startProcess } from './program.ts';
 
 /** Requests in a block. */
 const BLOCK = 32;
@@ -22,10 +19,8 @@ const named = { headers: { 'user-agent': AGENT } };
  */
 export async function* guarding(rounds: number): AsyncGenerator<Row> {
   // In a process of its own, so that what it does is not measured. Crawlers ask for names, not for addresses.
-  const site = fork(new URL('page-server.js', import.meta.url));
-  const [port] = (await once(site, 'message')) as [number];
-  const origin = `http://localhost:${port}`;
-  const agent = new Agent();
+  const site = await startProcess('page-server.js');
+  const origin = `http://localhost:${site.port}`;
   const client = new RobotsClient({ agent: AGENT });
   await client.prefetch([origin]);
   const guarded = guardFetch(fetch, client);
@@ -35,10 +30,6 @@ export async function* guarding(rounds: number): AsyncGenerator<Row> {
   const recording = new RobotsClient({ agent: AGENT, evidence });
   await recording.prefetch([origin]);
   const recorded = guardFetch(fetch, recording);
-  const unnamed = guardFetch(fetch, client, { identify: false });
-  // What `compose` itself costs is undici's.
-  const plain = agent.compose((dispatch) => (options, handler) => dispatch(options, handler));
-  const composed = agent.compose(robotsInterceptor(client));
   const url = (index: number): string => `${origin}/catalogue/page-${index}.html?from=index`;
 
   const text = async (response: Promise<Response>): Promise<unknown> => (await response).text();
@@ -59,23 +50,12 @@ export async function* guarding(rounds: number): AsyncGenerator<Row> {
       (index) => text(guarded(url(index))),
       (index) => text(recorded(url(index))),
     );
-    yield await compare(
-      { rounds, together, what: 'guardFetch with `identify: false`' },
-      (index) => text(fetch(url(index))),
-      (index) => text(unnamed(url(index))),
-    );
-    yield await compare(
-      { rounds, together, what: 'undici with the interceptor' },
-      async (index) => (await request(url(index), { dispatcher: plain, ...named })).body.text(),
-      async (index) => (await request(url(index), { dispatcher: composed })).body.text(),
-    );
   }
   await client.close();
   await recording.close();
   await evidence.close();
   await rm(folder, { recursive: true });
-  await agent.close();
-  site.disconnect();
+  site.child.disconnect();
 }
 
 interface Comparison {
@@ -83,11 +63,11 @@ interface Comparison {
   readonly what: string;
   /** Requests under way at a time. */
   readonly together: number;
-  readonly bar?: number;
+  readonly bar: number;
 }
 
 async function compare(
-  { rounds, what, together, bar = Number.POSITIVE_INFINITY }: Comparison,
+  { rounds, what, together, bar }: Comparison,
   plain: (index: number) => Promise<unknown>,
   guarded: (index: number) => Promise<unknown>,
 ): Promise<Row> {
@@ -118,7 +98,7 @@ async function compare(
     ours: each(with_),
     peer: `${each(bare)} without`,
     ratio: `${((ratio - 1) * 100).toFixed(1)} % more`,
-    bar: Number.isFinite(bar) ? `≤ ${((bar - 1) * 100).toFixed(0)} %` : '',
+    bar: `≤ ${((bar - 1) * 100).toFixed(0)} %`,
     held: ratio <= bar,
   };
 }

@@ -1,8 +1,8 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { setImmediate } from 'node:timers/promises';
 import type { ColdCrawler } from './cold-crawler.ts';
 import { median, type Row } from './measure.ts';
+import { startProcess } from './program.ts';
 
 const ORIGINS = 10_000;
 const BAR = 1.05;
@@ -16,12 +16,11 @@ const NAMES: readonly ColdCrawler[] = ['bare', 'canFetch', 'prefetch'];
 
 /** Cold questions to as many origins, against the HTTP client alone that reads the same files. */
 export async function* coldOrigins(rounds: number): AsyncGenerator<Row> {
-  const server = fork(new URL('loopback-server.js', import.meta.url));
-  const [port] = (await once(server, 'message')) as [number];
+  const server = await startProcess('loopback-server.js');
   const originsOf = (network: number, count: number): string[] =>
     Array.from(
       { length: count },
-      (_, index) => `http://127.${network}.${index >> 8}.${index & 0xff}:${port}`,
+      (_, index) => `http://127.${network}.${index >> 8}.${index & 0xff}:${server.port}`,
     );
   const [warming, origins] = [originsOf(2, TURN), originsOf(1, ORIGINS)];
   for (const concurrency of [16, 32, 256]) {
@@ -41,7 +40,7 @@ export async function* coldOrigins(rounds: number): AsyncGenerator<Row> {
       };
     }
   }
-  server.disconnect();
+  server.child.disconnect();
 }
 
 /**
@@ -101,14 +100,4 @@ class CrawlerProcess {
     this.#process.disconnect();
     return processorMs;
   }
-}
-
-/** Some of what is gone is only let go of after a turn. */
-export async function usedMemory(): Promise<number> {
-  for (let turn = 0; turn < 5; turn++) {
-    globalThis.gc?.();
-    await setImmediate();
-  }
-  const { heapUsed, external } = process.memoryUsage();
-  return heapUsed + external;
 }

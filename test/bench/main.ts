@@ -71,8 +71,7 @@ for (const name of names) {
   console.log(`(${((performance.now() - startedAt) / 1_000).toFixed(0)} s)`);
 }
 if (process.argv.includes(WRITE) && asked.length === 0) {
-  const barred = measured.filter(({ bar }) => bar !== '');
-  const text = `# What was measured\n\nWritten by \`npm run bench -- --write\`. [How](README.md). ${where}.\n\n${tableOf(barred)}\n`;
+  const text = `# What was measured\n\nWritten by \`npm run bench -- --write\`. [How](README.md). ${where}.\n\n${tableOf(measured)}\n`;
   writeFileSync(new URL('../../../test/bench/measured.md', import.meta.url), text);
 }
 const noise = measured.filter(({ noisy }) => noisy === true);

@@ -1,4 +1,5 @@
 import { cpus } from 'node:os';
+import { setImmediate } from 'node:timers/promises';
 
 /**
  * Runs each body once a round, in turn, and returns the median processor time of each in milliseconds. Other processes of
@@ -42,6 +43,17 @@ export async function timed(work: () => Promise<unknown>): Promise<Took> {
   return { ms, processorMs: (user + system) / 1_000 };
 }
 
+/** Heap and external memory, with `--expose-gc`. Some of what is gone is only let go of after a turn. */
+export async function usedBytes(): Promise<number> {
+  for (let turn = 0; turn < 5; turn++) {
+    globalThis.gc?.();
+    await setImmediate();
+  }
+  // `external` includes `arrayBuffers`.
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}
+
 export interface Row {
   readonly what: string;
   readonly ours: string;
@@ -70,7 +82,7 @@ export function tableOf(rows: readonly Row[]): string {
 /** A row as one line, for those who watch. */
 export function lineOf({ what, ours, peer, ratio, bar, held, noisy }: Row): string {
   const found = [ours, peer, ratio].filter((cell) => cell !== '').join(' · ');
-  return `${what}: ${found}${bar === '' ? '' : ` (bar ${bar}${noisy === true ? ', within noise' : held ? '' : ', MISSED'})`}`;
+  return `${what}: ${found} (bar ${bar}${noisy === true ? ', within noise' : held ? '' : ', MISSED'})`;
 }
 
 /** Rows of cells as a table in Markdown. The first row is the head. */

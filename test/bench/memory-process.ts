@@ -1,6 +1,6 @@
-import { setImmediate } from 'node:timers/promises';
 import { RobotsClient } from '../../src/index.ts';
 import { benchFiles } from './files.ts';
+import { usedBytes } from './measure.ts';
 
 /** What a client holds after each of these steps, in a process of its own. Needs `--expose-gc`. */
 export interface ClientMemory {
@@ -92,21 +92,4 @@ const HEADERS = {
   'last-modified': 'Thu, 15 Jan 2026 12:00:00 GMT',
 };
 
-/** Some of what is gone is only let go of after a turn. `external` includes `arrayBuffers`. */
-async function usedBytes(): Promise<number> {
-  for (let turn = 0; turn < 5; turn++) {
-    globalThis.gc?.();
-    await setImmediate();
-  }
-  const { heapUsed, external } = process.memoryUsage();
-  return heapUsed + external;
-}
-
-const measured = await measure();
-if (process.send === undefined) {
-  const { origins, bodyBytes, steps } = measured;
-  const each = (bytes: number): string => (bytes / origins).toFixed(0);
-  console.log({ origins, body: each(bodyBytes), budget: each(bodyBytes * 1.3 + 1024 * origins) });
-  for (const { step, heldBytes, reckonedBytes } of steps)
-    console.log(step, each(heldBytes), each(reckonedBytes), (reckonedBytes / heldBytes).toFixed(3));
-} else process.send(measured);
+process.send?.(await measure());

@@ -1,7 +1,6 @@
 import { virtualClock } from '../../src/extras/testing/index.ts';
 import { type Clock, type Decision, RobotsClient } from '../../src/index.ts';
-import { usedMemory } from './load.bench.ts';
-import { median, type Row, timed } from './measure.ts';
+import { median, type Row, timed, usedBytes } from './measure.ts';
 
 const WAITING = 5_000;
 const DEPARTURE_BAR_US = 20;
@@ -47,11 +46,11 @@ async function visit(robots: RobotsClient, decision: Decision, defaultDelayMs: n
 async function memoryOfWaiting(): Promise<Row> {
   const robots = clientFor(ORIGINS, {});
   const decisions = await decisionsOf(robots, ORIGINS);
-  const before = await usedMemory();
+  const before = await usedBytes();
   const waiting = decisions.flatMap((decision) =>
     Array.from({ length: EACH }, () => robots.acquirePermit(decision, { defaultDelayMs: 60_000 })),
   );
-  const bytes = (await usedMemory()) - before;
+  const bytes = (await usedBytes()) - before;
   const settled = Promise.allSettled(waiting);
   await robots.close();
   await settled;

@@ -14,20 +14,13 @@ const MAX_SHRINKING_MS = 5_000;
 // Tests replace the global clocks.
 const performanceNow = performance.now.bind(performance);
 
-/**
- * Stops shrinking `property` after `maxMs`: its smallest failure so far is reported then. A property that holds is never
- * cut short.
- */
-export function limitShrinking<Ts>(
-  property: IRawProperty<Ts>,
-  maxMs: number = MAX_SHRINKING_MS,
-  now: () => number = performanceNow,
-): void {
+/** Stops shrinking `property` in time: its smallest failure so far is reported then. One that holds is never cut short. */
+function limitShrinking<Ts>(property: IRawProperty<Ts>): void {
   const shrink = property.shrink.bind(property);
   let failedAt: number | undefined;
   property.shrink = (value) => {
-    const start = (failedAt ??= now());
-    return shrink(value).takeWhile(() => now() - start < maxMs);
+    const start = (failedAt ??= performanceNow());
+    return shrink(value).takeWhile(() => performanceNow() - start < MAX_SHRINKING_MS);
   };
 }
 
