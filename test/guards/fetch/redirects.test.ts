@@ -27,15 +27,22 @@ it.each<[string, typeof fetch]>([
   ...realms.map(([name, fetch]): [string, typeof fetch] => [name, fetch]),
   // Its bodies are streams of Node.
   ['node-fetch', nodeFetch as unknown as typeof fetch],
-])('%s: the socket of a redirect whose body never ends is free before the next hop is decided', async (_, fetch) => {
-  const freed = new Moment();
-  const other = await site(echo);
-  const server = await site(endlessRedirect(other.url('/b'), freed));
-  const robots = clientThatWaits(other.origin, freed);
-  const response = await guardFetch(fetch, robots)(server.url('/a'));
-  expect([response.url, response.redirected, response.clone().redirected]).toEqual([other.url('/b'), true, true]);
-  expect([pagesOf(server), pagesOf(other)]).toEqual([['GET /a'], ['GET /b']]);
-});
+])(
+  '%s: the socket of a redirect whose body never ends is free before the next hop is decided',
+  async (_, fetch) => {
+    const freed = new Moment();
+    const other = await site(echo);
+    const server = await site(endlessRedirect(other.url('/b'), freed));
+    const robots = clientThatWaits(other.origin, freed);
+    const response = await guardFetch(fetch, robots)(server.url('/a'));
+    expect([response.url, response.redirected, response.clone().redirected]).toEqual([
+      other.url('/b'),
+      true,
+      true,
+    ]);
+    expect([pagesOf(server), pagesOf(other)]).toEqual([['GET /a'], ['GET /b']]);
+  },
+);
 
 describe.each(realms)('redirects, guarded around %s', (_, fetch, OwnRequest) => {
   it('asks about each hop before it is requested, with its own URL', async () => {
