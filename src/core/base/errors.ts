@@ -150,9 +150,10 @@ const CODE = /^[A-Z][A-Z0-9_]{1,63}$/;
 /** The literal code of a thrown value, or of the outermost wrapped error that has one. */
 export function codeOf(error: unknown): string {
   for (const each of causesOf(error)) {
-    // Some versions of undici give a parser error a code (`HPE_INVALID_CONSTANT`), others none.
-    if (Reflect.get(each, 'name') === 'HTTPParserError') return MALFORMED;
     const code: unknown = Reflect.get(each, 'code');
+    // Node and some versions of undici give a parser error a code (`HPE_INVALID_CONSTANT`), others none.
+    if (Reflect.get(each, 'name') === 'HTTPParserError' || /^HPE_(?!HEADER_OVERFLOW)/.test(String(code)))
+      return MALFORMED;
     if (typeof code === 'string' && CODE.test(code)) return code;
   }
   return FETCH_FAILED;

@@ -129,14 +129,14 @@ export class ClientAttempts {
 }
 
 async function openTransport(settings: Settings): Promise<Transport> {
-  const { fetch, dispatcher, lookup, addressPolicy, deadlineMs: connectTimeoutMs } = settings;
+  const { transport, dispatcher, lookup, addressPolicy, deadlineMs: connectTimeoutMs } = settings;
   const { undici } = platform;
-  if (fetch !== undefined) {
+  if (transport !== undefined) {
     undici?.surviveManyCodings();
-    return fetchTransport(fetch);
+    return typeof transport === 'function' ? fetchTransport(transport) : transport;
   }
   const publicOnly = addressPolicy === 'public-only';
-  // Settings without a `fetch` are for platforms with undici only.
+  // Settings without a transport are for platforms with undici only.
   return undici!.openTransport({ dispatcher, publicOnly, lookup, connectTimeoutMs });
 }
 

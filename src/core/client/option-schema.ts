@@ -109,8 +109,12 @@ export const clientOptions: Check = optionTable({
     (value) => isFunction(value) || isFunction(Reflect.get(Object(value), 'dispatch')),
   ),
   transport: (value, path) => {
-    if (value !== 'fetch')
-      fields({ fetch: func('like fetch') }, "'fetch' or an object with a `fetch`")(value, path);
+    // An instance of axios, which has a `request`, too, is not meant to be one.
+    if (value !== 'fetch' && !isText(Reflect.get(Object(value), 'acceptEncoding')))
+      fields(
+        { fetch: func('like fetch') },
+        "'fetch', an object with a `fetch`, or what `gotTransport` or `axiosTransport` returns",
+      )(value, path);
   },
   ftp: hasMethod('request', 'an FTP transport, made by `ftpTransport()` of canfetch/ftp'),
   clock: hasMethod('now', 'an object whose `now()` returns epoch milliseconds'),

@@ -104,7 +104,7 @@ export interface RobotsClientOptions {
    * const robots = new RobotsClient({ transport: 'fetch' });
    * ```
    */
-  readonly transport?: 'fetch' | { readonly fetch: FetchFunction };
+  readonly transport?: 'fetch' | { readonly fetch: FetchFunction } | Transport;
   /**
    * `ftpTransport()` of `canfetch/ftp`, for `ftp:` URLs. Without it every `ftp:` URL is disallowed (`unreachable`).
    * @default none

@@ -41,7 +41,7 @@ export type Settings = Required<Pick<RobotsClientOptions, Defaulted>> & {
   readonly userAgent: string;
   readonly profile: Profile;
   /** `undefined`: requests go through undici. */
-  readonly fetch: FetchFunction | undefined;
+  readonly transport: FetchFunction | Transport | undefined;
   readonly maxOrigins: number;
   readonly maxBytes: number;
   readonly overrides: Readonly<Record<string, OriginOverride>>;
@@ -91,7 +91,7 @@ export function readOptions(options: RobotsClientOptions): Settings {
     addressPolicy: options.addressPolicy ?? DEFAULT_ADDRESS_POLICY,
     lookup: options.lookup,
     dispatcher: options.dispatcher,
-    fetch: fetchOf(options.transport),
+    transport: transportOf(options.transport),
     ftp: options.ftp,
     clock: options.clock ?? systemClock,
     random: options.random ?? Math.random,
@@ -133,14 +133,16 @@ function assertFetchSuffices({ addressPolicy, dispatcher, lookup }: RobotsClient
 /** Looked up at each request: tests and instrumentation replace it. */
 const globalFetch: FetchFunction = (url, init) => fetch(url, init);
 
-function fetchOf(transport: RobotsClientOptions['transport']): FetchFunction | undefined {
+function transportOf(transport: RobotsClientOptions['transport']): Settings['transport'] {
   if (transport === undefined) return platform.undici === undefined ? globalFetch : undefined;
-  return transport === 'fetch' ? globalFetch : transport.fetch;
+  if (transport === 'fetch') return globalFetch;
+  return 'fetch' in transport ? transport.fetch : transport;
 }
 
 /** See `addressChecks` of `OriginPolicy`. */
-export function addressChecksOf({ fetch, dispatcher }: Settings): OriginPolicy['addressChecks'] {
-  const checks = fetch === undefined && dispatcher === undefined && platform.undici?.checksConnections();
+export function addressChecksOf({ transport, dispatcher }: Settings): OriginPolicy['addressChecks'] {
+  const isOwn = transport === undefined && dispatcher === undefined;
+  const checks = isOwn && platform.undici?.checksConnections();
   return checks ? 'connections' : 'literals';
 }
 

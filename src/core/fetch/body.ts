@@ -199,6 +199,8 @@ function fillFromStream(bytes: GrowingBytes, body: Readable): Promise<void> {
         reject(reason);
       }
     };
+    // It may have failed since its header section came, and does not tell it again.
+    if (body.destroyed) over(body.errored ?? new FetchFailure(FETCH_FAILED));
     body.on('data', (chunk: Uint8Array) => {
       if (isOver || !bytes.add(chunk)) return;
       over();

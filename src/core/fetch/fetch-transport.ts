@@ -101,7 +101,7 @@ function toResponse(response: FetchedResponse, { protocol }: URL): TransportResp
     headers,
     body: bytes(response),
     mayBeFromProxy: protocol === 'http:',
-    hidesFields: isPage,
+    hidesFields: (isPage ??= isBrowser()),
     discard: () => discard(response.body),
   };
 }
@@ -111,11 +111,17 @@ function toResponse(response: FetchedResponse, { protocol }: URL): TransportResp
  * coding that it knows, and a response from another site shows few of its fields (CORS). Fetch standard: `Accept-Encoding`
  * is a "forbidden request-header", which a `Request` drops.
  */
-const isPage =
-  typeof Request === 'function' &&
-  !new Request('http://localhost/', { headers: { 'accept-encoding': 'identity' } }).headers.has(
-    'accept-encoding',
+function isBrowser(): boolean {
+  return (
+    typeof Request === 'function' &&
+    !new Request('http://localhost/', { headers: { 'accept-encoding': 'identity' } }).headers.has(
+      'accept-encoding',
+    )
   );
+}
+
+/** Found out at the first response, because Node takes tens of milliseconds to make its first `Request`. */
+let isPage: boolean | undefined;
 
 /** Chunks of the body. Fetch standard, "null body status": a 204 has none. */
 async function* bytes(response: FetchedResponse): AsyncGenerator<Uint8Array> {

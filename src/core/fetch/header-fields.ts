@@ -82,7 +82,8 @@ export function tunnelStatus(error: unknown): number | undefined {
  * authenticate itself in order to use a proxy"), `Proxy-Status` with `error` (RFC 9209 §2.1.1: "When present, it
  * indicates that an intermediary encountered an issue when obtaining this response"), or Squid's own field.
  */
-export function isProxyError({ status, headers, mayBeFromProxy }: TransportResponse): boolean {
+export function isProxyError({ status, headers, mayBeFromProxy, isFromProxy }: TransportResponse): boolean {
+  if (isFromProxy === true) return true;
   if (mayBeFromProxy !== true) return false;
   if (status === 407 || headers.get('x-squid-error') !== undefined) return true;
   const proxyStatus = boundedField(headers, 'proxy-status')?.replace(QUOTED, '');

@@ -4,8 +4,9 @@ import type { StatusClass } from '../lifecycle/index.ts';
 import type { ContentCoding } from './content-coding.ts';
 
 /**
- * Marks a robots.txt request of a client, in undici's dispatch options and in the init of a fetch. Guards let it pass.
- * Otherwise a guard would wait for itself (a robots.txt may redirect to any path).
+ * Marks a robots.txt request of a client: a key of undici's dispatch options and of the init of a fetch, and the value of
+ * `robots` in got's context and axios's config. Guards let it pass. Otherwise a guard would wait for itself (a robots.txt
+ * may redirect to any path).
  */
 export const OWN_REQUEST: unique symbol = Symbol.for('canfetch.own-request');
 
@@ -79,6 +80,8 @@ export interface TransportResponse {
    * Whether the response may be that of a proxy: the request went, or may have gone, over a proxy without TLS.
    */
   readonly mayBeFromProxy?: boolean;
+  /** Whether it is certainly that of a proxy, which has refused to forward the request. */
+  readonly isFromProxy?: boolean;
   /** Releases a body that is not needed. Never throws. */
   discard(): void;
 }

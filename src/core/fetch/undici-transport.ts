@@ -5,7 +5,6 @@ import {
   quote,
   RobotsInvalidOptionsError,
   omitUndefined,
-  ignore,
 } from '../base/index.ts';
 import {
   type BuildConnector,
@@ -17,20 +16,19 @@ import {
   ConnectedAddresses,
 } from '../net/index.ts';
 import { isPublicHost } from '../net/addresses.ts';
-import { ACCEPT_ENCODING, decode } from './decode.ts';
+import { ACCEPT_ENCODING } from './decode.ts';
 import { ADDRESS_UNKNOWN, FetchFailure } from './failure.ts';
+import { nodeHeaders, nodeResponse } from './node-transport.ts';
 import { OwnConnections, send } from './own-connections.ts';
 import {
   sendOnceMore,
   type Transport,
   type TransportRequest,
   type TransportResponse,
-  type ResponseHeaders,
 } from './transport.ts';
 import { lookup as dnsLookup } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import { Dispatcher, errors } from 'undici';
-import type { Readable } from 'node:stream';
 
 /** Chooses the dispatcher of a request for robots.txt, redirects included. */
 export type DispatcherChoice = (url: URL) => Dispatcher | undefined;
@@ -175,55 +173,10 @@ class Requester extends Dispatcher {
   }
 }
 
-/** A discarded body of up to this size is read to its end, so that its connection can be reused. */
-const DRAIN_BYTES = 16_384;
-
-/** The time that a discarded body may take to drain. */
-const DRAIN_MS = 1_000;
-
 /** The response of a transport, which adds what it knows of the connection. */
 function toResponse(
   { statusCode, headers, body }: Dispatcher.ResponseData,
   known: Pick<TransportResponse, 'isPublic' | 'mayBeFromProxy'>,
 ): TransportResponse {
-  // A body destroyed by its reader emits an error. Without a listener it would end the process.
-  body.on('error', ignore);
-  return {
-    status: statusCode,
-    headers: headersOf(headers),
-    body,
-    decode,
-    discard: () => drain(body),
-    ...known,
-  };
-}
-
-function drain(body: Readable): void {
-  let bytes = 0;
-  const timer = setTimeout(() => body.destroy(), DRAIN_MS);
-  timer.unref();
-  body.once('close', () => clearTimeout(timer));
-  body.on('data', (chunk: Uint8Array) => {
-    bytes += chunk.byteLength;
-    if (bytes > DRAIN_BYTES) body.destroy();
-  });
-}
-
-/** Fields whose repeated lines are joined: list fields, and one that must not be repeated. */
-const JOINED: ReadonlySet<string> = new Set([
-  'cache-control',
-  'content-encoding',
-  'transfer-encoding',
-  'content-range',
-  'proxy-status',
-]);
-
-function headersOf(fields: Dispatcher.ResponseData['headers']): ResponseHeaders {
-  return {
-    get: (name) => {
-      const value = fields[name];
-      if (!Array.isArray(value)) return value;
-      return JOINED.has(name) ? value.join(', ') : value[0];
-    },
-  };
+  return nodeResponse(statusCode, nodeHeaders(headers), body, known);
 }

@@ -1,4 +1,5 @@
 import { RobotsInvalidOptionsError, RobotsInvalidUrlError } from '../../core/base/index.ts';
+import { OWN_REQUEST } from '../../core/fetch/transport.ts';
 import { guardFetch } from '../fetch/fetch.ts';
 import type { RobotsClient } from '../../core/client/index.ts';
 import type { EditableHeaders, NodeHeaders } from '../shared/headers.ts';
@@ -14,19 +15,13 @@ import { Guard } from '../shared/guard.ts';
 import { markRetryAt } from '../shared/retry-later.ts';
 import type { RequestOptions, StartedRequest } from '../shared/guarded-request.ts';
 import { isNodeStream, observeNodeStream } from '../shared/response-body.ts';
+import { assertServed, type AxiosLike, usesFetch } from './instance.ts';
 import { isSentAsGiven, sentUrl } from '../../core/url/index.ts';
 
+export { axiosTransport } from './axios-transport.ts';
+export type { AxiosLike } from './instance.ts';
 export type { OtherIdentity } from '../shared/identity.ts';
 export type { RobotsInit, IgnoredRequest, ThrowingGuardOptions } from '../shared/options.ts';
-
-/** The part of an axios instance that the guard uses. */
-export interface AxiosLike {
-  getUri(config?: object): string;
-  readonly interceptors: {
-    readonly request: { readonly use: (onFulfilled: never) => number };
-    readonly response: { readonly use: (onFulfilled: never, onRejected: never) => number };
-  };
-}
 
 /** The part of axios's response that the guard reads. */
 interface AxiosResponseLike {
@@ -109,6 +104,7 @@ export function guardAxios<Instance extends AxiosLike>(
   };
   let takesFetch: Promise<boolean> | undefined;
   const onRequest = async (config: Config): Promise<Config> => {
+    if (config.robots === OWN_REQUEST) return config;
     if (!usesFetch(config.adapter)) {
       if (options.timeoutMs !== undefined) throw needsFetch();
       return requests.begin(config);
@@ -137,19 +133,6 @@ export function guardAxios<Instance extends AxiosLike>(
 }
 
 const guardedInstances = new WeakSet<AxiosLike>();
-
-/**
- * Instances of axios 1 have the `constructor` of their class, or a list of adapters (from 1.2 on). Instances of axios 0
- * have neither, and no guard can read their header fields and redirects.
- */
-function assertServed(instance: AxiosLike): void {
-  const defaults: unknown = Reflect.get(instance, 'defaults');
-  const adapter: unknown = Reflect.get(Object(defaults), 'adapter');
-  if (typeof adapter !== 'function' || Object.hasOwn(instance, 'constructor')) return;
-  throw new RobotsInvalidOptionsError(
-    'Expected an instance of axios 1, got one of axios 0, which cannot be guarded; update the package `axios`',
-  );
-}
 
 function needsFetch(): RobotsInvalidOptionsError {
   return new RobotsInvalidOptionsError(
@@ -301,12 +284,6 @@ function isAxiosFailure(
 ): error is { readonly config: Config; readonly response?: AxiosResponseLike } {
   const config: unknown = error instanceof Error ? Reflect.get(error, 'config') : undefined;
   return typeof config === 'object' && config !== null;
-}
-
-/** Whether axios sends over `fetch`: it uses the first adapter that works, and `xhr` does not work in Node. */
-function usesFetch(adapter: unknown): boolean {
-  const names: readonly unknown[] = Array.isArray(adapter) ? adapter : [adapter];
-  return names.find((name) => name !== 'xhr') === 'fetch';
 }
 
 function urlOf(text: string): URL {

@@ -1,5 +1,6 @@
 import type { RobotsClient } from '../../core/client/index.ts';
 import { RobotsInvalidOptionsError } from '../../core/base/index.ts';
+import { OWN_REQUEST } from '../../core/fetch/transport.ts';
 import {
   ignoredBecause,
   assertThrowing,
@@ -15,6 +16,7 @@ import { isNodeStream, observeNodeStream } from '../shared/response-body.ts';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Readable } from 'node:stream';
 
+export { type GotInstance, gotTransport } from './got-transport.ts';
 export type { OtherIdentity } from '../shared/identity.ts';
 export type { RobotsInit, IgnoredRequest, ThrowingGuardOptions } from '../shared/options.ts';
 
@@ -119,6 +121,7 @@ class GotRequests {
 
   /** A call, from its beginning until its promise settles, or its stream is over. */
   call<Options extends GotRequest, Result>(given: Options, next: (options: Options) => Result): Result {
+    if (isOwn(given)) return next(given);
     const call: GotCall = { current: undefined, isOver: false };
     const end = (): void => {
       call.isOver = true;
@@ -148,6 +151,7 @@ class GotRequests {
   }
 
   async begin(request: GotRequest): Promise<void> {
+    if (isOwn(request)) return;
     if ((guardOf.get(request) ?? this) !== this) throw guardedTwice('a request of got');
     guardOf.set(request, this);
     const known = this.#requests.get(request);
@@ -236,6 +240,11 @@ function earlierGot(): RobotsInvalidOptionsError {
   return new RobotsInvalidOptionsError(
     'Expected got 14 or later, got a request without `url`, as earlier versions make them; update the package `got`',
   );
+}
+
+/** Whether a client requests robots.txt, by {@link gotTransport}. */
+function isOwn({ context }: GotRequest): boolean {
+  return context?.['robots'] === OWN_REQUEST;
 }
 
 function isFailure(value: unknown): value is GotFailure {

@@ -11,6 +11,8 @@ export interface Expected {
   readonly hops?: number;
 }
 
+export type TransportName = 'undici' | 'fetch' | 'got' | 'axios';
+
 export interface Fault {
   readonly name: string;
   /** Request by request; the last stays. */
@@ -19,10 +21,10 @@ export interface Fault {
   readonly tls?: 'expired' | 'not yet valid' | 'for another host' | 'self-signed' | 'mute';
   readonly expected: Expected;
   /**
-   * Where a `fetch` of the platform, which does parts of the work itself, comes to something else. It does not tell the
-   * end of a coded body, so no coded body is taken.
+   * Where another transport comes to something else. A `fetch` of the platform does not tell the end of a coded body, so
+   * no coded body is taken.
    */
-  readonly overFetch?: Expected;
+  readonly over?: Readonly<Partial<Record<TransportName, Expected>>>;
   readonly requests?: number;
   /** Something whole was answered, so that a connection may be kept. */
   readonly whole?: true;
@@ -44,6 +46,9 @@ const unavailable = (status: number, hops: number): Expected => ({
   status,
   hops,
 });
+
+/** Over Node's HTTP, whose parser is another. */
+const byNode = (expected: Expected): NonNullable<Fault['over']> => ({ got: expected, axios: expected });
 
 const LOST = /^(?:ECONNRESET|UND_ERR_SOCKET|EPIPE)$/;
 export const DEADLINE = 'ERR_ROBOTS_DEADLINE';
@@ -169,11 +174,13 @@ export const FAULTS: readonly Fault[] = [
     name: 'endless headers',
     scripts: [[OK, { endless: 'x-header: value\r\n'.repeat(500) }]],
     expected: broken('UND_ERR_HEADERS_OVERFLOW'),
+    over: byNode(broken('HPE_HEADER_OVERFLOW')),
   },
   {
     name: 'a header field of 64 KiB',
     scripts: [answer(200, `x-long: ${'x'.repeat(65_536)}\r\n`, RULES)],
     expected: broken('UND_ERR_HEADERS_OVERFLOW'),
+    over: byNode(broken('HPE_HEADER_OVERFLOW')),
   },
   {
     name: 'an endless body',
@@ -194,29 +201,29 @@ export const FAULTS: readonly Fault[] = [
     name: 'a gzip bomb',
     scripts: [answer(200, 'content-encoding: gzip\r\n', gzipSync(bomb, quickly))],
     expected: rules(),
-    overFetch: broken(CODING, 200),
+    over: { fetch: broken(CODING, 200) },
     whole: true,
   },
   {
     name: 'a deflate bomb',
     scripts: [answer(200, 'content-encoding: deflate\r\n', deflateSync(bomb, quickly))],
     expected: rules(),
-    overFetch: broken(CODING, 200),
+    over: { fetch: broken(CODING, 200) },
     whole: true,
   },
   {
     name: 'a brotli bomb',
     scripts: [answer(200, 'content-encoding: br\r\n', brotliCompressSync(bomb, quickly))],
     expected: rules(),
-    overFetch: broken(CODING, 200),
+    over: { fetch: broken(CODING, 200) },
     whole: true,
   },
   {
     name: 'a flood of early hints',
     scripts: [[{ endless: 'HTTP/1.1 103 Early Hints\r\nlink: </style.css>\r\n\r\n'.repeat(100) }]],
     expected: broken(MALFORMED),
-    // fetch does not tell of them.
-    overFetch: broken(DEADLINE),
+    // Of the others none tells of them.
+    over: { fetch: broken(DEADLINE), ...byNode(broken(DEADLINE)) },
   },
 
   // Codings
@@ -255,7 +262,7 @@ export const FAULTS: readonly Fault[] = [
       name: `gzip in the list ${JSON.stringify(field)}`,
       scripts: [answer(200, `content-encoding: ${field}\r\n`, gzipSync(RULES))],
       expected: rules(),
-      overFetch: broken(CODING, 200),
+      over: { fetch: broken(CODING, 200) },
       whole: true,
     }),
   ),
@@ -287,14 +294,14 @@ export const FAULTS: readonly Fault[] = [
       name: `${coding} of an empty file`,
       scripts: [answer(200, `content-encoding: ${coding}\r\n`, encode(''))],
       expected: empty(),
-      overFetch: broken(CODING, 200),
+      over: { fetch: broken(CODING, 200) },
       whole: true,
     },
     ...TRAILERS.map(([what, trailer]): Fault => ({
       name: `${what} after an empty ${coding} stream`,
       scripts: [answer(200, `content-encoding: ${coding}\r\n`, Buffer.concat([encode(''), trailer]))],
       expected: broken(TRAILING, 200),
-      overFetch: broken(CODING, 200),
+      over: { fetch: broken(CODING, 200) },
       whole: true,
     })),
     {
@@ -303,7 +310,7 @@ export const FAULTS: readonly Fault[] = [
         answer(200, `content-encoding: ${coding}\r\n`, Buffer.concat([encode(RULES), Buffer.from('#')])),
       ],
       expected: broken(TRAILING, 200),
-      overFetch: broken(CODING, 200),
+      over: { fetch: broken(CODING, 200) },
       whole: true,
     },
   ]),
@@ -325,11 +332,13 @@ export const FAULTS: readonly Fault[] = [
     name: 'a chunk size that is none',
     scripts: [[`${OK}transfer-encoding: chunked\r\n\r\nzz\r\n${RULES}\r\n0\r\n\r\n`]],
     expected: broken(MALFORMED, 200),
+    over: { axios: broken(LOST, 200) },
   },
   {
     name: 'a Content-Length that is too short',
     scripts: [[`${OK}content-length: ${RULES.length}\r\n\r\n${RULES}Disallow: /y\n`]],
     expected: rules(),
+    over: { got: broken(MALFORMED, 200) },
   },
   {
     name: 'two values of Content-Length',
@@ -401,6 +410,7 @@ export const FAULTS: readonly Fault[] = [
     name: 'an unsolicited 100 before the answer',
     scripts: [['HTTP/1.1 100 Continue\r\n\r\n', ...answer(200, '', RULES)]],
     expected: broken('UND_ERR_SOCKET'),
+    over: byNode(rules()),
   },
   {
     name: 'early hints and no answer',
@@ -411,6 +421,7 @@ export const FAULTS: readonly Fault[] = [
     name: 'an unsolicited change of protocols',
     scripts: [['HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: h2c\r\n\r\n']],
     expected: broken(LOST),
+    over: { got: broken(MALFORMED), axios: broken(DEADLINE) },
   },
   { name: '204', scripts: [answer(204, '')], expected: empty(204), whole: true },
   { name: '205', scripts: [answer(205, '')], expected: empty(205), whole: true },

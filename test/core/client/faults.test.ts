@@ -1,12 +1,17 @@
 import { connect, createServer } from 'node:net';
+import { Agent as HttpsAgent } from 'node:https';
+import axios from 'axios';
+import got from 'got';
 import { Agent } from 'undici';
 import { describe, expect, it } from 'vitest';
 import type { Decision, RobotsClientOptions } from '../../../src/index.ts';
+import { axiosTransport } from '../../../src/guards/axios/axios.ts';
+import { gotTransport } from '../../../src/guards/got/got.ts';
 import { type Identity, makeAuthority, selfSigned } from '../../support/certificates.ts';
 import { DAY, testClient } from '../../support/client.ts';
 import { type Steps, runSteps } from '../../support/socket-steps.ts';
 import { REFUSING_HOST, type Site, startRawSite } from '../../support/site.ts';
-import { DEADLINE, type Expected, type Fault, FAULTS, RULES } from './fault-table.ts';
+import { DEADLINE, type Expected, type Fault, FAULTS, RULES, type TransportName } from './fault-table.ts';
 import { opened } from '../../support/opened.ts';
 
 const authority = makeAuthority();
@@ -30,7 +35,7 @@ interface Row {
   readonly overTls: RobotsClientOptions;
 }
 
-const TRANSPORTS: readonly (readonly [name: 'undici' | 'fetch', Row])[] = [
+const TRANSPORTS: readonly (readonly [name: TransportName, Row])[] = [
   ['undici', { options: {}, overTls: { dispatcher: trusting } }],
   [
     'fetch',
@@ -39,6 +44,22 @@ const TRANSPORTS: readonly (readonly [name: 'undici' | 'fetch', Row])[] = [
       overTls: {
         // Node's fetch takes a dispatcher of any version.
         transport: { fetch: (url, init) => fetch(url, withDispatcher(init)) },
+      },
+    },
+  ],
+  [
+    'got',
+    {
+      options: { transport: gotTransport(got) },
+      overTls: { transport: gotTransport(got.extend({ https: { certificateAuthority: authority.cert } })) },
+    },
+  ],
+  [
+    'axios',
+    {
+      options: { transport: axiosTransport(axios) },
+      overTls: {
+        transport: axiosTransport(axios.create({ httpsAgent: new HttpsAgent({ ca: authority.cert }) })),
       },
     },
   ],
@@ -102,7 +123,7 @@ describe.each(TRANSPORTS)('over %s', (name, { options, overTls }) => {
     const identity = fault.tls === undefined || fault.tls === 'mute' ? undefined : identities[fault.tls];
     const site = await stage(fault.scripts, identity);
     const origin = fault.tls === 'mute' ? site.origin.replace('http:', 'https:') : site.origin;
-    const expected = (name === 'fetch' ? fault.overFetch : undefined) ?? fault.expected;
+    const expected = fault.over?.[name] ?? fault.expected;
     const { client } = testClient({
       ...(identity === undefined ? options : overTls),
       ...(expected.error === DEADLINE ? { deadlineMs: DEADLINE_MS } : {}),
@@ -111,8 +132,8 @@ describe.each(TRANSPORTS)('over %s', (name, { options, overTls }) => {
 
     expectDecision(await client.check(`${origin}/x/page`), expected);
     expectDecision(await client.check(`${origin}/x/page`), expected);
-    // A fetch of the platform may have sent the request over a connection that the site had closed.
-    const sent = name === 'fetch' && fault.tls === undefined && isClosed(expected) ? 2 : 1;
+    // Others than undici may have sent the request over a connection that the site had closed.
+    const sent = name !== 'undici' && fault.tls === undefined && isClosed(expected) ? 2 : 1;
     expect(site.requests.length).toBe(fault.requests ?? (fault.tls === undefined ? sent : 0));
     // What buffers on the way take in comes on top of what is read. A deadline bounds the time, not the bytes.
     if (expected.error !== DEADLINE) expect(site.bytesSent()).toBeLessThan(16 << 20);

@@ -101,7 +101,7 @@ describe("transport: 'fetch'", () => {
 
   it('is the only string', () => {
     const options: RobotsClientOptions = JSON.parse('{"transport":"undici"}');
-    expect(() => testClient(options)).toThrow(/`transport` to be 'fetch' or an object with a `fetch`/);
+    expect(() => testClient(options)).toThrow(/`transport` to be 'fetch', an object with a `fetch`, or what/);
   });
 });
 

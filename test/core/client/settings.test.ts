@@ -17,7 +17,7 @@ describe('the defaults of a client', () => {
       addressPolicy: 'no-public-to-private',
       lookup: undefined,
       dispatcher: undefined,
-      fetch: undefined,
+      transport: undefined,
       ftp: undefined,
       random: Math.random,
       maxOrigins: 100_000,

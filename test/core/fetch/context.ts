@@ -6,6 +6,10 @@ import { undiciTransport } from '../../../src/core/fetch/undici-transport.ts';
 import type { Outcome } from '../../../src/core/lifecycle/outcome.ts';
 import { type Profile, profiles } from '../../../src/core/lifecycle/profile.ts';
 import { type Handler, type Script, type Site, startRawSite, startSite } from '../../support/site.ts';
+import axios from 'axios';
+import got from 'got';
+import { axiosTransport } from '../../../src/guards/axios/axios.ts';
+import { gotTransport } from '../../../src/guards/got/got.ts';
 import { afterAll, afterEach } from 'vitest';
 import {
   DEFAULT_DEADLINE_MS,
@@ -67,11 +71,23 @@ export function context(transport: Transport): Context {
   };
 }
 
-/** Every suite that takes a transport runs over each of these. */
-export const TRANSPORTS: readonly (readonly [name: string, make: () => Transport])[] = [
+type NamedTransport = readonly [name: string, make: () => Transport];
+
+/** They give coded bodies as they were sent. */
+export const UNDECODED: readonly NamedTransport[] = [
   ['undici', () => undiciTransport()],
-  ['fetch', () => fetchTransport(fetch)],
+  ['got', () => gotTransport(got)],
+  ['axios', () => axiosTransport(axios)],
 ];
+
+/** They undo content codings by themselves. */
+export const DECODED: readonly NamedTransport[] = [
+  ['fetch', () => fetchTransport(fetch)],
+  ['axios by fetch', () => axiosTransport(axios.create({ adapter: 'fetch' }))],
+];
+
+/** Every suite that takes a transport runs over each of these. */
+export const TRANSPORTS: readonly NamedTransport[] = [...UNDECODED, ...DECODED];
 
 /** Something to wait for that a server will tell. */
 export function occurrence(): { readonly happened: Promise<void>; happens(): void } {

@@ -1,0 +1,107 @@
+import { type FetchedBody, fetchTransport } from '../../core/fetch/index.ts';
+import { nodeTransport } from '../../core/fetch/node-transport.ts';
+import { OWN_REQUEST, type ResponseHeaders, type Transport } from '../../core/fetch/transport.ts';
+import { adapterOf, assertServed, type AxiosLike, usesFetch } from './instance.ts';
+import { Readable } from 'node:stream';
+
+/**
+ * Sends robots.txt by an instance of axios, with its agents, `proxy`, TLS settings, header fields, request interceptors,
+ * adapter and mocks. For these requests the instance follows no redirect, retries nothing (`axios-retry`), decodes nothing,
+ * transforms nothing, shows them to no response interceptor, and uses neither its `auth` and cookie fields nor its `baseURL`
+ * and `params`: the client does as over its own connections. The instance may be guarded by {@link guardAxios} for the same
+ * client.
+ *
+ * The client does not see where the instance connects: its `addressPolicy` then holds for addresses in URLs (literals,
+ * `localhost`) alone. If URLs come from strangers, give the instance a `lookup` or agents that refuse private addresses.
+ * With `adapter: 'fetch'` no content coding is asked for, and a file that comes with one is unreachable.
+ *
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`)
+ *
+ * @example
+ * ```ts
+ * import axios from 'axios';
+ * import { RobotsClient } from 'canfetch';
+ * import { axiosTransport, guardAxios } from 'canfetch/axios';
+ *
+ * const instance = axios.create({ proxy: { host: 'proxy.example.com', port: 3128, protocol: 'http' } });
+ * const robots = new RobotsClient({ agent: 'ExampleBot/1.0', transport: axiosTransport(instance) });
+ * const axiosPolitely = guardAxios(instance, robots);
+ * ```
+ */
+export function axiosTransport(instance: AxiosLike): Transport {
+  assertServed(instance);
+  if (!usesFetch(adapterOf(instance))) {
+    return nodeTransport(async ({ href }, init) => {
+      const { data, ...response } = await send<Readable | string | Uint8Array | null>(instance, href, init);
+      // Mocks that are adapters give the body as it was written down.
+      const body = data instanceof Readable ? data : Readable.from([Buffer.from(data ?? '')]);
+      return { ...response, body, socket: Reflect.get(body, 'socket') };
+    });
+  }
+  return fetchTransport(async (url, { headers, signal }) => {
+    const leaving = new AbortController();
+    const init = { headers, signal: AbortSignal.any([signal, leaving.signal]) };
+    const { data, ...response } = await send<FetchedBody>(instance, url, init);
+    // The stream that axios makes of a body does not pass a `cancel` on while it waits for a chunk.
+    const cancel = async (): Promise<void> => leaving.abort();
+    const getReader = (): ReturnType<FetchedBody['getReader']> => {
+      const reader = data.getReader();
+      return { read: () => reader.read(), cancel };
+    };
+    return { ...response, body: data && { getReader, cancel } };
+  });
+}
+
+/** What would change the response, or say more than who asks. axios takes no `undefined`. */
+const AS_SENT = {
+  method: 'GET',
+  baseURL: '',
+  params: null,
+  auth: null,
+  maxRedirects: 0,
+  fetchOptions: { redirect: 'manual' },
+  responseType: 'stream',
+  decompress: false,
+  insecureHTTPParser: false,
+  maxContentLength: -1,
+  validateStatus: (): boolean => true,
+  'axios-retry': { retries: 0 },
+  robots: OWN_REQUEST,
+};
+
+interface AxiosAnswer<Data> {
+  readonly status: number;
+  readonly headers: ResponseHeaders;
+  readonly data: Data;
+}
+
+/** Takes the response from the adapter, before interceptors of the instance can change it. */
+function send<Data>(
+  instance: AxiosLike,
+  url: string,
+  { headers, signal }: { readonly headers: Readonly<Record<string, string>>; readonly signal: AbortSignal },
+): Promise<AxiosAnswer<Data>> {
+  return new Promise((resolve, reject) => {
+    const take = (data: Data, fields: { get(name: string): unknown }, status: number): string => {
+      const get = (name: string): string | undefined => {
+        const value = fields.get(name);
+        return typeof value === 'string' ? value : undefined;
+      };
+      resolve({ status, headers: { get }, data });
+      return '';
+    };
+    instance
+      .request({
+        ...AS_SENT,
+        url,
+        signal,
+        headers: { authorization: null, cookie: null, ...headers },
+        transformResponse: [take],
+      })
+      .then(
+        () => reject(new Error('Expected the adapter of axios to respond')),
+        // Of a failure of fetch axios says `ERR_NETWORK`.
+        (error: unknown) => reject(Reflect.get(Object(error), 'cause') ?? error),
+      );
+  });
+}

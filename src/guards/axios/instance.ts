@@ -1,0 +1,39 @@
+import { RobotsInvalidOptionsError } from '../../core/base/index.ts';
+
+/** The part of an axios instance that its guard and its transport use. */
+export interface AxiosLike {
+  getUri(config?: object): string;
+  request(config: object): Promise<unknown>;
+  readonly interceptors: {
+    readonly request: { readonly use: (onFulfilled: never) => number };
+    readonly response: { readonly use: (onFulfilled: never, onRejected: never) => number };
+  };
+}
+
+/**
+ * Instances of axios 1 have the `constructor` of their class, or a list of adapters (from 1.2 on). Instances of axios 0
+ * have neither, and no guard can read their header fields and redirects.
+ *
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`)
+ */
+export function assertServed(instance: object): void {
+  const { request }: { request?: unknown } = Object(instance);
+  const adapter = adapterOf(instance);
+  const isAxios0 = typeof adapter === 'function' && !Object.hasOwn(instance, 'constructor');
+  if (typeof request === 'function' && !isAxios0) return;
+  throw new RobotsInvalidOptionsError(
+    `Expected an instance of axios 1, got ${isAxios0 ? 'one of axios 0; update the package `axios`' : 'something else'}`,
+  );
+}
+
+/** The adapter that an instance uses by default. */
+export function adapterOf(instance: object): unknown {
+  const { defaults }: { defaults?: unknown } = Object(instance);
+  return Reflect.get(Object(defaults), 'adapter');
+}
+
+/** Whether axios sends over `fetch`: it uses the first adapter that works, and `xhr` does not work in Node. */
+export function usesFetch(adapter: unknown): boolean {
+  const names: readonly unknown[] = Array.isArray(adapter) ? adapter : [adapter];
+  return names.find((name) => name !== 'xhr') === 'fetch';
+}
