@@ -1,7 +1,7 @@
 import { type FetchedBody, fetchTransport } from '../../core/fetch/index.ts';
 import { nodeTransport } from '../../core/fetch/node-transport.ts';
 import { OWN_REQUEST, type ResponseHeaders, type Transport } from '../../core/fetch/transport.ts';
-import { adapterOf, assertServed, type AxiosLike, usesFetch } from './instance.ts';
+import { assertServed, type AxiosLike, defaultsOf, earlierAxios, usesFetch } from './instance.ts';
 import { Readable } from 'node:stream';
 
 /**
@@ -30,7 +30,7 @@ import { Readable } from 'node:stream';
  */
 export function axiosTransport(instance: AxiosLike): Transport {
   assertServed(instance);
-  if (!usesFetch(adapterOf(instance))) {
+  if (!usesFetch(defaultsOf(instance).adapter)) {
     return nodeTransport(async ({ href }, init) => {
       const { data, ...response } = await send<Readable | string | Uint8Array | null>(instance, href, init);
       // Mocks that are adapters give the body as it was written down.
@@ -39,16 +39,19 @@ export function axiosTransport(instance: AxiosLike): Transport {
     });
   }
   return fetchTransport(async (url, { headers, signal }) => {
-    const leaving = new AbortController();
-    const init = { headers, signal: AbortSignal.any([signal, leaving.signal]) };
-    const { data, ...response } = await send<FetchedBody>(instance, url, init);
-    // The stream that axios makes of a body does not pass a `cancel` on while it waits for a chunk.
-    const cancel = async (): Promise<void> => leaving.abort();
-    const getReader = (): ReturnType<FetchedBody['getReader']> => {
-      const reader = data.getReader();
-      return { read: () => reader.read(), cancel };
+    const { env }: { env?: { fetch?: typeof fetch } } = Object(defaultsOf(instance));
+    let isCalled = false;
+    const fetchOnce: typeof fetch = (input, init) => {
+      isCalled = true;
+      return (env?.fetch ?? fetch)(input, { ...init, redirect: 'manual', signal });
     };
-    return { ...response, body: data && { getReader, cancel } };
+    // axios would wrap a body to see the end of a signal, in some versions also that of a 304, which has none.
+    const { data, ...response } = await send<FetchedBody | null>(instance, url, {
+      headers,
+      env: { fetch: fetchOnce },
+    });
+    if (!isCalled) throw earlierAxios();
+    return { ...response, body: data };
   });
 }
 
@@ -59,7 +62,7 @@ const AS_SENT = {
   params: null,
   auth: null,
   maxRedirects: 0,
-  fetchOptions: { redirect: 'manual' },
+  timeout: 0,
   responseType: 'stream',
   decompress: false,
   insecureHTTPParser: false,
@@ -79,7 +82,7 @@ interface AxiosAnswer<Data> {
 function send<Data>(
   instance: AxiosLike,
   url: string,
-  { headers, signal }: { readonly headers: Readonly<Record<string, string>>; readonly signal: AbortSignal },
+  { headers, ...config }: { readonly headers: object; readonly signal?: AbortSignal; readonly env?: object },
 ): Promise<AxiosAnswer<Data>> {
   return new Promise((resolve, reject) => {
     const take = (data: Data, fields: { get(name: string): unknown }, status: number): string => {
@@ -93,8 +96,8 @@ function send<Data>(
     instance
       .request({
         ...AS_SENT,
+        ...config,
         url,
-        signal,
         headers: { authorization: null, cookie: null, ...headers },
         transformResponse: [take],
       })

@@ -1,4 +1,4 @@
-import { RobotsInvalidOptionsError, RobotsInvalidUrlError } from '../../core/base/index.ts';
+import { RobotsInvalidUrlError } from '../../core/base/index.ts';
 import { OWN_REQUEST } from '../../core/fetch/transport.ts';
 import { guardFetch } from '../fetch/fetch.ts';
 import type { RobotsClient } from '../../core/client/index.ts';
@@ -15,7 +15,7 @@ import { Guard } from '../shared/guard.ts';
 import { markRetryAt } from '../shared/retry-later.ts';
 import type { RequestOptions, StartedRequest } from '../shared/guarded-request.ts';
 import { isNodeStream, observeNodeStream } from '../shared/response-body.ts';
-import { assertServed, type AxiosLike, usesFetch } from './instance.ts';
+import { assertServed, type AxiosLike, earlierAxios, usesFetch } from './instance.ts';
 import { isSentAsGiven, sentUrl } from '../../core/url/index.ts';
 
 export { axiosTransport } from './axios-transport.ts';
@@ -111,9 +111,7 @@ export function guardAxios<Instance extends AxiosLike>(
     }
     takesFetch ??= callsGivenFetch(instance);
     if (!(await takesFetch)) {
-      throw new RobotsInvalidOptionsError(
-        'Expected axios 1.12 or later for `adapter: "fetch"`, got one whose requests cannot be guarded; update the package `axios`',
-      );
+      throw earlierAxios();
     }
     config.env = { ...config.env, fetch: guarded(config.env?.fetch) };
     if (config.robots !== undefined) config.fetchOptions = { ...config.fetchOptions, robots: config.robots };

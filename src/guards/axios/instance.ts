@@ -18,7 +18,7 @@ export interface AxiosLike {
  */
 export function assertServed(instance: object): void {
   const { request }: { request?: unknown } = Object(instance);
-  const adapter = adapterOf(instance);
+  const { adapter } = defaultsOf(instance);
   const isAxios0 = typeof adapter === 'function' && !Object.hasOwn(instance, 'constructor');
   if (typeof request === 'function' && !isAxios0) return;
   throw new RobotsInvalidOptionsError(
@@ -26,10 +26,17 @@ export function assertServed(instance: object): void {
   );
 }
 
-/** The adapter that an instance uses by default. */
-export function adapterOf(instance: object): unknown {
-  const { defaults }: { defaults?: unknown } = Object(instance);
-  return Reflect.get(Object(defaults), 'adapter');
+/** The config of an instance. */
+export function defaultsOf(instance: object): { readonly adapter?: unknown } {
+  const { defaults }: { defaults?: object } = Object(instance);
+  return Object(defaults);
+}
+
+/** Earlier versions call no `fetch` of their config. */
+export function earlierAxios(): RobotsInvalidOptionsError {
+  return new RobotsInvalidOptionsError(
+    'Expected axios 1.12 or later for `adapter: "fetch"`, got one whose requests cannot be seen; update the package `axios`',
+  );
 }
 
 /** Whether axios sends over `fetch`: it uses the first adapter that works, and `xhr` does not work in Node. */

@@ -60,7 +60,7 @@ const AS_SENT = {
     // got merges options, and takes no `undefined`.
     init: [
       (_given: object, options: object): void => {
-        Object.assign(options, { cookieJar: undefined, searchParams: undefined });
+        Object.assign(options, { cookieJar: undefined, searchParams: undefined, timeout: {} });
       },
     ],
   },
