@@ -154,14 +154,25 @@ it('a connection that fails is not tried again by the instance', async () => {
   }
 });
 
-it('an adapter of axios that is a mock gives the body as text', async () => {
-  const adapter: AxiosAdapter = async (config) => ({
-    status: 200,
-    statusText: '',
-    headers: {},
-    config,
-    data: RULES,
+const adapter: AxiosAdapter = async (config) => ({
+  status: 200,
+  statusText: '',
+  headers: {},
+  config,
+  data: RULES,
+});
+
+it('the fetch adapter of axios 1.11 and earlier, which has a fetch of its own, is refused', async () => {
+  const instance = axios.create({ adapter: 'fetch' });
+  const request = (config: object): Promise<unknown> => axios.request({ ...config, adapter });
+  const transport = axiosTransport(Object.assign(instance, { request }));
+  await expect(client({ transport }).check('http://example.test/')).rejects.toMatchObject({
+    code: 'ERR_ROBOTS_INVALID_OPTIONS',
+    message: expect.stringContaining('axios 1.12 or later'),
   });
+});
+
+it('an adapter of axios that is a mock gives the body as text', async () => {
   const robots = client({ transport: overAxios({ adapter }) });
   expect(await robots.check('http://example.test/private')).toMatchObject({ reason: 'rule' });
 });
@@ -303,6 +314,15 @@ describe('an instance that is guarded for the client whose transport it is', () 
     const instance = axios.create({ adapter });
     const robots = client({ transport: axiosTransport(instance) });
     guardAxios(instance, robots, { pacing: { defaultDelayMs: 0 } });
+    await expectDecided(robots, (url) => instance.get(url));
+  });
+
+  it('axios by a fetch that is guarded itself', async () => {
+    const env: { fetch?: typeof fetch } = {};
+    const instance = axios.create({ adapter: 'fetch', env });
+    const robots = client({ transport: axiosTransport(instance) });
+    const guarded = guardFetch(fetch, robots);
+    Object.assign(instance.defaults, { env: { ...instance.defaults.env, fetch: guarded } });
     await expectDecided(robots, (url) => instance.get(url));
   });
 });

@@ -20,12 +20,7 @@ import { ACCEPT_ENCODING } from './decode.ts';
 import { ADDRESS_UNKNOWN, FetchFailure } from './failure.ts';
 import { nodeHeaders, nodeResponse } from './node-transport.ts';
 import { OwnConnections, send } from './own-connections.ts';
-import {
-  sendOnceMore,
-  type Transport,
-  type TransportRequest,
-  type TransportResponse,
-} from './transport.ts';
+import { sendOnceMore, type Transport, type TransportRequest, type TransportResponse } from './transport.ts';
 import { lookup as dnsLookup } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import { Dispatcher, errors } from 'undici';

@@ -38,21 +38,26 @@ export function axiosTransport(instance: AxiosLike): Transport {
       return { ...response, body, socket: Reflect.get(body, 'socket') };
     });
   }
-  return fetchTransport(async (url, { headers, signal }) => {
+  let isServed = false;
+  // One function, because axios keeps an adapter for each.
+  const sendOwn = (input: string | URL | Request, init?: RequestInit & OwnInit): Promise<Response> => {
+    isServed = true;
     const { env }: { env?: { fetch?: typeof fetch } } = Object(defaultsOf(instance));
-    let isCalled = false;
-    const fetchOnce: typeof fetch = (input, init) => {
-      isCalled = true;
-      return (env?.fetch ?? fetch)(input, { ...init, redirect: 'manual', signal });
-    };
-    // axios would wrap a body to see the end of a signal, in some versions also that of a 304, which has none.
-    const { data, ...response } = await send<FetchedBody | null>(instance, url, {
-      headers,
-      env: { fetch: fetchOnce },
-    });
-    if (!isCalled) throw earlierAxios();
+    return (env?.fetch ?? fetch)(input, { ...init, ...init?.own() });
+  };
+  return fetchTransport(async (url, { headers, signal }) => {
+    // axios would wrap a body to see the end of a signal of its own, in some versions also that of a 304, which has none.
+    const own: OwnInit['own'] = () => ({ signal, redirect: 'manual', [OWN_REQUEST]: true });
+    const config = { headers, fetchOptions: { own }, env: { fetch: sendOwn } };
+    const { data, ...response } = await send<FetchedBody | null>(instance, url, config);
+    if (!isServed) throw earlierAxios();
     return { ...response, body: data };
   });
+}
+
+/** What a request for robots.txt adds to the init of a fetch. A function, because axios copies objects. */
+interface OwnInit {
+  own(): RequestInit & { readonly [OWN_REQUEST]: true };
 }
 
 /** What would change the response, or say more than who asks. axios takes no `undefined`. */
@@ -82,7 +87,15 @@ interface AxiosAnswer<Data> {
 function send<Data>(
   instance: AxiosLike,
   url: string,
-  { headers, ...config }: { readonly headers: object; readonly signal?: AbortSignal; readonly env?: object },
+  {
+    headers,
+    ...config
+  }: {
+    readonly headers: object;
+    readonly signal?: AbortSignal;
+    readonly fetchOptions?: object;
+    readonly env?: object;
+  },
 ): Promise<AxiosAnswer<Data>> {
   return new Promise((resolve, reject) => {
     const take = (data: Data, fields: { get(name: string): unknown }, status: number): string => {

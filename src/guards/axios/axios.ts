@@ -1,4 +1,4 @@
-import { RobotsInvalidUrlError } from '../../core/base/index.ts';
+import { RobotsInvalidOptionsError, RobotsInvalidUrlError } from '../../core/base/index.ts';
 import { OWN_REQUEST } from '../../core/fetch/transport.ts';
 import { guardFetch } from '../fetch/fetch.ts';
 import type { RobotsClient } from '../../core/client/index.ts';

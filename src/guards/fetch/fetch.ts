@@ -141,8 +141,8 @@ class GuardedFetch {
   /** Any call. Its first request is sent synchronously when memory allows it. */
   fetch(input: unknown, init: unknown): Promise<unknown> {
     try {
-      if (isOwnRequest(init)) return this.#send(String(input), init);
       const call = this.#read(input, init);
+      if (isOwnRequest(init)) return this.#send(call.input, init);
       const planned = this.#guard.plan(call.url, optionsOf(call));
       try {
         if (!reachesSite(call.url)) return this.#send(call.input, call.init);
