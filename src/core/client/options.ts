@@ -95,9 +95,13 @@ export interface RobotsClientOptions {
    */
   readonly dispatcher?: Dispatcher | ((url: URL) => Dispatcher | undefined);
   /**
-   * Any WHATWG `fetch`, used instead of undici, which is then not loaded. `'fetch'` is the global one, looked up at each
-   * request, so that a replaced one (nock, msw, a stub) is used. See `addressPolicy` for what can be checked with it. A `fetch` does not tell whether a coded body was cut, so no `Content-Encoding` is asked for, and a file that
-   * comes with one is unreachable (`ERR_ROBOTS_CONTENT_CODING`); in browsers, which ask by themselves, it is read.
+   * What sends robots.txt instead of undici, which is then not loaded: give what sends your pages, so that its proxy, TLS
+   * settings and mocks hold for both. `gotTransport` of `canfetch/got` and `axiosTransport` of `canfetch/axios` take an
+   * instance; `{ fetch }` any WHATWG `fetch`. `'fetch'` is the global one, looked up at each request, so that a replaced
+   * one (nock, msw, a stub) is used. See `addressPolicy` for what can be checked with each.
+   *
+   * A `fetch` does not tell whether a coded body was cut, so no `Content-Encoding` is asked for, and a file that comes
+   * with one is unreachable (`ERR_ROBOTS_CONTENT_CODING`); in browsers, which ask by themselves, it is read.
    * @default undici on Node and Deno; the global `fetch` on Bun, in Workers and in browsers
    * @example
    * ```ts
