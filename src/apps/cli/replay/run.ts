@@ -1,5 +1,6 @@
 import type { Bodies } from '../../../extras/evidence/recorded-run.ts';
 import {
+  flips,
   Replay,
   type ReplayDifference,
   type ReplayedLine,
@@ -22,7 +23,16 @@ import {
   readPurpose,
 } from '../frame/settings.ts';
 import { EvidenceSource } from './evidence-source.ts';
-import { BodyView, ConductView, DifferencesView, ListView, VersionsView, type View } from './views.ts';
+import {
+  bodyView,
+  conductView,
+  differenceLine,
+  differencesView,
+  listView,
+  type Style,
+  versionsView,
+  type View,
+} from './views.ts';
 
 /** Lines between two updates of the progress. */
 const LINES_AT_ONCE = 4_096;
@@ -34,29 +44,30 @@ export async function replayFiles(given: ParsedArguments, session: Session): Pro
   const { operands, values } = given;
   if (operands.length === 0) throw new UsageError('Expected a file of evidence, got nothing');
   const bodies: Bodies = new Map();
-  const view = readView(given, session, bodies);
-  const [agent] = readAgents(given);
-  const options = {
-    ...(values.has('profile') ? { profile: readProfile(given) } : {}),
-    ...omitUndefined({
-      agent,
-      origin: readOrigin(given),
-      since: readDate(given, 'since'),
-      until: readDate(given, 'until'),
-    }),
+  const style: Style = {
+    isJson: readFormat(given) === 'json',
+    colours: paletteFor(session, colourChoice(given)),
   };
+  const listing = new Listing(session, readView(given, style, bodies), style);
+  const [agent] = readAgents(given);
+  const options = omitUndefined({
+    profile: values.has('profile') ? readProfile(given) : undefined,
+    agent,
+    origin: readOrigin(given),
+    since: readDate(given, 'since'),
+    until: readDate(given, 'until'),
+  });
   assertStdinOnce(operands);
   const { signal } = session;
-  const listing = new Listing(session, view);
-  const sources: EvidenceSource[] = [];
-  for (const name of operands) {
-    const stream = await openList(name, 'a file of evidence', session, signal);
-    const onDifference = (difference: ReplayDifference): void => listing.differs(name, difference);
-    sources.push(new EvidenceSource(name, stream, new Replay({ ...options, onDifference }, bodies)));
-  }
-  listing.sources = sources;
   try {
-    await replayAll(sources, listing, signal);
+    for (const name of operands) {
+      const stream = await openList(name, 'a file of evidence', session, signal);
+      const onDifference = (difference: ReplayDifference): void => listing.differs(name, difference);
+      listing.sources.push(
+        new EvidenceSource(name, stream, new Replay({ ...options, onDifference }, bodies)),
+      );
+    }
+    await replayAll(listing, signal);
     return await listing.finish(bodies);
   } finally {
     listing.clearProgress();
@@ -64,10 +75,9 @@ export async function replayFiles(given: ParsedArguments, session: Session): Pro
 }
 
 /** @throws UsageError for more than one view, or for an invalid URL or digest. */
-function readView(given: ParsedArguments, session: Session, bodies: Bodies): View {
+function readView(given: ParsedArguments, style: Style, bodies: Bodies): View {
   const { values, switches } = given;
   const format = readFormat(given);
-  const style = { isJson: format === 'json', colours: paletteFor(session, colourChoice(given)) };
   const views = ['list', 'url', 'body', 'versions', 'conduct'].filter(
     (name) => values.has(name) || switches.has(name),
   );
@@ -89,27 +99,23 @@ function readView(given: ParsedArguments, session: Session, bodies: Bodies): Vie
     const url = page === undefined ? undefined : readUrl(page, '--url takes the URL of a page').href;
     const isPage = format !== 'json' && format !== 'csv' && !switches.has('list');
     const listFormat = isPage ? 'page' : format === 'sarif' ? 'text' : format;
-    return new ListView(style, { format: listFormat, colours: style.colours, url, purpose, bodies });
+    return listView({ format: listFormat, colours: style.colours, url, purpose, bodies });
   }
   if (view === 'body') {
     const digest = values.get('body')?.[0]?.toLowerCase() ?? '';
-    if (DIGEST.test(digest)) return new BodyView(style, digest);
+    if (DIGEST.test(digest)) return bodyView(digest);
     throw new UsageError(
       `Expected --body to be a SHA-256 in hex, or 8 digits of it at least, got ${quoted(digest)}`,
     );
   }
-  if (view === 'versions') return new VersionsView(style, readOrigin(given));
-  if (view === 'conduct') return new ConductView(style);
+  if (view === 'versions') return versionsView(style, readOrigin(given));
+  if (view === 'conduct') return conductView(style);
   const [profile, agent] = [values.get('profile')?.[0], values.get('agent')?.[0]];
   const override = [
     ...(profile === undefined ? [] : [`under ${profile}`]),
     ...(agent === undefined ? [] : [`for ${printable(agent)}`]),
   ].join(' ');
-  return new DifferencesView(
-    style,
-    override === '' ? undefined : override,
-    override === '' || switches.has('all'),
-  );
+  return differencesView(style, override, override === '' || switches.has('all'));
 }
 
 function readOrigin({ values }: ParsedArguments): string | undefined {
@@ -130,11 +136,8 @@ function readUrl(url: string, hint: string): LocatedUrl {
 }
 
 /** Takes the lines of all files in the order of time. */
-async function replayAll(
-  sources: readonly EvidenceSource[],
-  listing: Listing,
-  signal: AbortSignal,
-): Promise<void> {
+async function replayAll(listing: Listing, signal: AbortSignal): Promise<void> {
+  const { sources } = listing;
   for (;;) {
     for (let lines = 0; lines < LINES_AT_ONCE; lines++) {
       for (const source of sources) if (!source.isReady) await source.fill();
@@ -161,17 +164,20 @@ function earliest(sources: readonly EvidenceSource[]): EvidenceSource | undefine
 
 /** Writes what a view returns, as lines are replayed. */
 class Listing {
-  sources: readonly EvidenceSource[] = [];
+  readonly sources: EvidenceSource[] = [];
   readonly #session: Session;
   readonly #view: View;
+  readonly #style: Style;
+  #isNegative = false;
   readonly #output: Output;
   readonly #progress: Progress;
   #waiting = '';
   readonly #log = new LogFacts();
 
-  constructor(session: Session, view: View) {
+  constructor(session: Session, view: View, style: Style) {
     this.#session = session;
     this.#view = view;
+    this.#style = style;
     this.#output = new Output(session.stdout);
     this.#progress = new Progress(session.stderr);
   }
@@ -182,13 +188,21 @@ class Listing {
     this.#waiting += this.#view.took?.(name, line) ?? '';
   }
 
-  differs(...difference: Parameters<NonNullable<View['differs']>>): void {
-    const text = this.#view.differs?.(...difference) ?? '';
-    if (this.#view.isRaw !== true) this.#waiting += text;
-    else if (text !== '') {
-      this.#progress.clear();
-      this.#session.stderr.write(text);
+  differs(file: string, difference: ReplayDifference): void {
+    const { differing, isRaw } = this.#view;
+    if (difference.kind === 'decision') {
+      if (differing === undefined) return;
+      if (differing === 'flips' && !flips(difference.recorded, difference.replayed)) return;
     }
+    this.#isNegative = true;
+    if (difference.kind === 'decision' && differing === 'counted') return;
+    const text = differenceLine(file, difference, this.#style);
+    if (isRaw !== true) {
+      this.#waiting += text;
+      return;
+    }
+    this.#progress.clear();
+    this.#session.stderr.write(text);
   }
 
   /** Writes what waits. Resolves when the output has room for more. */
@@ -210,13 +224,13 @@ class Listing {
       throw new UsageError(`Expected evidence, got an empty file: ${quoted(first.name)}`);
     const joined = this.#joinRuns(total);
     await this.flush();
-    if (this.#view.judged === 0) {
+    if (this.#view.judged() === 0) {
       throw new UsageError(`Expected ${this.#view.subject} to judge, got none: ${this.#log.text()}`);
     }
     const last = this.#view.finish(joined, bodies);
     if (last.length > 0) await this.#output.write(last);
     await this.#output.release();
-    return this.#view.isNegative ? exitCode.negative : exitCode.success;
+    return this.#isNegative || this.#view.isNegative?.() === true ? exitCode.negative : exitCode.success;
   }
 
   /**

@@ -18,233 +18,158 @@ import { UsageError } from '../../answers/session.ts';
 import { count, type Palette, duration, instant } from '../../answers/text/layout.ts';
 import { DecisionList, decisionText, type ListOptions } from './decision-list.ts';
 
-/** The output of a replay. Methods return the text to write. */
+/** What a replay shows. Its functions return the text to write. */
 export interface View {
-  /** Whether something is wrong: exit code 1. */
-  readonly isNegative: boolean;
-  /** How many decisions, requests or versions it has shown or judged, and what they are. */
-  readonly judged?: number;
+  /** What it shows or judges. */
   readonly subject: string;
-  /** Whether nothing else may be among its output: what differs is written to standard error. */
+  /** How many of them. `undefined`: it may find none. */
+  judged(): number | undefined;
+  /** Which decisions that differ are shown, or count as wrong unshown. Entries that do not fit are shown by every view. */
+  readonly differing?: 'all' | 'flips' | 'counted';
+  /** Whether nothing else may be among its output: what does not fit is written to standard error. */
   readonly isRaw?: boolean;
-  differs?(file: string, difference: ReplayDifference): string;
   took?(file: string, line: ReplayedLine): string;
   finish(report: ReplayReport, bodies: Bodies): string | Uint8Array;
+  /** Whether it found something wrong: exit code 1. */
+  isNegative?(): boolean;
 }
 
 /** How a view writes. */
-interface Style {
+export interface Style {
   readonly isJson: boolean;
   readonly colours: Palette;
 }
 
-/** Decisions that differ, and entries that do not fit. */
-export class DifferencesView implements View {
-  readonly #style: Style;
-  /** What is asked about instead of what was recorded, such as `under google`. */
-  readonly #override: string | undefined;
-  readonly subject = 'decisions';
-  /** Whether decisions that only have another reason are listed, too. */
-  readonly #listsAll: boolean;
-  isNegative = false;
-  judged = 0;
-
-  constructor(style: Style, override: string | undefined, listsAll: boolean) {
-    this.#style = style;
-    this.#override = override;
-    this.#listsAll = listsAll;
-  }
-
-  differs(file: string, difference: ReplayDifference): string {
-    const { kind } = difference;
-    if (kind === 'decision' && !this.#listsAll && !flips(difference.recorded, difference.replayed)) return '';
-    this.isNegative = true;
-    return differenceLine(file, difference, this.#style);
-  }
-
-  took(_file: string, { again }: ReplayedLine): string {
-    if (again !== undefined) this.judged++;
-    return '';
-  }
-
-  finish(report: ReplayReport): string {
-    return this.#style.isJson
-      ? jsonLine<ReplayReportLine>({ kind: 'report', ...report })
-      : reportText(report, this.#override);
-  }
-}
-
-/** A view of entries, which lists what does not fit: what it shows may be among the missing entries. */
-class EntriesView {
-  protected readonly style: Style;
-  isNegative = false;
-
-  constructor(style: Style) {
-    this.style = style;
-  }
-
-  differs(file: string, difference: ReplayDifference): string {
-    if (difference.kind === 'decision') return '';
-    this.isNegative = true;
-    return differenceLine(file, difference, this.style);
-  }
+/**
+ * Decisions that differ.
+ *
+ * @param override What is asked about instead of what was recorded, such as `under google`.
+ * @param listsAll Whether decisions that only have another reason are listed, too.
+ */
+export function differencesView({ isJson }: Style, override: string, listsAll: boolean): View {
+  let judged = 0;
+  return {
+    subject: 'decisions',
+    differing: listsAll ? 'all' : 'flips',
+    judged: () => judged,
+    took(_file, { again }) {
+      if (again !== undefined) judged++;
+      return '';
+    },
+    finish: (report) =>
+      isJson ? jsonLine<ReplayReportLine>({ kind: 'report', ...report }) : reportText(report, override),
+  };
 }
 
 /** What was decided, about one page or all, and what became of it. */
-export class ListView extends EntriesView implements View {
-  readonly #list: DecisionList;
-  readonly subject = 'decisions';
-  /** Among the rows of CSV there is no place for what differs. */
-  readonly isRaw: boolean;
-
-  constructor(style: Style, options: ListOptions) {
-    super(style);
-    this.isRaw = options.format === 'csv';
-    this.#list = new DecisionList(options);
-  }
-
-  get judged(): number {
-    return this.#list.rows;
-  }
-
-  override differs(file: string, difference: ReplayDifference): string {
-    this.isNegative = true;
-    return super.differs(file, difference);
-  }
-
-  took(file: string, line: ReplayedLine): string {
-    return this.#list.add(file, line);
-  }
-
-  finish(): string {
-    return this.#list.finish();
-  }
+export function listView(options: ListOptions): View {
+  const list = new DecisionList(options);
+  return {
+    subject: 'decisions',
+    differing: 'counted',
+    // Among the rows of CSV there is no place for what does not fit.
+    isRaw: options.format === 'csv',
+    judged: () => list.rows,
+    took: (file, line) => list.add(file, line),
+    finish: () => list.finish(),
+  };
 }
 
-/** The versions of the files. */
-export class VersionsView extends EntriesView implements View {
-  readonly subject = 'versions';
-  readonly #versions: FileVersion[] = [];
-  readonly #latest = new Map<string, FileVersion>();
-  readonly #origin: string | undefined;
-
-  constructor(style: Style, origin: string | undefined) {
-    super(style);
-    this.#origin = origin;
-  }
-
-  get judged(): number {
-    return this.#versions.length;
-  }
-
-  took(_file: string, { entry }: ReplayedLine): string {
-    if (!('origin' in entry) || (this.#origin ?? entry.origin) !== entry.origin) return '';
-    const { at, origin } = entry;
-    if (entry.type === 'stored' && entry.record.answer !== undefined) {
-      this.#see(omitUndefined({ origin, from: at, until: at, sha256: entry.sha256 }));
-    } else if (entry.type === 'robots' && 'outcome' in entry && entry.outcome !== 'unreachable') {
-      const { sha256, status } = entry;
-      this.#see(omitUndefined({ origin, from: at, until: at, sha256, status }));
-    }
-    return '';
-  }
-
+/** The versions of the files, of one origin or all. */
+export function versionsView({ isJson }: Style, wanted: string | undefined): View {
+  const versions: FileVersion[] = [];
+  const latest = new Map<string, FileVersion>();
   /** An unreachable file is no other version: the last good one stays in force. */
-  #see(version: FileVersion): void {
-    const latest = this.#latest.get(version.origin);
-    if (latest !== undefined && latest.sha256 === version.sha256) {
-      latest.until = version.until;
+  const see = (version: FileVersion): void => {
+    const before = latest.get(version.origin);
+    if (before !== undefined && before.sha256 === version.sha256) {
+      before.until = version.until;
       return;
     }
-    this.#latest.set(version.origin, version);
-    this.#versions.push(version);
-  }
-
-  finish(_report: ReplayReport, bodies: Bodies): string {
-    return this.#versions
-      .map((version) =>
-        this.style.isJson
-          ? jsonLine<FileVersionLine>({ kind: 'version', ...version })
-          : versionText(version, bodies),
-      )
-      .join('');
-  }
+    latest.set(version.origin, version);
+    versions.push(version);
+  };
+  return {
+    subject: 'versions',
+    judged: () => versions.length,
+    took(_file, { entry }) {
+      if (!('origin' in entry) || (wanted ?? entry.origin) !== entry.origin) return '';
+      const { at, origin } = entry;
+      if (entry.type === 'stored' && entry.record.answer !== undefined) {
+        see(omitUndefined({ origin, from: at, until: at, sha256: entry.sha256 }));
+      } else if (entry.type === 'robots' && 'outcome' in entry && entry.outcome !== 'unreachable') {
+        const { sha256, status } = entry;
+        see(omitUndefined({ origin, from: at, until: at, sha256, status }));
+      }
+      return '';
+    },
+    finish: (_report, bodies) =>
+      versions
+        .map((version) =>
+          isJson ? jsonLine<FileVersionLine>({ kind: 'version', ...version }) : versionText(version, bodies),
+        )
+        .join(''),
+  };
 }
 
-/** The bytes of one version. */
-export class BodyView extends EntriesView implements View {
-  readonly isRaw = true;
-  readonly subject = 'versions';
-  readonly #digest: string;
-
-  /** @param digest SHA-256 in hex, or its beginning. */
-  constructor(style: Style, digest: string) {
-    super(style);
-    this.#digest = digest;
-  }
-
-  /** @throws UsageError when there is no such version, or more than one. */
-  finish(_report: ReplayReport, bodies: Bodies): Uint8Array {
-    const found = [...bodies].filter(([sha256]) => sha256.startsWith(this.#digest));
-    const [only] = found;
-    if (only !== undefined && found.length === 1) return only[1];
-    throw new UsageError(
-      `Expected --body to name one version, got ${this.#digest}, which ${found.length === 0 ? 'no version has' : `begins the digests of ${found.length}`}; --versions lists them`,
-    );
-  }
+/**
+ * The bytes of one version.
+ *
+ * @param digest SHA-256 in hex, or its beginning.
+ */
+export function bodyView(digest: string): View {
+  return {
+    subject: 'versions',
+    judged: () => undefined,
+    isRaw: true,
+    /** @throws UsageError when there is no such version, or more than one. */
+    finish(_report, bodies) {
+      const found = [...bodies].filter(([sha256]) => sha256.startsWith(digest));
+      const [only] = found;
+      if (only !== undefined && found.length === 1) return only[1];
+      throw new UsageError(
+        `Expected --body to name one version, got ${digest}, which ${found.length === 0 ? 'no version has' : `begins the digests of ${found.length}`}; --versions lists them`,
+      );
+    },
+  };
 }
 
 /** Requests that were sent too early. */
-export class ConductView extends EntriesView implements View {
-  /** Rotated files of a run have one. */
-  readonly #byRun = new Map<string, Conduct>();
-  readonly #byFile = new Map<string, Conduct>();
-  readonly subject = 'requests';
-  #early = 0;
-
-  get judged(): number {
-    return this.#sum('requests');
-  }
-
-  took(file: string, line: ReplayedLine): string {
-    return this.#conductOf(file, line.entry.run)
-      .add(file, line)
-      .map((early) => this.#line(early))
-      .join('');
-  }
-
-  finish(): string {
-    const [requests, unknown, early] = [this.judged, this.#sum('unknown'), this.#early];
-    if (this.style.isJson) return jsonLine<ConductReportLine>({ kind: 'conduct', requests, early, unknown });
-    const found = early === 0 ? 'none too early' : `${early.toLocaleString('en')} too early`;
-    const note =
-      unknown === 0 ? '' : `; of ${unknown.toLocaleString('en')} the site’s own delay is not known`;
-    return `${count(requests, 'request')}: ${found}${note}\n`;
-  }
-
-  #sum(name: 'requests' | 'unknown'): number {
-    let sum = 0;
-    for (const conduct of new Set(this.#byRun.values())) sum += conduct[name];
-    return sum;
-  }
-
-  #conductOf(file: string, run: string): Conduct {
-    let conduct = this.#byRun.get(run);
-    if (conduct === undefined) {
-      conduct = this.#byFile.get(file) ?? new Conduct();
-      this.#byRun.set(run, conduct);
-    }
-    this.#byFile.set(file, conduct);
+export function conductView({ isJson, colours }: Style): View {
+  // Rotated files of a run have one.
+  const byRun = new Map<string, Conduct>();
+  const byFile = new Map<string, Conduct>();
+  let early = 0;
+  const conductOf = (file: string, run: string): Conduct => {
+    const conduct = byRun.get(run) ?? byFile.get(file) ?? new Conduct();
+    byRun.set(run, conduct);
+    byFile.set(file, conduct);
     return conduct;
-  }
-
-  #line(early: EarlyStart): string {
-    this.#early++;
-    this.isNegative = true;
-    return this.style.isJson
-      ? jsonLine<EarlyStartLine>({ kind: 'early', ...early })
-      : earlyText(early, this.style.colours);
-  }
+  };
+  const sum = (name: 'requests' | 'unknown'): number =>
+    [...new Set(byRun.values())].reduce((total, conduct) => total + conduct[name], 0);
+  return {
+    subject: 'requests',
+    judged: () => sum('requests'),
+    isNegative: () => early > 0,
+    took(file, line) {
+      const found = conductOf(file, line.entry.run).add(file, line);
+      early += found.length;
+      return found
+        .map((each) =>
+          isJson ? jsonLine<EarlyStartLine>({ kind: 'early', ...each }) : earlyText(each, colours),
+        )
+        .join('');
+    },
+    finish() {
+      const [requests, unknown] = [sum('requests'), sum('unknown')];
+      if (isJson) return jsonLine<ConductReportLine>({ kind: 'conduct', requests, early, unknown });
+      const found = early === 0 ? 'none too early' : `${early.toLocaleString('en')} too early`;
+      const note =
+        unknown === 0 ? '' : `; of ${unknown.toLocaleString('en')} the site’s own delay is not known`;
+      return `${count(requests, 'request')}: ${found}${note}\n`;
+    },
+  };
 }
 
 const FAULTS: Readonly<Record<Extract<ReplayDifference, { kind: 'entry' }>['fault'], string>> = {
@@ -258,7 +183,11 @@ const FAULTS: Readonly<Record<Extract<ReplayDifference, { kind: 'entry' }>['faul
 };
 
 /** A decision that differs, or an entry that does not fit. */
-function differenceLine(file: string, difference: ReplayDifference, { isJson, colours }: Style): string {
+export function differenceLine(
+  file: string,
+  difference: ReplayDifference,
+  { isJson, colours }: Style,
+): string {
   return isJson ? jsonLine<ReplayLine>({ file, ...difference }) : differenceText(file, difference, colours);
 }
 
@@ -278,9 +207,9 @@ function differenceText(file: string, difference: ReplayDifference, colours: Pal
 }
 
 /** The last line of a replay. */
-function reportText(report: ReplayReport, override: string | undefined): string {
+function reportText(report: ReplayReport, override: string): string {
   const { decisions, runs, flipped, changed, faults, unfinished, skipped } = report;
-  const under = override === undefined ? '' : `, ${override}`;
+  const under = override === '' ? '' : `, ${override}`;
   const of = `${count(decisions, 'decision')} of ${count(runs, 'run')}${under}`;
   const notes = [
     ...(faults === 0 ? [] : [`${entries(faults)} do not fit`.replace(/^(1 entry) do/, '$1 does')]),
@@ -288,7 +217,7 @@ function reportText(report: ReplayReport, override: string | undefined): string 
     ...(skipped === 0 ? [] : [`${entries(skipped)} of an unknown type skipped`]),
   ].map((note) => `; ${note}`);
   if (changed === 0) return `${of}: all as recorded${notes.join('')}\n`;
-  const flips = `${flipped.toLocaleString('en')} ${override === undefined ? 'different' : 'would be different'}`;
+  const flips = `${flipped.toLocaleString('en')} ${override === '' ? 'different' : 'would be different'}`;
   const others = `${(changed - flipped).toLocaleString('en')} for another reason`;
   return `${of}: ${flips}, ${others}${notes.join('')}\n`;
 }
