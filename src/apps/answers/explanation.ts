@@ -2,6 +2,7 @@ import { omitUndefined } from '../../core/base/index.ts';
 import { explain, type Explanation, type RobotsFile } from '../../core/rules/index.ts';
 import { parseRobots } from '../../core/rules/parse.ts';
 import { profileNames, profiles } from '../../core/lifecycle/profile.ts';
+import type { RobotsClient } from '../../core/client/index.ts';
 import type { Decision, OriginPolicy, ProfileState } from '../../core/decision/index.ts';
 import type { Agent } from '../../core/rules/agent-tokens.ts';
 import type { ReportedDecision } from './input/targets.ts';
@@ -25,15 +26,6 @@ export type ProfileDecision = ProfileState & {
   readonly line?: number;
 };
 
-/** The part of a client that explains. */
-interface ExplainingClient {
-  policy(
-    url: string,
-    options: { readonly signal: AbortSignal; readonly agent?: Agent },
-  ): Promise<OriginPolicy>;
-  check(url: string, agent: Agent | undefined, options: { readonly signal: AbortSignal }): Promise<Decision>;
-}
-
 /** An explanation of what a client decides. */
 export interface ClientExplanation extends UrlExplanation {
   readonly decision: Decision;
@@ -42,11 +34,11 @@ export interface ClientExplanation extends UrlExplanation {
 
 /** Asks a client for the decision about a URL, and for everything that it depends on. */
 export async function explainUrl(
-  client: ExplainingClient,
+  client: Pick<RobotsClient, 'check' | 'policy'>,
   url: string,
   { agent, signal }: { readonly agent: Agent | undefined; readonly signal: AbortSignal },
 ): Promise<ClientExplanation> {
-  const policy = await client.policy(url, agent === undefined ? { signal } : { signal, agent });
+  const policy = await client.policy(url, omitUndefined({ signal, agent }));
   return explainServed(await client.check(url, agent, { signal }), policy);
 }
 

@@ -9,26 +9,10 @@ import { explanation, pastedResult } from './schema/explanation.ts';
 import { diagnostic, policy } from './schema/policy.ts';
 
 export * from './schema/comparison.ts';
-export {
-  decision,
-  lineError,
-  type LineError,
-  robots,
-  usage,
-  type UsageRecord,
-  type VerdictRecord,
-} from './schema/decision.ts';
+export * from './schema/decision.ts';
 export * from './schema/explanation.ts';
-export { group, rule, type Schema } from './schema/decision.ts';
-export * from './schema/lines.ts';
-export {
-  type DiagnosticRecord,
-  policy,
-  type PolicyResult,
-  policyData,
-  type PolicyData,
-  type TimelineEvent,
-} from './schema/policy.ts';
+export type * from './schema/lines.ts';
+export * from './schema/policy.ts';
 
 /** The components of OpenAPI, by name. */
 export const components: Readonly<Record<string, z.ZodType>> = {

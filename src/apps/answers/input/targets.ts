@@ -28,56 +28,36 @@ export async function* targets(
 
 /** Yields the lines that are neither blank nor comments. Each batch has the lines that end in one chunk of `stdin`. */
 export async function* targetLines(stdin: Readable): AsyncGenerator<readonly Target[], void, undefined> {
-  const lines = new TargetLines();
-  for await (const chunk of stdin) {
-    const read = lines.read(chunk);
-    if (read.length > 0) yield read;
+  let line = 0;
+  for await (const lines of readLines(stdin, MAX_LINE_LENGTH)) {
+    const batch: Target[] = [];
+    for (const text of lines) {
+      line++;
+      const input = text.slice(0, MAX_LINE_LENGTH).trim();
+      if (input === '' || input.startsWith('#')) continue;
+      batch.push(text.length > MAX_LINE_LENGTH ? { input, line, tooLong: true } : { input, line });
+    }
+    if (batch.length > 0) yield batch;
   }
-  const last = lines.end();
-  if (last.length > 0) yield last;
 }
 
-/** Splits chunks into lines. */
-class TargetLines {
-  readonly #decoder = new TextDecoder();
-  #line = 0;
-  #rest = '';
-  #tooLong = false;
-
-  /** Returns the lines that end in `chunk`. */
-  read(chunk: string | Uint8Array): Target[] {
-    const decoded = typeof chunk === 'string' ? chunk : this.#decoder.decode(chunk, { stream: true });
-    const text = this.#rest + decoded;
-    const targets: Target[] = [];
-    let start = 0;
-    for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', start)) {
-      this.#add(text.slice(start, end), targets);
-      start = end + 1;
-    }
-    this.#rest = text.slice(start);
-    if (this.#rest.length > MAX_LINE_LENGTH) {
-      this.#rest = this.#rest.slice(0, MAX_LINE_LENGTH);
-      this.#tooLong = true;
-    }
-    return targets;
+/** Yields lines, those that end in one chunk together. Of a line that is longer than `maxLength` one character more is kept. */
+export async function* readLines(
+  stream: Readable,
+  maxLength: number,
+): AsyncGenerator<readonly string[], void, undefined> {
+  const decoder = new TextDecoder();
+  let rest = '';
+  for await (const chunk of stream) {
+    const text = typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true });
+    // Only what is new is searched: a long line comes in many chunks.
+    const lines = text.split('\n');
+    lines[0] = rest + (lines[0] ?? '');
+    rest = (lines.pop() ?? '').slice(0, maxLength + 1);
+    if (lines.length > 0) yield lines;
   }
-
-  /** Returns the last line when no line end follows it. */
-  end(): Target[] {
-    const targets: Target[] = [];
-    this.#add(this.#rest + this.#decoder.decode(), targets);
-    return targets;
-  }
-
-  #add(text: string, targets: Target[]): void {
-    const tooLong = this.#tooLong;
-    this.#tooLong = false;
-    const line = ++this.#line;
-    const isLong = tooLong || text.length > MAX_LINE_LENGTH;
-    const input = (isLong ? text.slice(0, MAX_LINE_LENGTH) : text).trim();
-    if (input === '' || input.startsWith('#')) return;
-    targets.push(isLong ? { input, line, tooLong: true } : { input, line });
-  }
+  rest += decoder.decode();
+  if (rest !== '') yield [rest];
 }
 
 /** A decision from a file on disk. It involves no origin and no network, and does not expire. */

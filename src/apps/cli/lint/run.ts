@@ -133,23 +133,21 @@ function renderOthers(findings: readonly Finding[], colours: Palette, width: num
   const total = findings.reduce((sum, { omitted = 0 }) => sum + 1 + omitted, 0);
   const lines = findings.slice(0, MAX_LINES).map(({ line }) => line);
   const more = total > lines.length ? ' …' : '';
-  const style = styles[first.severity];
-  return `${colours.strong(`${fileName(first.file)}:${first.line}:${first.column}`)}  ${colours[style](first.severity)}  ${colours.faint(first.code)}
-${wrap(`The same ${count(total, 'time')} more, on lines ${lines.join(', ')}${more}`, room(width))
-  .map((each) => `  ${each}\n`)
-  .join('')}`;
+  const text = `The same ${count(total, 'time')} more, on lines ${lines.join(', ')}${more}`;
+  return renderFinding(first, colours, width, [text]);
 }
 
-const room = (width: number | undefined): number | undefined =>
-  width === undefined ? undefined : Math.max(24, width - 2);
-
-function renderFinding(finding: Finding, colours: Palette, width: number | undefined): string {
-  const { file, line, column, severity, code, message, hint } = finding;
-  const style = styles[severity];
+function renderFinding(
+  { file, line, column, severity, code, message, hint }: Finding,
+  colours: Palette,
+  width: number | undefined,
+  sentences: readonly string[] = [message, hint],
+): string {
   const place = colours.strong(`${fileName(file)}:${line}:${column}`);
-  const text = [message, hint].flatMap((sentence) => wrap(printable(sentence, MAX_SENTENCE), room(width)));
+  const room = width === undefined ? undefined : Math.max(24, width - 2);
+  const text = sentences.flatMap((sentence) => wrap(printable(sentence, MAX_SENTENCE), room));
   return `${[
-    `${place}  ${colours[style](severity)}  ${colours.faint(code)}`,
+    `${place}  ${colours[styles[severity]](severity)}  ${colours.faint(code)}`,
     ...text.map((each) => `  ${each}`),
   ].join('\n')}\n`;
 }

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import { isRobotsError, printable } from '../../../core/base/index.ts';
 import { type ReadLine, type Replay, type ReplayedLine } from '../../../extras/evidence/replay.ts';
+import { readLines } from '../../answers/input/targets.ts';
 import { UsageError } from '../../answers/session.ts';
 
 /** Maximum length of a line, in characters. */
@@ -10,12 +11,10 @@ const MAX_LINE_LENGTH = 256 * 1_024 * 1_024;
 export class EvidenceSource {
   readonly name: string;
   readonly replay: Replay;
-  readonly #chunks: AsyncIterator<string | Uint8Array>;
-  readonly #decoder = new TextDecoder();
+  readonly #batches: AsyncIterator<readonly string[]>;
   readonly #maxLineLength: number;
   #lines: readonly string[] = [];
   #next = 0;
-  #rest = '';
   #hasEnded = false;
   #head: ReadLine | undefined;
 
@@ -23,7 +22,7 @@ export class EvidenceSource {
     this.#maxLineLength = maxLineLength;
     this.name = name;
     this.replay = replay;
-    this.#chunks = stream[Symbol.asyncIterator]();
+    this.#batches = readLines(stream, maxLineLength);
   }
 
   /** Whether the next line is known, or that there is none, without waiting. */
@@ -38,9 +37,9 @@ export class EvidenceSource {
    */
   async fill(): Promise<void> {
     while (!this.isReady) {
-      const { done, value } = await this.#chunks.next();
-      if (done === true) this.#end();
-      else this.#add(value);
+      const { done, value } = await this.#batches.next();
+      if (done === true) this.#hasEnded = true;
+      else [this.#lines, this.#next] = [value, 0];
     }
   }
 
@@ -73,33 +72,14 @@ export class EvidenceSource {
   #peek(): ReadLine | undefined {
     while (this.#head === undefined && this.#next < this.#lines.length) {
       const text = this.#lines[this.#next++] ?? '';
+      if (text.length > this.#maxLineLength) {
+        throw new UsageError(
+          `${printable(this.name)}: Expected lines of up to ${this.#maxLineLength} characters, got a longer one`,
+        );
+      }
       this.#head = this.#named(() => this.replay.read(text));
     }
     return this.#head;
-  }
-
-  #add(chunk: string | Uint8Array): void {
-    const text = typeof chunk === 'string' ? chunk : this.#decoder.decode(chunk, { stream: true });
-    const lines = text.split('\n');
-    // Only what is new is searched: a long line comes in many chunks.
-    lines[0] = this.#rest + (lines[0] ?? '');
-    this.#rest = lines.pop() ?? '';
-    if (this.#rest.length > this.#maxLineLength) {
-      throw new UsageError(
-        `${printable(this.name)}: Expected lines of up to ${this.#maxLineLength} characters, got a longer one`,
-      );
-    }
-    this.#lines = lines;
-    this.#next = 0;
-  }
-
-  /** The rest is a line without a newline, whole or torn. A run that crashed is no fault. */
-  #end(): void {
-    this.#hasEnded = true;
-    const rest = this.#rest + this.#decoder.decode();
-    this.#rest = '';
-    this.#lines = rest === '' ? [] : [rest];
-    this.#next = 0;
   }
 
   /** Adds the name of the file to errors. */
