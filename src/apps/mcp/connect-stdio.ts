@@ -147,13 +147,8 @@ class Calls {
   readonly #pending = new Set<Promise<unknown>>();
 
   add<Result>(call: Promise<Result>): Promise<Result> {
-    const settled = call.then(
-      () => undefined,
-      () => undefined,
-    );
-    this.#pending.add(settled);
-    void settled.then(() => this.#pending.delete(settled));
-    return call;
+    this.#pending.add(call);
+    return call.finally(() => this.#pending.delete(call));
   }
 
   /** Resolves when the calls of all messages so far have ended, at the latest after `ms`. */
@@ -162,7 +157,7 @@ class Calls {
     await setImmediate();
     const giveUp = new AbortController();
     const late = setTimeout(ms, undefined, { signal: giveUp.signal }).catch(() => undefined);
-    await Promise.race([Promise.all(this.#pending), late]);
+    await Promise.race([Promise.allSettled(this.#pending), late]);
     giveUp.abort();
     await setImmediate();
   }

@@ -4,8 +4,7 @@ import type { RobotsClient } from '../../core/client/index.ts';
 import type { DecisionUsage, Purpose } from '../../core/decision/index.ts';
 import { refusalIn } from '../../guards/shared/index.ts';
 import { purposeFields, urlField, ToolError } from './fields.ts';
-import { toMarkdown } from './markdown.ts';
-import { assertText, mediaType, partOf, readText, type TextPart } from './page-text.ts';
+import { assertText, mediaType, partOf, readText, type TextPart, toMarkdown } from './page-text.ts';
 import { makeTool, type Tool } from './tool.ts';
 
 /** The part of a response that the tool uses. */
@@ -73,6 +72,8 @@ const output = z.object({
   note: z.string().optional().describe('What is not returned, and what to do'),
 });
 
+type PageData = Omit<z.infer<typeof output>, keyof typeof purposeFields>;
+
 /** `fetch_page`: the text of a page, if robots.txt allows it. */
 export function fetchPage(fetch: PageFetch, asked: PageOptions): Tool {
   return makeTool({
@@ -116,7 +117,7 @@ export function fetchPage(fetch: PageFetch, asked: PageOptions): Tool {
           pageBytes,
           nextStart: part.more ? part.end : undefined,
           ...(await preferenceOf(page, asked, signal)),
-          note: notes(part.note, noteOf(part, start, part.isConverted ? undefined : pageBytes)),
+          note: noteOf(part, start, part.isConverted ? undefined : pageBytes),
         };
         return { data, text: [summary(data), data.text] };
       } catch (error) {
@@ -125,11 +126,6 @@ export function fetchPage(fetch: PageFetch, asked: PageOptions): Tool {
       }
     },
   });
-}
-
-function notes(...all: readonly (string | undefined)[]): string | undefined {
-  const given = all.filter((each) => each !== undefined);
-  return given.length === 0 ? undefined : given.join(' ');
 }
 
 function formatOf(contentType: string | undefined): 'markdown' | 'html' | 'text' {
@@ -191,7 +187,7 @@ async function read(
   const format = formatOf(contentType);
   try {
     assertText(contentType);
-    const bytes = body ?? noBytes();
+    const bytes = body ?? [];
     if (!converts || format !== 'html' || converter === undefined) {
       const part = await readText(bytes, { contentType, start, maxBytes: MAX_BYTES });
       const note = converts && format === 'html' ? NO_CONVERTER : undefined;
@@ -209,7 +205,7 @@ const NO_CONVERTER =
   'This is the HTML source: the package node-html-markdown, which converts it to Markdown, is not installed beside canfetch.';
 
 async function readAsMarkdown(
-  body: AsyncIterable<Uint8Array>,
+  body: AsyncIterable<Uint8Array> | readonly Uint8Array[],
   converter: string,
   { contentType, start }: { readonly contentType: string | undefined; readonly start: number },
 ): Promise<PagePart> {
@@ -240,9 +236,13 @@ function lengthOf({ headers }: Page): number | undefined {
   return /^\d{1,15}$/.test(stated) ? Number(stated) : undefined;
 }
 
-async function* noBytes(): AsyncGenerator<Uint8Array, void, undefined> {}
+/** Says what is not converted, and what is not returned. */
+function noteOf(part: PagePart, start: number, pageBytes: number | undefined): string | undefined {
+  const notes = [part.note, restOf(part, start, pageBytes)].filter((note) => note !== undefined);
+  return notes.length === 0 ? undefined : notes.join(' ');
+}
 
-function noteOf(
+function restOf(
   { end, more, start: began }: TextPart,
   start: number,
   pageBytes: number | undefined,
@@ -256,19 +256,7 @@ function noteOf(
     : `${cut} Call fetch_page with "start": ${end} for what follows.`;
 }
 
-function summary({
-  url,
-  status,
-  contentType,
-  start,
-  note,
-}: {
-  readonly url: string;
-  readonly status: number;
-  readonly contentType: string | undefined;
-  readonly start: number;
-  readonly note: string | undefined;
-}): string {
+function summary({ url, status, contentType, start, note }: PageData): string {
   const from = start === 0 ? '' : `, from byte ${start.toLocaleString('en')}`;
   const what = `HTTP ${status} from ${printable(url, 2_000)} (${contentType ?? 'no content type'}${from}).`;
   return note === undefined ? what : `${what} ${note}`;

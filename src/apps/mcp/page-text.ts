@@ -1,4 +1,6 @@
+import { createRequire } from 'node:module';
 import { TextDecoder } from 'node:util';
+import { Worker } from 'node:worker_threads';
 import { ToolError } from './fields.ts';
 
 /** A part of the text of a page. Positions are bytes of the text in UTF-8. */
@@ -29,7 +31,7 @@ const HEAD_BYTES = 1_024;
  * @throws ToolError when the content is not text, or what the body throws.
  */
 export async function readText(
-  body: AsyncIterable<Uint8Array>,
+  body: AsyncIterable<Uint8Array> | readonly Uint8Array[],
   { contentType, start, maxBytes }: PartOptions,
 ): Promise<TextPart> {
   const kept: Buffer[] = [];
@@ -73,29 +75,12 @@ export function partOf(whole: string, start: number, maxBytes: number): Omit<Tex
 
 /** Cuts a text, which begins at the byte `begin` of the page, to whole characters. */
 function cut(text: Buffer, begin: number, maxBytes: number): Omit<TextPart, 'charset'> {
-  const from = charactersFrom(text, 0);
+  let from = 0;
+  while (isContinuation(text[from])) from++;
   const more = text.length - from > maxBytes;
-  const to = more ? wholeCharacters(text, from + maxBytes) : text.length;
-  return {
-    text: text.toString('utf8', from, to),
-    start: begin + from,
-    end: begin + to,
-    more,
-  };
-}
-
-/** The first position from `at` on where a character begins. */
-function charactersFrom(text: Buffer, at: number): number {
-  let position = at;
-  while (isContinuation(text[position])) position++;
-  return position;
-}
-
-/** The last position up to `at` where a character begins, so that none is split. */
-function wholeCharacters(text: Buffer, at: number): number {
-  let position = at;
-  while (isContinuation(text[position])) position--;
-  return position;
+  let to = more ? from + maxBytes : text.length;
+  while (isContinuation(text[to])) to--;
+  return { text: text.toString('utf8', from, to), start: begin + from, end: begin + to, more };
 }
 
 /** Whether a byte of UTF-8 continues a character: `10xxxxxx`. */
@@ -157,28 +142,13 @@ function isUtf8(bytes: Buffer, isWhole: boolean): boolean {
 }
 
 /** Types outside `text/` whose content is text. */
-const TEXT_TYPES: ReadonlySet<string> = new Set(
-  [
-    'ecmascript',
-    'graphql',
-    'javascript',
-    'json',
-    'json5',
-    'jsonl',
-    'ndjson',
-    'rtf',
-    'sql',
-    'toml',
-    'typescript',
-    'x-javascript',
-    'x-ndjson',
-    'x-sh',
-    'x-www-form-urlencoded',
-    'x-yaml',
-    'xml',
-    'xml-dtd',
-    'yaml',
-  ].map((name) => `application/${name}`),
+const TEXT_TYPES = new Set(
+  (
+    'ecmascript graphql javascript json json5 jsonl ndjson rtf sql toml typescript x-javascript x-ndjson x-sh ' +
+    'x-www-form-urlencoded x-yaml xml xml-dtd yaml'
+  )
+    .split(' ')
+    .map((name) => `application/${name}`),
 );
 
 /**
@@ -214,4 +184,51 @@ export function notText(what: string): ToolError {
     'ERR_ROBOTS_CONTENT_TYPE',
     `Expected a page of text (HTML, plain text, JSON, XML), got ${what}; this tool does not return binary content`,
   );
+}
+
+/** Hostile pages can occupy the converter without end. */
+const CONVERSION_MS = 15_000;
+const MAX_MEMORY_MB = 256;
+
+const { resolve } = createRequire(import.meta.url);
+
+/** Path of `node-html-markdown`, an optional peer dependency; `undefined` when it is not installed. */
+export function findConverter(): string | undefined {
+  try {
+    return resolve('node-html-markdown');
+  } catch {
+    return undefined;
+  }
+}
+
+const CONVERT = `
+const { parentPort, workerData: { library, html } } = require('node:worker_threads');
+parentPort.postMessage(require(library).NodeHtmlMarkdown.translate(html));
+`;
+
+/**
+ * Converts HTML to Markdown, in a thread that can be ended: the time that the library takes can grow with the square of the
+ * page. `undefined` when it fails, or takes too long.
+ */
+export async function toMarkdown(
+  html: string,
+  library: string,
+  deadlineMs: number = CONVERSION_MS,
+): Promise<string | undefined> {
+  const worker = new Worker(CONVERT, {
+    eval: true,
+    workerData: { library, html },
+    resourceLimits: { maxOldGenerationSizeMb: MAX_MEMORY_MB },
+  });
+  const late = setTimeout(() => void worker.terminate(), deadlineMs);
+  try {
+    return await new Promise<string | undefined>((done) => {
+      worker.once('message', done);
+      worker.once('error', () => done(undefined));
+      worker.once('exit', () => done(undefined));
+    });
+  } finally {
+    clearTimeout(late);
+    await worker.terminate();
+  }
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { truncate, printable } from '../../core/base/index.ts';
+import { omitUndefined, truncate, printable } from '../../core/base/index.ts';
 import type { RobotsClient } from '../../core/client/index.ts';
 import type { OriginPolicy, Purpose } from '../../core/decision/index.ts';
 import {
@@ -13,7 +13,7 @@ import {
   withReason,
 } from './fields.ts';
 import { fetchPage, type PageFetch } from './fetch-page.ts';
-import { findConverter } from './markdown.ts';
+import { findConverter } from './page-text.ts';
 import { makeTool, type Tool } from './tool.ts';
 import { annotate, type AnnotatedLine, explainUrl, type UrlExplanation } from '../answers/explanation.ts';
 import { whySentence } from '../answers/text/reasons.ts';
@@ -58,11 +58,7 @@ function checkUrl(client: RobotsClient, purpose: Purpose | undefined): Tool {
     input: z.strictObject({ url: urlField, agent: agentField }),
     output: decisionFields.extend(purposeFields),
     async answer({ url, agent }, signal) {
-      const decision = await client.check(
-        url,
-        agent,
-        purpose === undefined ? { signal } : { signal, purpose },
-      );
+      const decision = await client.check(url, agent, { signal, ...omitUndefined({ purpose }) });
       return { data: { ...withReason(decision), purpose, preference: decision.usage?.preference } };
     },
   });
@@ -163,8 +159,9 @@ function sitePolicy(client: RobotsClient): Tool {
         retryAt: true,
         agent: true,
         sitemaps: true,
+        crawlDelayMs: true,
+        requestRateMs: true,
       })
-      .extend(schema.policyData.pick({ crawlDelayMs: true, requestRateMs: true }).shape)
       .extend({
         why: whyField.optional(),
         robots: robotsField,
@@ -176,7 +173,7 @@ function sitePolicy(client: RobotsClient): Tool {
           .describe('How many more the file has. They count too'),
       }),
     async answer({ url, agent }, signal) {
-      const policy = await client.policy(url, agent === undefined ? { signal } : { signal, agent });
+      const policy = await client.policy(url, { signal, ...omitUndefined({ agent }) });
       return { data: { ...policy, why: whySentence(policy), ...shortened(policy) } };
     },
   });

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { answer, startSite } from '../../support/site.ts';
 import { fetchPage, type Page } from '../../../src/apps/mcp/fetch-page.ts';
-import { findConverter, toMarkdown } from '../../../src/apps/mcp/markdown.ts';
+import { findConverter, toMarkdown } from '../../../src/apps/mcp/page-text.ts';
 import { RobotsClient } from '../../../src/index.ts';
 import { startHost, textsOf } from './host.ts';
 

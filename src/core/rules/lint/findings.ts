@@ -1,7 +1,6 @@
 import { quote } from '../../base/index.ts';
-import { preferenceIn, type UsageDirective } from '../usage/usage-source.ts';
+import { preferenceIn, SPECIFICATIONS, type UsageDirective } from '../usage/usage-source.ts';
 import type { Diagnostic, DiagnosticCode, Severity } from './diagnostic.ts';
-import { originOfDirective } from './foreign-directives.ts';
 
 /** The text of a diagnostic. */
 export interface DiagnosticDescription {
@@ -48,8 +47,8 @@ const lineOf = ({ otherLine }: Diagnostic): string => `line ${otherLine ?? 0}`;
 const MAX_NAMED = 3;
 
 /** `"a", "b" and 2 more`. */
-function listed(names: readonly string[] = [], most: number = MAX_NAMED): string {
-  const shown = names.slice(0, most).map((name) => (name === '*' ? 'all agents (`*`)' : quote(name)));
+function listed(names: readonly string[] = []): string {
+  const shown = names.slice(0, MAX_NAMED).map((name) => (name === '*' ? 'all agents (`*`)' : quote(name)));
   const more = names.length - shown.length;
   if (more > 0) return `${shown.join(', ')} and ${more} more`;
   return shown.length < 2 ? shown.join() : `${shown.slice(0, -1).join(', ')} and ${shown.at(-1)}`;
@@ -95,6 +94,45 @@ const FOREIGN: Readonly<Record<string, readonly [problem: string, remedy: string
   'double-slash': ['has `//`, which matches only URLs with two slashes', 'Write one slash.'],
 };
 
+/** Directives outside RFC 9309 that occur in real files: their origin and status. */
+const ORIGINS: Readonly<Record<string, string>> = {
+  'crawl-delay':
+    'a pause between two requests, in seconds; Bing, Common Crawl and Anthropic obey it, Google and (since 2018) Yandex do not; guards of canfetch with `pacing` keep it',
+  'request-rate':
+    'documents per time, from a proposal of 1996; few crawlers obey it; guards of canfetch with `pacing` keep it',
+  'visit-time': 'hours (UTC) for visits, from a proposal of 1996; hardly any crawler obeys it',
+  'cache-delay': 'a pause between requests for cached copies; no known crawler uses it',
+  'revisit-after': 'a wish borrowed from an HTML meta element; no crawler obeys it',
+  host: 'the preferred mirror of a site for Yandex, which dropped it in 2018',
+  domain: 'the preferred domain of a site; no known crawler uses it',
+  'clean-param':
+    'query parameters that do not change a page, for Yandex; it merges URLs and disallows nothing',
+  noindex: 'a directive that was never part of any standard; Google stopped reading it in 2019',
+  nofollow: 'a directive that was never part of any standard; Google stopped reading it in 2019',
+  noarchive: 'a directive that was never part of any standard',
+  'content-usage': `an AIPREF usage preference (${SPECIFICATIONS['content-usage']}); it says what content may be used for, not who may fetch it`,
+  'content-signal': `a usage preference (${SPECIFICATIONS['content-signal']}); it says what content may be used for, not who may fetch it`,
+  'content-signals': 'another spelling of Content-Signal, which some parsers read',
+  license: `the URL of a licence (${SPECIFICATIONS.license}); it says on what terms content may be used, not who may fetch it`,
+  disallowaitraining:
+    "from an expired Internet draft; Google's parser reads it as `Disallow`, which blocks its search crawler too",
+  allowaitraining: "from an expired Internet draft; Google's parser reads it as `Allow`",
+  'user-agent-purpose': 'from an expired Internet draft about purposes of crawling',
+  'signature-agent': 'from a dropped Internet draft about signed agents',
+  schemamap: 'the URL of a map of structured data; no known crawler uses it',
+  'llms-txt': 'the URL of an `llms.txt` file; no specification says what it means here',
+  'llm-policy': 'the URL of an `llms.txt` file; no specification says what it means here',
+  'tdm-reservation': 'a reservation of text and data mining rights, which belongs in an HTTP header',
+  'tdm-policy': 'a policy for text and data mining, which belongs in an HTTP header',
+  allow: '`Allow`, which the convention of 1994 does not have',
+};
+
+/** The origin and status of a directive outside RFC 9309; `undefined` if it is unknown. */
+function originOfDirective(key: string): string | undefined {
+  const name = key.toLowerCase();
+  return Object.hasOwn(ORIGINS, name) ? ORIGINS[name] : undefined;
+}
+
 /** What the file comes to. */
 export const WHOLE_FILE: ReadonlySet<DiagnosticCode> = new Set([
   'nothing-in-effect',
@@ -114,8 +152,7 @@ export const findings: Readonly<Record<DiagnosticCode, Finding>> = {
   'site-closed': {
     severity: 'info',
     message: (diagnostic) => {
-      const { agents = [] } = diagnostic;
-      const but = agents.length === 0 ? '' : ` but ${listed(agents)}`;
+      const but = diagnostic.agents?.length ? ` but ${listed(diagnostic.agents)}` : '';
       return `The site is closed to all agents${but}, by ${lineOf(diagnostic)}.`;
     },
     hint: () => 'Remove the rule if search engines should find the site.',
