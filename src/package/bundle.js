@@ -62,6 +62,7 @@ async function bundle(input, external, output) {
     platform: 'node',
     tsconfig: false,
     external,
+    preserveEntrySignatures: 'allow-extension',
     // The oldest line of Node that package.json promises has no `await using`.
     transform: { target: 'node20.19' },
     plugins: [collectLicences, withoutUnusedRequire],
@@ -78,8 +79,14 @@ await bundle({ ...entryPoints, ...platforms, cli: 'src/apps/cli/main.ts' }, isIn
   format: 'esm',
   minify,
   entryFileNames: '[name].js',
-  // Its module reads the files of the page beside it.
-  codeSplitting: { groups: [{ name: 'page/assets', test: /serve\/page\/assets\.ts$/ }] },
+  codeSplitting: {
+    groups: [
+      // Its module reads the files of the page beside it.
+      { name: 'page/assets', test: /serve\/page\/assets\.ts$/ },
+      // Its tables stay out of bundles that only decide.
+      { name: 'lint', includeDependenciesRecursively: false, test: /core\/rules\/lint\// },
+    ],
+  },
   chunkFileNames: ({ name }) => (name === 'page/assets' ? '[name].js' : 'chunks/[name].js'),
 });
 
