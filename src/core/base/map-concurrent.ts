@@ -10,11 +10,9 @@ export interface MapOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-type Outcome<Result> = { readonly result: Result } | { readonly error: unknown };
-
-/** The place of an item in the queue of results. It has no outcome while the item is in work. */
+/** A result, or a failure, that is not taken yet. It has no outcome while its item is in work. */
 interface Place<Result> {
-  outcome?: Outcome<Result>;
+  outcome?: { readonly result: Result } | { readonly error: unknown };
 }
 
 /**
@@ -68,160 +66,93 @@ export async function* mapBatches<Item, Result>(
   options: MapOptions,
   work: (item: Item, signal: AbortSignal) => Promise<Result> | Result | undefined,
 ): AsyncGenerator<Result[], void, undefined> {
-  const { signal } = options;
+  const { concurrency, ordered = false, signal } = options;
   signal?.throwIfAborted();
-  const mapping = new Mapping(batches, options, work);
-  const unlisten = signal === undefined ? undefined : onAbort(signal, () => mapping.wake());
+  const iterator = batches[Symbol.asyncIterator]();
+  const controller = new AbortController();
+  const places: Place<Result>[] = [];
+  let batch: readonly Item[] = [];
+  let next = 0;
+  let running = 0;
+  let isReading = false;
+  let hasEnded = false;
+  let wake = (): void => undefined;
+  const hasRoom = (): boolean => places.length + (ordered ? 0 : running) < concurrency;
+
+  const startOn = (item: Item): void => {
+    let started: Promise<Result> | Result | undefined;
+    try {
+      started = work(item, controller.signal);
+    } catch (error) {
+      places.push({ outcome: { error } });
+      return;
+    }
+    if (started === undefined) return;
+    if (!(started instanceof Promise)) return void places.push({ outcome: { result: started } });
+    const place: Place<Result> = {};
+    if (ordered) places.push(place);
+    running++;
+    const settle = (outcome: Place<Result>['outcome'] & object): void => {
+      running--;
+      place.outcome = outcome;
+      if (!ordered) places.push(place);
+      wake();
+    };
+    started.then(
+      (result) => settle({ result }),
+      (error: unknown) => settle({ error }),
+    );
+  };
+
+  const read = async (): Promise<void> => {
+    isReading = true;
+    try {
+      const { done, value } = await iterator.next();
+      if (done === true) hasEnded = true;
+      else [batch, next] = [value, 0];
+    } catch (error) {
+      places.push({ outcome: { error } });
+    }
+    isReading = false;
+    wake();
+  };
+
+  /** The results that are next; throws the failure that is next. */
+  const take = (): Result[] => {
+    const results: Result[] = [];
+    for (const { outcome } of places) {
+      if (outcome === undefined || 'error' in outcome) break;
+      results.push(outcome.result);
+    }
+    places.splice(0, results.length);
+    const failed = results.length === 0 ? places[0]?.outcome : undefined;
+    if (failed !== undefined && 'error' in failed) throw failed.error;
+    return results;
+  };
+
+  const unlisten = signal && onAbort(signal, () => wake());
   let reason: unknown;
   try {
     for (;;) {
       signal?.throwIfAborted();
-      mapping.start();
-      const results = mapping.take();
-      if (results !== undefined) yield results;
-      else if (mapping.isOver) return;
-      else await mapping.change();
+      while (next < batch.length && hasRoom()) startOn(batch[next++]!);
+      const allStarted = next >= batch.length;
+      if (allStarted && !hasEnded && !isReading && hasRoom()) void read();
+      const results = take();
+      if (results.length > 0) yield results;
+      else if (hasEnded && allStarted && running === 0) return;
+      else await new Promise<void>((resolve) => (wake = resolve));
     }
   } catch (error) {
     reason = error;
     throw error;
   } finally {
     unlisten?.();
-    await mapping.end(reason);
-  }
-}
-
-/** The items in work, and the results that are not taken yet. */
-class Mapping<Item, Result> {
-  readonly #iterator: AsyncIterator<readonly Item[]>;
-  readonly #concurrency: number;
-  readonly #ordered: boolean;
-  readonly #work: (item: Item, signal: AbortSignal) => Promise<Result> | Result | undefined;
-  readonly #controller = new AbortController();
-  /** Results in order. Those that are ready before any other item waits need no place. */
-  #ready: Result[] = [];
-  readonly #queue: Place<Result>[] = [];
-  #batch: readonly Item[] = [];
-  #next = 0;
-  #running = 0;
-  #isReading = false;
-  #hasEnded = false;
-  #changed = (): void => undefined;
-
-  constructor(
-    batches: AsyncIterable<readonly Item[]>,
-    { concurrency, ordered = false }: MapOptions,
-    work: (item: Item, signal: AbortSignal) => Promise<Result> | Result | undefined,
-  ) {
-    this.#iterator = batches[Symbol.asyncIterator]();
-    this.#concurrency = concurrency;
-    this.#ordered = ordered;
-    this.#work = work;
-  }
-
-  /** Starts work on as many items as fit the buffer, and reads more when none is left. */
-  start(): void {
-    while (this.#next < this.#batch.length && this.#hasRoom) this.#startOn(this.#batch[this.#next++]!);
-    if (this.#allStarted && !this.#hasEnded && !this.#isReading && this.#hasRoom) void this.#read();
-  }
-
-  /**
-   * The results that are next; `undefined` when none is ready.
-   *
-   * @throws the failure that is next.
-   */
-  take(): Result[] | undefined {
-    const [queue, ready] = [this.#queue, this.#ready];
-    let count = 0;
-    for (const { outcome } of queue) {
-      if (outcome === undefined || 'error' in outcome) break;
-      ready.push(outcome.result);
-      count++;
-    }
-    if (count > 0) queue.splice(0, count);
-    if (ready.length > 0) {
-      this.#ready = [];
-      return ready;
-    }
-    const failed = queue[0]?.outcome;
-    if (failed !== undefined && 'error' in failed) throw failed.error;
-    return undefined;
-  }
-
-  get isOver(): boolean {
-    return this.#hasEnded && this.#allStarted && this.#running === 0;
-  }
-
-  /** Resolves when a result is ready, more items are read, or {@link wake} is called. */
-  change(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#changed = resolve;
-    });
-  }
-
-  wake(): void {
-    this.#changed();
-  }
-
-  /** Aborts what is in work, and closes the iterator. */
-  async end(reason: unknown): Promise<void> {
-    if (this.#running > 0) this.#controller.abort(reason);
-    if (this.#hasEnded) return;
-    const released = Promise.resolve(this.#iterator.return?.()).catch(() => undefined);
-    // Closing an iterator during a pending read may never resolve.
-    if (!this.#isReading) await released;
-  }
-
-  get #allStarted(): boolean {
-    return this.#next >= this.#batch.length;
-  }
-
-  get #hasRoom(): boolean {
-    const inWork = this.#ordered ? 0 : this.#running;
-    return this.#ready.length + this.#queue.length + inWork < this.#concurrency;
-  }
-
-  #startOn(item: Item): void {
-    let started: Promise<Result> | Result | undefined;
-    try {
-      started = this.#work(item, this.#controller.signal);
-    } catch (error) {
-      this.#queue.push({ outcome: { error } });
-      return;
-    }
-    if (started instanceof Promise) this.#wait(started);
-    else if (started === undefined) return;
-    else if (this.#queue.length === 0) this.#ready.push(started);
-    else this.#queue.push({ outcome: { result: started } });
-  }
-
-  #wait(pending: Promise<Result>): void {
-    const place: Place<Result> = {};
-    if (this.#ordered) this.#queue.push(place);
-    this.#running++;
-    const settle = (outcome: Outcome<Result>): void => {
-      this.#running--;
-      place.outcome = outcome;
-      if (!this.#ordered) this.#queue.push(place);
-      this.wake();
-    };
-    pending.then(
-      (result) => settle({ result }),
-      (error: unknown) => settle({ error }),
-    );
-  }
-
-  async #read(): Promise<void> {
-    this.#isReading = true;
-    try {
-      const { done, value } = await this.#iterator.next();
-      if (done === true) this.#hasEnded = true;
-      else [this.#batch, this.#next] = [value, 0];
-    } catch (error) {
-      this.#queue.push({ outcome: { error } });
-    } finally {
-      this.#isReading = false;
-      this.wake();
+    if (running > 0) controller.abort(reason);
+    if (!hasEnded) {
+      const released = Promise.resolve(iterator.return?.()).catch(() => undefined);
+      // Closing an iterator during a pending read may never resolve.
+      if (!isReading) await released;
     }
   }
 }
