@@ -5,7 +5,6 @@ import {
   omitUndefined,
   invalid,
   Lazy,
-  onAbort,
   RobotsClosedError,
   ignore,
   DEFAULT_AGENT,
@@ -32,8 +31,6 @@ import { Recorder } from './evidence/recorder.ts';
 import type { AddressPolicy } from '../net/address-policy.ts';
 import type { Agent } from '../rules/agent-tokens.ts';
 import { originOf } from '../url/index.ts';
-import type { RecordCodec } from '../store/record/record-codec.ts';
-import type { ClientAttempts } from './attempts.ts';
 import { startDebugLog } from './debug-log.ts';
 import { policyOptions } from './option-schema.ts';
 import type {
@@ -87,44 +84,38 @@ export class RobotsClient {
   readonly #origins: OriginSettings;
   readonly #memory: OriginMemory;
   readonly #refresher: OriginRefresher;
-  readonly #attempts: Lazy<ClientAttempts>;
-  readonly #codec: Lazy<RecordCodec>;
   readonly #stored: Lazy<StoredOrigins> | undefined;
-  /** Long work that ends when the client is closed. */
-  readonly #working = new Set<AbortController>();
+  // What many clients never use is loaded when it is first needed: Workers and pages pay for every byte.
+  readonly #attempts = new Lazy(async () => {
+    const { ClientAttempts } = await import('./attempts.ts');
+    return ClientAttempts.open(this.#settings, this.#origins, this[ENGINE]);
+  });
+  readonly #codec = new Lazy(async () => {
+    const { RecordCodec } = await import('../store/record/record-codec.ts');
+    return new RecordCodec({ ...this.#settings, profileOf: this.#origins.profileOf });
+  });
+  /** Ends long work when the client is closed. */
+  readonly #ending = new AbortController();
   #closing: Promise<void> | undefined;
 
   /** @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) naming the option that is wrong. */
   constructor(options: RobotsClientOptions = {}) {
     const settings = readOptions(options);
-    startDebugLog();
-    const { clock, random, concurrency, maxOrigins, maxBytes, maxBodyBytes, store, evidence } = settings;
     const origins = new OriginSettings(settings);
+    startDebugLog();
+    const { store, evidence } = settings;
     const { profileOf } = origins;
-    const codec = new Lazy(async () => {
-      const { RecordCodec } = await import('../store/record/record-codec.ts');
-      return new RecordCodec({ maxBodyBytes, profileOf });
-    });
+    const recorder = evidence && new Recorder(evidence, settings, origins);
     const stored =
       store &&
       new Lazy(async () => {
         const { StoredOrigins } = await import('../store/stored-origins.ts');
-        return new StoredOrigins({ ...settings, store, client: this }, await codec.load(), profileOf);
+        return new StoredOrigins({ ...settings, store, client: this }, await this.#codec.load(), profileOf);
       });
-    const recorder = evidence && new Recorder(evidence, settings, origins);
-    const memory = new OriginMemory({
-      maxOrigins,
-      maxBytes,
-      clock,
-      profileOf,
-      client: this,
-      observer: recorder,
-    });
-    const attempts = new Lazy(async () => {
-      const { ClientAttempts } = await import('./attempts.ts');
-      return ClientAttempts.open(settings, origins, this[ENGINE]);
-    });
+    const memory = new OriginMemory({ ...settings, profileOf, client: this, observer: recorder });
+    const attempts = this.#attempts;
     const refresher = new OriginRefresher({
+      ...settings,
       pauses: {
         until: (origin) => this[ENGINE].pacer.value?.pausedUntil(origin),
         ask: (origin, retryAfter, status) => {
@@ -135,9 +126,6 @@ export class RobotsClient {
       },
       memory,
       attempt: async (...asked) => (attempts.value ?? (await attempts.load())).attempt(...asked),
-      concurrency,
-      clock,
-      random,
       profileOf,
       isAskedAlike: (origin, asked) => origins.isAskedAlike(origin, asked),
       stored,
@@ -146,9 +134,7 @@ export class RobotsClient {
     this.#settings = settings;
     this.#origins = origins;
     this.#memory = memory;
-    this.#attempts = attempts;
     this.#refresher = refresher;
-    this.#codec = codec;
     this.#stored = stored;
   }
 
@@ -307,13 +293,11 @@ export class RobotsClient {
     const { assertPrefetch, prefetch } = await import('./prefetch.ts');
     this[ENGINE].assertOpen();
     assertPrefetch(urls, options);
-    return this.#whileOpen(options.signal, (ending) =>
-      prefetch(urls, options, {
-        ending,
-        ask: async (origin, signal) => ({ origin, state: await this.#warm(origin, signal) }),
-        concurrency: this.#settings.concurrency,
-      }),
-    );
+    return prefetch(urls, options, {
+      ending: this.#endingWith(options.signal),
+      ask: async (origin, signal) => ({ origin, state: await this.#warm(origin, signal) }),
+      concurrency: this.#settings.concurrency,
+    });
   }
 
   /**
@@ -448,7 +432,7 @@ export class RobotsClient {
     const context = await this.#snapshotContext();
     this[ENGINE].assertOpen();
     assertRestorable(lines, options);
-    return this.#whileOpen(options.signal, (ending) => readSnapshot(lines, context, options, ending));
+    return readSnapshot(lines, context, options, this.#endingWith(options.signal));
   }
 
   stats(): RobotsStats {
@@ -477,37 +461,24 @@ export class RobotsClient {
     const written = this.#refresher.close(closed);
     // A reported pause is written to the evidence once the pacer has loaded. The caller may close the evidence after this.
     const paced = this[ENGINE].pacer.pending?.then((pacer) => pacer.close(closed), ignore);
-    for (const work of this.#working) work.abort(closed);
+    this.#ending.abort(closed);
     const attempts = this.#attempts.pending?.then((opened) => opened.close(), ignore);
     await Promise.all([written, attempts, paced]);
   }
 
-  /** Runs work that ends when `signal` aborts, or when the client is closed. */
-  async #whileOpen<Result>(
-    signal: AbortSignal | undefined,
-    work: (ending: AbortSignal) => Promise<Result>,
-  ): Promise<Result> {
-    const ending = new AbortController();
-    const ended = signal && onAbort(signal, () => ending.abort(signal.reason));
-    this.#working.add(ending);
-    try {
-      return await work(ending.signal);
-    } finally {
-      this.#working.delete(ending);
-      ended?.();
-    }
+  /** Aborts when `signal` does, or when the client is closed. */
+  #endingWith(signal: AbortSignal | undefined): AbortSignal {
+    return signal === undefined ? this.#ending.signal : AbortSignal.any([this.#ending.signal, signal]);
   }
 
   async #snapshotContext(): Promise<SnapshotContext> {
-    const { clock } = this.#settings;
-    const assertOpen = (): void => this[ENGINE].assertOpen();
     const [codec] = await Promise.all([this.#codec.load(), this.#memory.open()]);
     return {
       memory: this.#memory,
       codec,
-      clock,
+      clock: this.#settings.clock,
       profileOf: this.#origins.profileOf,
-      assertOpen,
+      assertOpen: () => this[ENGINE].assertOpen(),
     };
   }
 
