@@ -23,22 +23,16 @@ import {
   type Target,
 } from './input/targets.ts';
 
-export interface FileSettings {
+interface FileSettings {
   /** Product tokens in order of preference. When empty, this package's own name is used. */
   readonly agents: readonly string[];
   readonly profile: ProfileName;
-  /** Path, or `-` for standard input. */
-  readonly file: string;
+  /** The purpose of fetching the pages. Decisions then have `usage`. */
+  readonly purpose: Purpose | undefined;
 }
 
 /** Adds what a file states about the use of a page to the decision about it. */
 type AddUsage = (decision: FileDecision, file: RobotsFile) => FileDecision;
-
-export interface OfflineOptions extends FileSettings {
-  readonly session: Pick<Session, 'stdin' | 'stderr'>;
-  /** The purpose of fetching the pages. Decisions then have `usage`. */
-  readonly purpose?: Purpose | undefined;
-}
 
 /** A file, and the decisions by its rules. */
 export interface OfflineFile {
@@ -50,15 +44,14 @@ export interface OfflineFile {
 /**
  * Reads a file to decide by it, as if the origin of every target had served it. Its size limit is that of a fetched file.
  *
+ * @param file Path, or `-` for standard input.
  * @throws UsageError when the file cannot be read.
  */
-export async function decideOffline({
-  session: { stdin, stderr },
-  purpose,
-  agents,
-  file,
-  profile,
-}: OfflineOptions): Promise<OfflineFile> {
+export async function decideOffline(
+  file: string,
+  { agents, profile, purpose }: FileSettings,
+  { stdin, stderr }: Session,
+): Promise<OfflineFile> {
   const { body, truncated } = await readRobots(file, stdin, '--robots');
   if (truncated) stderr.write(`canfetch: ${truncationWarning(file)}\n`);
   const rules = parseRobots(body, { dialect: profiles[profile].dialect });

@@ -26,7 +26,7 @@ import { reasonText, whySentence } from '../../answers/text/reasons.ts';
 import { renderRecord } from '../../answers/text/json.ts';
 import { type ExitCode, exitCode, type ParsedArguments } from '../frame/command.ts';
 import { type Kind, type ListLayout, ListReport } from '../frame/list-report.ts';
-import { agentOf, onlineSettings, readForm, readPurpose } from '../frame/settings.ts';
+import { agentOf, onlineSettings, readForm } from '../frame/settings.ts';
 
 /** At most 512 URLs are in progress at once. The client limits its fetches; this limits the URLs that wait for them. */
 const IN_ORDER = { concurrency: 512, ordered: true };
@@ -37,7 +37,6 @@ export async function checkUrls(given: ParsedArguments, session: Session): Promi
   assertOperands(given);
   const form = readForm(given);
   const settings = onlineSettings(given);
-  const purpose = readPurpose(given);
   const file = given.values.get('robots')?.[0];
   const { operands, switches } = given;
   const isLong = switches.has('long') || (operands.length === 1 && operands[0] !== STDIN);
@@ -59,15 +58,14 @@ export async function checkUrls(given: ParsedArguments, session: Session): Promi
       import('../../answers/decide-online.ts'),
     ]);
     await using opened = await openClient(settings, session);
-    return await decideAll(decideOnline(opened.client, agentOf(settings), session.signal, purpose));
+    return await decideAll(decideOnline(opened.client, agentOf(settings), session.signal, settings.purpose));
   }
   if (settings.evidence !== undefined) {
     throw new UsageError(
       'Expected either --evidence or --robots, got both: evidence is of what was fetched; leave one of them out',
     );
   }
-  const { agents, profile } = settings;
-  return decideAll((await decideOffline({ agents, profile, file, session, purpose })).decide);
+  return decideAll((await decideOffline(file, settings, session)).decide);
 }
 
 const longLayout = (): typeof checkLayout => ({

@@ -1,8 +1,8 @@
-import { colourChoice, onlineSettings, readFormat } from '../frame/settings.ts';
+import { coloursOf, onlineSettings, readFormat } from '../frame/settings.ts';
 import { profiles } from '../../../core/lifecycle/index.ts';
 import { isRobotsError, TimeSlice, fileName, jsonLine, printable, quoted } from '../../../core/base/index.ts';
 import { type ExitCode, exitCode, type ParsedArguments } from '../frame/command.ts';
-import { count, type Palette, paletteFor } from '../../answers/text/layout.ts';
+import { count, type Palette } from '../../answers/text/layout.ts';
 import { ruleText } from '../../answers/text/sentences.ts';
 import { writeWhole } from '../../answers/text/output.ts';
 import { type Session, UsageError } from '../../answers/session.ts';
@@ -50,7 +50,7 @@ export async function diffFiles(given: ParsedArguments, session: Session): Promi
     session.stdout,
     readFormat(given) === 'json'
       ? jsonLine<ComparisonResult>(comparison.record(before, after))
-      : renderComparison(before, after, comparison, paletteFor(session, colourChoice(given))),
+      : renderComparison(before, after, comparison, coloursOf(given, session)),
   );
   return comparison.same ? exitCode.success : exitCode.negative;
 }

@@ -1,4 +1,4 @@
-import { causesOf, printable } from '../../../core/base/index.ts';
+import { causesOf, omitUndefined, printable } from '../../../core/base/index.ts';
 import type { Decision, DecisionUsage, Purpose } from '../../../core/decision/index.ts';
 import { refusalIn } from '../../../guards/shared/index.ts';
 import { makePageFetch } from '../../../guards/fetch/page-fetch.ts';
@@ -11,18 +11,36 @@ import type { OpenedClient } from '../frame/open-client.ts';
 /** Time limit for the page and its redirects, including their robots.txt files and waits for pacing. */
 const DEADLINE_MS = 30_000;
 
-/** Fetches the page of an allowed decision by GET, and reads its header fields. The body is cancelled unread. */
+/** What a page states about its use. */
+export interface AskedPage {
+  readonly page: PageFetchResult;
+  /** The same as text. */
+  readonly pageFields: readonly Field[];
+  /** The decision about a redirect of the page, if that was refused: then the page may not be fetched. */
+  readonly redirected: Decision | undefined;
+}
+
+/** Fetches the page of a decision, if that allows it, and reads its header fields. `usage`: these and robots.txt together. */
 export async function askPage(
+  decision: Decision,
+  opened: OpenedClient,
+  purpose: Purpose | undefined,
+  signal: AbortSignal,
+): Promise<{ readonly asked: AskedPage; readonly usage?: DecisionUsage }> {
+  const { page, usage } = decision.allowed
+    ? await fetchPage(decision, opened, purpose, signal)
+    : { page: { error: { message: 'it may not be fetched, so it was not requested' } }, usage: undefined };
+  const refused = 'error' in page ? page.error.decision : undefined;
+  const redirected = refused?.allowed === false ? refused : undefined;
+  return { asked: { page, pageFields: pageFields(page), redirected }, ...omitUndefined({ usage }) };
+}
+
+/** By GET. The body is cancelled unread. */
+async function fetchPage(
   { url, agent }: Decision,
-  {
-    opened: { client, dispatcher },
-    purpose,
-    signal,
-  }: {
-    readonly opened: OpenedClient;
-    readonly purpose: Purpose | undefined;
-    readonly signal: AbortSignal;
-  },
+  { client, dispatcher }: OpenedClient,
+  purpose: Purpose | undefined,
+  signal: AbortSignal,
 ): Promise<{ readonly page: PageFetchResult; readonly usage?: DecisionUsage }> {
   try {
     const fetch = await makePageFetch(client, { addressPolicy: 'any', purpose: undefined, dispatcher });
@@ -50,12 +68,6 @@ export async function askPage(
   }
 }
 
-/** The decision about a redirect of the page, if that was refused: then the page may not be fetched. */
-export function refusedRedirect(page: PageFetchResult): Decision | undefined {
-  const decision = 'error' in page ? page.error.decision : undefined;
-  return decision?.allowed === false ? decision : undefined;
-}
-
 /** The innermost cause, which names the failure of the network. */
 function failureOf(error: unknown): { readonly code?: string; readonly message: string } {
   const cause = [...causesOf(error)].at(-1);
@@ -65,7 +77,7 @@ function failureOf(error: unknown): { readonly code?: string; readonly message: 
 }
 
 /** Renders the page as text. */
-export function pageFields(page: PageFetchResult): Field[] {
+function pageFields(page: PageFetchResult): Field[] {
   if ('error' in page) return [['page', `not read: ${printable(page.error.message)}`]];
   const { url, status, directives, usage } = page;
   const written = directives.sources.map(({ agent, field, directive, value }) =>

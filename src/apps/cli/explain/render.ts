@@ -8,8 +8,8 @@ import {
 import type { ReportedDecision } from '../../answers/input/targets.ts';
 import { count, definitions, type Field, type Palette, truncateToWidth } from '../../answers/text/layout.ts';
 import { fileName, printable, quoted } from '../../../core/base/index.ts';
+import type { AskedPage } from './page.ts';
 import { delaySentence, ruleText } from '../../answers/text/sentences.ts';
-import type { Decision } from '../../../core/decision/index.ts';
 import { type RobotsFile, usage } from '../../../core/rules/index.ts';
 import { answerFields, fileFields, purposeText, verdictLine } from '../check/run.ts';
 import {
@@ -42,34 +42,33 @@ function usageSentence({ file, decision }: UrlExplanation): string | undefined {
   return `${what} (${lines.length === 1 ? 'line' : 'lines'} ${lines.slice(0, 5).join(', ')}, read by ${specifications}; reported, not enforced)`;
 }
 
+/** An explanation; with `--page` also what the page states about its use. */
+export type PageExplanation = UrlExplanation & Partial<AskedPage>;
+
 export interface ExplanationLayout extends PolicyLayout {
   /** Whether to show every line of a long file. */
   readonly all: boolean;
-  /** With `--page`: what the page states about its use. */
-  readonly page?: readonly Field[];
-  /** With `--page`: the decision about a redirect of the page, if that was refused. */
-  readonly redirected?: Decision | undefined;
 }
 
 /** Renders an explanation as text. */
-export function renderExplanation(explanation: UrlExplanation, layout: ExplanationLayout): string {
-  const { decision, policy, underProfiles, file } = explanation;
+export function renderExplanation(explanation: PageExplanation, layout: ExplanationLayout): string {
+  const { decision, policy, underProfiles, file, redirected, pageFields = [] } = explanation;
   const { colours, width, verbose } = layout;
   const [agent, rule] = answerFields(decision);
   const fields: Field[] = [
     agent,
-    layout.redirected === undefined ? rule : ruleOfFirstUrl(decision),
+    redirected === undefined ? rule : ruleOfFirstUrl(decision),
     ...circumstanceFields(explanation),
     ...originFields(explanation, layout),
     ['delay', delaySentence(decision.crawlDelayMs)],
     ['purpose', purposeText(decision)],
     ['use', usageSentence(explanation)],
-    ...(layout.page ?? []),
+    ...pageFields,
   ];
   const hops = verbose && policy?.attempt !== undefined ? verboseHops(policy.attempt) : [];
   const others = underProfiles.map((each): Field => [each.profile, profileSentence(each)]);
   return `${[
-    verdictLine({ ...(layout.redirected ?? decision), url: decision.url }, colours),
+    verdictLine({ ...(redirected ?? decision), url: decision.url }, colours),
     ...definitions(fields, width, colours.faint),
     ...(hops.length === 0 ? [] : ['', ...hops.map((line) => `  ${line}`)]),
     ...(file === undefined ? [] : ['', ...fileLines({ ...explanation, file }, layout)]),

@@ -1,13 +1,12 @@
 import { omitUndefined, jsonLine } from '../../../core/base/index.ts';
-import type { Purpose } from '../../../core/decision/index.ts';
 import { decideOffline } from '../../answers/decide.ts';
-import { explainFile, explainUrl, type UrlExplanation } from '../../answers/explanation.ts';
+import { explainFile, explainUrl } from '../../answers/explanation.ts';
 import { isUndecided, isUnwanted } from '../../answers/input/targets.ts';
 import { type Session, UsageError } from '../../answers/session.ts';
 import { policyRecord } from '../../answers/text/json.ts';
 import { writeWhole } from '../../answers/text/output.ts';
 import { readOrigin } from '../../answers/input/load-robots.ts';
-import type { ExplainedByFile, ExplainedUrl, PageFetchResult } from '../../answers/schema.ts';
+import type { ExplainedByFile, ExplainedUrl } from '../../answers/schema.ts';
 import { type ParsedArguments, type ExitCode, exitCode } from '../frame/command.ts';
 import { openClient } from '../frame/open-client.ts';
 import {
@@ -15,17 +14,15 @@ import {
   layoutOf,
   onlyOperand,
   readFormat,
-  readPurpose,
   type OnlineSettings,
   onlineSettings,
 } from '../frame/settings.ts';
-import { renderExplanation } from './render.ts';
+import { type PageExplanation, renderExplanation } from './render.ts';
 
 /** Decides one URL, and prints the decision with everything that it depends on. */
 export async function explain(given: ParsedArguments, session: Session): Promise<ExitCode> {
   const url = onlyOperand(given, 'a URL');
   const settings = onlineSettings(given);
-  const purpose = readPurpose(given);
   const file = given.values.get('robots')?.[0];
   if (file === undefined) readOrigin(url);
   else if (given.switches.has('page')) {
@@ -33,15 +30,10 @@ export async function explain(given: ParsedArguments, session: Session): Promise
       'Expected --page without --robots, which asks no site, got both; leave one of them out',
     );
   }
-  const { signal } = session;
-  const explanation: PageExplanation =
+  const explanation =
     file === undefined
-      ? await askAndExplain(url, settings, { purpose, page: given.switches.has('page'), session, signal })
-      : await readAndExplain(url, settings, { purpose, file, session });
-  const { page } = explanation;
-  const pages = page === undefined ? undefined : await import('./page.ts');
-  // A page whose redirect is refused may not be fetched, even if robots.txt allows its own URL.
-  const redirected = page === undefined ? undefined : pages?.refusedRedirect(page);
+      ? await askAndExplain(url, settings, session, given.switches.has('page'))
+      : await readAndExplain(url, settings, session, file);
   await writeWhole(
     session.stdout,
     readFormat(given) === 'json'
@@ -50,33 +42,22 @@ export async function explain(given: ParsedArguments, session: Session): Promise
           ...layoutOf(given, session),
           verbose: given.switches.has('verbose'),
           all: given.switches.has('all'),
-          page: page === undefined ? [] : (pages?.pageFields(page) ?? []),
-          redirected,
         }),
   );
-  const decisive = redirected ?? explanation.decision;
+  // A page whose redirect is refused may not be fetched, even if robots.txt allows its own URL.
+  const decisive = explanation.redirected ?? explanation.decision;
   if (isUndecided(decisive)) return exitCode.undecided;
   return decisive.allowed && !isUnwanted(decisive) ? exitCode.success : exitCode.negative;
 }
 
-/** An explanation; with `--page` also what the page states about its use. */
-type PageExplanation = UrlExplanation & { readonly page?: PageFetchResult };
-
 async function askAndExplain(
   url: string,
   settings: OnlineSettings,
-  {
-    purpose,
-    page: readsPage,
-    session,
-    signal,
-  }: {
-    readonly purpose: Purpose | undefined;
-    readonly page: boolean;
-    readonly session: Session;
-    readonly signal: AbortSignal;
-  },
+  session: Session,
+  readsPage: boolean,
 ): Promise<PageExplanation> {
+  const { purpose } = settings;
+  const { signal } = session;
   await using opened = await openClient(settings, session);
   const { client } = opened;
   const explained = await explainUrl(client, url, { agent: agentOf(settings), signal });
@@ -86,25 +67,18 @@ async function askAndExplain(
       ? explained
       : { ...explained, decision: { ...decision, usage: client.usageOf(decision, purpose) } };
   if (!readsPage) return explanation;
-  if (!decision.allowed) {
-    return { ...explanation, page: { error: { message: 'it may not be fetched, so it was not requested' } } };
-  }
   const { askPage } = await import('./page.ts');
-  const { page, usage } = await askPage(decision, { opened, purpose, signal });
-  // Header fields of the page and robots.txt together.
-  return { ...explanation, page, decision: { ...explanation.decision, ...omitUndefined({ usage }) } };
+  const { asked, usage } = await askPage(decision, opened, purpose, signal);
+  return { ...explanation, ...asked, decision: { ...explanation.decision, ...omitUndefined({ usage }) } };
 }
 
 async function readAndExplain(
   url: string,
-  { agents, profile }: OnlineSettings,
-  {
-    purpose,
-    file,
-    session,
-  }: { readonly purpose: Purpose | undefined; readonly file: string; readonly session: Session },
-): Promise<UrlExplanation> {
-  const { body, rules, decide } = await decideOffline({ agents, profile, file, session, purpose });
+  settings: OnlineSettings,
+  session: Session,
+  file: string,
+): Promise<PageExplanation> {
+  const { body, rules, decide } = await decideOffline(file, settings, session);
   const result = decide({ input: url });
   if ('error' in result) throw new UsageError(result.error.message);
   return explainFile(result.decision, rules, body);

@@ -1,12 +1,12 @@
 import { didYouMean } from '../../answers/input/load-robots.ts';
 import type { Target, InputError, ReportedDecision, TargetResult } from '../../answers/input/targets.ts';
 import type { Session } from '../../answers/session.ts';
-import { type Palette, paletteFor, truncateToWidth, widthOf } from '../../answers/text/layout.ts';
+import { type Palette, truncateToWidth, widthOf } from '../../answers/text/layout.ts';
 import { Output, Progress } from '../../answers/text/output.ts';
 import { printable, withoutUserinfo } from '../../../core/base/index.ts';
 import { type ParsedArguments, type ResultExitCode, exitCode, mostSevere } from './command.ts';
 import type { Format } from './options.ts';
-import { colourChoice } from './settings.ts';
+import { coloursOf } from './settings.ts';
 
 /** A kind of result, for counting. */
 export interface Kind {
@@ -59,7 +59,7 @@ export class ListReport<Decided extends ReportedDecision> {
     this.#layout = layout;
     this.#form = form;
     this.#output = new Output(session.stdout);
-    this.#colours = paletteFor(session, colourChoice(given));
+    this.#colours = coloursOf(given, session);
     this.#width = widthOf(session.stdout);
     this.#labelWidth = Math.max(...layout.kinds.map(({ label }) => label.length));
     if (showsProgress) this.#progress = new Progress(session.stderr);

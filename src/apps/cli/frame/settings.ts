@@ -1,4 +1,4 @@
-import { type ColourChoice, type Palette, paletteFor, widthOf } from '../../answers/text/layout.ts';
+import { type Palette, paletteFor, widthOf } from '../../answers/text/layout.ts';
 import { quoted } from '../../../core/base/index.ts';
 import { isPurpose, type Purpose } from '../../../core/decision/decision.ts';
 import { type ProfileName, profileNames } from '../../../core/lifecycle/profile.ts';
@@ -62,7 +62,12 @@ export function readStore(given: ParsedArguments): string | undefined {
 export function readWholeNumber(
   { values }: ParsedArguments,
   option: string,
-  { min, max, what = `a whole number from ${min} to ${max}`, hint }: WholeNumber,
+  {
+    min,
+    max,
+    what = `a whole number from ${min} to ${max}`,
+    hint,
+  }: { readonly min: number; readonly max: number; readonly what?: string; readonly hint?: string },
 ): number | undefined {
   const text = values.get(option)?.[0];
   if (text === undefined) return undefined;
@@ -70,13 +75,6 @@ export function readWholeNumber(
   if (number >= min && number <= max) return number;
   const end = hint === undefined ? '' : `; ${hint}`;
   throw new UsageError(`Expected --${option} to be ${what}, got ${quoted(text)}${end}`);
-}
-
-interface WholeNumber {
-  readonly min: number;
-  readonly max: number;
-  readonly what?: string;
-  readonly hint?: string;
 }
 
 /** @throws UsageError when the value is no date. */
@@ -88,21 +86,13 @@ export function readDate({ values }: ParsedArguments, option: string): string | 
   );
 }
 
-/** @throws UsageError when the value is not a whole number of milliseconds. */
-export function readDeadlineMs(given: ParsedArguments): number | undefined {
-  return readWholeNumber(given, 'deadline-ms', {
-    min: 1,
-    max: 2 ** 31 - 1,
-    what: 'a whole number of milliseconds, at least 1',
-    hint: 'write 10000 for ten seconds',
-  });
-}
-
 /** Settings of the commands that fetch from origins. */
 export interface OnlineSettings {
   /** Product tokens in order of preference. When empty, the client uses its own name. */
   readonly agents: readonly string[];
   readonly profile: ProfileName;
+  /** What the pages are fetched for. */
+  readonly purpose: Purpose | undefined;
   readonly deadlineMs: number | undefined;
   /** File of SQLite, or `redis:` URL, of a store that keeps records between runs. */
   readonly store: string | undefined;
@@ -126,7 +116,13 @@ export function onlineSettings(given: ParsedArguments): OnlineSettings {
   return {
     agents: readAgents(given),
     profile: readProfile(given),
-    deadlineMs: readDeadlineMs(given),
+    purpose: readPurpose(given),
+    deadlineMs: readWholeNumber(given, 'deadline-ms', {
+      min: 1,
+      max: 2 ** 31 - 1,
+      what: 'a whole number of milliseconds, at least 1',
+      hint: 'write 10000 for ten seconds',
+    }),
     store: readStore(given),
     evidence: given.values.get('evidence')?.[0],
     proxy: given.values.get('proxy')?.[0],
@@ -157,17 +153,16 @@ export interface Layout {
 
 export function layoutOf(given: ParsedArguments, session: Session): Layout {
   return {
-    colours: paletteFor(session, colourChoice(given)),
+    colours: coloursOf(given, session),
     width: widthOf(session.stdout),
     now: Date.now(),
   };
 }
 
 /** Reads `--color` and `--no-color`, which takes precedence. */
-export function colourChoice({ switches, values }: ParsedArguments): ColourChoice {
-  if (switches.has('no-color')) return 'never';
-  const when = values.get('color')?.[0];
-  return when === 'always' || when === 'never' ? when : 'auto';
+export function coloursOf({ switches, values }: ParsedArguments, session: Session): Palette {
+  const when = switches.has('no-color') ? 'never' : values.get('color')?.[0];
+  return paletteFor(session, when === 'always' || when === 'never' ? when : 'auto');
 }
 
 /**

@@ -6,7 +6,7 @@ import { type Session, UsageError } from '../../answers/session.ts';
 import { type ParsedArguments, type ExitCode, exitCode, waitForShutdown } from '../frame/command.ts';
 import { openClient } from '../frame/open-client.ts';
 import { installLine } from '../frame/store-option.ts';
-import { assertNoOperand, readPurpose, onlineSettings } from '../frame/settings.ts';
+import { assertNoOperand, onlineSettings } from '../frame/settings.ts';
 
 /** Serves a host until it closes standard input (exit code 0), Ctrl-C (130) or SIGTERM (0). */
 export async function serveAgents(
@@ -27,8 +27,8 @@ export async function serveAgents(
       `Expected the package @modelcontextprotocol/server, which is not installed; run \`${installLine('@modelcontextprotocol/server')}\``,
     );
   }
+  const { purpose } = settings;
   const agent = settings.agents[0] ?? `canfetch/${VERSION}`;
-  const purpose = readPurpose(given);
   // A model, or a page that it has read, chooses the URLs. They must not lead into the network of this machine.
   const addressPolicy = given.switches.has('allow-private') ? 'any' : 'public-only';
   await using opened = await openClient(settings, session, { addressPolicy });

@@ -11,15 +11,22 @@ import {
 import { fileSource, truncationWarning, notATarget, tokensOf } from '../../answers/decide.ts';
 import { type Session, UsageError } from '../../answers/session.ts';
 import { agentSentence, looksSentence, ruleText } from '../../answers/text/sentences.ts';
-import { count, type Palette, paletteFor } from '../../answers/text/layout.ts';
-import { fileName, jsonLine, printable, type Unversioned, quoted } from '../../../core/base/index.ts';
+import { count, type Palette } from '../../answers/text/layout.ts';
+import {
+  fileName,
+  jsonLine,
+  omitUndefined,
+  printable,
+  type Unversioned,
+  quoted,
+} from '../../../core/base/index.ts';
 import { namedAgents } from '../../answers/comparison/rule-changes.ts';
 import { Output } from '../../answers/text/output.ts';
 import type { TestLine } from '../../answers/schema.ts';
 import { originOf } from '../../../core/url/index.ts';
 import { type ExitCode, exitCode, type ParsedArguments } from '../frame/command.ts';
 import { RobotsLoader } from '../frame/open-client.ts';
-import { colourChoice, onlineSettings, onlyOperand, readFormat, isAgent } from '../frame/settings.ts';
+import { coloursOf, onlineSettings, onlyOperand, readFormat, isAgent } from '../frame/settings.ts';
 import { artifactUri, sarifLog, type SarifRule } from '../frame/sarif.ts';
 import type { Readable } from 'node:stream';
 import { type Target, targetLines } from '../../answers/input/targets.ts';
@@ -35,11 +42,8 @@ export async function testRobots(given: ParsedArguments, session: Session): Prom
   const format = readFormat(given);
   const settings = onlineSettings(given);
   assertStdinOnce([operand, list]);
-  const { signal } = session;
-  const expectations = await readExpectations(
-    await openList(list, 'a file of expectations', session, signal),
-    list,
-  );
+  const lines = await openList(list, 'a file of expectations', session, session.signal);
+  const expectations = await readExpectations(lines, list);
   await using loader = new RobotsLoader(settings, session);
   const output = new Output(session.stdout);
   const loaded = await loader.load(operand);
@@ -48,19 +52,19 @@ export async function testRobots(given: ParsedArguments, session: Session): Prom
     const because = absenceOf(loaded) ?? '';
     session.stderr.write(`canfetch: ${because}\n`);
     if (format === 'sarif') {
-      await output.write(unreachableSarif(because));
+      await output.write(sarifLog({ rules: RULES, artifacts: [], results: [], failures: [because] }));
       await output.release();
     }
     return exitCode.undecided;
   }
   warn(loaded, session);
-  const file: TestedFile = {
+  const file: TestedFile = omitUndefined({
     list,
     name: loaded.name,
-    ...(loaded.kind === 'file' && loaded.url !== undefined ? { url: loaded.url } : {}),
-    ...(isUrl(operand) ? { origin: originOf(operand) } : {}),
+    url: loaded.kind === 'file' ? loaded.url : undefined,
+    origin: isUrl(operand) ? originOf(operand) : undefined,
     ...rules,
-  };
+  });
   const tested = expectations.flatMap((expectation) =>
     agentsOf(expectation, file).map((agent) => testExpectation({ ...expectation, agent }, file)),
   );
@@ -69,7 +73,7 @@ export async function testRobots(given: ParsedArguments, session: Session): Prom
   if (format === 'json')
     for (const each of tested) await output.write(jsonLine<TestLine>(testRecord(file, each)));
   if (format === 'text') {
-    const colours = paletteFor(session, colourChoice(given));
+    const colours = coloursOf(given, session);
     for (const each of failures) await output.write(renderFailure(file, each, colours));
     await output.write(renderSummary(tested.length, failures.length));
   }
@@ -156,7 +160,7 @@ function testRecord(
   };
 }
 
-const rules: readonly SarifRule[] = [
+const RULES: readonly SarifRule[] = [
   {
     id: 'unexpected-allow',
     explanation: 'An agent may fetch a URL that it is expected not to fetch.',
@@ -176,7 +180,7 @@ function testSarif(file: TestedFile, failures: readonly TestedExpectation[]): st
     physicalLocation: { artifactLocation: { uri: artifacts[index], index }, region: { startLine } },
   });
   return sarifLog({
-    rules,
+    rules: RULES,
     artifacts,
     results: failures.map((failure) => {
       const { line, verdict } = failure;
@@ -184,7 +188,7 @@ function testSarif(file: TestedFile, failures: readonly TestedExpectation[]): st
       // Code scanning services need a line: without a rule, the group's, or the first.
       const deciding = verdict.rule?.line ?? verdict.group?.lines[0] ?? 1;
       return {
-        ruleId: rules[ruleIndex]?.id,
+        ruleId: RULES[ruleIndex]?.id,
         ruleIndex,
         level: 'error',
         message: { text: failureMessage(file, failure) },
@@ -194,11 +198,6 @@ function testSarif(file: TestedFile, failures: readonly TestedExpectation[]): st
     }),
     failures: [],
   });
-}
-
-/** The SARIF log of a run in which robots.txt was unreachable. */
-function unreachableSarif(because: string): string {
-  return sarifLog({ rules, artifacts: [], results: [], failures: [because] });
 }
 
 /** One line of a file of expectations: the expected verdict for an agent and a URL. */
