@@ -62,9 +62,6 @@ async function crawl(make: (robots: RobotsClient, options: Options) => Get, opti
   return { site, robots, get: make(robots, options), unlimited: make(robots, others) };
 }
 
-const isReachable = async (robots: RobotsClient, site: Site): Promise<boolean | undefined> =>
-  (await robots.policy(site.origin)).site?.reachable;
-
 describe.each(Object.entries(libraries))('a request whose time is limited, by %s', (library, make) => {
   // node-fetch has its own error for every body that is aborted.
   const ofBody = { name: library === 'node-fetch' ? 'AbortError' : 'TimeoutError' };
@@ -82,11 +79,10 @@ describe.each(Object.entries(libraries))('a request whose time is limited, by %s
       pacing: { defaultDelayMs: 0 },
       timeoutMs: 100,
     });
-    const first = get(site.url(path));
-    const second = unlimited(site.url('/page'));
-    await expect(first).rejects.toMatchObject({ name: 'TimeoutError' });
-    expect(await isReachable(robots, site)).toBe(false);
-    expect(await second).toBe('a page');
+    await expect(get(site.url(path))).rejects.toMatchObject({ name: 'TimeoutError' });
+    const { site: seen, pacing } = await robots.policy(site.origin);
+    expect([seen?.reachable, pacing?.inFlight]).toEqual([false, []]);
+    expect(await unlimited(site.url('/page'))).toBe('a page');
   });
 
   it('fails in the middle of its body, which is no sign of an outage', async () => {
@@ -94,11 +90,10 @@ describe.each(Object.entries(libraries))('a request whose time is limited, by %s
       pacing: { defaultDelayMs: 0 },
       timeoutMs: 100,
     });
-    const first = get(site.url('/stalled'));
-    const second = unlimited(site.url('/page'));
-    await expect(first).rejects.toMatchObject(ofBody);
-    expect(await isReachable(robots, site)).toBe(true);
-    expect(await second).toBe('a page');
+    await expect(get(site.url('/stalled'))).rejects.toMatchObject(ofBody);
+    const { site: seen, pacing } = await robots.policy(site.origin);
+    expect([seen?.reachable, pacing?.inFlight]).toEqual([true, []]);
+    expect(await unlimited(site.url('/page'))).toBe('a page');
   });
 
   it('fails without pacing, too', async () => {
