@@ -1,11 +1,16 @@
 import nodeHttp from 'node:http';
 import { createRequire } from 'node:module';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { gzipSync } from 'node:zlib';
+import axios from 'axios';
+import got from 'got';
 import { http, HttpResponse } from 'msw';
 import { setupServer } from 'msw/node';
 import type Nock from 'nock';
 import { Agent, MockAgent, setGlobalDispatcher } from 'undici';
 import { guardFetch, RobotsUnreachableError, type RobotsClientOptions } from '../../../src/index.ts';
+import { axiosTransport } from '../../../src/guards/axios/axios.ts';
+import { gotTransport } from '../../../src/guards/got/got.ts';
 import { refusalFor } from '../../../src/guards/shared/refusal-errors.ts';
 import { testClient } from '../../support/client.ts';
 
@@ -105,6 +110,20 @@ describe("transport: 'fetch'", () => {
   });
 });
 
+it('an instance of got or axios is answered by nock, and goes nowhere else', () =>
+  withNock(async (nock) => {
+    for (const transport of [gotTransport(got), axiosTransport(axios)]) {
+      nock('https://example.test')
+        .get('/robots.txt')
+        .reply(301, '', { location: 'http://example.test/other' });
+      const gzip = { 'content-encoding': 'gzip' };
+      nock('http://example.test').get('/other').reply(200, gzipSync(RULES), gzip);
+      const robots = client({ transport });
+      expect(await robots.check('https://example.test/private')).toMatchObject({ reason: 'rule' });
+      expect(await robots.check('https://other.test/')).toMatchObject({ robots: { error: 'ENETUNREACH' } });
+    }
+  }));
+
 it("undici's MockAgent answers as `dispatcher`, and as the global dispatcher", async () => {
   const mock = new MockAgent();
   mock.disableNetConnect();
@@ -136,7 +155,7 @@ describe('a refusal after a DNS error, while a mock is active', () => {
     try {
       const text = await refusalOver({ lookup });
       expect(text).toContain(
-        'nock 13 is active: make the client with `transport: { fetch }` with the fetch of node-fetch',
+        'nock 13 is active: make the client with `transport: gotTransport(got)` or `axiosTransport(axios)`',
       );
       expect(text).toContain('https://other.test/robots.txt');
     } finally {

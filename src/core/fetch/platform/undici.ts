@@ -90,7 +90,7 @@ function mockHint(code: string | undefined, url: string): string | undefined {
   const name = code !== undefined && NETWORK_CODE.test(code) ? activeMock() : undefined;
   if (name === undefined) return undefined;
   const transport =
-    name === NOCK_13 ? '`transport: { fetch }` with the fetch of node-fetch' : "`transport: 'fetch'`";
+    name === NOCK_13 ? '`transport: gotTransport(got)` or `axiosTransport(axios)`' : "`transport: 'fetch'`";
   return `${name} is active: make the client with ${transport}, so that ${name} sees its requests, and mock ${url}`;
 }
 
