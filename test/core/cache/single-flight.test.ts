@@ -51,24 +51,6 @@ describe('a flight', () => {
 });
 
 describe('an aborted caller', () => {
-  it('starts no flight when aborted beforehand', async () => {
-    const { flights, started, join } = hangar();
-    await expect(join('a', AbortSignal.abort('early'))).rejects.toBe('early');
-    expect([started.length, flights.size]).toEqual([0, 0]);
-  });
-
-  it('rejects alone while others wait', async () => {
-    const { started, join } = hangar();
-    const leaving = new AbortController();
-    const left = join('a', leaving.signal);
-    const stays = join('a', new AbortController().signal);
-    leaving.abort('tired');
-    await expect(left).rejects.toBe('tired');
-    expect(started[0]?.signal.aborted).toBe(false);
-    started[0]?.land('there');
-    expect(await stays).toBe('there');
-  });
-
   it('that is the last one ends the flight, with its reason', async () => {
     const { flights, started, join } = hangar();
     const [one, two] = [new AbortController(), new AbortController()];
@@ -94,17 +76,6 @@ describe('an aborted caller', () => {
     expect(started[0]?.signal.aborted).toBe(false);
     started[0]?.land('there');
     expect(await stays).toBe('there');
-  });
-
-  it('has no effect after the flight has ended', async () => {
-    const { started, join } = hangar();
-    const leaving = new AbortController();
-    const landed = join('a', leaving.signal);
-    started[0]?.land('there');
-    expect(await landed).toBe('there');
-    leaving.abort('late');
-    await settled();
-    expect(started[0]?.signal.aborted).toBe(false);
   });
 });
 
@@ -135,16 +106,6 @@ describe('a flight that is detached', () => {
     expect(started.map(({ signal }) => signal.reason)).toEqual(['closed', 'closed']);
     await before.toBe('closed');
     await after.toBe('closed');
-  });
-
-  it('is forgotten when it has ended', async () => {
-    const { flights, started, join } = hangar();
-    const before = join('a');
-    flights.detach('a');
-    started[0]?.land('old');
-    expect(await before).toBe('old');
-    flights.close('closed');
-    expect(started[0]?.signal.aborted).toBe(false);
   });
 });
 

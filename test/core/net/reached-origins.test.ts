@@ -18,26 +18,6 @@ function closed(socket: Socket): Promise<void> {
 }
 
 describe('the addresses that the sockets of an origin reach', () => {
-  it('are unknown before the first socket', () => {
-    const reached = new ConnectedAddresses();
-    expect(reached.isPublic(ORIGIN)).toBe(undefined);
-    reached.begin(ORIGIN);
-    expect(reached.isPublic(ORIGIN)).toBe(undefined);
-    reached.connected(ORIGIN, socketTo('10.0.0.1'));
-    expect(reached.isPublic('https://example.com')).toBe(undefined);
-    expect(reached.isPublic(ORIGIN)).toBe(false);
-  });
-
-  it('are public if any is public, or unknown', () => {
-    const reached = new ConnectedAddresses();
-    reached.connected(ORIGIN, socketTo('10.0.0.1'));
-    reached.connected(ORIGIN, socketTo('93.184.215.14'));
-    reached.connected(ORIGIN, socketTo('::1'));
-    expect(reached.isPublic(ORIGIN)).toBe(true);
-    reached.connected('http://other.example', socketTo(undefined));
-    expect(reached.isPublic('http://other.example')).toBe(true);
-  });
-
   it('are known as long as a socket, or a request over it, lasts', async () => {
     const reached = new ConnectedAddresses();
     const socket = socketTo('10.0.0.1');
