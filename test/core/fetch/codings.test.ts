@@ -118,16 +118,6 @@ describe.each(UNDECODED)('content codings decoded here, over %s', (_name, make) 
     expect(await fetch(origin)).toMatchObject({ kind: 'unreachable', error: 'ERR_ROBOTS_CONTENT_CODING' });
   });
 
-  it('refuses too many codings', async () => {
-    const { origin } = await site({
-      '/robots.txt': {
-        headers: { 'content-encoding': 'gzip, gzip, gzip, gzip, gzip' },
-        body: gzipSync(RULES),
-      },
-    });
-    expect(await fetch(origin)).toMatchObject({ kind: 'unreachable', error: 'ERR_ROBOTS_CONTENT_CODING' });
-  });
-
   it('undoes several codings in turn, also over repeated fields', async () => {
     const body = brotliCompressSync(gzipSync(deflateRawSync(RULES)));
     const { origin } = await site({

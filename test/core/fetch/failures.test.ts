@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { fetchTransport, type FetchedResponse } from '../../../src/core/fetch/fetch-transport.ts';
 import { REFUSING_HOST } from '../../support/site.ts';
-import { bodyOf, context, occurrence, TRANSPORTS } from './context.ts';
+import { context, occurrence, TRANSPORTS } from './context.ts';
 
 describe.each(TRANSPORTS)('failures over %s', (name, make) => {
   const { site, fetch, transport } = context(make());
@@ -97,7 +97,7 @@ const response = (init: Partial<FetchedResponse>): FetchedResponse => ({
 });
 
 describe('a fetch that differs from the Fetch standard', () => {
-  const { fetch, site } = context(fetchTransport(() => Promise.reject(new Error('unused'))));
+  const { fetch } = context(fetchTransport(() => Promise.reject(new Error('unused'))));
   const origin = 'https://example.com';
 
   it('is called with method, headers, redirect and signal', async () => {
@@ -110,11 +110,6 @@ describe('a fetch that differs from the Fetch standard', () => {
     expect(calls).toEqual([
       ['https://example.com/robots.txt', ['method', 'headers', 'redirect', 'signal'], 'GET', 'manual'],
     ]);
-  });
-
-  it('may hide a redirect', async () => {
-    const transport = fetchTransport(() => Promise.resolve(response({ status: 0, type: 'opaqueredirect' })));
-    expect(await fetch(origin, { transport })).toMatchObject({ error: 'ERR_ROBOTS_REDIRECT_OPAQUE' });
   });
 
   it.each([
@@ -142,11 +137,5 @@ describe('a fetch that differs from the Fetch standard', () => {
     const left = fetch(origin, { transport, signal: abort.signal });
     abort.abort(new Error('left'));
     await expect(left).rejects.toThrow('left');
-  });
-
-  it('may be a real one', async () => {
-    const real = await site({ '/robots.txt': { body: 'Allow: /\n' } });
-    const { fetch: undiciFetch } = await import('undici');
-    expect(bodyOf(await fetch(real.origin, { transport: fetchTransport(undiciFetch) }))).toBe('Allow: /\n');
   });
 });

@@ -97,19 +97,6 @@ describe.each(TRANSPORTS)('redirects over %s', (_name, make) => {
     expect(requests.some(({ headers }) => headers.authorization !== undefined)).toBe(false);
   });
 
-  it("keeps the caller's headers for the initial origin", async () => {
-    const other = await site((_request, response) =>
-      response.writeHead(302, { location: first.url('/back') }).end(),
-    );
-    const first = await site((request, response) => {
-      if (request.url === '/back') response.end(RULES.body);
-      else response.writeHead(302, { location: other.url('/there') }).end();
-    });
-    await fetch(first.origin, { headersForRobots: { 'X-Staging': 'key' } });
-    expect(first.requests.map(({ headers }) => headers['x-staging'])).toEqual(['key', 'key']);
-    expect(other.requests.map(({ headers }) => headers['x-staging'])).toEqual([undefined]);
-  });
-
   it('asks about a disallowed hop only under a profile that cares', async () => {
     const { origin, requests, url } = await site({ '/robots.txt': to('/private'), '/private': RULES });
     const asked: string[] = [];
@@ -129,16 +116,5 @@ describe.each(TRANSPORTS)('redirects over %s', (_name, make) => {
     expect(await fetch(origin, { profile, isRedirectDisallowed: () => false })).toMatchObject({
       kind: 'success',
     });
-  });
-
-  it('gives up one body and reads another over a chain without leaking sockets', async () => {
-    const { origin, requests } = await site((request, response) => {
-      if (request.url === '/robots.txt') {
-        response.writeHead(302, { location: '/moved' });
-        response.write('x'.repeat(200_000));
-      } else response.end(RULES.body);
-    });
-    expect(await fetch(origin)).toMatchObject({ kind: 'success', hops: 1 });
-    expect(requests.length).toBe(2);
   });
 });
