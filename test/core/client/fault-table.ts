@@ -58,6 +58,7 @@ const MALFORMED = 'ERR_ROBOTS_MALFORMED';
 const LENGTH_OR_MALFORMED = /^(?:UND_ERR_RES_CONTENT_LENGTH_MISMATCH|ERR_ROBOTS_MALFORMED)$/;
 const CODING = 'ERR_ROBOTS_CONTENT_CODING';
 const OK = 'HTTP/1.1 200 OK\r\n';
+const CHUNKED = `${OK}transfer-encoding: chunked\r\n\r\n`;
 
 const TRANSFER = 'ERR_ROBOTS_TRANSFER_CODING';
 const TRAILING = 'ERR_ROBOTS_TRAILING_BYTES';
@@ -74,6 +75,8 @@ function answer(status: number, fields: string, body: string | Uint8Array = ''):
   return [`HTTP/1.1 ${status} Status\r\n${fields}${length}\r\n`, body];
 }
 
+const coded = (coding: string, body: string | Uint8Array): Steps =>
+  answer(200, `content-encoding: ${coding}\r\n`, body);
 const redirect = (location: string): Steps => answer(302, `location: ${location}\r\n`);
 
 const CODINGS: readonly (readonly [coding: string, encode: (text: string) => Uint8Array])[] = [
@@ -82,349 +85,223 @@ const CODINGS: readonly (readonly [coding: string, encode: (text: string) => Uin
   ['br', (text) => brotliCompressSync(text)],
 ];
 
-/** What may follow a coded stream. */
-const TRAILERS: readonly (readonly [what: string, bytes: Uint8Array])[] = [
-  ['text', Buffer.from(RULES)],
-  ['zeros', Buffer.alloc(21)],
-  ['a gzip member', gzipSync(RULES)],
-];
-
 const bomb = Buffer.concat([Buffer.from(RULES), Buffer.alloc(64 << 20, '#\n')]);
 /** Bombs take seconds to make otherwise. */
 const quickly = { level: 1, params: { [constants.BROTLI_PARAM_QUALITY]: 1 } };
 /** Without the last bytes of its checksum. */
 const truncatedGzip = gzipSync(RULES).subarray(0, -6);
 
+const fault = (
+  name: string,
+  scripts: readonly Steps[],
+  expected: Expected,
+  more: Partial<Fault> = {},
+): Fault => ({ name, scripts, expected, ...more });
+
+/** One whose answer is whole, so that its connection may be kept. */
+const whole: typeof fault = (name, scripts, expected, more) =>
+  fault(name, scripts, expected, { whole: true, ...more });
+
+/** A `fetch` of the platform undoes no coding here. */
+const UNDONE: Partial<Fault> = { over: { fetch: broken(CODING, 200) } };
+
 /** What goes wrong on the way to a robots.txt, and what comes of it. */
 export const FAULTS: readonly Fault[] = [
   // Connections
-  { name: 'reset before the headers', scripts: [['reset']], expected: broken(LOST) },
-  { name: 'closed before the headers', scripts: [['end']], expected: broken(LOST) },
-  { name: 'reset within the headers', scripts: [[`${OK}content-`, 'reset']], expected: broken(LOST) },
-  { name: 'closed within the headers', scripts: [[`${OK}content-`, 'end']], expected: broken(LOST) },
-  {
-    name: 'reset after the headers',
-    scripts: [[`${OK}content-length: 99\r\n\r\n`, 'reset']],
-    expected: broken(LOST, 200),
-  },
-  {
-    name: 'reset mid-body',
-    scripts: [[`${OK}content-length: 99\r\n\r\n${RULES}`, 'reset']],
-    expected: broken(LOST, 200),
-  },
-  {
-    name: 'closed mid-body',
-    scripts: [[`${OK}content-length: 99\r\n\r\n${RULES}`, 'end']],
-    expected: broken(LOST, 200),
-  },
-  {
-    name: 'reset in a body without a length',
-    scripts: [[`${OK}\r\n${RULES}`, 'reset']],
-    // undici takes it for the end. Not promised.
-    expected: rules(),
-  },
-  {
-    name: 'closed mid-chunk',
-    scripts: [[`${OK}transfer-encoding: chunked\r\n\r\nff\r\n${RULES}`, 'end']],
-    expected: broken(LOST, 200),
-  },
-  {
-    name: 'closed where a chunk should follow',
-    scripts: [[`${OK}transfer-encoding: chunked\r\n\r\n1b\r\n${RULES}\r\n`, 'end']],
-    expected: broken(LOST, 200),
-  },
+  fault('reset before the headers', [['reset']], broken(LOST)),
+  fault('closed before the headers', [['end']], broken(LOST)),
+  fault('reset within the headers', [[`${OK}content-`, 'reset']], broken(LOST)),
+  fault('closed within the headers', [[`${OK}content-`, 'end']], broken(LOST)),
+  fault('reset after the headers', [[`${OK}content-length: 99\r\n\r\n`, 'reset']], broken(LOST, 200)),
+  fault('reset mid-body', [[`${OK}content-length: 99\r\n\r\n${RULES}`, 'reset']], broken(LOST, 200)),
+  fault('closed mid-body', [[`${OK}content-length: 99\r\n\r\n${RULES}`, 'end']], broken(LOST, 200)),
+  // undici takes it for the end. Not promised.
+  fault('reset in a body without a length', [[`${OK}\r\n${RULES}`, 'reset']], rules()),
+  fault('closed mid-chunk', [[`${CHUNKED}ff\r\n${RULES}`, 'end']], broken(LOST, 200)),
+  fault('closed where a chunk should follow', [[`${CHUNKED}1b\r\n${RULES}\r\n`, 'end']], broken(LOST, 200)),
 
   // TLS
-  { name: 'an expired certificate', tls: 'expired', scripts: [], expected: broken('CERT_HAS_EXPIRED') },
-  {
-    name: 'a certificate of the future',
-    tls: 'not yet valid',
-    scripts: [],
-    expected: broken('CERT_NOT_YET_VALID'),
-  },
-  {
-    name: 'the certificate of another host',
+  fault('an expired certificate', [], broken('CERT_HAS_EXPIRED'), { tls: 'expired' }),
+  fault('a certificate of the future', [], broken('CERT_NOT_YET_VALID'), { tls: 'not yet valid' }),
+  fault('the certificate of another host', [], broken('ERR_TLS_CERT_ALTNAME_INVALID'), {
     tls: 'for another host',
-    scripts: [],
-    expected: broken('ERR_TLS_CERT_ALTNAME_INVALID'),
-  },
-  {
-    name: 'a self-signed certificate',
-    tls: 'self-signed',
-    scripts: [],
-    expected: broken('DEPTH_ZERO_SELF_SIGNED_CERT'),
-  },
-  { name: 'no TLS handshake', tls: 'mute', scripts: [], expected: broken(DEADLINE) },
+  }),
+  fault('a self-signed certificate', [], broken('DEPTH_ZERO_SELF_SIGNED_CERT'), { tls: 'self-signed' }),
+  fault('no TLS handshake', [], broken(DEADLINE), { tls: 'mute' }),
 
   // Slowness
-  { name: 'silence', scripts: [[]], expected: broken(DEADLINE) },
-  {
-    name: 'headers byte by byte',
-    scripts: [[{ slowly: `${OK}x-long: ${'x'.repeat(999)}`, everyMs: 5 }]],
-    expected: broken(DEADLINE),
-  },
-  {
-    name: 'a body byte by byte',
-    scripts: [[`${OK}\r\n${RULES}`, { slowly: '#'.repeat(999), everyMs: 5 }]],
-    expected: broken(DEADLINE, 200),
-  },
+  fault('silence', [[]], broken(DEADLINE)),
+  fault(
+    'headers byte by byte',
+    [[{ slowly: `${OK}x-long: ${'x'.repeat(999)}`, everyMs: 5 }]],
+    broken(DEADLINE),
+  ),
+  fault(
+    'a body byte by byte',
+    [[`${OK}\r\n${RULES}`, { slowly: '#'.repeat(999), everyMs: 5 }]],
+    broken(DEADLINE, 200),
+  ),
 
   // Too much
-  {
-    name: 'endless headers',
-    scripts: [[OK, { endless: 'x-header: value\r\n'.repeat(500) }]],
-    expected: broken('UND_ERR_HEADERS_OVERFLOW'),
-    over: byNode(broken('HPE_HEADER_OVERFLOW')),
-  },
-  {
-    name: 'a header field of 64 KiB',
-    scripts: [answer(200, `x-long: ${'x'.repeat(65_536)}\r\n`, RULES)],
-    expected: broken('UND_ERR_HEADERS_OVERFLOW'),
-    over: byNode(broken('HPE_HEADER_OVERFLOW')),
-  },
-  {
-    name: 'an endless body',
-    scripts: [[`${OK}\r\n${RULES}`, { endless: '# and more\n'.repeat(1_000) }]],
-    expected: rules(),
-  },
-  {
-    name: 'an endless line',
-    scripts: [[`${OK}\r\n${RULES}Disallow: /`, { endless: 'x'.repeat(10_000) }]],
-    expected: rules(),
-  },
-  {
-    name: 'endless chunks of one byte',
-    scripts: [[`${OK}transfer-encoding: chunked\r\n\r\n`, { endless: '1\r\n#\r\n'.repeat(1_000) }]],
-    expected: empty(),
-  },
-  {
-    name: 'a gzip bomb',
-    scripts: [answer(200, 'content-encoding: gzip\r\n', gzipSync(bomb, quickly))],
-    expected: rules(),
-    over: { fetch: broken(CODING, 200) },
-    whole: true,
-  },
-  {
-    name: 'a deflate bomb',
-    scripts: [answer(200, 'content-encoding: deflate\r\n', deflateSync(bomb, quickly))],
-    expected: rules(),
-    over: { fetch: broken(CODING, 200) },
-    whole: true,
-  },
-  {
-    name: 'a brotli bomb',
-    scripts: [answer(200, 'content-encoding: br\r\n', brotliCompressSync(bomb, quickly))],
-    expected: rules(),
-    over: { fetch: broken(CODING, 200) },
-    whole: true,
-  },
-  {
-    name: 'a flood of early hints',
-    scripts: [[{ endless: 'HTTP/1.1 103 Early Hints\r\nlink: </style.css>\r\n\r\n'.repeat(100) }]],
-    expected: broken(MALFORMED),
-    // Of the others none tells of them.
-    over: { fetch: broken(DEADLINE), ...byNode(broken(DEADLINE)) },
-  },
+  fault(
+    'endless headers',
+    [[OK, { endless: 'x-header: value\r\n'.repeat(500) }]],
+    broken('UND_ERR_HEADERS_OVERFLOW'),
+    { over: byNode(broken('HPE_HEADER_OVERFLOW')) },
+  ),
+  fault(
+    'a header field of 64 KiB',
+    [answer(200, `x-long: ${'x'.repeat(65_536)}\r\n`, RULES)],
+    broken('UND_ERR_HEADERS_OVERFLOW'),
+    { over: byNode(broken('HPE_HEADER_OVERFLOW')) },
+  ),
+  fault('an endless body', [[`${OK}\r\n${RULES}`, { endless: '# and more\n'.repeat(1_000) }]], rules()),
+  fault('an endless line', [[`${OK}\r\n${RULES}Disallow: /`, { endless: 'x'.repeat(10_000) }]], rules()),
+  fault('endless chunks of one byte', [[CHUNKED, { endless: '1\r\n#\r\n'.repeat(1_000) }]], empty()),
+  whole('a gzip bomb', [coded('gzip', gzipSync(bomb, quickly))], rules(), UNDONE),
+  whole('a deflate bomb', [coded('deflate', deflateSync(bomb, quickly))], rules(), UNDONE),
+  whole('a brotli bomb', [coded('br', brotliCompressSync(bomb, quickly))], rules(), UNDONE),
+  // Of the others none tells of them.
+  fault(
+    'a flood of early hints',
+    [[{ endless: 'HTTP/1.1 103 Early Hints\r\nlink: </style.css>\r\n\r\n'.repeat(100) }]],
+    broken(MALFORMED),
+    { over: { fetch: broken(DEADLINE), ...byNode(broken(DEADLINE)) } },
+  ),
 
   // Codings
-  {
-    name: 'plain text that calls itself gzip',
-    scripts: [answer(200, 'content-encoding: gzip\r\n', RULES)],
-    expected: broken(CODING, 200),
-    whole: true,
-  },
-  {
-    name: 'gzip that calls itself brotli',
-    scripts: [answer(200, 'content-encoding: br\r\n', gzipSync(RULES))],
-    expected: broken(CODING, 200),
-    whole: true,
-  },
-  {
-    name: 'a coding that is not undone',
-    scripts: [answer(200, 'content-encoding: zstd\r\n', RULES)],
-    expected: broken(CODING, 200),
-    whole: true,
-  },
-  ...['UTF-8', 'aws-chunked', 'none', 'binary'].map((label): Fault => ({
-    name: `plain text with the label ${label}, which no coding has`,
-    scripts: [answer(200, `content-encoding: ${label}\r\n`, RULES)],
-    expected: rules(),
-    whole: true,
-  })),
-  {
-    name: 'what is no text, with a label that no coding has',
-    scripts: [answer(200, 'content-encoding: none\r\n', '\u0000\u0001\u0002')],
-    expected: broken('ERR_ROBOTS_NOT_TEXT', 200),
-    whole: true,
-  },
-  ...['identity, gzip', 'gzip, identity', 'gzip,', ',gzip', 'gzip\r\ncontent-encoding: identity'].map(
-    (field): Fault => ({
-      name: `gzip in the list ${JSON.stringify(field)}`,
-      scripts: [answer(200, `content-encoding: ${field}\r\n`, gzipSync(RULES))],
-      expected: rules(),
-      over: { fetch: broken(CODING, 200) },
-      whole: true,
-    }),
+  whole('plain text that calls itself gzip', [coded('gzip', RULES)], broken(CODING, 200)),
+  whole('gzip that calls itself brotli', [coded('br', gzipSync(RULES))], broken(CODING, 200)),
+  whole('a coding that is not undone', [coded('zstd', RULES)], broken(CODING, 200)),
+  ...['UTF-8', 'aws-chunked', 'none', 'binary'].map((label): Fault =>
+    whole(`plain text with the label ${label}, which no coding has`, [coded(label, RULES)], rules()),
   ),
-  {
-    name: 'gzip that calls itself plain text',
-    scripts: [answer(200, '', gzipSync(RULES))],
-    expected: broken('ERR_ROBOTS_NOT_TEXT', 200),
-    whole: true,
-  },
+  whole(
+    'what is no text, with a label that no coding has',
+    [coded('none', '\u0000\u0001\u0002')],
+    broken('ERR_ROBOTS_NOT_TEXT', 200),
+  ),
+  ...['identity, gzip', 'gzip, identity', 'gzip,', ',gzip', 'gzip\r\ncontent-encoding: identity'].map(
+    (field): Fault =>
+      whole(`gzip in the list ${JSON.stringify(field)}`, [coded(field, gzipSync(RULES))], rules(), UNDONE),
+  ),
+  whole(
+    'gzip that calls itself plain text',
+    [answer(200, '', gzipSync(RULES))],
+    broken('ERR_ROBOTS_NOT_TEXT', 200),
+  ),
   ...CODINGS.flatMap(([coding, encode]): readonly Fault[] => [
-    {
-      name: `${coding} of no bytes, closed after the header`,
-      scripts: [[`${OK}content-encoding: ${coding}\r\n\r\n`, 'end']],
-      expected: broken(CODING, 200),
-    },
-    {
-      name: `${coding} of no bytes, reset after the header`,
-      scripts: [[`${OK}content-encoding: ${coding}\r\n\r\n`, 'reset']],
-      // undici takes a reset for the end of a body without a length.
-      expected: broken(CODING, 200),
-    },
-    {
-      name: `${coding} of no bytes, as the header says`,
-      scripts: [answer(200, `content-encoding: ${coding}\r\n`)],
-      expected: empty(),
-      whole: true,
-    },
-    {
-      name: `${coding} of an empty file`,
-      scripts: [answer(200, `content-encoding: ${coding}\r\n`, encode(''))],
-      expected: empty(),
-      over: { fetch: broken(CODING, 200) },
-      whole: true,
-    },
-    ...TRAILERS.map(([what, trailer]): Fault => ({
-      name: `${what} after an empty ${coding} stream`,
-      scripts: [answer(200, `content-encoding: ${coding}\r\n`, Buffer.concat([encode(''), trailer]))],
-      expected: broken(TRAILING, 200),
-      over: { fetch: broken(CODING, 200) },
-      whole: true,
-    })),
-    {
-      name: `text after a ${coding} stream`,
-      scripts: [
-        answer(200, `content-encoding: ${coding}\r\n`, Buffer.concat([encode(RULES), Buffer.from('#')])),
-      ],
-      expected: broken(TRAILING, 200),
-      over: { fetch: broken(CODING, 200) },
-      whole: true,
-    },
+    fault(
+      `${coding} of no bytes, closed after the header`,
+      [[`${OK}content-encoding: ${coding}\r\n\r\n`, 'end']],
+      broken(CODING, 200),
+    ),
+    // undici takes a reset for the end of a body without a length.
+    fault(
+      `${coding} of no bytes, reset after the header`,
+      [[`${OK}content-encoding: ${coding}\r\n\r\n`, 'reset']],
+      broken(CODING, 200),
+    ),
+    whole(
+      `text after a ${coding} stream`,
+      [coded(coding, Buffer.concat([encode(RULES), Buffer.from('#')]))],
+      broken(TRAILING, 200),
+      UNDONE,
+    ),
   ]),
-  {
-    name: 'chunks of gzip with no bytes',
-    scripts: [[`${OK}content-encoding: gzip\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`]],
-    expected: broken(CODING, 200),
-    whole: true,
-  },
-  {
-    name: 'truncated gzip',
-    scripts: [answer(200, 'content-encoding: gzip\r\n', truncatedGzip)],
-    expected: broken(CODING, 200),
-    whole: true,
-  },
+  whole(
+    'chunks of gzip with no bytes',
+    [[`${OK}content-encoding: gzip\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`]],
+    broken(CODING, 200),
+  ),
+  whole('truncated gzip', [coded('gzip', truncatedGzip)], broken(CODING, 200)),
 
   // Framing
-  {
-    name: 'a chunk size that is none',
-    scripts: [[`${OK}transfer-encoding: chunked\r\n\r\nzz\r\n${RULES}\r\n0\r\n\r\n`]],
-    expected: broken(MALFORMED, 200),
+  fault('a chunk size that is none', [[`${CHUNKED}zz\r\n${RULES}\r\n0\r\n\r\n`]], broken(MALFORMED, 200), {
     over: { axios: broken(LOST, 200) },
-  },
-  {
-    name: 'a Content-Length that is too short',
-    scripts: [[`${OK}content-length: ${RULES.length}\r\n\r\n${RULES}Disallow: /y\n`]],
-    expected: rules(),
-    over: { got: broken(MALFORMED, 200) },
-  },
-  {
-    name: 'two values of Content-Length',
-    scripts: [[`${OK}content-length: 2\r\ncontent-length: ${RULES.length}\r\n\r\n${RULES}`]],
-    expected: broken(LENGTH_OR_MALFORMED),
-  },
-  {
-    name: 'a NUL in a field',
-    scripts: [[`${OK}x-nul: a\0b\r\ncontent-length: ${RULES.length}\r\n\r\n${RULES}`]],
-    expected: broken(MALFORMED),
-  },
-  ...['gzip, chunked', 'gzip\r\ntransfer-encoding: chunked'].map((field): Fault => ({
-    name: `chunks in the transfer coding ${JSON.stringify(field)}`,
-    scripts: [[`${OK}transfer-encoding: ${field}\r\n\r\n`, chunk(gzipSync(RULES)), '0\r\n\r\n']],
-    expected: broken(TRANSFER, 200),
-    whole: true,
-  })),
+  }),
+  fault(
+    'a Content-Length that is too short',
+    [[`${OK}content-length: ${RULES.length}\r\n\r\n${RULES}Disallow: /y\n`]],
+    rules(),
+    { over: { got: broken(MALFORMED, 200) } },
+  ),
+  fault(
+    'two values of Content-Length',
+    [[`${OK}content-length: 2\r\ncontent-length: ${RULES.length}\r\n\r\n${RULES}`]],
+    broken(LENGTH_OR_MALFORMED),
+  ),
+  fault(
+    'a NUL in a field',
+    [[`${OK}x-nul: a\0b\r\ncontent-length: ${RULES.length}\r\n\r\n${RULES}`]],
+    broken(MALFORMED),
+  ),
+  ...['gzip, chunked', 'gzip\r\ntransfer-encoding: chunked'].map((field): Fault =>
+    whole(
+      `chunks in the transfer coding ${JSON.stringify(field)}`,
+      [[`${OK}transfer-encoding: ${field}\r\n\r\n`, chunk(gzipSync(RULES)), '0\r\n\r\n']],
+      broken(TRANSFER, 200),
+    ),
+  ),
   // RFC 9110 §5.5: "A field value does not include leading or trailing whitespace."
   ...[' ', '  '].flatMap((space): Fault[] => [
-    {
-      name: `chunks, and ${JSON.stringify(space)} after the transfer coding`,
-      scripts: [[`${OK}transfer-encoding: chunked${space}\r\n\r\n`, chunk(Buffer.from(RULES)), '0\r\n\r\n']],
-      expected: rules(),
-    },
-    {
-      name: `a Content-Length, and ${JSON.stringify(space)} after it`,
-      scripts: [[`${OK}content-length: ${RULES.length}${space}\r\n\r\n${RULES}`]],
-      expected: rules(),
-    },
+    fault(
+      `chunks, and ${JSON.stringify(space)} after the transfer coding`,
+      [[`${OK}transfer-encoding: chunked${space}\r\n\r\n`, chunk(Buffer.from(RULES)), '0\r\n\r\n']],
+      rules(),
+    ),
+    fault(
+      `a Content-Length, and ${JSON.stringify(space)} after it`,
+      [[`${OK}content-length: ${RULES.length}${space}\r\n\r\n${RULES}`]],
+      rules(),
+    ),
   ]),
   // The parser honours none of these, and leaves the chunks in the body.
-  ...['chunked,', 'chunked ,', ',chunked', ''].map((field): Fault => ({
-    name: `chunks in the transfer coding ${JSON.stringify(field)}`,
-    scripts: [[`${OK}transfer-encoding: ${field}\r\n\r\n9\r\nUser-agen\r\n`, '0\r\n\r\n', 'end']],
-    expected: broken(TRANSFER, 200),
-  })),
-  ...['gzip', 'chunked, gzip', 'chunked, chunked', 'identity'].map((coding): Fault => ({
-    name: `a body closed in the transfer coding ${coding}`,
-    scripts: [[`${OK}transfer-encoding: ${coding}\r\n\r\n`, gzipSync(RULES), 'end']],
+  ...['chunked,', 'chunked ,', ',chunked', ''].map((field): Fault =>
+    fault(
+      `chunks in the transfer coding ${JSON.stringify(field)}`,
+      [[`${OK}transfer-encoding: ${field}\r\n\r\n9\r\nUser-agen\r\n`, '0\r\n\r\n', 'end']],
+      broken(TRANSFER, 200),
+    ),
+  ),
+  ...['gzip', 'chunked, gzip', 'chunked, chunked', 'identity'].map((coding): Fault =>
     // The parser itself may not take it.
-    expected: broken(/^ERR_ROBOTS_(?:TRANSFER_CODING|MALFORMED)$/, 200),
-  })),
-  {
-    name: 'a transfer coding beside a Content-Length',
-    scripts: [[`${OK}transfer-encoding: gzip\r\ncontent-length: 46\r\n\r\n`, gzipSync(RULES), 'end']],
-    expected: broken(LENGTH_OR_MALFORMED),
-  },
-  { name: 'HTTP/0.9', scripts: [[RULES, 'end']], expected: broken(MALFORMED) },
-  {
-    name: 'a line end before the status line',
-    scripts: [['\r\n', ...answer(200, '', RULES)]],
-    expected: rules(),
-    whole: true,
-  },
-  {
-    name: 'another protocol',
-    scripts: [['SSH-2.0-OpenSSH_9.6\r\n\r\n', 'end']],
-    expected: broken(MALFORMED),
-  },
+    fault(
+      `a body closed in the transfer coding ${coding}`,
+      [[`${OK}transfer-encoding: ${coding}\r\n\r\n`, gzipSync(RULES), 'end']],
+      broken(/^ERR_ROBOTS_(?:TRANSFER_CODING|MALFORMED)$/, 200),
+    ),
+  ),
+  fault(
+    'a transfer coding beside a Content-Length',
+    [[`${OK}transfer-encoding: gzip\r\ncontent-length: 46\r\n\r\n`, gzipSync(RULES), 'end']],
+    broken(LENGTH_OR_MALFORMED),
+  ),
+  fault('HTTP/0.9', [[RULES, 'end']], broken(MALFORMED)),
+  whole('a line end before the status line', [['\r\n', ...answer(200, '', RULES)]], rules()),
+  fault('another protocol', [['SSH-2.0-OpenSSH_9.6\r\n\r\n', 'end']], broken(MALFORMED)),
 
   // Statuses
-  {
-    name: 'early hints before the answer',
-    scripts: [['HTTP/1.1 103 Early Hints\r\nlink: </style.css>\r\n\r\n', ...answer(200, '', RULES)]],
-    expected: rules(),
-    whole: true,
-  },
-  {
-    name: 'an unsolicited 100 before the answer',
-    scripts: [['HTTP/1.1 100 Continue\r\n\r\n', ...answer(200, '', RULES)]],
-    expected: broken('UND_ERR_SOCKET'),
-    over: byNode(rules()),
-  },
-  {
-    name: 'early hints and no answer',
-    scripts: [['HTTP/1.1 103 Early Hints\r\n\r\n', 'end']],
-    expected: broken(LOST),
-  },
-  {
-    name: 'an unsolicited change of protocols',
-    scripts: [['HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: h2c\r\n\r\n']],
-    expected: broken(LOST),
-    over: { got: broken(MALFORMED), axios: broken(DEADLINE) },
-  },
-  { name: '204', scripts: [answer(204, '')], expected: empty(204), whole: true },
-  { name: '205', scripts: [answer(205, '')], expected: empty(205), whole: true },
+  whole(
+    'early hints before the answer',
+    [['HTTP/1.1 103 Early Hints\r\nlink: </style.css>\r\n\r\n', ...answer(200, '', RULES)]],
+    rules(),
+  ),
+  fault(
+    'an unsolicited 100 before the answer',
+    [['HTTP/1.1 100 Continue\r\n\r\n', ...answer(200, '', RULES)]],
+    broken('UND_ERR_SOCKET'),
+    { over: byNode(rules()) },
+  ),
+  fault('early hints and no answer', [['HTTP/1.1 103 Early Hints\r\n\r\n', 'end']], broken(LOST)),
+  fault(
+    'an unsolicited change of protocols',
+    [['HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: h2c\r\n\r\n']],
+    broken(LOST),
+    { over: { got: broken(MALFORMED), axios: broken(DEADLINE) } },
+  ),
+  whole('204', [answer(204, '')], empty(204)),
+  whole('205', [answer(205, '')], empty(205)),
   ...(
     [
       ['', rules(206)],
@@ -438,64 +315,38 @@ export const FAULTS: readonly Fault[] = [
       ['content-range: bytes 0-26/27\r\ncontent-range: bytes 0-26/9999\r\n', broken(PARTIAL, 206)],
       ['content-type: multipart/byteranges; boundary=x\r\n', broken(PARTIAL, 206)],
     ] as const
-  ).map(([fields, expected]): Fault => ({
-    name: `an unsolicited 206 with ${JSON.stringify(fields)}`,
-    scripts: [answer(206, fields, RULES)],
-    expected,
-    whole: true,
-  })),
-  {
-    name: 'an unsolicited 304',
-    scripts: [answer(304, 'etag: "v1"\r\n')],
-    expected: broken('ERR_ROBOTS_NOT_MODIFIED', 304),
-    whole: true,
-  },
-  { name: '600', scripts: [answer(600, '', RULES)], expected: broken('ERR_ROBOTS_STATUS', 600), whole: true },
-  { name: '999', scripts: [answer(999, '', RULES)], expected: broken('ERR_ROBOTS_STATUS', 999), whole: true },
+  ).map(([fields, expected]): Fault =>
+    whole(`an unsolicited 206 with ${JSON.stringify(fields)}`, [answer(206, fields, RULES)], expected),
+  ),
+  whole('an unsolicited 304', [answer(304, 'etag: "v1"\r\n')], broken('ERR_ROBOTS_NOT_MODIFIED', 304)),
+  whole('600', [answer(600, '', RULES)], broken('ERR_ROBOTS_STATUS', 600)),
+  whole('999', [answer(999, '', RULES)], broken('ERR_ROBOTS_STATUS', 999)),
 
   // Redirects
-  {
-    name: '300 with a Location',
-    scripts: [answer(300, 'location: /elsewhere\r\n', RULES)],
-    expected: broken('ERR_ROBOTS_STATUS', 300),
-    whole: true,
-  },
+  whole(
+    '300 with a Location',
+    [answer(300, 'location: /elsewhere\r\n', RULES)],
+    broken('ERR_ROBOTS_STATUS', 300),
+  ),
   ...[
     '',
     ...['', 'http://', 'http://[::1', 'http://a b/', '//:x'].map((value) => `location: ${value}\r\n`),
-  ].map((field): Fault => ({
-    name: `a redirect with ${JSON.stringify(field)}`,
-    scripts: [answer(302, field)],
-    expected: broken('ERR_ROBOTS_REDIRECT_LOCATION', 302),
-    whole: true,
-  })),
+  ].map((field): Fault =>
+    whole(
+      `a redirect with ${JSON.stringify(field)}`,
+      [answer(302, field)],
+      broken('ERR_ROBOTS_REDIRECT_LOCATION', 302),
+    ),
+  ),
   ...[
     ...'ftp://127.0.0.1/robots.txt javascript:alert(1) data:text/plain,Allow:/'.split(' '),
     ...'file:///etc/passwd about:blank'.split(' '),
-  ].map((location): Fault => ({
-    name: `a redirect to ${location}`,
-    scripts: [redirect(location)],
-    expected: broken('ERR_ROBOTS_REDIRECT_SCHEME', 302),
-    whole: true,
-  })),
-  {
-    name: 'a redirect to itself',
-    scripts: [redirect('/robots.txt#')],
-    expected: unavailable(302, 0),
-    whole: true,
-  },
-  {
-    name: 'a ring of three',
-    scripts: [redirect('/b'), redirect('/c'), redirect('/robots.txt')],
-    expected: unavailable(302, 2),
+  ].map((location): Fault =>
+    whole(`a redirect to ${location}`, [redirect(location)], broken('ERR_ROBOTS_REDIRECT_SCHEME', 302)),
+  ),
+  whole('a redirect to itself', [redirect('/robots.txt#')], unavailable(302, 0)),
+  whole('a ring of three', [redirect('/b'), redirect('/c'), redirect('/robots.txt')], unavailable(302, 2), {
     requests: 3,
-    whole: true,
-  },
-  {
-    name: 'a redirect into silence',
-    scripts: [redirect('/b'), []],
-    expected: { ...broken(DEADLINE), hops: 1 },
-    requests: 2,
-    whole: true,
-  },
+  }),
+  whole('a redirect into silence', [redirect('/b'), []], { ...broken(DEADLINE), hops: 1 }, { requests: 2 }),
 ];
