@@ -40,37 +40,47 @@ interface Example {
   readonly dialect?: Dialect;
   readonly maxBodyBytes?: number;
   /** All that is reported of the code; `code` left out. */
-  readonly reported: readonly Omit<Diagnostic, 'code'>[];
+  readonly reported: readonly Reported[];
 }
 
+type Reported = Omit<Diagnostic, 'code'>;
+const reporting =
+  (severity: Diagnostic['severity']) =>
+  (line: number, column: number, text: string, more: Partial<Reported> = {}): Reported =>
+    Object.assign({ severity, line, column, text }, more);
+const [info, warning, error] = [reporting('info'), reporting('warning'), reporting('error')];
+
 const disallow = (path: string): string => `User-agent: *\nDisallow: ${path}`;
+
+const FOREIGN = [
+  ['/page[0-9]+', 'regular-expression'],
+  ['/*.(pdf|doc)', 'alternatives'],
+  ['/"a"', 'quotes'],
+  ['/?a=1&amp;b=2', 'entity'],
+  ['/a%3Fb=1', 'escaped-question-mark'],
+  ['/*.pdf$/', 'inner-dollar'],
+  ['/www.example.com/a', 'host'],
+  ['//admin', 'double-slash'],
+] as const;
 
 /** For every code a file that it is reported of. */
 const examples: Readonly<Record<DiagnosticCode, Example>> = {
   'nothing-in-effect': {
     body: lines('# A file', 'Disallow: /a', 'hello world'),
-    reported: [{ severity: 'error', line: 2, column: 1, text: 'Disallow: /a' }],
+    reported: [error(2, 1, 'Disallow: /a')],
   },
   'site-closed': {
     body: 'User-agent: *\nDisallow: /\nUser-agent: GPTBot\nDisallow: /\nUser-agent: Bing\nDisallow:',
-    reported: [{ severity: 'info', line: 2, column: 11, text: '/', otherLine: 2, agents: ['Bing'] }],
+    reported: [info(2, 11, '/', { otherLine: 2, agents: ['Bing'] })],
   },
   'group-runs-on': {
     body: lines('User-agent: *', 'Crawl-delay: 10', 'User-agent: amazonbot', 'Disallow: /'),
-    reported: [
-      {
-        ...{ severity: 'warning', line: 4, column: 11, text: '/' },
-        ...{ kind: 'Crawl-delay', otherLine: 2, agents: ['*', 'amazonbot'] },
-      },
-    ],
+    reported: [warning(4, 11, '/', { kind: 'Crawl-delay', otherLine: 2, agents: ['*', 'amazonbot'] })],
   },
-  json: {
-    body: lines('{', '  "error": "not found"', '}'),
-    reported: [{ severity: 'error', line: 1, column: 1, text: '{' }],
-  },
+  json: { body: lines('{', '  "error": "not found"', '}'), reported: [error(1, 1, '{')] },
   'literal-line-break': {
     body: 'User-agent: *\\nDisallow: /a\\nDisallow: /b',
-    reported: [{ severity: 'error', line: 1, column: 14, text: '\\nDisallow: /a\\nDisallow: /b' }],
+    reported: [error(1, 14, '\\nDisallow: /a\\nDisallow: /b')],
   },
   'invisible-character': {
     body: lines(
@@ -78,14 +88,14 @@ const examples: Readonly<Record<DiagnosticCode, Example>> = {
       'Disallow: /c # \u00a0',
     ),
     reported: [
-      { severity: 'warning', line: 2, column: 13, text: '\u00a0', kind: 'path' },
-      { severity: 'error', line: 3, column: 1, text: '\ufeff', meant: 'user-agent' },
-      { severity: 'warning', line: 4, column: 12, text: '\u200b', kind: 'path' },
+      warning(2, 13, '\u00a0', { kind: 'path' }),
+      error(3, 1, '\ufeff', { meant: 'user-agent' }),
+      warning(4, 12, '\u200b', { kind: 'path' }),
     ],
   },
   'invalid-request-rate': {
     body: lines('User-agent: *', 'Request-rate: 5', 'Request-rate: 1/5s', 'Disallow: /a'),
-    reported: [{ severity: 'warning', line: 2, column: 15, text: '5' }],
+    reported: [warning(2, 15, '5')],
   },
   'unreadable-preference': {
     body: lines(
@@ -95,20 +105,10 @@ const examples: Readonly<Record<DiagnosticCode, Example>> = {
       'License: https://example.com/licence\nDisallow: /a',
     ),
     reported: [
-      {
-        ...{ severity: 'warning', line: 2, column: 17, text: 'ai-train=no; search=yes' },
-        ...{ kind: 'content-signal', meant: 'ai-train=no, search=yes' },
-      },
-      {
-        severity: 'warning',
-        line: 4,
-        column: 19,
-        text: 'train-ai=no',
-        kind: 'content-usage',
-        meant: 'train-ai=n',
-      },
-      { severity: 'warning', line: 6, column: 16, text: 'ai=n', kind: 'content-usage', meant: '' },
-      { severity: 'warning', line: 7, column: 10, text: 'example.com/licence', kind: 'license' },
+      warning(2, 17, 'ai-train=no; search=yes', { kind: 'content-signal', meant: 'ai-train=no, search=yes' }),
+      warning(4, 19, 'train-ai=no', { kind: 'content-usage', meant: 'train-ai=n' }),
+      warning(6, 16, 'ai=n', { kind: 'content-usage', meant: '' }),
+      warning(7, 10, 'example.com/licence', { kind: 'license' }),
     ],
   },
   'sitemap-host': {
@@ -116,10 +116,7 @@ const examples: Readonly<Record<DiagnosticCode, Example>> = {
       'Sitemap: http://localhost:3000/sitemap.xml\nSitemap: https://null/s',
       'Sitemap: https://localhost.example/s',
     ),
-    reported: [
-      { severity: 'warning', line: 1, column: 10, text: 'http://localhost:3000/sitemap.xml' },
-      { severity: 'warning', line: 2, column: 10, text: 'https://null/s' },
-    ],
+    reported: [warning(1, 10, 'http://localhost:3000/sitemap.xml'), warning(2, 10, 'https://null/s')],
   },
   'not-inherited': {
     body: lines(
@@ -128,8 +125,8 @@ const examples: Readonly<Record<DiagnosticCode, Example>> = {
       'User-agent: c\nDisallow: /tmp',
     ),
     reported: [
-      { severity: 'info', line: 4, column: 13, text: 'GPTBot', agents: ['GPTBot'], otherLines: [2, 3] },
-      { severity: 'info', line: 11, column: 13, text: 'c', agents: ['c'], otherLines: [2] },
+      info(4, 13, 'GPTBot', { agents: ['GPTBot'], otherLines: [2, 3] }),
+      info(11, 13, 'c', { agents: ['c'], otherLines: [2] }),
     ],
   },
   'preference-not-inherited': {
@@ -137,14 +134,11 @@ const examples: Readonly<Record<DiagnosticCode, Example>> = {
       'User-agent: *\nContent-Usage: train-ai=n\nDisallow: /a\nUser-agent: b\nDisallow: /a',
       'User-agent: c\nContent-Usage: train-ai=n\nDisallow: /a\nUser-agent: d\nDisallow: /',
     ),
-    reported: [{ severity: 'info', line: 4, column: 13, text: 'b', agents: ['b'], otherLine: 2 }],
+    reported: [info(4, 13, 'b', { agents: ['b'], otherLine: 2 })],
   },
   'hash-in-path': {
     body: 'User-agent: *\nDisallow: /#/admin\nDisallow: /a # b\nDisallow: # c\nDisallow: /b#c ',
-    reported: [
-      { severity: 'warning', line: 2, column: 11, text: '/#/admin', meant: '/' },
-      { severity: 'warning', line: 5, column: 11, text: '/b#c', meant: '/b' },
-    ],
+    reported: [warning(2, 11, '/#/admin', { meant: '/' }), warning(5, 11, '/b#c', { meant: '/b' })],
   },
   'several-rules': {
     body: lines(
@@ -152,94 +146,50 @@ const examples: Readonly<Record<DiagnosticCode, Example>> = {
       'Disallow: /a,b c',
     ),
     reported: [
-      {
-        ...{ severity: 'warning', line: 2, column: 11, text: '/path-1,/path-2' },
-        meant: 'Disallow: /path-1\nDisallow: /path-2',
-      },
-      {
-        severity: 'warning',
-        line: 3,
-        column: 11,
-        text: '/aDisallow: /b',
-        meant: 'Disallow: /a\nDisallow: /b',
-      },
-      { severity: 'warning', line: 4, column: 8, text: '/a /b /c', meant: 'Allow: /a\nAllow: /b\nAllow: /c' },
+      warning(2, 11, '/path-1,/path-2', { meant: 'Disallow: /path-1\nDisallow: /path-2' }),
+      warning(3, 11, '/aDisallow: /b', { meant: 'Disallow: /a\nDisallow: /b' }),
+      warning(4, 8, '/a /b /c', { meant: 'Allow: /a\nAllow: /b\nAllow: /c' }),
     ],
   },
   'foreign-pattern': {
     body: lines(
       'User-agent: *',
-      ...[
-        '/page[0-9]+',
-        '/*.(pdf|doc)',
-        '/"a"',
-        '/?a=1&amp;b=2',
-        '/a%3Fb=1',
-        '/*.pdf$/',
-        '/www.example.com/a',
-        '//admin',
-      ].map((path) => `Disallow: ${path}`),
-      ...[
-        '/a(b)',
-        '/o%27b',
-        '/?a=1&b=2',
-        '/a?b=%3Fc',
-        '/*.pdf$',
-        '/$metadata',
-        '/a//b',
-        '/page[0-9]',
-        '/wwwa',
-      ].map((path) => `Disallow: ${path}`),
+      ...FOREIGN.map(([path]) => `Disallow: ${path}`),
+      ...'/a(b) /o%27b /?a=1&b=2 /a?b=%3Fc /*.pdf$ /$metadata /a//b /page[0-9] /wwwa'
+        .split(' ')
+        .map((path) => `Disallow: ${path}`),
     ),
-    reported: [
-      ['/page[0-9]+', 'regular-expression'],
-      ['/*.(pdf|doc)', 'alternatives'],
-      ['/"a"', 'quotes'],
-      ['/?a=1&amp;b=2', 'entity'],
-      ['/a%3Fb=1', 'escaped-question-mark'],
-      ['/*.pdf$/', 'inner-dollar'],
-      ['/www.example.com/a', 'host'],
-      ['//admin', 'double-slash'],
-    ].map(([text = '', kind = ''], index) => ({
-      severity: 'warning',
-      line: index + 2,
-      column: 11,
-      text,
-      kind,
-    })),
+    reported: FOREIGN.map(([path, kind], index) => warning(index + 2, 11, path, { kind })),
   },
   'raw-letters': {
     body: lines('User-agent: *', 'Disallow: /für-€', 'Disallow: /f%C3%BCr'),
-    reported: [{ severity: 'info', line: 2, column: 11, text: '/für-€', meant: '/f%C3%BCr-%E2%82%AC' }],
+    reported: [info(2, 11, '/für-€', { meant: '/f%C3%BCr-%E2%82%AC' })],
   },
-  'byte-order-mark': {
-    body: `\ufeff${disallow('/')}`,
-    reported: [{ severity: 'info', line: 1, column: 1, text: '' }],
-  },
-  'utf-16': { body: utf16(disallow('/')), reported: [{ severity: 'warning', line: 1, column: 1, text: '' }] },
+  'byte-order-mark': { body: `\ufeff${disallow('/')}`, reported: [info(1, 1, '')] },
+  'utf-16': { body: utf16(disallow('/')), reported: [warning(1, 1, '')] },
   'invalid-utf-8': {
     body: Uint8Array.from([...Buffer.from('# é\r\n#\u20ac '), 0xe9, 0x0a, 0xff]),
-    reported: [{ severity: 'warning', line: 2, column: 6, text: '\ufffd' }],
+    reported: [warning(2, 6, '\ufffd')],
   },
   'past-size-limit': {
     body: lines('User-agent: *', 'Disallow: /abc', 'Disallow: /d'),
     maxBodyBytes: 27,
-    reported: [{ severity: 'error', line: 2, column: 1, text: 'Disallow: /abc' }],
+    reported: [error(2, 1, 'Disallow: /abc')],
   },
   'line-too-long': {
     body: lines('User-agent: *', `Disallow: /${'a'.repeat(16_652)}bc`, `Disallow: /${'a'.repeat(16_652)}`),
-    reported: [{ severity: 'warning', line: 2, column: 16_664, text: 'bc' }],
+    reported: [warning(2, 16_664, 'bc')],
   },
   html: {
     body: lines('<!DOCTYPE html>', '<html lang="en">', '<a href="https://example.com">', '</html>'),
-    reported: [{ severity: 'error', line: 1, column: 1, text: '<!DOCTYPE html>' }],
+    reported: [error(1, 1, '<!DOCTYPE html>')],
   },
   'forgiven-key': {
     body: lines('User agent: *', '  dissallow: /a', 'site-map: https://example.com/s'),
     reported: [
-      { severity: 'warning', line: 1, column: 1, text: 'User agent', meant: 'user-agent' },
-      { severity: 'warning', line: 2, column: 3, text: 'dissallow', meant: 'disallow' },
-      { severity: 'warning', line: 3, column: 1, text: 'site-map', meant: 'sitemap' },
+      warning(1, 1, 'User agent', { meant: 'user-agent' }),
+      warning(2, 3, 'dissallow', { meant: 'disallow' }),
+      warning(3, 1, 'site-map', { meant: 'sitemap' }),
     ],
   },
   'misspelt-key': {
@@ -248,13 +198,13 @@ const examples: Readonly<Record<DiagnosticCode, Example>> = {
       '1. Disallow: /',
     ),
     reported: [
-      { severity: 'error', line: 1, column: 1, text: 'User-agnt', meant: 'user-agent' },
-      { severity: 'error', line: 2, column: 1, text: 'Disalow-', meant: 'disallow' },
-      { severity: 'error', line: 3, column: 1, text: 'Alow', meant: 'allow' },
-      { severity: 'error', line: 4, column: 1, text: 'Sitemaps', meant: 'sitemap' },
-      { severity: 'error', line: 5, column: 1, text: 'Crawldelay', meant: 'crawl-delay' },
-      { severity: 'error', line: 6, column: 1, text: 'Allowed', meant: 'allow' },
-      { severity: 'error', line: 7, column: 1, text: '1. Disallow', meant: 'disallow' },
+      error(1, 1, 'User-agnt', { meant: 'user-agent' }),
+      error(2, 1, 'Disalow-', { meant: 'disallow' }),
+      error(3, 1, 'Alow', { meant: 'allow' }),
+      error(4, 1, 'Sitemaps', { meant: 'sitemap' }),
+      error(5, 1, 'Crawldelay', { meant: 'crawl-delay' }),
+      error(6, 1, 'Allowed', { meant: 'allow' }),
+      error(7, 1, '1. Disallow', { meant: 'disallow' }),
     ],
   },
   'missing-colon': {
@@ -263,28 +213,17 @@ const examples: Readonly<Record<DiagnosticCode, Example>> = {
       'Sitemap https://a/s',
     ),
     reported: [
-      { severity: 'warning', line: 1, column: 1, text: 'User-agent', meant: 'user-agent' },
-      { severity: 'error', line: 2, column: 1, text: 'Disallow /a b', meant: 'disallow' },
-      { severity: 'warning', line: 3, column: 1, text: 'Disalow', meant: 'disallow' },
-      { severity: 'warning', line: 4, column: 1, text: 'Crawl-delay', meant: 'crawl-delay' },
-      {
-        severity: 'error',
-        line: 5,
-        column: 1,
-        text: 'User-agent：b',
-        meant: 'user-agent',
-        kind: 'full-width',
-      },
-      { severity: 'error', line: 6, column: 1, text: 'Sitemap https', meant: 'sitemap' },
+      warning(1, 1, 'User-agent', { meant: 'user-agent' }),
+      error(2, 1, 'Disallow /a b', { meant: 'disallow' }),
+      warning(3, 1, 'Disalow', { meant: 'disallow' }),
+      warning(4, 1, 'Crawl-delay', { meant: 'crawl-delay' }),
+      error(5, 1, 'User-agent：b', { meant: 'user-agent', kind: 'full-width' }),
+      error(6, 1, 'Sitemap https', { meant: 'sitemap' }),
     ],
   },
   'unreadable-line': {
     body: lines('Robots, be nice', ' hello world ', ': /x', '# hello'),
-    reported: [
-      { severity: 'warning', line: 1, column: 1, text: 'Robots, be nice' },
-      { severity: 'warning', line: 2, column: 2, text: 'hello world' },
-      { severity: 'warning', line: 3, column: 1, text: ': /x' },
-    ],
+    reported: [warning(1, 1, 'Robots, be nice'), warning(2, 2, 'hello world'), warning(3, 1, ': /x')],
   },
   'control-byte': {
     body: lines(
@@ -292,60 +231,44 @@ const examples: Readonly<Record<DiagnosticCode, Example>> = {
       'Sitemap:\0 \x01https://example.com/\n# \0\nx\0y',
     ),
     reported: [
-      { severity: 'error', line: 1, column: 14, text: '\0b' },
-      { severity: 'error', line: 2, column: 20, text: '\x1f/c' },
-      { severity: 'error', line: 4, column: 10, text: '\x01f', meant: '' },
-      { severity: 'error', line: 5, column: 9, text: '\0 \x01https://example.com/' },
+      error(1, 14, '\0b'),
+      error(2, 20, '\x1f/c'),
+      error(4, 10, '\x01f', { meant: '' }),
+      error(5, 9, '\0 \x01https://example.com/'),
     ],
   },
   'unsupported-directive': {
     body: lines('Host: example.com', 'User-agent: *', 'Noindex: /a', 'Disallow: /', 'noindex: /b', 'X: y'),
-    reported: [
-      { severity: 'info', line: 1, column: 1, text: 'Host' },
-      { severity: 'info', line: 3, column: 1, text: 'Noindex', omitted: 1 },
-      { severity: 'info', line: 6, column: 1, text: 'X' },
-    ],
+    reported: [info(1, 1, 'Host'), info(3, 1, 'Noindex', { omitted: 1 }), info(6, 1, 'X')],
   },
   'invalid-crawl-delay': {
     body: lines('User-agent: *', 'Crawl-delay: 1.5', 'Crawl-delay: ten', 'Crawl-delay:'),
-    reported: [
-      { severity: 'warning', line: 3, column: 14, text: 'ten' },
-      { severity: 'warning', line: 4, column: 13, text: '' },
-    ],
+    reported: [warning(3, 14, 'ten'), warning(4, 13, '')],
   },
   'relative-sitemap': {
     body: lines('Sitemap: HTTPS://example.com/s', 'Sitemap: /s', 'Sitemap:'),
-    reported: [
-      { severity: 'warning', line: 2, column: 10, text: '/s' },
-      { severity: 'warning', line: 3, column: 9, text: '' },
-    ],
+    reported: [warning(2, 10, '/s'), warning(3, 9, '')],
   },
   'record-outside-group': {
     body: lines(
       'Content-Usage: search=n\nCrawl-delay: 1\nLicense: https://a/b\nUser-agent: *',
       'Crawl-delay: 1',
     ),
-    reported: [
-      { severity: 'warning', line: 1, column: 1, text: 'Content-Usage' },
-      { severity: 'warning', line: 2, column: 1, text: 'Crawl-delay' },
-    ],
+    reported: [warning(1, 1, 'Content-Usage'), warning(2, 1, 'Crawl-delay')],
   },
   'origin-wide-signal': {
     body: lines(
       'Content-Signal: search=no\n\nUser-agent: *\nContent-Signal: search=no\nAllow: /\n',
       '# For all\nSitemap: https://a/s\n  content-signals : ai-train=no',
     ),
-    reported: [
-      { severity: 'info', line: 1, column: 1, text: 'Content-Signal' },
-      { severity: 'info', line: 9, column: 3, text: 'content-signals' },
-    ],
+    reported: [info(1, 1, 'Content-Signal'), info(9, 3, 'content-signals')],
   },
   'license-in-last-group': {
     body: lines(
       'User-agent: *\nAllow: /\n\nLicense: https://a/1\nUser-agent: b\nLicense: https://a/2',
       'Disallow: /\n\nSitemap: https://a/s\nLicense: https://a/3\nLicense: https://a/4',
     ),
-    reported: [{ severity: 'warning', line: 10, column: 10, text: 'https://a/3', otherLine: 5 }],
+    reported: [warning(10, 10, 'https://a/3', { otherLine: 5 })],
   },
   'rewritten-in-urls': {
     body: lines(
@@ -354,17 +277,14 @@ const examples: Readonly<Record<DiagnosticCode, Example>> = {
     ),
     dialect: 'google',
     reported: [
-      { severity: 'warning', line: 2, column: 13, text: '\\', meant: '/' },
-      { severity: 'warning', line: 3, column: 13, text: '/%2E.', meant: '' },
-      { severity: 'warning', line: 4, column: 13, text: '\t', meant: '' },
+      warning(2, 13, '\\', { meant: '/' }),
+      warning(3, 13, '/%2E.', { meant: '' }),
+      warning(4, 13, '\t', { meant: '' }),
     ],
   },
   bracket: {
     body: lines('User-agent: *', 'Disallow: /*?f[a]', 'Disallow: /b%5Dc'),
-    reported: [
-      { severity: 'info', line: 2, column: 15, text: '[' },
-      { severity: 'info', line: 3, column: 13, text: '%5D' },
-    ],
+    reported: [info(2, 15, '['), info(3, 13, '%5D')],
   },
   'ignored-name': {
     body: lines(
@@ -375,19 +295,12 @@ const examples: Readonly<Record<DiagnosticCode, Example>> = {
       'User-agent: WebCopier v3.2a\nDisallow: /',
     ),
     reported: [
-      { severity: 'warning', line: 1, column: 13, text: 'Foo BarBot', agent: 'BarBot', meant: 'Foo' },
-      {
-        ...{ severity: 'warning', line: 2, column: 13, text: 'foo; ClaudeBot, baz' },
-        ...{ agent: 'ClaudeBot', meant: 'foo, baz' },
-      },
-      {
-        severity: 'warning',
-        line: 3,
-        column: 13,
-        text: 'Mozilla/5.0 (compatible; ExampleBot/1.0; +https://example.com)',
+      warning(1, 13, 'Foo BarBot', { agent: 'BarBot', meant: 'Foo' }),
+      warning(2, 13, 'foo; ClaudeBot, baz', { agent: 'ClaudeBot', meant: 'foo, baz' }),
+      warning(3, 13, 'Mozilla/5.0 (compatible; ExampleBot/1.0; +https://example.com)', {
         agent: 'ExampleBot',
         meant: 'Mozilla',
-      },
+      }),
     ],
   },
   'agent-not-token': {
@@ -396,76 +309,66 @@ const examples: Readonly<Record<DiagnosticCode, Example>> = {
       'User-agent: GPTBot, ClaudeBot\nUser-agent: Foo BarBot\nDisallow: /',
     ),
     reported: [
-      { severity: 'info', line: 1, column: 13, text: 'MJ12bot', meant: 'MJ12bot' },
-      { severity: 'warning', line: 2, column: 13, text: 'Foo/1.0, Bar', meant: 'Foo, Bar' },
-      { severity: 'error', line: 3, column: 13, text: '"Foo"', meant: '' },
-      {
-        ...{ severity: 'warning', line: 4, column: 13, text: 'GPTBot, ClaudeBot' },
-        ...{ meant: 'GPTBot, ClaudeBot', kind: 'list' },
-      },
+      info(1, 13, 'MJ12bot', { meant: 'MJ12bot' }),
+      warning(2, 13, 'Foo/1.0, Bar', { meant: 'Foo, Bar' }),
+      error(3, 13, '"Foo"', { meant: '' }),
+      warning(4, 13, 'GPTBot, ClaudeBot', { meant: 'GPTBot, ClaudeBot', kind: 'list' }),
     ],
   },
   'duplicate-group': {
     body: lines('User-agent: a', 'User-agent: A', 'Disallow: /b', 'User-agent: A', 'Disallow: /c'),
-    reported: [{ severity: 'warning', line: 4, column: 13, text: 'A', agent: 'A', otherLine: 1 }],
+    reported: [warning(4, 13, 'A', { agent: 'A', otherLine: 1 })],
   },
   'mixed-group': {
     body: 'User-agent: a\nUser-agent: b\nUser-agent: *\nDisallow: /\nUser-agent: c\nAllow: /',
-    reported: [{ severity: 'info', line: 3, column: 13, text: '*', agent: '*', otherLine: 1 }],
+    reported: [info(3, 13, '*', { agent: '*', otherLine: 1 })],
   },
   'directive-between-agents': {
     body: 'User-agent: a\n\nCrawl-delay: 5\nUser-agent: b\nDisallow: /\nX: y\nUser-agent: c',
-    reported: [{ severity: 'warning', line: 4, column: 13, text: 'b', otherLine: 3 }],
+    reported: [warning(4, 13, 'b', { otherLine: 3 })],
   },
   'blank-line-between-agents': {
     body: lines('User-agent: a', '', 'User-agent: b', 'Disallow: /', '', 'User-agent: c', 'Disallow: /'),
-    reported: [{ severity: 'info', line: 3, column: 13, text: 'b', otherLine: 2 }],
+    reported: [info(3, 13, 'b', { otherLine: 2 })],
   },
   'empty-group': {
     body: 'User-agent: *\nDisallow: /\nUser-agent: a\nDisallow:\nUser-agent: b\nCrawl-delay: 1',
-    reported: [{ severity: 'warning', line: 5, column: 13, text: 'b', agent: 'b' }],
+    reported: [warning(5, 13, 'b', { agent: 'b' })],
   },
   'merge-allows-all': {
     body: lines(
       '# BEGIN managed content\nUser-Agent: *\nContent-signal: search=yes,ai-train=no\nAllow: /',
       '# END managed content\n\nUser-agent: *\nDisallow: /',
     ),
-    reported: [{ severity: 'error', line: 8, column: 11, text: '/', agent: '*', otherLine: 4 }],
+    reported: [error(8, 11, '/', { agent: '*', otherLine: 4 })],
   },
   'rule-outside-group': {
     body: lines('Disallow: /a', 'User-agent: *', 'Disallow: /b'),
-    reported: [{ severity: 'error', line: 1, column: 11, text: '/a' }],
+    reported: [error(1, 11, '/a')],
   },
   'rule-never-matches': {
     body: 'User-agent: *\nDisallow: a\nAllow: https://example.com/\nDisallow: *.gif$\nDisallow: $',
-    reported: [
-      { severity: 'error', line: 2, column: 11, text: 'a' },
-      { severity: 'error', line: 3, column: 8, text: 'https://example.com/' },
-      { severity: 'error', line: 5, column: 11, text: '$' },
-    ],
+    reported: [error(2, 11, 'a'), error(3, 8, 'https://example.com/'), error(5, 11, '$')],
   },
   'empty-rule': {
     body: lines('User-agent: *', 'Disallow:', 'Disallow: /a', 'User-agent: b', 'Disallow:'),
-    reported: [{ severity: 'info', line: 2, column: 10, text: '' }],
+    reported: [info(2, 10, '')],
   },
   'trailing-star': {
     body: lines('User-agent: *', 'Disallow: /a*', 'Disallow: *', 'Disallow: /b*$', 'Disallow: /c*d'),
-    reported: [{ severity: 'info', line: 4, column: 11, text: '/b*$' }],
+    reported: [info(4, 11, '/b*$')],
   },
   'literal-wildcard': {
     body: lines('User-agent: *', 'Disallow: /*.gif', 'Disallow: /b$', 'Disallow: /c'),
     dialect: 'koster-1996',
-    reported: [
-      { severity: 'warning', line: 2, column: 11, text: '/*.gif' },
-      { severity: 'warning', line: 3, column: 11, text: '/b$' },
-    ],
+    reported: [warning(2, 11, '/*.gif'), warning(3, 11, '/b$')],
   },
   'shadowed-rule': {
     body: 'User-agent: *\nDisallow: /a\nAllow: /b\nDisallow: /a\nDisallow: /a*\nDisallow: /b',
     reported: [
-      { severity: 'warning', line: 2, column: 11, text: '/a', otherLine: 5 },
-      { severity: 'warning', line: 4, column: 11, text: '/a', otherLine: 5 },
-      { severity: 'warning', line: 6, column: 11, text: '/b', otherLine: 3 },
+      warning(2, 11, '/a', { otherLine: 5 }),
+      warning(4, 11, '/a', { otherLine: 5 }),
+      warning(6, 11, '/b', { otherLine: 3 }),
     ],
   },
 };
