@@ -1,6 +1,8 @@
 import { lookup } from 'node:dns';
 import { Agent } from 'undici';
 import { describe, expect, it } from 'vitest';
+import { VERSION } from '../../../src/core/base/index.ts';
+import { readOptions } from '../../../src/core/client/settings.ts';
 import { profiles, RobotsClient, type RobotsClientOptions, RobotsError } from '../../../src/index.ts';
 
 /** What a caller without types, or with wrong ones, might give. */
@@ -8,201 +10,76 @@ function constructWith(options: unknown): () => RobotsClient {
   return () => Reflect.construct(RobotsClient, [options]);
 }
 
-const wrong: readonly [name: string, options: unknown, message: RegExp][] = [
-  ['an unknown option', { timeout: 5 }, /^Expected only known options, got `timeout`$/],
+const profile = (changes: object): object => ({ profile: { ...profiles.rfc9309, ...changes } });
+const lifetime = (defaultMs: number, minMs: number, maxMs: number): object =>
+  profile({ lifetime: { defaultMs, minMs, maxMs } });
+const phases = (...ends: readonly (number | null)[]): object =>
+  profile({
+    whileUnreachable: ends.map((untilMs) => ({ untilMs, withCopy: 'last-good', withoutCopy: 'allow-all' })),
+  });
+const override = (changes: object, origin = 'https://a.example'): object => ({
+  overrides: { [origin]: changes },
+});
+const store = (more: object): object => ({ store: { get() {}, set() {}, delete: () => {}, ...more } });
+
+const wrong: readonly [options: unknown, message: RegExp][] = [
+  [5, /^Expected the options to be .*got "5" \(number\)$/],
+  [{ timeout: 5 }, /^Expected only known options, got `timeout`$/],
+  [{ concurency: 5 }, /^Expected only known options, got `concurency`; did you mean `concurrency`\?$/],
+  [{ cache: { max: 5 } }, /^Expected only known options, got `cache\.max`$/],
+  [{ cache: { maxorigin: 5 } }, /got `cache\.maxorigin`; did you mean `cache\.maxOrigins`\?$/],
   [
-    'a misspelt option',
-    { concurency: 5, cache: {} },
-    /^Expected only known options, got `concurency`; did you mean `concurrency`\?$/,
+    { maxBodyBytes: 1_000_000, cache: { maxBytes: 2 ** 20 } },
+    /`cache\.maxBytes` to be at least twice `maxBody/,
   ],
+  [{ maxBodyBytes: 511_999 }, /`maxBodyBytes` to be .*at least 512000.*got "511999" \(number\)/],
+  [{ agent: '(+https://example.com)' }, /`agent` to be a string that holds a product token.*got "\(\+https/],
+  [{ agent: 'https://example.com/bot' }, /`agent` to be a string that holds a product token/],
+  [{ agent: 'Bot/1.0\r\nX-Evil: 1' }, /`agent` to be a string without CR or LF/],
+  [{ agent: 'Bot/1.0 (🤖)' }, /`agent` to be a string of characters that a header field can carry/],
+  [{ agent: [] }, /`agent` to be at least one agent/],
+  [{ agent: 5 }, /`agent` to be .*got "5" \(number\)/],
+  [{ agent: ['Bot', ''] }, /`agent\.1` to be a string that holds a product token.*got "" \(string\)/],
+  [{ deadlineMs: 0 }, /`deadlineMs` to be a whole number of milliseconds, at least 1, got "0" \(number\)/],
+  [{ deadlineMs: '5s' }, /`deadlineMs` to be .*got "5s" \(string\)/],
+  [{ concurrency: 1.5 }, /`concurrency` to be a whole number.*got "1.5"/],
   [
-    'a misspelt nested option',
-    { cache: { maxorigin: 5 } },
-    /^Expected only known options, got `cache\.maxorigin`; did you mean `cache\.maxOrigins`\?$/,
+    { addressPolicy: 'private' },
+    /`addressPolicy` to be 'no-public-to-private', 'public-only' or 'any', got "/,
   ],
+  [{ lookup: 'dns' }, /`lookup` to be a function like dns\.lookup, got "dns"/],
+  [{ dispatcher: {} }, /`dispatcher` to be an undici Dispatcher/],
+  [{ transport: { get: 1 } }, /`transport/],
+  [{ profile: 'bing' }, /one of rfc9309, google, .*, robotstxt-1994, or a whole profile object, got "bing"/],
+  [profile({ robotsRetry: undefined }), /`profile\.robotsRetry` to be an object, got undefined/],
+  [profile({ maxRedirects: -1 }), /`profile\.maxRedirects` to be a whole number from 0 to 100, got "-1"/],
+  [profile({ status: { '4x': 'rules' } }), /a status such as "429" or a class such as "4xx"/],
+  [lifetime(5_000, 9_000, 5_000), /`profile\.lifetime` to be bounds with `minMs` at most `maxMs`/],
+  [lifetime(0, 0, 0), /`profile\.lifetime\.defaultMs` to be a whole number of milliseconds, at least 1000/],
+  [phases(), /`profile\.whileUnreachable`/],
+  [phases(5), /`profile\.whileUnreachable` to be phases in ascending order/],
+  [phases(50, 5, null), /`profile\.whileUnreachable` to be phases in ascending order/],
+  [store({ delete: undefined }), /`store` to be a store with `get`, `set` and `delete`/],
+  [store({ lease: true }), /`store` to be a store with `get`, `set` and `delete`/],
+  [store({ pause: 5 }), /and optionally `lease`, `reserve`, `pause` and `now`/],
+  [store({ now: 5 }), /and optionally `lease`, `reserve`, `pause` and `now`/],
+  [{ storeDeadlineMs: 0 }, /`storeDeadlineMs` to be a whole number of milliseconds from 1 to 60000, got "0"/],
+  [{ onStoreEvent: 'log' }, /`onStoreEvent` to be a function that takes an event/],
+  [{ overrides: new Map() }, /^Expected `overrides` to be a plain object, got an object$/],
+  [override({ text: '' }, 'a.example'), /a key of `overrides` to be an origin such as .* got "a\.example"/],
+  [override({ text: '' }, 'https://a.example/b/'), /an origin such as .*got "https:\/\/a\.example\/b\/"/],
+  [{ overrides: { 'https://a.b': { text: '' }, 'https://A.b': { text: '' } } }, /one override per origin/],
+  [override({}), /example` to be an object with `text`, with `verdict` and `because`, or with `profile`/],
+  [override({ verdict: 'allow' }), /`overrides\.https:\/\/a\.example/],
   [
-    'overrides whose entries are no properties',
-    { overrides: new Map([['https://a.example', { text: '' }]]) },
-    /^Expected `overrides` to be a plain object, got an object$/,
-  ],
-  [
-    'phases without end',
-    {
-      profile: {
-        ...profiles.rfc9309,
-        whileUnreachable: [{ untilMs: 5, withCopy: 'last-good', withoutCopy: 'allow-all' }],
-      },
-    },
-    /`profile\.whileUnreachable` to be phases in ascending order/,
-  ],
-  [
-    'a profile whose bounds are the wrong way round',
-    { profile: { ...profiles.rfc9309, lifetime: { defaultMs: 5_000, minMs: 9_000, maxMs: 5_000 } } },
-    /`profile\.lifetime` to be bounds with `minMs` at most `maxMs`/,
-  ],
-  [
-    'a profile without a field',
-    { profile: { ...profiles.rfc9309, robotsRetry: undefined } },
-    /`profile\.robotsRetry` to be an object, got undefined/,
-  ],
-  ['an unknown nested option', { cache: { max: 5 } }, /^Expected only known options, got `cache\.max`$/],
-  [
-    'an agent without product token',
-    { agent: '(+https://example.com)' },
-    /`agent` to be a string that holds a product token.*got "\(\+https/,
-  ],
-  [
-    'an agent that is a URL',
-    { agent: 'https://example.com/bot' },
-    /`agent` to be a string that holds a product token/,
-  ],
-  [
-    'an agent with a line break',
-    { agent: 'Bot/1.0\r\nX-Evil: 1' },
-    /`agent` to be a string without CR or LF/,
-  ],
-  ['no agent in a list', { agent: [] }, /`agent` to be at least one agent/],
-  ['an agent of the wrong type', { agent: 5 }, /`agent` to be .*got "5" \(number\)/],
-  [
-    'an empty agent in a list',
-    { agent: ['Bot', ''] },
-    /`agent\.1` to be a string that holds a product token.*got "" \(string\)/,
-  ],
-  [
-    'a body limit under 500 KiB',
-    { maxBodyBytes: 511_999 },
-    /`maxBodyBytes` to be .*at least 512000.*got "511999" \(number\)/,
-  ],
-  [
-    'a deadline of no time',
-    { deadlineMs: 0 },
-    /`deadlineMs` to be a whole number of milliseconds, at least 1, got "0" \(number\)/,
-  ],
-  ['a deadline that is text', { deadlineMs: '5s' }, /`deadlineMs` to be .*got "5s" \(string\)/],
-  ['a broken concurrency', { concurrency: 1.5 }, /`concurrency` to be a whole number.*got "1.5"/],
-  [
-    'an unknown profile',
-    { profile: 'bing' },
-    /`profile` to be one of rfc9309, google, google-legacy, koster-1996, robotstxt-1994, or a whole profile object, got "bing"/,
-  ],
-  [
-    'a profile with a hole',
-    { profile: { ...profiles.rfc9309, maxRedirects: -1 } },
-    /`profile\.maxRedirects` to be a whole number from 0 to 100, got "-1"/,
-  ],
-  [
-    'a profile without end',
-    { profile: { ...profiles.rfc9309, whileUnreachable: [] } },
-    /`profile\.whileUnreachable`/,
-  ],
-  [
-    'an unknown address policy',
-    { addressPolicy: 'private-only' },
-    /`addressPolicy` to be 'no-public-to-private', 'public-only' or 'any', got "private-only"/,
-  ],
-  ['a lookup that is none', { lookup: 'dns' }, /`lookup` to be a function like dns\.lookup, got "dns"/],
-  ['a dispatcher that is none', { dispatcher: {} }, /`dispatcher` to be an undici Dispatcher/],
-  [
-    'a store that cannot delete',
-    { store: { get() {}, set() {} } },
-    /`store` to be a store with `get`, `set` and `delete`/,
-  ],
-  [
-    'a store whose lease is no function',
-    { store: { get() {}, set() {}, delete() {}, lease: true } },
-    /`store` to be a store with `get`, `set` and `delete`/,
-  ],
-  [
-    'a store whose pause is no function',
-    { store: { get() {}, set() {}, delete() {}, pause: 5 } },
-    /and optionally `lease`, `reserve`, `pause` and `now`/,
-  ],
-  [
-    'a store whose clock is no function',
-    { store: { get() {}, set() {}, delete() {}, now: Date.now() } },
-    /and optionally `lease`, `reserve`, `pause` and `now`/,
-  ],
-  [
-    'a store deadline of no time',
-    { storeDeadlineMs: 0 },
-    /`storeDeadlineMs` to be a whole number of milliseconds from 1 to 60000, got "0" \(number\)/,
-  ],
-  ['a listener that is none', { onStoreEvent: 'log' }, /`onStoreEvent` to be a function that takes an event/],
-  ['a transport without fetch', { transport: { get: 1 } }, /`transport/],
-  [
-    'an override of no origin',
-    { overrides: { 'example.com': { text: '' } } },
-    /a key of `overrides` to be an origin such as .* got "example\.com"/,
-  ],
-  [
-    'a verdict without reason',
-    { overrides: { 'https://a.example': { verdict: 'allow' } } },
-    /`overrides\.https:\/\/a\.example/,
-  ],
-  [
-    'an agent no header can carry',
-    { agent: 'ExampleBot/1.0 (🤖)' },
-    /`agent` to be a string of characters that a header field can carry/,
-  ],
-  [
-    'an override of less than an origin',
-    { overrides: { 'https://a.example/public/': { text: '' } } },
-    /an origin such as .*got "https:\/\/a\.example\/public\/"/,
-  ],
-  [
-    'two overrides of one origin',
-    { overrides: { 'https://a.example': { text: '' }, 'https://A.example': { text: '' } } },
-    /one override per origin/,
-  ],
-  [
-    'an unknown verdict',
-    { overrides: { 'https://a.example': { verdict: 'maybe', because: 'x' } } },
+    override({ verdict: 'maybe', because: 'x' }),
     /example\.verdict` to be 'allow' or 'disallow', got "maybe"/,
   ],
-  [
-    'an override with an unknown profile',
-    { overrides: { 'https://a.example': { profile: 'nope' } } },
-    /example\.profile` to be one of rfc9309.*got "nope"/,
-  ],
-  [
-    'an override that is none',
-    { overrides: { 'https://a.example': {} } },
-    /example` to be an object with `text`, with `verdict` and `because`, or with `profile`/,
-  ],
-  [
-    'a status that is none',
-    { profile: { ...profiles.rfc9309, status: { '4x': 'rules' } } },
-    /a status such as "429" or a class such as "4xx"/,
-  ],
-  [
-    'phases out of order',
-    {
-      profile: {
-        ...profiles.rfc9309,
-        whileUnreachable: [
-          { untilMs: 50, withCopy: 'last-good', withoutCopy: 'allow-all' },
-          { untilMs: 5, withCopy: 'last-good', withoutCopy: 'allow-all' },
-          { untilMs: null, withCopy: 'last-good', withoutCopy: 'allow-all' },
-        ],
-      },
-    },
-    /`profile\.whileUnreachable` to be phases in ascending order/,
-  ],
-  [
-    'no lifetime',
-    { profile: { ...profiles.rfc9309, lifetime: { defaultMs: 0, minMs: 0, maxMs: 0 } } },
-    /`profile\.lifetime\.defaultMs` to be a whole number of milliseconds, at least 1000/,
-  ],
-  [
-    'memory for less than two files',
-    { maxBodyBytes: 1_000_000, cache: { maxBytes: 1_048_576 } },
-    /`cache\.maxBytes` to be at least twice `maxBodyBytes`/,
-  ],
-  ['no object at all', 5, /^Expected the options to be .*got "5" \(number\)$/],
+  [override({ profile: 'nope' }), /example\.profile` to be one of rfc9309.*got "nope"/],
 ];
 
 describe('options', () => {
-  it.each(wrong)('%s: the message names it', (_, options, message) => {
+  it.each(wrong)('%j are invalid, and the message says why', (options, message) => {
     expect(constructWith(options)).toThrow(expect.objectContaining({ code: 'ERR_ROBOTS_INVALID_OPTIONS' }));
     expect(constructWith(options)).toThrow(message);
     expect(constructWith(options)).toThrow(RobotsError);
@@ -293,5 +170,70 @@ describe('options', () => {
       message: expect.stringMatching(message),
     });
     expect(String(error)).not.toContain('secret');
+  });
+});
+
+describe('the defaults of a client', () => {
+  it('are those that its options state', () => {
+    const { clock, onStoreEvent, ...defaults } = readOptions({});
+    expect(defaults).toEqual({
+      tokens: ['canfetch'],
+      agent: `canfetch/${VERSION}`,
+      userAgent: `canfetch/${VERSION}`,
+      profile: profiles.rfc9309,
+      deadlineMs: 10_000,
+      maxBodyBytes: 512_000,
+      concurrency: 32,
+      addressPolicy: 'no-public-to-private',
+      lookup: undefined,
+      dispatcher: undefined,
+      transport: undefined,
+      ftp: undefined,
+      random: Math.random,
+      maxOrigins: 100_000,
+      maxBytes: 134_217_728,
+      store: undefined,
+      storeDeadlineMs: 150,
+      headersForRobots: undefined,
+      overrides: {},
+    });
+    expect(Math.abs(clock.now() - Date.now())).toBeLessThan(60_000);
+    expect(onStoreEvent({ type: 'resumed' })).toBeUndefined();
+  });
+
+  it('accept memory for two of the largest files, and no less', () => {
+    expect(readOptions({ maxBodyBytes: 600_000, cache: { maxBytes: 1_200_000 } }).maxBytes).toBe(1_200_000);
+    expect(() => readOptions({ maxBodyBytes: 600_000, cache: { maxBytes: 1_199_999 } })).toThrow(
+      'Expected `cache.maxBytes` to be at least twice `maxBodyBytes` (600000), got "1199999" (number)',
+    );
+  });
+});
+
+describe('an option whose getter throws', () => {
+  const cause = new Error('no');
+  const throwing = (name: string): object =>
+    Object.defineProperty({}, name, {
+      enumerable: true,
+      get: () => {
+        throw cause;
+      },
+    });
+
+  it.each([
+    ['deadlineMs', () => throwing('deadlineMs')],
+    ['cache.maxBytes', () => ({ cache: throwing('maxBytes') })],
+    ['overrides.https://example.com', () => ({ overrides: throwing('https://example.com') })],
+    [
+      'overrides.https://example.com.text',
+      () => ({ overrides: { 'https://example.com': throwing('text') } }),
+    ],
+  ])('%s is an invalid option, and the cause is kept', (name, options) => {
+    expect(() => Reflect.construct(RobotsClient, [options()])).toThrow(
+      expect.objectContaining({
+        code: 'ERR_ROBOTS_INVALID_OPTIONS',
+        message: `Expected \`${name}\` to be readable, got an error`,
+        cause,
+      }),
+    );
   });
 });
