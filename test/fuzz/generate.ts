@@ -53,40 +53,15 @@ function encode(body: Uint8Array, field: string): Uint8Array {
 
 /** What sort of thing each field holds: its words, in some order, or noise. */
 const FIELDS: readonly (readonly [name: string, words: readonly string[]])[] = [
-  [
-    'cache-control',
-    ['max-age=', '60', '99999999999', '-1', 'no-store', 's-maxage="5"', ',', ' ', 'no-cache="', '"', '='],
-  ],
-  ['expires', ['0', '-1', 'Thu, 01 Jan 2026 00:00:00 GMT', 'Thursday, 01-Jan-26 00:00:00 GMT', 'tomorrow']],
-  ['date', ['Thu, 01 Jan 2026 00:00:00 GMT', 'Thu Jan  1 00:00:00 2026', 'Thu, 31 Feb 2026 00:00:00 GMT']],
-  ['age', ['0', '5', '999999999999999999', '-5', '5, 6']],
-  ['etag', ['"v1"', 'W/"v1"', '*', '"']],
+  ['cache-control', 'max-age=|60|99999999999|-1|no-store|s-maxage="5"|,| |no-cache="|"|='.split('|')],
+  ['expires', '0|-1|Thu, 01 Jan 2026 00:00:00 GMT|Thursday, 01-Jan-26 00:00:00 GMT|tomorrow'.split('|')],
+  ['date', 'Thu, 01 Jan 2026 00:00:00 GMT|Thu Jan  1 00:00:00 2026|Thu, 31 Feb 2026 00:00:00 GMT'.split('|')],
+  ['age', '0|5|999999999999999999|-5|5, 6'.split('|')],
+  ['etag', '"v1"|W/"v1"|*|"'.split('|')],
   ['last-modified', ['Thu, 01 Jan 2026 00:00:00 GMT', 'never']],
-  [
-    'content-type',
-    ['text/plain', 'text/html', '; charset=utf-16', 'TEXT/HTML;;', 'application/octet-stream'],
-  ],
-  ['retry-after', ['5', '0', '-1', '99999999999999999999', '1e9', 'Thu, 01 Jan 2099 00:00:00 GMT', 'later']],
-  [
-    'location',
-    [
-      '/',
-      '/robots.txt',
-      'https://',
-      'fuzz.example',
-      '/r',
-      '?',
-      '#',
-      '..',
-      ':80',
-      'ftp:',
-      '//',
-      '%2e',
-      '[::1]',
-      '@',
-      '\\',
-    ],
-  ],
+  ['content-type', 'text/plain|text/html|; charset=utf-16|TEXT/HTML;;|application/octet-stream'.split('|')],
+  ['retry-after', '5|0|-1|99999999999999999999|1e9|Thu, 01 Jan 2099 00:00:00 GMT|later'.split('|')],
+  ['location', '/|/robots.txt|https://|fuzz.example|/r|?|#|..|:80|ftp:|//|%2e|[::1]|@|\\'.split('|')],
   ['cf-mitigated', ['challenge', 'block']],
   ['x-amzn-waf-action', ['captcha']],
 ];
@@ -117,79 +92,19 @@ export function anyBody(chance: Chance, corpus: Corpus): Uint8Array {
   return Buffer.alloc(511_900 + chance.below(300) + (chance.happens(0.3) ? 90_000 : 0), line);
 }
 
-const KEYS = [
-  ...[
-    'User-agent',
-    'user-agent',
-    'USER-AGENT',
-    'useragent',
-    'User agent',
-    'ua',
-    'Allow',
-    'allow',
-    'Disallow',
-  ],
-  ...[
-    'disallow',
-    'dissallow',
-    'disallow-x',
-    'Sitemap',
-    'Crawl-delay',
-    'Host',
-    'Noindex',
-    'Content-Usage',
-    'Content-Signal',
-  ],
-  ...['License', 'Request-rate', 'Visit-time', 'Clean-param', '', ' ', '#', 'x'],
-];
-const AGENTS = [
-  '*',
-  'ExampleBot',
-  'examplebot',
-  'ExampleBot/1.0',
-  'OtherBot',
-  'Example',
-  '* x',
-  'a, ExampleBot',
-  'ツ',
-  '"*"',
-];
+const KEYS =
+  'User-agent|user-agent|USER-AGENT|useragent|User agent|ua|Allow|allow|Disallow|disallow|dissallow|disallow-x|Sitemap|Crawl-delay|Host|Noindex|Content-Usage|Content-Signal|License|Request-rate|Visit-time|Clean-param|| |#|x'.split(
+    '|',
+  );
+const AGENTS = '*|ExampleBot|examplebot|ExampleBot/1.0|OtherBot|Example|* x|a, ExampleBot|ツ|"*"'.split('|');
 const PATH_PARTS = [
-  ...[
-    '/',
-    '/a',
-    '/b',
-    'index.htm',
-    '*',
-    '**',
-    '$',
-    '?',
-    '=',
-    '&',
-    '%61',
-    '%2F',
-    '%2f',
-    '%2A',
-    '%24',
-    '%',
-    '%z',
-    'é',
-    ' ',
-    '#',
-  ],
-  ...['//', '..', ';', '\t', '\u00a0', '😀', '\0', 'x'.repeat(50)],
+  ...'/|/a|/b|index.htm|*|**|$|?|=|&|%61|%2F|%2f|%2A|%24|%|%z|é| |#|//|..|;|\t|\u00a0|😀|\0'.split('|'),
+  'x'.repeat(50),
 ];
-const VALUES = [
-  '1.5',
-  '-1',
-  'NaN',
-  '1e400',
-  'https://fuzz.example/sitemap.xml',
-  '/x train-ai=n',
-  'search=yes, ai-train=no',
-  'a=y;;',
-  '0600-0845',
-];
+const VALUES =
+  '1.5|-1|NaN|1e400|https://fuzz.example/sitemap.xml|/x train-ai=n|search=yes, ai-train=no|a=y;;|0600-0845'.split(
+    '|',
+  );
 const ENDS = ['\n', '\n', '\n', '\r\n', '\r', '\n\n', '\u2028', '\v'];
 
 function anyFile(chance: Chance): string {

@@ -78,6 +78,36 @@ export function anyBehaviour(chance: Chance, origin: string): Behaviour {
 const head = (code: number, fields: string, length: number | undefined): string =>
   `HTTP/1.1 ${code} Status\r\n${fields}${length === undefined ? '' : `content-length: ${length}\r\n`}\r\n`;
 
+/** How an attempt without redirects ends. */
+const directly = (origin: string): { readonly finalUrl: string; readonly hops: number } => ({
+  finalUrl: `${origin}/robots.txt`,
+  hops: 0,
+});
+
+type Route = ReturnType<typeof directly>;
+
+const success = (
+  route: Route,
+  body: Uint8Array,
+  status = 200,
+  headers: RobotsResponseHeaders = {},
+): Outcome => ({ kind: 'success', status, headers, body, truncated: false, ...route });
+
+const unreachable = (route: Route, error: string, status?: number): Outcome => ({
+  kind: 'unreachable',
+  ...(status === undefined ? {} : { status }),
+  error,
+  ...route,
+});
+
+/** One request, answered alike under every profile. */
+const once = (name: string, steps: Steps, outcome: Outcome): Behaviour => ({
+  name,
+  runSteps: () => steps,
+  outcome: () => outcome,
+  requests: () => 1,
+});
+
 function rules(chance: Chance, origin: string): Behaviour {
   const file = chance.pick(FILES);
   const cacheControl = chance.pick(LIFETIMES);
@@ -92,7 +122,7 @@ function rules(chance: Chance, origin: string): Behaviour {
     ...(cacheControl === undefined ? {} : { cacheControl }),
     ...(etag === undefined ? {} : { etag }),
   };
-  const route = { finalUrl: `${origin}/robots.txt`, hops: 0 };
+  const route = directly(origin);
   return {
     name: 'rules',
     runSteps: ({ ifNoneMatch, acceptEncoding }) => {
@@ -103,7 +133,7 @@ function rules(chance: Chance, origin: string): Behaviour {
     outcome: (_profile, sentEtag) =>
       etag !== undefined && sentEtag === etag
         ? { kind: 'not-modified', status: 304, headers, ...route }
-        : { kind: 'success', status: code, headers, body: bytes, truncated: false, ...route },
+        : success(route, bytes, code, headers),
     requests: () => 1,
   };
 }
@@ -112,30 +142,18 @@ function status(chance: Chance, origin: string): Behaviour {
   const code = chance.pick([401, 403, 404, 410, 429, 451, 500, 502, 503, 204, 300, 600, 999]);
   const retryAfter = chance.pick([undefined, undefined, '5', '7200', '999999999', 'soon']);
   const fields = retryAfter === undefined ? '' : `retry-after: ${retryAfter}\r\n`;
-  const route = { finalUrl: `${origin}/robots.txt`, hops: 0 };
+  const route = directly(origin);
   return {
     name: `status ${code}`,
     runSteps: () => [head(code, fields, code === 204 ? undefined : 0)],
     outcome: (profile) => {
       const kind = code === 204 ? 'rules' : classifyStatus(code, profile);
-      if (kind === 'rules') {
-        return {
-          kind: 'success',
-          status: code,
-          headers: {},
-          body: new Uint8Array(),
-          truncated: false,
-          ...route,
-        };
-      }
+      if (kind === 'rules') return success(route, new Uint8Array(), code);
       if (kind !== 'unreachable') return { kind, status: code, headers: {}, ...route };
       const seconds = Math.min(Number(retryAfter), 86_400);
       return {
-        kind,
-        status: code,
-        error: 'ERR_ROBOTS_STATUS',
+        ...unreachable(route, 'ERR_ROBOTS_STATUS', code),
         ...(Number.isNaN(seconds) ? {} : { retryAfterMs: seconds * 1_000 }),
-        ...route,
       };
     },
     requests: () => 1,
@@ -145,28 +163,10 @@ function status(chance: Chance, origin: string): Behaviour {
 /** A redirect to the robots.txt of `to`, which has rules. */
 export function move(chance: Chance, to: string): Move {
   const bytes = encoder.encode(chance.pick(FILES));
-  const outcome: Outcome = {
-    kind: 'success',
-    status: 200,
-    headers: {},
-    body: bytes,
-    truncated: false,
-    finalUrl: `${to}/robots.txt`,
-    hops: 1,
-  };
+  const moved = success({ finalUrl: `${to}/robots.txt`, hops: 1 }, bytes);
   return {
-    from: {
-      name: 'moved',
-      runSteps: () => [head(308, `location: ${to}/robots.txt\r\n`, 0)],
-      outcome: () => outcome,
-      requests: () => 1,
-    },
-    at: {
-      name: 'moved to',
-      runSteps: () => [head(200, '', bytes.length), bytes],
-      outcome: () => ({ ...outcome, hops: 0 }),
-      requests: () => 1,
-    },
+    from: once('moved', [head(308, `location: ${to}/robots.txt\r\n`, 0)], moved),
+    at: once('moved to', [head(200, '', bytes.length), bytes], success(directly(to), bytes)),
   };
 }
 
@@ -188,9 +188,7 @@ function chain(chance: Chance, origin: string): Behaviour {
         finalUrl: `${origin}/${followed === 0 ? 'robots.txt' : `r${followed}`}`,
         hops: followed,
       };
-      return followed === length
-        ? { kind: 'success', status: 200, headers: {}, body: bytes, truncated: false, ...route }
-        : endless(profile, 'too-many-redirects', 301, route);
+      return followed === length ? success(route, bytes) : endless(profile, 'too-many-redirects', 301, route);
     },
     requests: (profile) => Math.min(length, profile.maxRedirects) + 1,
   };
@@ -200,11 +198,11 @@ function endless(
   profile: Profile,
   reason: 'too-many-redirects' | 'redirect-loop',
   code: number,
-  route: { readonly finalUrl: string; readonly hops: number },
+  route: Route,
 ): Outcome {
   return profile.tooManyRedirects === 'unavailable'
     ? { kind: 'unavailable', status: code, reason, headers: {}, ...route }
-    : { kind: 'unreachable', status: code, error: 'ERR_ROBOTS_REDIRECT_LIMIT', ...route };
+    : unreachable(route, 'ERR_ROBOTS_REDIRECT_LIMIT', code);
 }
 
 function loop(_chance: Chance, origin: string): Behaviour {
@@ -218,22 +216,17 @@ function loop(_chance: Chance, origin: string): Behaviour {
 
 /** A redirect to nowhere that can be followed. */
 function strayed(chance: Chance, origin: string): Behaviour {
-  const location = chance.pick(['', 'http://', 'ftp://127.0.0.1/robots.txt', 'javascript:void(0)']);
-  return {
-    name: `redirect to ${JSON.stringify(location)}`,
-    runSteps: () => [head(302, `location: ${location}\r\n`, 0)],
-    outcome: () => ({
-      kind: 'unreachable',
-      status: 302,
-      error:
-        location.includes(':') && location !== 'http://'
-          ? 'ERR_ROBOTS_REDIRECT_SCHEME'
-          : 'ERR_ROBOTS_REDIRECT_LOCATION',
-      finalUrl: `${origin}/robots.txt`,
-      hops: 0,
-    }),
-    requests: () => 1,
-  };
+  const [location, error] = chance.pick([
+    ['', 'LOCATION'],
+    ['http://', 'LOCATION'],
+    ['ftp://127.0.0.1/robots.txt', 'SCHEME'],
+    ['javascript:void(0)', 'SCHEME'],
+  ] as const);
+  return once(
+    `redirect to ${JSON.stringify(location)}`,
+    [head(302, `location: ${location}\r\n`, 0)],
+    unreachable(directly(origin), `ERR_ROBOTS_REDIRECT_${error}`, 302),
+  );
 }
 
 function broken(chance: Chance, origin: string): Behaviour {
@@ -246,16 +239,11 @@ function broken(chance: Chance, origin: string): Behaviour {
     ['HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nff\r\nAllow: /\n', 200],
   ] as const);
   return {
-    name: `${step} after ${before.length} bytes`,
-    runSteps: () => (before === '' ? [step] : [before, step]),
-    outcome: () => ({
-      kind: 'unreachable',
-      ...(code === undefined ? {} : { status: code }),
-      error: 'UND_ERR_SOCKET',
-      finalUrl: `${origin}/robots.txt`,
-      hops: 0,
-    }),
-    requests: () => 1,
+    ...once(
+      `${step} after ${before.length} bytes`,
+      before === '' ? [step] : [before, step],
+      unreachable(directly(origin), 'UND_ERR_SOCKET', code),
+    ),
     ...(code === undefined ? { breaks: true } : {}),
   };
 }
@@ -273,54 +261,21 @@ function garbled(chance: Chance, origin: string): Behaviour {
     ],
     ['HTTP/1.1 206 Part\r\ncontent-range: bytes 0-8/1000\r\ncontent-length: 9\r\n\r\nAllow: /\n', 206],
   ] as const);
-  return {
-    name: `garbled ${code ?? ''}`,
-    runSteps: () => [answer],
-    outcome: () => ({
-      kind: 'unreachable',
-      ...(code === undefined ? {} : { status: code }),
-      error: 'ERR_ROBOTS_MALFORMED',
-      finalUrl: `${origin}/robots.txt`,
-      hops: 0,
-    }),
-    requests: () => 1,
-  };
+  return once(`garbled ${code ?? ''}`, [answer], unreachable(directly(origin), 'ERR_ROBOTS_MALFORMED', code));
 }
 
 function unasked304(_chance: Chance, origin: string): Behaviour {
+  const route = directly(origin);
   return {
     name: '304',
     runSteps: () => [head(304, 'etag: "?"\r\n', undefined)],
     outcome: (_profile, sentEtag) =>
       sentEtag === undefined
-        ? {
-            kind: 'unreachable',
-            status: 304,
-            error: 'ERR_ROBOTS_NOT_MODIFIED',
-            finalUrl: `${origin}/robots.txt`,
-            hops: 0,
-          }
-        : {
-            kind: 'not-modified',
-            status: 304,
-            headers: { etag: '"?"' },
-            finalUrl: `${origin}/robots.txt`,
-            hops: 0,
-          },
+        ? unreachable(route, 'ERR_ROBOTS_NOT_MODIFIED', 304)
+        : { kind: 'not-modified', status: 304, headers: { etag: '"?"' }, ...route },
     requests: () => 1,
   };
 }
 
-function silent(_chance: Chance, origin: string): Behaviour {
-  return {
-    name: 'silence',
-    runSteps: () => [],
-    outcome: () => ({
-      kind: 'unreachable',
-      error: 'ERR_ROBOTS_DEADLINE',
-      finalUrl: `${origin}/robots.txt`,
-      hops: 0,
-    }),
-    requests: () => 1,
-  };
-}
+const silent = (_chance: Chance, origin: string): Behaviour =>
+  once('silence', [], unreachable(directly(origin), 'ERR_ROBOTS_DEADLINE'));
