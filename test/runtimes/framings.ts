@@ -46,14 +46,11 @@ const CODED: readonly Named[] = Object.entries(ENCODE).flatMap(([name, encode]):
     `${field},`,
     `"${field}"`,
   ];
+  const coded = encode(FILE);
   return [
-    ...spellings.map((spelt): Named => [
-      `${name} as ${JSON.stringify(spelt)}`,
-      answer(`content-encoding:${spelt}\r\n`, encode(FILE)),
-    ]),
-    ...spellings.map((spelt): Named => [
-      `${name} as ${JSON.stringify(spelt)}, cut`,
-      answer(`content-encoding:${spelt}\r\n`, half(encode(FILE))),
+    ...spellings.flatMap((spelt): Named[] => [
+      [`${name} as ${JSON.stringify(spelt)}`, answer(`content-encoding:${spelt}\r\n`, coded)],
+      [`${name} as ${JSON.stringify(spelt)}, cut`, answer(`content-encoding:${spelt}\r\n`, half(coded))],
     ]),
     [`${name} without an byte`, bytes(OK, CORS, `content-encoding: ${field}\r\n\r\n`)],
     [`${name}, closed early`, bytes(OK, CORS, `content-encoding: ${field}\r\n\r\n`, half(encode(FILE)))],
@@ -73,38 +70,20 @@ const CODED: readonly Named[] = Object.entries(ENCODE).flatMap(([name, encode]):
   ];
 });
 
-const twice = (one: string, other: string): Uint8Array =>
-  ENCODE[other]!('').length === 0
-    ? bytes()
-    : (
-        { br: brotliCompressSync, deflate: deflateSync, gzip: gzipSync } as Record<
-          string,
-          (o: Uint8Array) => Uint8Array
-        >
-      )[other]!(ENCODE[one]!(FILE));
+const OVER: Readonly<Record<string, (coded: Uint8Array) => Uint8Array>> = {
+  br: brotliCompressSync,
+  deflate: deflateSync,
+  gzip: gzipSync,
+};
 
 /** RFC 8878: a frame with the first of its blocks, which is raw and holds `#`. */
 const ZSTD_CUT = Buffer.of(0x28, 0xb5, 0x2f, 0xfd, 0, 0, 1 << 3, 0, 0, 0x23);
 
 export const framings: Readonly<Record<string, Uint8Array>> = Object.fromEntries<Uint8Array>([
   ...[
-    'chunked\t',
-    ' chunked ',
-    ' chunked,',
-    ' chunked ,',
-    ' ,chunked',
-    '',
-    ' ',
-    ' chunked;q=1',
-    ' gzip, chunked',
-    ' chunked, chunked',
-    ' identity',
-    ' xchunked',
-    ' chunked\x0b',
-    ' "chunked"',
-    ' CHUNKED',
-    ' chunked, identity',
-    ' \tchunked',
+    ...['chunked\t', ' chunked ', ' chunked,', ' chunked ,', ' ,chunked', '', ' ', ' chunked;q=1'],
+    ...[' gzip, chunked', ' chunked, chunked', ' identity', ' xchunked', ' chunked\x0b', ' "chunked"'],
+    ...[' CHUNKED', ' chunked, identity', ' \tchunked'],
   ].map((field): Named => [`chunks under Transfer-Encoding:${JSON.stringify(field)}`, chunked(field)]),
   ['chunks without the last', chunked(' chunked', '')],
   ['chunks on two lines', chunked(' chunked\r\ntransfer-encoding: chunked')],
@@ -123,28 +102,23 @@ export const framings: Readonly<Record<string, Uint8Array>> = Object.fromEntries
     ] as const
   ).map(([field, one, other]): Named => [
     `${field}, coded twice`,
-    answer(`content-encoding: ${field}\r\n`, twice(one, other)),
+    answer(`content-encoding: ${field}\r\n`, OVER[other]!(ENCODE[one]!(FILE))),
   ]),
   ['zstd, cut', answer('content-encoding: zstd\r\n', ZSTD_CUT)],
   // Node reads HTTP/0.9, HTTP/2.0 and RTSP/1.0 like HTTP/1.1: a site that says 404 in those says so about itself.
   ...[
-    'HTTP/3.0',
-    'HTTP/2',
-    'HTTP/1',
-    'HTTP/11.1',
-    'HTTP/1.10',
-    'HTTP/0.0',
-    'HTTP/9.9',
-    'http/1.1',
-    'HTTPS/1.1',
-    'ICY',
-    'HTTP/',
-    'HTTP/1.1\t',
-    'HTTP 1.1',
-    ' HTTP/1.1',
-    'XHTTP/1.1',
-    'HTTP/1.x',
-    'HTTP/-1.1',
+    ...['HTTP/3.0', 'HTTP/2', 'HTTP/1', 'HTTP/11.1', 'HTTP/1.10', 'HTTP/0.0', 'HTTP/9.9', 'http/1.1'],
+    ...[
+      'HTTPS/1.1',
+      'ICY',
+      'HTTP/',
+      'HTTP/1.1\t',
+      'HTTP 1.1',
+      ' HTTP/1.1',
+      'XHTTP/1.1',
+      'HTTP/1.x',
+      'HTTP/-1.1',
+    ],
   ].map((version): Named => [
     `a status line that begins ${JSON.stringify(version)}`,
     answer('', 'none', `${version} 404 Not Found\r\n`),
@@ -153,12 +127,16 @@ export const framings: Readonly<Record<string, Uint8Array>> = Object.fromEntries
     `the status ${JSON.stringify(status)}`,
     answer('', 'none', `HTTP/1.1 ${status} Not Found\r\n`),
   ]),
-  ['two lengths', bytes(OK, CORS, `content-length: 5\r\ncontent-length: ${FILE.length}\r\n\r\n`, FILE)],
-  ['two lengths in a list', bytes(OK, CORS, `content-length: 5, ${FILE.length}\r\n\r\n`, FILE)],
-  ['a length with a sign', bytes(OK, CORS, `content-length: +5\r\n\r\n`, FILE)],
-  ['a negative length', bytes(OK, CORS, `content-length: -5\r\n\r\n`, FILE)],
-  ['a length that is none', bytes(OK, CORS, `content-length: 0x5\r\n\r\n`, FILE)],
-  ['a length with a tail', bytes(OK, CORS, `content-length: 5x\r\n\r\n`, FILE)],
+  ...(
+    [
+      ['two lengths', `5\r\ncontent-length: ${FILE.length}`],
+      ['two lengths in a list', `5, ${FILE.length}`],
+      ['a length with a sign', '+5'],
+      ['a negative length', '-5'],
+      ['a length that is none', '0x5'],
+      ['a length with a tail', '5x'],
+    ] as const
+  ).map(([name, length]): Named => [name, bytes(OK, CORS, `content-length: ${length}\r\n\r\n`, FILE)]),
   [
     'a file cut under its length',
     bytes(OK, CORS, `content-length: ${FILE.length}\r\n\r\n`, half(Buffer.from(FILE))),
