@@ -3,14 +3,15 @@ import { afterEachTest } from './after-each-test.ts';
 import { testClient, type VirtualClock } from './client.ts';
 import { type Site, startSite } from './site.ts';
 
-const resources: AsyncDisposable[] = [];
+const resources: (AsyncDisposable | Disposable)[] = [];
 
 afterEachTest(async () => {
-  for (const each of resources.splice(0)) await each[Symbol.asyncDispose]();
+  for (const each of resources.splice(0))
+    await (Symbol.asyncDispose in each ? each[Symbol.asyncDispose]() : each[Symbol.dispose]());
 });
 
 /** Closes `resource` after the test. Not for tests that run concurrently, because they would close it for one another. */
-export function opened<Resource extends AsyncDisposable>(resource: Resource): Resource {
+export function opened<Resource extends AsyncDisposable | Disposable>(resource: Resource): Resource {
   resources.push(resource);
   return resource;
 }

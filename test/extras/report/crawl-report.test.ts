@@ -1,60 +1,57 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import {
   guardFetch,
   refusalIn,
-  type CrawlReport,
   crawlReport,
+  type Clock,
   type CrawlReportOptions,
   type RobotsClientOptions,
   RobotsClient,
 } from '../../../src/index.ts';
 import { fakeOrigin } from '../../../src/extras/testing/index.ts';
 import { decisionChannels } from '../../../src/core/decision/index.ts';
-import { afterEachTest } from '../../support/after-each-test.ts';
-import { HOUR, SECOND, testClient } from '../../support/client.ts';
+import { HOUR, SECOND } from '../../support/client.ts';
 import { eventually } from '../../support/eventually.ts';
 import { lateClock } from '../../support/late-clock.ts';
-
-const open: (() => unknown)[] = [];
-afterEachTest(async () => {
-  for (const close of open.splice(0)) await close();
-});
+import { opened, openedClient } from '../../support/opened.ts';
 
 type Answers = (url: URL) => Response;
 const rules: Answers = ({ hostname }) =>
   hostname === 'down.example'
     ? new Response(null, { status: 503 })
     : new Response('User-agent: *\nDisallow: /private\nAllow: /\nContent-Usage: /own/ train-ai=n\n');
+const noDelay: Answers = () => new Response('User-agent: *\nCrawl-delay: 0\n');
 
 /** A client over scripted answers. */
-function scripted(
-  answers: Answers = rules,
-  options: RobotsClientOptions = {},
-): ReturnType<typeof testClient> {
-  const made = testClient({
-    transport: { fetch: (url) => Promise.resolve(answers(new URL(url))) },
-    ...options,
-  });
-  open.push(() => made.client.close());
-  return made;
+function scripted(answers: Answers = rules, options: RobotsClientOptions = {}) {
+  const transport = { fetch: async (url: string) => answers(new URL(url)) };
+  const { robots, clock } = openedClient({ transport, ...options });
+  return { client: robots, clock };
 }
 
-/** A report without a warning. */
-function reportOf(
-  client: RobotsClient,
-  options: CrawlReportOptions = { onFirstRefused: () => {} },
-): CrawlReport {
-  const report = crawlReport(client, options);
-  open.push(() => report.close());
-  return report;
+interface Reported extends CrawlReportOptions {
+  readonly answers?: Answers;
+  readonly clock?: Clock;
+}
+
+/** A report of such a client, without a warning. */
+function reported({ answers = rules, clock, ...options }: Reported = {}) {
+  const made = scripted(answers, clock === undefined ? {} : { clock });
+  return { ...made, report: opened(crawlReport(made.client, { onFirstRefused: () => {}, ...options })) };
+}
+
+/** Mocks the warnings of the process. */
+function warnings() {
+  const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
+  onTestFinished(() => warned.mockRestore());
+  return warned;
 }
 
 const page: typeof fetch = async () => new Response('a page', { headers: { 'content-signal': 'search=no' } });
 
 describe('crawlReport', () => {
   it('counts what a client is asked, and lists refusals by origin and rule, with the first URL', async () => {
-    const { client } = scripted();
-    const report = reportOf(client);
+    const { client, report } = reported();
     await client.canFetch('https://a.example/page');
     for (const path of ['/private/1', '/private/2', '/private/3'])
       await client.check(`https://a.example${path}`);
@@ -120,25 +117,17 @@ describe('crawlReport', () => {
     );
   });
 
-  it('is of one client: others, and what is asked after `close`, do not count', async () => {
-    const { client } = scripted();
-    const other = scripted();
-    const report = reportOf(client);
-    await other.client.canFetch('https://a.example/private');
+  it('does not count what is asked after `close`', async () => {
+    const { client, report } = reported();
     await client.canFetch('https://a.example/');
     report.close();
     await client.canFetch('https://a.example/private');
     expect(report.totals()).toMatchObject({ questions: 1, questionsRefused: 0 });
-    {
-      using _ = crawlReport(client);
-      expect(decisionChannels.decision.hasSubscribers).toBe(true);
-    }
     expect(decisionChannels.decision.hasSubscribers).toBe(false);
   });
 
   it('counts what guards refuse for a purpose, do not check, and defer', async () => {
-    const { client, clock } = scripted();
-    const report = reportOf(client);
+    const { client, clock, report } = reported();
     await client.canFetch('https://a.example/');
     const training = guardFetch(page, client, { purpose: 'train-ai' });
     const searching = guardFetch(page, client, { purpose: 'search' });
@@ -179,11 +168,10 @@ describe('crawlReport', () => {
 
   it('writes its totals at an interval, with rates since the last time', async () => {
     vi.useFakeTimers();
-    open.push(() => vi.useRealTimers());
-    const { client } = scripted();
+    onTestFinished(() => void vi.useRealTimers());
     const lines: string[] = [];
     const write = (line: string): void => void lines.push(line);
-    const report = reportOf(client, { every: 30 * SECOND, write, onFirstRefused: false });
+    const { client, report } = reported({ every: 30 * SECOND, write, onFirstRefused: false });
     for (let n = 0; n < 1_200; n++)
       await client.check(`https://a.example/${n % 100 === 0 ? 'private' : 'page'}`);
     vi.advanceTimersByTime(29 * SECOND);
@@ -201,8 +189,7 @@ describe('crawlReport', () => {
   });
 
   it('names at most 100 reasons of requests that were sent unchecked, and counts all', async () => {
-    const { client } = scripted();
-    const report = reportOf(client);
+    const { client, report } = reported();
     const fetchPage = guardFetch(page, client);
     for (let n = 0; n < 150; n++) {
       const robots = { ignore: true, because: n < 120 ? `ticket ${n}` : 'ticket 7' };
@@ -225,10 +212,10 @@ describe('crawlReport', () => {
   );
 
   it('has a row for each origin and rule, with an example that the rule decided', async () => {
-    const { client } = scripted(
-      () => new Response('User-agent: *\nDisallow: /a\nDisallow: /b\nDisallow: /c\n'),
-    );
-    const report = reportOf(client, { onFirstRefused: false });
+    const { client, report } = reported({
+      answers: () => new Response('User-agent: *\nDisallow: /a\nDisallow: /b\nDisallow: /c\n'),
+      onFirstRefused: false,
+    });
     for (const path of ['/a/1', '/b/1', '/b/2', '/c']) await client.canFetch(`https://a.example${path}`);
     const rows = report
       .refusals()
@@ -246,8 +233,7 @@ describe('crawlReport', () => {
 
   it('counts a paced request once, however often it waited', async () => {
     const clock = lateClock();
-    const { client } = scripted(rules, { clock });
-    const report = reportOf(client);
+    const { client, report } = reported({ clock });
     const paced = guardFetch(page, client, { pacing: { minDelayMs: SECOND }, clock });
     const read = async (number: number): Promise<string> =>
       (await paced(`https://a.example/${number}`)).text();
@@ -261,8 +247,7 @@ describe('crawlReport', () => {
 
   it('has the pauses of each origin, with their status, and one that becomes longer once', async () => {
     const clock = lateClock();
-    const { client } = scripted(() => new Response('User-agent: *\nCrawl-delay: 0\n'), { clock });
-    const report = reportOf(client);
+    const { client, report } = reported({ answers: noDelay, clock });
     const answers = [
       new Response(null, { status: 429, headers: { 'retry-after': '10' } }),
       new Response(null, { status: 503, headers: { 'retry-after': '30' } }),
@@ -285,8 +270,7 @@ describe('crawlReport', () => {
   });
 
   it('names the requested URL before the one that a redirect led to', async () => {
-    const { client } = scripted();
-    const report = reportOf(client, { onFirstRefused: false });
+    const { client, report } = reported({ onFirstRefused: false });
     const redirecting: typeof fetch = async () =>
       new Response(null, { status: 302, headers: { location: '/private' } });
     await expect(guardFetch(redirecting, client)('https://a.example/start')).rejects.toThrow('redirects to');
@@ -301,8 +285,7 @@ describe('crawlReport', () => {
   });
 
   it('counts answers that ask for payment', async () => {
-    const { client } = scripted();
-    const report = reportOf(client);
+    const { client, report } = reported();
     const unpaid: typeof fetch = async () =>
       new Response(null, { status: 402, headers: { 'crawler-price': 'USD 0.01' } });
     const paid = guardFetch(unpaid, client);
@@ -319,12 +302,12 @@ describe('crawlReport', () => {
 
   it('tells of each robots.txt that looks like something else, such as a login page', async () => {
     const login = '<!doctype html><title>Log in</title><form><input type="password"></form>';
-    const { client } = scripted(({ hostname }) =>
-      hostname === 'a.example'
-        ? new Response('User-agent: *\n')
-        : new Response(login, { headers: { 'content-type': 'text/html' } }),
-    );
-    const report = reportOf(client);
+    const { client, report } = reported({
+      answers: ({ hostname }) =>
+        hostname === 'a.example'
+          ? new Response('User-agent: *\n')
+          : new Response(login, { headers: { 'content-type': 'text/html' } }),
+    });
     for (const host of ['a', 'b', 'b', 'c']) await client.canFetch(`https://${host}.example/`);
     const looks = report.origins().map(({ robots }) => robots.suspect);
     expect(looks).toEqual([undefined, 'login', 'login']);
@@ -333,20 +316,11 @@ describe('crawlReport', () => {
     );
   });
 
-  it('counts pages that a guard asks for where memory knows the origin', async () => {
-    const { client } = scripted();
-    const polite = guardFetch(page, client);
-    await polite('https://a.example/1');
-    const report = reportOf(client);
-    await polite('https://a.example/2');
-    await polite('https://a.example/3');
-    expect(report.totals()).toMatchObject({ sent: 2, allowed: 2, refused: 0 });
-  });
-
   it('counts what a last good copy decided', async () => {
     let fails = false;
-    const { client, clock } = scripted((url) => (fails ? new Response(null, { status: 503 }) : rules(url)));
-    const report = reportOf(client);
+    const { client, clock, report } = reported({
+      answers: (url) => (fails ? new Response(null, { status: 503 }) : rules(url)),
+    });
     await client.canFetch('https://a.example/');
     fails = true;
     clock.advance(25 * HOUR);
@@ -356,9 +330,8 @@ describe('crawlReport', () => {
   });
 
   it('reports a refused first URL to the callback once, and in the first line', async () => {
-    const { client } = scripted();
     const onFirstRefused = vi.fn();
-    const report = reportOf(client, { onFirstRefused });
+    const { client, report } = reported({ onFirstRefused });
     await client.canFetch('https://a.example/robots.txt');
     await client.canFetch('https://a.example/private');
     await client.canFetch('https://a.example/private/2');
@@ -371,19 +344,22 @@ describe('crawlReport', () => {
     expect(report.totals().firstRefused).toMatchObject({ reason: 'rule' });
   });
 
-  it('`false` turns the report of the first URL off', async () => {
-    const { client } = scripted();
-    const report = reportOf(client, { onFirstRefused: false });
+  it('has no report of the first URL with `false`, or where another was allowed before', async () => {
+    const { client, report } = reported({ onFirstRefused: false });
     await client.canFetch('https://a.example/private');
     expect(report.totals()).not.toHaveProperty('firstRefused');
     expect(String(report)).toMatch(/^1 question, 1 of them refused\n/);
+    const onFirstRefused = vi.fn();
+    const later = opened(crawlReport(client, { onFirstRefused }));
+    for (const path of ['/', '/private']) await client.canFetch(`https://a.example${path}`);
+    expect(onFirstRefused).not.toHaveBeenCalled();
+    expect(String(later)).not.toContain('FIRST');
   });
 
   it('without a callback the process is warned', async () => {
-    const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
-    open.push(() => warned.mockRestore());
+    const warned = warnings();
     const { client } = scripted();
-    reportOf(client, {});
+    opened(crawlReport(client));
     await client.canFetch('https://a.example/private');
     await client.canFetch('https://a.example/private');
     expect(warned.mock.calls).toEqual([
@@ -395,10 +371,9 @@ describe('crawlReport', () => {
   });
 
   it('user names and passwords of URLs are in no warning, report or message', async () => {
-    const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
-    open.push(() => warned.mockRestore());
+    const warned = warnings();
     const { client } = scripted();
-    const report = reportOf(client, {});
+    const report = opened(crawlReport(client));
     const { url } = await client.check('https://user:secret@a.example/private');
     expect(url).toContain('secret');
     expect(warned.mock.calls).toHaveLength(1);
@@ -410,22 +385,12 @@ describe('crawlReport', () => {
     }
   });
 
-  it('does not warn of a URL that is refused after another was allowed', async () => {
-    const { client } = scripted();
-    const onFirstRefused = vi.fn();
-    const report = reportOf(client, { onFirstRefused });
-    await client.canFetch('https://a.example/');
-    await client.canFetch('https://a.example/private');
-    expect(onFirstRefused).not.toHaveBeenCalled();
-    expect(String(report)).not.toContain('FIRST');
-  });
-
   it('is bounded in origins and in the length of what it keeps', async () => {
     const long = `/${'x'.repeat(5_000)}`;
-    const { client } = scripted(
-      ({ hostname }) => new Response(`User-agent: *\nDisallow: ${hostname === '0.example' ? long : '/'}\n`),
-    );
-    const report = reportOf(client);
+    const { client, report } = reported({
+      answers: ({ hostname }) =>
+        new Response(`User-agent: *\nDisallow: ${hostname === '0.example' ? long : '/'}\n`),
+    });
     for (let site = 0; site < 1_010; site++)
       await client.canFetch(`https://${site}.example${site === 0 ? long : '/'}`);
     expect(report.totals()).toMatchObject({ questions: 1_010, questionsRefused: 1_010, unlisted: 10 });
@@ -439,18 +404,17 @@ describe('crawlReport', () => {
   });
 
   it('does not send control characters of a file to the terminal', async () => {
-    const { client } = scripted(
-      () => new Response('User-agent: *\nDisallow: /\nDisallow: /*\u001B[31m\u202E$\nDisallow: /\u001B*\n'),
-    );
-    const report = reportOf(client);
+    const { client, report } = reported({
+      answers: () =>
+        new Response('User-agent: *\nDisallow: /\nDisallow: /*\u001B[31m\u202E$\nDisallow: /\u001B*\n'),
+    });
     await client.canFetch('https://a.example/%1B[31m%E2%80%AE');
     expect(report.totals().questionsRefused).toBe(1);
     expect(String(report) + [...report.toNDJSON()].join('')).not.toMatch(/[\u001B\u202E]/);
   });
 
   it('NDJSON: the totals, then the refusals, then the origins', async () => {
-    const { client } = scripted();
-    const report = reportOf(client);
+    const { client, report } = reported();
     await client.canFetch('https://a.example/private');
     expect(Array.from(report.toNDJSON(), (line) => JSON.parse(line))).toEqual([
       { schemaVersion: 1, ...report.totals() },
@@ -492,8 +456,7 @@ describe('crawlReport', () => {
   });
 
   it('counts the requests of bookings, once each, and the questions before them', async () => {
-    const { client } = scripted();
-    const report = reportOf(client);
+    const { client, report } = reported();
     const headers = { 'cf-mitigated': 'challenge' };
     const ends = [{ status: 200 }, { status: 403, headers }, { error: new Error('lost') }, undefined];
     for (const [page, end] of ends.entries()) {
@@ -513,8 +476,7 @@ describe('crawlReport', () => {
   });
 
   it('shows sites that refuse what their robots.txt allows, with challenges', async () => {
-    const { client } = scripted();
-    const report = reportOf(client);
+    const { client, report } = reported();
     const responses = [
       new Response(null, { status: 403, headers: { 'cf-mitigated': 'challenge' } }),
       new Response(null, { status: 429 }),
@@ -537,8 +499,7 @@ describe('crawlReport', () => {
 
   it('says that a site asked for a pause only where it named the time', async () => {
     const clock = lateClock();
-    const { client } = scripted(() => new Response('User-agent: *\nCrawl-delay: 0\n'), { clock });
-    const report = reportOf(client);
+    const { client, report } = reported({ answers: noDelay, clock });
     const busy = (async () => new Response(null, { status: 503 })) as typeof fetch;
     await guardFetch(busy, client, { pacing: true, clock })('https://a.example/1');
     expect(report.origins()).toMatchObject([{ paused: 1, pausesAsked: 0 }]);
@@ -548,12 +509,13 @@ describe('crawlReport', () => {
   });
 
   it('has for each origin what its robots.txt says, and what became of its pages', async () => {
-    const { client } = scripted(({ hostname }) =>
-      hostname === 'closed.example'
-        ? new Response(null, { status: 403 })
-        : rules(new URL('https://a.example')),
-    );
-    const report = reportOf(client, { onFirstRefused: false });
+    const { client, report } = reported({
+      answers: ({ hostname }) =>
+        hostname === 'closed.example'
+          ? new Response(null, { status: 403 })
+          : rules(new URL('https://a.example')),
+      onFirstRefused: false,
+    });
     const site = async (url: string): Promise<Response> => {
       if (url.endsWith('/slow')) throw new DOMException('too slow', 'TimeoutError');
       if (url.endsWith('/lost')) throw Object.assign(new Error('lost'), { code: 'ECONNRESET' });
@@ -614,8 +576,7 @@ describe('crawlReport', () => {
 
   it('names pages that stayed busy, and forgets those that came back', async () => {
     const clock = lateClock();
-    const { client } = scripted(() => new Response('User-agent: *\nCrawl-delay: 0\n'), { clock });
-    const report = reportOf(client);
+    const { client, report } = reported({ answers: noDelay, clock });
     const statuses = [503, 503, 200];
     const site = (async () => new Response(null, { status: statuses.shift() ?? 200 })) as typeof fetch;
     const get = guardFetch(site, client);
@@ -625,12 +586,11 @@ describe('crawlReport', () => {
   });
 
   it('says what slows the crawl, how many requests wait, and until when', async () => {
-    const client = new RobotsClient({
-      agent: 'ExampleBot',
-      transport: { fetch: async () => new Response('User-agent: *\nCrawl-delay: 10\n') },
+    const clock = { now: () => Date.now() };
+    const { client, report } = reported({
+      answers: () => new Response('User-agent: *\nCrawl-delay: 10\n'),
+      clock,
     });
-    open.push(() => client.close());
-    const report = reportOf(client);
     const get = guardFetch(page, client, { pacing: true });
     // The first one waits, too: the request for robots.txt counts as one.
     const waiting = [1, 2, 3].map((number) => get(`https://a.example/${number}`).catch(() => undefined));
@@ -649,9 +609,8 @@ describe('crawlReport', () => {
   });
 
   it('counts addresses that the policy refused', async () => {
-    const client = new RobotsClient({ agent: 'ExampleBot', addressPolicy: 'public-only' });
-    open.push(() => client.close());
-    const report = reportOf(client, { onFirstRefused: false });
+    const client = opened(new RobotsClient({ agent: 'ExampleBot', addressPolicy: 'public-only' }));
+    const report = opened(crawlReport(client, { onFirstRefused: false }));
     await client.canFetch('http://127.0.0.1:9/');
     expect(report.totals()).toMatchObject({ questionsRefused: 1, addressesRefused: 1 });
     expect(String(report)).toContain('1 refused for their address');
