@@ -8,7 +8,7 @@ import { gotHooks } from '../../src/guards/got/got.ts';
 import { Identity } from '../../src/guards/shared/identity.ts';
 import { robotsInterceptor } from '../../src/guards/undici/undici.ts';
 import { guardFetch, type OtherIdentity, RobotsClient } from '../../src/index.ts';
-import { afterEachTest } from '../support/after-each-test.ts';
+import { opened } from '../support/opened.ts';
 import { answer, type Site } from '../support/site.ts';
 import { echo, realms, site } from './support.ts';
 
@@ -22,20 +22,11 @@ interface Options {
 type Headers = Record<string, string>;
 type Get = (url: string, headers?: Headers) => Promise<unknown>;
 
-const open: (() => Promise<void>)[] = [];
-afterEachTest(async () => {
-  for (const close of open.splice(0)) await close();
-});
-
-function client(): RobotsClient {
-  const made = new RobotsClient({ agent: AGENT });
-  open.push(() => made.close());
-  return made;
-}
+const client = (): RobotsClient => opened(new RobotsClient({ agent: AGENT }));
 
 function agent(options: Options): { dispatcher: Agent } {
   const inner = new Agent();
-  open.push(() => inner.destroy());
+  opened({ [Symbol.asyncDispose]: () => inner.destroy() });
   return { dispatcher: inner.compose(robotsInterceptor(client(), options)) as Agent };
 }
 

@@ -7,20 +7,11 @@ import { gotHooks } from '../../src/guards/got/got.ts';
 import type { ThrowingGuardOptions } from '../../src/guards/shared/options.ts';
 import { robotsInterceptor } from '../../src/guards/undici/undici.ts';
 import { type Decision, guardFetch, refusalIn, RobotsClient } from '../../src/index.ts';
-import { afterEachTest } from '../support/after-each-test.ts';
+import { opened } from '../support/opened.ts';
 import { answer, type Site } from '../support/site.ts';
 import { site } from './support.ts';
 
-const open: (() => Promise<void>)[] = [];
-afterEachTest(async () => {
-  for (const close of open.splice(0)) await close();
-});
-
-function client(): RobotsClient {
-  const made = new RobotsClient({ agent: 'ExampleBot/1.0' });
-  open.push(() => made.close());
-  return made;
-}
+const client = (): RobotsClient => opened(new RobotsClient({ agent: 'ExampleBot/1.0' }));
 
 type Get = (url: string, robots?: object) => Promise<unknown>;
 const libraries: readonly [name: string, make: (options: ThrowingGuardOptions) => Get][] = [
@@ -63,7 +54,7 @@ const libraries: readonly [name: string, make: (options: ThrowingGuardOptions) =
 
 function composed(options: ThrowingGuardOptions): Agent {
   const inner = new Agent();
-  open.push(() => inner.destroy());
+  opened({ [Symbol.asyncDispose]: () => inner.destroy() });
   return inner.compose(robotsInterceptor(client(), options)) as Agent;
 }
 
@@ -157,14 +148,15 @@ describe('a purpose', () => {
   });
 
   it('applies also when the file was evicted before the decision', async () => {
-    const robots = new RobotsClient({
-      agent: 'ExampleBot/1.0',
-      cache: { maxOrigins: 1, maxBytes: 1_048_576 },
-      transport: {
-        fetch: async () => new Response('User-agent: *\nAllow: /\nContent-Usage: train-ai=n\n'),
-      },
-    });
-    open.push(() => robots.close());
+    const robots = opened(
+      new RobotsClient({
+        agent: 'ExampleBot/1.0',
+        cache: { maxOrigins: 1, maxBytes: 1_048_576 },
+        transport: {
+          fetch: async () => new Response('User-agent: *\nAllow: /\nContent-Usage: train-ai=n\n'),
+        },
+      }),
+    );
     const urls = Array.from({ length: 40 }, (_, site) => `https://${site}.example/`);
     const checked = await Promise.all(
       urls.map((url) => robots.check(url, undefined, { purpose: 'train-ai' })),

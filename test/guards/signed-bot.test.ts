@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { guardFetch, refusalIn, RobotsClient } from '../../src/index.ts';
-import { afterEachTest } from '../support/after-each-test.ts';
-import { answer, type Handler, type Site, startSite } from '../support/site.ts';
+import { opened, openedSite } from '../support/opened.ts';
+import { answer, type Site } from '../support/site.ts';
 import {
   challenger,
   faultIn,
@@ -16,35 +16,25 @@ beforeAll(async () => {
   recipe = await signedBot();
 });
 
-const open: (() => Promise<unknown>)[] = [];
-afterEachTest(async () => {
-  for (const close of open.splice(0)) await close();
-});
-
-async function site(handler: Handler): Promise<Site> {
-  const started = await startSite(handler);
-  open.push(() => started.close());
-  return started;
-}
-
 const faults = ({ requests }: Site): (string | undefined)[] =>
   requests.map(({ headers }) => faultIn(headers, recipe.publicKey));
 
 describe('the recipe for a signed bot', () => {
   it('signs robots.txt and every hop of a page, its redirects and those of robots.txt, for its own authority', async () => {
-    const second = await site(({ url }, response) =>
+    const second = await openedSite(({ url }, response) =>
       answer(
         response,
         url === '/robots.txt' ? { body: 'User-agent: *\nDisallow: /private' } : { body: 'a page' },
       ),
     );
-    const first = await site(({ url }, response) => {
+    const first = await openedSite(({ url }, response) => {
       const location = { '/robots.txt': '/rules', '/to': '/on', '/on': second.url('/page') }[url ?? ''];
       if (location !== undefined) answer(response, { status: 302, headers: { location } });
       else answer(response, { body: 'User-agent: *\nAllow: /' });
     });
-    const robots = new RobotsClient({ agent: 'ExampleBot/1.0', transport: { fetch: recipe.signingFetch } });
-    open.push(() => robots.close());
+    const robots = opened(
+      new RobotsClient({ agent: 'ExampleBot/1.0', transport: { fetch: recipe.signingFetch } }),
+    );
     const guarded = guardFetch(recipe.signingFetch, robots);
     expect(await (await guarded(first.url('/to'))).text()).toBe('a page');
     const refused = await guarded(second.url('/private')).catch((error: unknown) => error);
@@ -57,7 +47,7 @@ describe('the recipe for a signed bot', () => {
   });
 
   it('signs each request anew: none verifies for another authority, key or time, or with another agent', async () => {
-    const server = await site((_, response) => answer(response, { body: 'a page' }));
+    const server = await openedSite((_, response) => answer(response, { body: 'a page' }));
     const { publicKey, signingFetch } = recipe;
     await signingFetch(new Request(server.url('/'), { headers: { accept: 'text/html' } }));
     await signingFetch(server.url('/'));
@@ -79,7 +69,7 @@ describe('the recipe for a signed bot', () => {
     ['-00', '-01'],
   ] as const)('names its keys to verifiers of %s, and not to those of %s', async (draft, other) => {
     const { publicKey, signingFetch } = await signedBot(draft);
-    const server = await site((_, response) => answer(response, { body: 'a page' }));
+    const server = await openedSite((_, response) => answer(response, { body: 'a page' }));
     await signingFetch(server.url('/'));
     const { headers } = server.requests[0]!;
     expect(faultIn(headers, publicKey)).toBeUndefined();
@@ -92,9 +82,10 @@ describe('the recipe for a signed bot', () => {
     'signs anew as a challenge of a %i asks: its label, its components, and its nonce, once',
     async (status) => {
       const { publicKey, signingFetch } = recipe;
-      const server = await site(challenger(publicKey, status));
-      const robots = new RobotsClient({ agent: 'ExampleBot/1.0', transport: { fetch: signingFetch } });
-      open.push(() => robots.close());
+      const server = await openedSite(challenger(publicKey, status));
+      const robots = opened(
+        new RobotsClient({ agent: 'ExampleBot/1.0', transport: { fetch: signingFetch } }),
+      );
       const guarded = guardFetch(signingFetch, robots);
       const refused = await guarded(server.url('/page?a=b'));
       expect(refused.status).toBe(status);

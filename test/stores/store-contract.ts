@@ -140,6 +140,17 @@ export function storeContract(
         expect(await store.get('k')).toBe('value');
       });
 
+      it('refuses a time that is none', async () => {
+        const invalid = { code: 'ERR_ROBOTS_INVALID_OPTIONS' };
+        for (const ms of [Number.NaN, Infinity, -1, 0]) {
+          await expect(async () => store.set('k', 'value', { ttlMs: ms })).rejects.toMatchObject(invalid);
+          if (has === 'values') continue;
+          await expect(async () => store.lease('k', ms)).rejects.toMatchObject(invalid);
+          if (ms !== 0) await expect(async () => store.reserve('k', ms)).rejects.toMatchObject(invalid);
+        }
+        expect(await store.get('k')).toBeUndefined();
+      });
+
       it('takes a time that is no whole number of milliseconds', async () => {
         await store.set('k', 'value', { ttlMs: HOUR + 1 / 3 });
         expect(await store.get('k')).toBe('value');

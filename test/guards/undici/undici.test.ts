@@ -11,36 +11,27 @@ import {
   request,
   RetryAgent,
 } from 'undici';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { robotsInterceptor } from '../../../src/guards/undici/undici.ts';
-import { RobotsClient, type RobotsClientOptions } from '../../../src/index.ts';
-import { testClient } from '../../support/client.ts';
+import type { RobotsClient, RobotsClientOptions } from '../../../src/index.ts';
 import { eventually } from '../../support/eventually.ts';
 import { otherMajor } from '../../support/other-major.ts';
-import { answer, type Handler, type Site, startSite } from '../../support/site.ts';
+import { opened, openedClient, openedSite } from '../../support/opened.ts';
+import { answer, type Handler, type Site } from '../../support/site.ts';
 
-const open: AsyncDisposable[] = [];
-
-async function site(pages: Handler): Promise<Site> {
-  const started = await startSite((incoming, response) => {
-    if (incoming.url === '/robots.txt') answer(response, { body: 'User-agent: *\nDisallow: /private\n' });
-    else pages(incoming, response);
-  });
-  open.push(started);
-  return started;
-}
-
-function client(options: RobotsClientOptions = {}): RobotsClient {
-  const { client: made } = testClient(options);
-  open.push(made);
+const site = (pages: Handler): Promise<Site> =>
+  openedSite((incoming, response) =>
+    incoming.url === '/robots.txt'
+      ? answer(response, { body: 'User-agent: *\nDisallow: /private\n' })
+      : pages(incoming, response),
+  );
+const client = (options: RobotsClientOptions = {}): RobotsClient => openedClient(options).robots;
+/** Ends a dispatcher after the test. */
+function ending<Made extends object>(made: Made, end: (made: Made) => Promise<unknown>): Made {
+  opened({ [Symbol.asyncDispose]: async () => void (await end(made)) });
   return made;
 }
-
-function agent(options: Agent.Options = {}): Agent {
-  const made = new Agent(options);
-  open.unshift({ [Symbol.asyncDispose]: () => made.destroy() });
-  return made;
-}
+const agent = (): Agent => ending(new Agent(), (made) => made.destroy());
 
 const page: Handler = (_, response) => answer(response, { body: 'a page' });
 const intoPrivate: Handler = (incoming, response) =>
@@ -49,10 +40,6 @@ const intoPrivate: Handler = (incoming, response) =>
     : page(incoming, response);
 const pagesOf = (each: Site): string[] =>
   each.requests.filter(({ url }) => url !== '/robots.txt').map(({ url }) => url);
-
-afterEach(async () => {
-  for (const each of open.splice(0)) await each[Symbol.asyncDispose]();
-});
 
 describe('robotsInterceptor', () => {
   it('lets robots.txt leave a warm connection for the page', async () => {
@@ -68,14 +55,13 @@ describe('robotsInterceptor', () => {
   it.each(['', '/policy.txt'])(
     'does not ask itself about the robots.txt of a client that goes through it (redirect: "%s")',
     async (location) => {
-      const server = await startSite((incoming, response) => {
+      const server = await openedSite((incoming, response) => {
         if (incoming.url === '/robots.txt' && location !== '')
           answer(response, { status: 301, headers: { location } });
         else if (incoming.url?.endsWith('.txt') === true)
           answer(response, { body: 'User-agent: *\nDisallow: /private' });
         else page(incoming, response);
       });
-      open.push(server);
       const robots = client({ dispatcher: () => dispatcher });
       const dispatcher = agent().compose(robotsInterceptor(robots));
       const { body } = await request(server.url('/page'), { dispatcher });
@@ -99,11 +85,10 @@ describe('robotsInterceptor', () => {
   });
 
   it('asks about the query, which undici keeps apart from the path', async () => {
-    const server = await startSite({
+    const server = await openedSite({
       '/robots.txt': { body: 'User-agent: *\nDisallow: /*?session=\n' },
       '/page?a=b+c': { body: '' },
     });
-    open.push(server);
     const dispatcher = agent().compose(robotsInterceptor(client()));
     const ask = (query: Record<string, string>): Promise<unknown> =>
       request(server.url('/page'), { dispatcher, query });
@@ -128,8 +113,7 @@ describe('robotsInterceptor', () => {
   });
 
   it('ends a request aborted by an emitter while deciding', async () => {
-    const server = await startSite(() => undefined);
-    open.push(server);
+    const server = await openedSite(() => undefined);
     const robots = client();
     const dispatcher = agent().compose(robotsInterceptor(robots));
     const signal = new EventEmitter();
@@ -221,9 +205,8 @@ describe('a dispatcher that answers at once', () => {
   /** `/from` of a.test redirects to `location`, and everything else is a page. */
   function answering(location: string) {
     const sent: string[] = [];
-    const mock = new MockAgent();
+    const mock = ending(new MockAgent(), (made) => made.close());
     mock.disableNetConnect();
-    open.push({ [Symbol.asyncDispose]: () => mock.close() });
     const from = mock.get('http://a.test');
     from.intercept({ path: '/from' }).reply(() => {
       sent.push('http://a.test/from');
@@ -276,15 +259,13 @@ const undiciSix = await otherMajor<typeof import('undici')>('undici-6');
     /^Expected robotsInterceptor to be composed with a dispatcher of undici 7 or 8, got one of undici 6/;
 
   it('is refused when it is composed', async () => {
-    const six = new undiciSix!.Agent();
-    open.unshift({ [Symbol.asyncDispose]: () => six.close() });
+    const six = ending(new undiciSix!.Agent(), (made) => made.close());
     expect(() => six.compose(robotsInterceptor(client()))).toThrow(message);
   });
 
   it('fails each request when that cannot be known before', async () => {
     const server = await site(page);
-    const mock = new undiciSix!.MockAgent();
-    open.unshift({ [Symbol.asyncDispose]: () => mock.close() });
+    const mock = ending(new undiciSix!.MockAgent(), (made) => made.close());
     const dispatcher = mock.compose(robotsInterceptor(client()));
     await expect(undiciSix!.request(server.url('/page'), { dispatcher })).rejects.toMatchObject({
       code: 'ERR_ROBOTS_INVALID_OPTIONS',
@@ -302,7 +283,6 @@ it.each([
   ['MockAgent', () => new MockAgent()],
   ['ProxyAgent', () => new ProxyAgent('http://127.0.0.1:1')],
 ])('a dispatcher of undici 7 is served: %s', async (_, make) => {
-  const made = make();
-  open.unshift({ [Symbol.asyncDispose]: () => made.close() });
+  const made = ending<Dispatcher>(make(), (made) => made.close());
   expect(() => made.compose(robotsInterceptor(client()))).not.toThrow();
 });

@@ -41,23 +41,16 @@ describeWith('redis-server')('Redis Cluster', () => {
     }
   });
 
-  storeContract('ioredis, Cluster', async () => {
-    const cluster = new Cluster([{ host: '127.0.0.1', port: node.port }]);
-    return {
-      store: redisStore(cluster),
-      elapse: elapseOnServer(node),
-      close: async () => cluster.disconnect(),
-    };
-  });
-
-  storeContract('iovalkey, Cluster', async () => {
-    const cluster = new ValkeyCluster([{ host: '127.0.0.1', port: node.port }]);
-    return {
-      store: redisStore(cluster),
-      elapse: elapseOnServer(node),
-      close: async () => cluster.disconnect(),
-    };
-  });
+  for (const [name, Client] of Object.entries({ ioredis: Cluster, iovalkey: ValkeyCluster })) {
+    storeContract(`${name}, Cluster`, async () => {
+      const cluster = new Client([{ host: '127.0.0.1', port: node.port }]);
+      return {
+        store: redisStore(cluster),
+        elapse: elapseOnServer(node),
+        close: async () => cluster.disconnect(),
+      };
+    });
+  }
 
   storeContract('node-redis, createCluster', async () => {
     const cluster = createCluster({ rootNodes: [{ url: node.url }] });

@@ -186,20 +186,6 @@ describeWith('redis-server')('Redis', () => {
       expect((await store.reserve('k', HOUR)).waitMs).toBe(0);
       expect(Math.ceil((await store.reserve('k', HOUR)).waitMs / HOUR)).toBe(1);
     });
-
-    it('refuses invalid times before a command is sent', async () => {
-      await server.command('CONFIG', 'RESETSTAT');
-      const invalid = { code: 'ERR_ROBOTS_INVALID_OPTIONS' };
-      for (const ms of [Number.NaN, Infinity, -1, 0]) {
-        await expect(store.set('k', 'value', { ttlMs: ms })).rejects.toMatchObject(invalid);
-        await expect(store.lease('k', ms)).rejects.toMatchObject(invalid);
-        if (ms !== 0) await expect(store.reserve('k', ms)).rejects.toMatchObject(invalid);
-      }
-      await expect(store.set('k', 'value', { ttlMs: -1 })).rejects.toThrow(
-        'Expected `ttlMs` to be milliseconds above 0, got "-1"',
-      );
-      expect(await server.command('DBSIZE')).toBe(0);
-    });
   });
 
   describe('a server in trouble', () => {
