@@ -346,21 +346,3 @@ describe('a command that only reads', () => {
     unpacked.mockRestore();
   });
 });
-
-describe('cache, called wrongly', () => {
-  it.each([
-    [[], 'Expected an action (ls'],
-    [['eat'], 'Expected an action (ls'],
-    [['ls'], 'Expected --store STORE'],
-    [['ls', '--store', 'no-such-file'], 'Expected --store to be an existing file, got "no-such-file"'],
-    [['ls', '--store', '.'], 'got a folder'],
-    [['ls', '--store', '.', 'https://example.com'], 'Expected nothing after ls'],
-    [['show', '--store', '.'], 'Expected a URL after show'],
-    [['import', '--store', '.'], 'Expected --agent'],
-    [['clear', '--store', '.', '-a', '*'], 'Expected --agent to name an agent'],
-  ])('%j', async (argv, message) => {
-    const { code, stdout, stderr } = await cli(['cache', ...argv]);
-    expect([code, stdout]).toEqual([2, '']);
-    expect(stderr).toContain(message);
-  });
-});

@@ -103,14 +103,3 @@ describe('bash', () => {
     expect(await offered(...words)).toEqual(expected);
   });
 });
-
-describe('completion', () => {
-  it.each([
-    [[], 'Expected a shell (bash, zsh, fish), got nothing'],
-    [['tcsh'], 'Expected a shell (bash, zsh, fish), got "tcsh"'],
-  ])('refuses %j', async (argv, message) => {
-    const { code, stderr } = await cli(['completion', ...argv]);
-    expect(code).toBe(2);
-    expect(stderr).toContain(message);
-  });
-});

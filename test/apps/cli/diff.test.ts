@@ -175,18 +175,6 @@ describe('diff', () => {
     expect(stderr).toContain('robots.txt is unreachable (503)');
   });
 
-  it.each([
-    ['nothing', [], 'Expected two files or origins, got none'],
-    ['one', ['a'], 'Expected two files or origins, got one'],
-    ['three', ['a', 'b', 'c'], 'got "c" too'],
-    ['standard input twice', ['-', '-'], 'Expected "-" once'],
-    ['standard input for both', ['-', 'b', '-u', '-'], 'Expected "-" once'],
-  ])('refuses %s', async (_, argv, message) => {
-    const { code, stderr } = await cli(['diff', ...argv]);
-    expect(code).toBe(2);
-    expect(stderr).toContain(message);
-  });
-
   it('refuses what is no URL, also when nothing differs', async () => {
     for (const argv of [
       [old, now, '-u', 'nonsense'],

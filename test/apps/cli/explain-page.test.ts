@@ -128,11 +128,4 @@ describe('explain --page', () => {
       stdout: expect.stringMatching(/\n {2}purpose +search: the site does not say\n/),
     });
   });
-
-  it('is refused with --robots', async () => {
-    expect(await cli(['explain', '--page', '--robots', '-', '/a'])).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining('--page without --robots'),
-    });
-  });
 });

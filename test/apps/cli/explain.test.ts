@@ -205,13 +205,6 @@ describe('explain', () => {
     await cli(['explain', site.url('/private/a')]);
     expect(site.requests.length - before).toBe(1);
   });
-
-  it('takes a URL for a URL', async () => {
-    expect(await cli(['explain', 'example.com/a'])).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining('did you mean "https://example.com/a"?'),
-    });
-  });
 });
 
 describe('a long file', () => {

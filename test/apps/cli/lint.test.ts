@@ -128,22 +128,6 @@ describe('exit code', () => {
     expect([code, stdout]).toEqual([0, '']);
     expect(stderr).toContain('robots.txt is unavailable (404)');
   });
-
-  it.each([
-    ['no operand', [], 'Expected a file, an origin, or "-" for standard input, got none'],
-    [
-      'no such file',
-      ['/nowhere/robots.txt'],
-      'Expected FILE to name a robots.txt file, got "/nowhere/robots.txt" (no such file)',
-    ],
-    ['a directory', ['/tmp'], '(a directory)'],
-    ['a bad URL', ['http://[x'], 'Expected an origin such as https://example.com, got "http://[x"'],
-    ['standard input twice', ['-', '-'], 'Expected "-" once'],
-  ])('is 2 for %s', async (_, operands, message) => {
-    const { code, stderr } = await cli(['lint', ...operands]);
-    expect(code).toBe(2);
-    expect(stderr).toContain(message);
-  });
 });
 
 describe('--format json', () => {

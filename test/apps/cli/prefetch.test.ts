@@ -152,17 +152,6 @@ describe('prefetch', () => {
     const result = await cli(['prefetch', '-'], { stdin: new PassThrough(), signal: stop.signal });
     expect(result).toEqual({ code: 130, stdout: '', stderr: '' });
   });
-
-  it.each([
-    ['no operand', [], 'Expected a file of URLs, or "-" for standard input, got nothing'],
-    ['a missing file', ['/nowhere/urls.txt'], '"/nowhere/urls.txt" (no such file)'],
-    ['a directory', ['/tmp'], '(a directory)'],
-    ['no concurrency', ['--concurrency', '0', '-'], 'whole number from 1 to 1024, got "0"'],
-  ])('refuses %s', async (_, argv, message) => {
-    const { code, stderr } = await cli(['prefetch', ...argv]);
-    expect(code).toBe(2);
-    expect(stderr).toContain(message);
-  });
 });
 
 describe('progress', () => {

@@ -64,13 +64,4 @@ describe('profiles', () => {
     }
     expect(records((await cli(['profiles', '--json', 'google'])).stdout)).toMatchObject([{ name: 'google' }]);
   });
-
-  it.each([
-    [['bing'], 'Expected a profile (rfc9309, google'],
-    [['google', 'rfc9309'], 'Expected one profile, got "rfc9309" too'],
-  ])('refuses %j', async (argv, message) => {
-    const { code, stderr } = await cli(['profiles', ...argv]);
-    expect(code).toBe(2);
-    expect(stderr).toContain(message);
-  });
 });

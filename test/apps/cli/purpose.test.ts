@@ -101,17 +101,6 @@ describe('check --purpose', () => {
       expect(stdout).not.toMatch(/[\u001B\u202E]/);
     }
   });
-
-  it('refuses a purpose that is none', async () => {
-    expect(await cli(['check', '--purpose', 'fun', '/a'])).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining('one of train-ai, ai-use, ai-input, search, got "fun"'),
-    });
-    expect(await cli(['check', '--purpose', 'ai-train', '/a'])).toMatchObject({
-      code: 2,
-      stderr: expect.stringMatching(/got "ai-train".*train-ai/s),
-    });
-  });
 });
 
 describe('explain --purpose', () => {

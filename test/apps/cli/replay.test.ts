@@ -439,13 +439,9 @@ describe('replay --versions and --body', () => {
     ]);
   });
 
-  it.each([
-    ['0'.repeat(64), 'no version has'],
-    ['123', '8 digits'],
-    ['not hex!', 'SHA-256'],
-  ])('refuses the digest %s', async (digest, message) => {
-    const { code, stderr } = await cli(['replay', '--body', digest, file]);
-    expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
+  it('refuses a digest that no version has', async () => {
+    const { code, stderr } = await cli(['replay', '--body', '0'.repeat(64), file]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('no version has')]);
   });
 });
 
@@ -484,16 +480,6 @@ describe('replay of a part', () => {
     expect(await decided('--since', '2026-01-16')).toBe(2);
     expect(await decided('--until', '2026-01-16T00:00Z')).toBe(2);
     expect(await decided('--since', '2026-01-16', '--origin', 'https://a.example')).toBe(1);
-  });
-
-  it.each([
-    [['--since', 'yesterday'], 'since'],
-    [['--origin', 'example'], '--origin takes'],
-    [['--versions', '--conduct'], 'Expected one of'],
-    [['--purpose', 'search'], 'Expected --list or --url'],
-  ])('refuses %j', async (argv, message) => {
-    const { code, stderr } = await cli(['replay', ...argv, file]);
-    expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
   });
 });
 
@@ -666,19 +652,5 @@ describe('--evidence', () => {
         stdout: '1 decision of 1 run: all as recorded\n',
       });
     }
-  });
-
-  it('is not for decisions by a file', async () => {
-    const path = join(folder, 'robots.txt');
-    writeFileSync(path, FORBIDS);
-    const { code, stderr } = await cli([
-      'check',
-      '--robots',
-      path,
-      '--evidence',
-      join(folder, 'x'),
-      '/private',
-    ]);
-    expect([code, stderr]).toEqual([2, expect.stringContaining('--evidence')]);
   });
 });

@@ -162,22 +162,6 @@ describe('what is no expectation is told with its line, and exits with 2', () =>
     expect(stderr).toContain(message);
   });
 
-  it.each<[string, string[], string]>([
-    ['no file', ['--expect', '-'], 'Expected a file, an origin, or "-" for standard input, got nothing'],
-    ['no expectations', ['robots.txt'], 'Expected --expect with the file of expectations, got none'],
-    ['standard input twice', ['-', '--expect', '-'], 'Expected "-" once'],
-    [
-      'no such list',
-      ['robots.txt', '-e', '/nowhere'],
-      'Expected a file of expectations, got "/nowhere" (no such file)',
-    ],
-    ['a folder', ['robots.txt', '-e', '/tmp'], '(a directory)'],
-  ])('%s', async (_, argv, message) => {
-    const { code, stderr } = await cli(['test', ...argv], { stdin: 'allow * /x' });
-    expect(code).toBe(2);
-    expect(stderr).toContain(message);
-  });
-
   it('a URL of another origin than the one that is tested, but not of one that has only a file', async () => {
     const { code, stderr } = await test('allow * https://elsewhere.example/x', site.origin);
     expect(code).toBe(2);

@@ -7,95 +7,98 @@ import { cli } from './session.ts';
 
 const URL_GIVEN = 'https://example.com/';
 
+/** What is written after `canfetch`, and a part of what it says. */
+const WRONG = `
+check                             | Expected at least one URL, or "-" to read them from standard input, got none
+check - -                         | Expected "-" once
+check --purpose fun /a            | one of train-ai, ai-use, ai-input, search, got "fun"
+check --purpose ai-train /a       | got "ai-train"; did you mean train-ai?
+check --robots x --evidence y /a  | Expected either --evidence or --robots, got both
+--robot-file /a                   | got "--robot-file"; canfetch help check lists them
+--age X /a                        | got "--age"; did you mean --agent?
+--agnet X /a                      | got "--agnet"; did you mean --agent?
+--JSON /a                         | got "--JSON"; did you mean --json?
+--robots-txt=a /                  | got "--robots-txt"; did you mean --robots?
+-agent X /a                       | Expected two dashes before the long name of an option, got "-agent"; did you mean --agent?
+-robots=a /                       | got "-robots"; did you mean --robots?
+-x /a                             | Expected an option that \`check\` has, got "-x"
+/a --agent                        | Expected a value after --agent, got none
+-a --json /a                      | Expected a value after --agent, got none
+--json=yes /a                     | Expected --json without a value, got "yes"
+--robots=a --robots=b /           | Expected --robots once, got it again; leave one of them out
+--profile bing /a                 | Expected --profile to be one of rfc9309, google
+--profile gogle /a                | got "gogle"; did you mean google?
+--profile RFC9309 /a              | did you mean rfc9309?
+--format xml /a                   | Expected --format to be one of text, json, got "xml"
+--deadline-ms 10s /a              | whole number of milliseconds, at least 1, got "10s"
+--deadline-ms 0 /a                | at least 1, got "0"
+-a (+https://a.example) /a        | Expected --agent to hold a product token
+--json -q /a                      | Expected either --format or --quiet, got both
+--color blue /a                   | Expected --color to be one of auto, always, never
+explian /a                        | Expected an absolute URL, or a command (check, explain,
+explian                           | got "explian"; did you mean explain?
+comp                              | got "comp"; did you mean completion?
+frobnicate                        | got "frobnicate"; canfetch help shows how it is used
+help lnt                          | got "lnt"; did you mean lint?
+help lint diff                    | Expected one command, got "diff" too
+completion                        | Expected a shell (bash, zsh, fish), got nothing
+completion tcsh                   | Expected a shell (bash, zsh, fish), got "tcsh"
+completion zhs                    | got "zhs"; did you mean zsh?
+explain example.com/a             | did you mean "https://example.com/a"?
+explain --page --robots - /a      | --page without --robots
+lint                              | Expected a file, an origin, or "-" for standard input, got none
+lint /nowhere/robots.txt          | Expected FILE to name a robots.txt file, got "/nowhere/robots.txt" (no such file)
+lint /tmp                         | (a directory)
+lint http://[x                    | Expected an origin such as https://example.com, got "http://[x"
+lint - -                          | Expected "-" once
+lint --json --format sarif -      | Expected either --json or --format sarif, got both
+test --expect -                   | Expected a file, an origin, or "-" for standard input, got nothing
+test robots.txt                   | Expected --expect with the file of expectations, got none
+test - --expect -                 | Expected "-" once
+test robots.txt -e /nowhere       | Expected a file of expectations, got "/nowhere" (no such file)
+test robots.txt -e /tmp           | (a directory)
+diff                              | Expected two files or origins, got none
+diff a                            | Expected two files or origins, got one
+diff a b c                        | got "c" too
+diff - b -u -                     | Expected "-" once
+prefetch                          | Expected a file of URLs, or "-" for standard input, got nothing
+prefetch --concurrency 0 -        | whole number from 1 to 1024, got "0"
+profiles bing                     | Expected a profile (rfc9309, google
+profiles google rfc9309           | Expected one profile, got "rfc9309" too
+replay --since yesterday log      | --since to be a date, got "yesterday"; write 2026-11-23
+replay --origin example log       | --origin takes
+replay --versions --conduct log   | Expected one of
+replay --purpose search log       | Expected --list or --url
+replay --body 123 log             | 8 digits
+replay --body not-hex! log        | SHA-256
+cache                             | Expected an action (ls
+cache eat                         | Expected an action (ls
+cache ls                          | Expected --store STORE
+cache ls --store no-such-file     | Expected --store to be an existing file, got "no-such-file"
+cache ls --store .                | got a folder
+cache ls --store . https://a.test | Expected nothing after ls
+cache show --store .              | Expected a URL after show
+cache import --store .            | Expected --agent
+cache clear --store . -a *        | Expected --agent to name an agent
+serve --allow-host http://x/      | --allow-host to be the name of a host, got "http://x/"; write x
+`;
+
 describe('wrong usage is told with what was expected, what came, and what to do, and exits with 2', () => {
-  it.each<[string, string[], string]>([
-    ['no URL', ['check'], 'Expected at least one URL, or "-" to read them from standard input, got none'],
-    ['an unknown option', ['--robot-file', URL_GIVEN], 'got "--robot-file"; canfetch help check lists them'],
-    ['a shortened option', ['--age', 'X', URL_GIVEN], 'got "--age"; did you mean --agent?'],
-    ['swapped letters', ['--agnet', 'X', URL_GIVEN], 'got "--agnet"; did you mean --agent?'],
-    ['an option in other letter case', ['--JSON', URL_GIVEN], 'got "--JSON"; did you mean --json?'],
-    ['an option that says more', ['--robots-txt=a', '/'], 'got "--robots-txt"; did you mean --robots?'],
-    [
-      'one dash before a long name',
-      ['-agent', 'X', URL_GIVEN],
-      'Expected two dashes before the long name of an option, got "-agent"; did you mean --agent?',
-    ],
-    ['one dash, with a value', ['-robots=a', '/'], 'got "-robots"; did you mean --robots?'],
-    ['an unknown letter', ['-x', URL_GIVEN], 'Expected an option that `check` has, got "-x"'],
-    ['an unknown command', ['explian', URL_GIVEN], 'Expected an absolute URL, or a command (check, explain,'],
-    ['an option without its value', [URL_GIVEN, '--agent'], 'Expected a value after --agent, got none'],
-    [
-      'an option that swallows the next',
-      ['-a', '--json', URL_GIVEN],
-      'Expected a value after --agent, got none',
-    ],
-    ['a switch with a value', ['--json=yes', URL_GIVEN], 'Expected --json without a value, got "yes"'],
-    [
-      'an option given twice',
-      ['--robots=a', '--robots=b', '/'],
-      'Expected --robots once, got it again; leave one of them out',
-    ],
-    [
-      'an unknown profile',
-      ['--profile', 'bing', URL_GIVEN],
-      'Expected --profile to be one of rfc9309, google',
-    ],
-    ['a value with another letter', ['--profile', 'gogle', URL_GIVEN], 'got "gogle"; did you mean google?'],
-    ['a value in other letter case', ['--profile', 'RFC9309', URL_GIVEN], 'did you mean rfc9309?'],
-    ['an operand with another letter', ['completion', 'zhs'], 'got "zhs"; did you mean zsh?'],
-    ['help for no such command', ['help', 'lnt'], 'got "lnt"; did you mean lint?'],
-    ['help for two commands', ['help', 'lint', 'diff'], 'Expected one command, got "diff" too'],
-    [
-      'a format that is none',
-      ['--format', 'xml', URL_GIVEN],
-      'Expected --format to be one of text, json, got "xml"',
-    ],
-    [
-      'two formats',
-      ['lint', '--json', '--format', 'sarif', '-'],
-      'Expected either --json or --format sarif, got both',
-    ],
-    [
-      'a deadline with a unit',
-      ['--deadline-ms', '10s', URL_GIVEN],
-      'whole number of milliseconds, at least 1, got "10s"',
-    ],
-    [
-      'a date in words',
-      ['replay', '--since', 'yesterday', 'log'],
-      '--since to be a date, got "yesterday"; write 2026-11-23',
-    ],
-    [
-      'a URL for a host',
-      ['serve', '--allow-host', 'http://x/'],
-      '--allow-host to be the name of a host, got "http://x/"; write x',
-    ],
-    ['a deadline of 0', ['--deadline-ms', '0', URL_GIVEN], 'at least 1, got "0"'],
-    [
-      'an agent without token',
-      ['-a', '(+https://a.example)', URL_GIVEN],
-      'Expected --agent to hold a product token',
-    ],
-    ['an agent with a line end', ['-a', 'Bot\r\nX: y', URL_GIVEN], 'got "Bot\\x0d\\x0aX: y"'],
-    ['two ways to print', ['--json', '-q', URL_GIVEN], 'Expected either --format or --quiet, got both'],
-    ['standard input twice', ['-', '-'], 'Expected "-" once'],
-    [
-      'a colour that is none',
-      ['--color', 'blue', URL_GIVEN],
-      'Expected --color to be one of auto, always, never',
-    ],
-    ['a command with swapped letters', ['explian'], 'got "explian"; did you mean explain?'],
-    ['the beginning of a command', ['comp'], 'got "comp"; did you mean completion?'],
-    ['a command with a letter too many', ['liint'], 'did you mean lint?'],
-    ['a command with a letter too few', ['dif'], 'did you mean diff?'],
-    ['a command with another letter', ['polizy'], 'did you mean policy?'],
-    ['something else', ['frobnicate'], 'got "frobnicate"; canfetch help shows how it is used'],
-  ])('%s', async (_name, argv, message) => {
-    const { code, stdout, stderr } = await cli(argv);
-    expect([code, stdout]).toEqual([2, '']);
-    expect(stderr).toMatch(/^canfetch: .*\n$/);
-    expect(stderr).toContain(message);
-  });
+  const rows = WRONG.trim()
+    .split('\n')
+    .map((row): [string[], string] => {
+      const [line = '', message = ''] = row.split(/ +\| /);
+      return [line.split(' '), message];
+    });
+  it.each([...rows, [['-a', 'Bot\r\nX: y', '/a'], 'got "Bot\\x0d\\x0aX: y"'] as const])(
+    '%j',
+    async (argv, message) => {
+      const { code, stdout, stderr } = await cli(argv);
+      expect([code, stdout]).toEqual([2, '']);
+      expect(stderr).toMatch(/^canfetch: .*\n$/);
+      expect(stderr).toContain(message);
+    },
+  );
 });
 
 describe('passwords are not shown in what is told of', () => {
