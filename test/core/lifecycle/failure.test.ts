@@ -3,14 +3,6 @@ import { restartBackoff } from '../../../src/core/lifecycle/index.ts';
 import { DAY, HOUR, MINUTE, outcomes, SECOND, START, Story } from './support.ts';
 
 describe('a failure', () => {
-  it('keeps the answer and the copy', () => {
-    const story = new Story();
-    const { answer, copy } = story.meets(outcomes.success());
-    const record = story.later(DAY).meets(outcomes.unreachable());
-    expect(record.answer).toBe(answer);
-    expect(record.copy).toBe(copy);
-  });
-
   it('counts from the first in a row and pauses ever longer, up to an hour', () => {
     const story = new Story();
     const pauses = [30, 60, 120, 240, 480, 960, 1920, 3600, 3600, 3600].map((seconds) => seconds * SECOND);
@@ -62,20 +54,6 @@ describe('a failure', () => {
     story.random = 0.5;
     const jittered = story.later(HOUR).meets(outcomes.unreachable());
     expect(restartBackoff(jittered, story.profile, story.now - SECOND)).toBe(jittered);
-  });
-
-  it('goes on doubling after a Retry-After', () => {
-    const story = new Story();
-    story.meets(outcomes.unreachable(SECOND));
-    expect(story.meets(outcomes.unreachable()).failure?.retryAt).toBe(START + MINUTE);
-  });
-
-  it('starts anew after a conclusive answer', () => {
-    const story = new Story();
-    story.meets(outcomes.unreachable());
-    story.later(HOUR).meets(outcomes.unavailable());
-    story.later(DAY).meets(outcomes.unreachable());
-    expect(story.record?.failure).toMatchObject({ since: START + HOUR + DAY, attempts: 1 });
   });
 
   it('has no status when no response came', () => {

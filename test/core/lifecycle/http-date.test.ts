@@ -34,10 +34,6 @@ describe('parseHttpDate', () => {
     '784111777',
     '1994-11-06T08:49:37Z',
     'Sun, 06 Nov 1994',
-    'Sun, 06 Nov 1994 08:49:37',
-    'Sun, 06 Nov 1994 08:49:37 UTC',
-    'Sun, 06 Nov 1994 08:49:37 +0000',
-    'Sun, 06 Nov 1994 08:49:37 EST',
     'Sun, 6 Nov 1994 08:49:37 GMT',
     'Sun, 06 Nov 94 08:49:37 GMT',
     'Sun, 06-Nov-1994 08:49:37 GMT',
@@ -48,16 +44,14 @@ describe('parseHttpDate', () => {
     'Sun, 31 Nov 1994 08:49:37 GMT',
     'Wed, 29 Feb 2023 00:00:00 GMT',
     'Thu, 29 Feb 1900 00:00:00 GMT',
-    'Sun, 06 Nov 1994 24:00:00 GMT',
-    'Sun, 06 Nov 1994 08:60:37 GMT',
-    'Sun, 06 Nov 1994 08:49:60 GMT',
-    'Sun, 06 Nov 1994 08:49:61 GMT',
-    'Sun, 06 Nov 1994 08:59:60 GMT',
-    'Sun, 06 Nov 1994 23:49:60 GMT',
     'Sat, 31 Dec 2016 23:59:61 GMT',
     'Sun Nov 6 08:49:37 1994',
     'Sun Nov 06 08:49:37 94',
     'Sun, 06 Nov 1994 08:49:37 GMT, Sun, 06 Nov 1994 08:49:37 GMT',
+    ...'24:00:00 08:60:37 08:49:60 08:49:61 08:59:60 23:49:60'
+      .split(' ')
+      .map((time) => `Sun, 06 Nov 1994 ${time} GMT`),
+    ...['', ' UTC', ' +0000', ' EST'].map((zone) => `Sun, 06 Nov 1994 08:49:37${zone}`),
     `${' '.repeat(10)}Sun, 06 Nov 1994 08:49:37 GMT${'x'.repeat(100_000)}`,
   ])('is strict: %s', (text) => {
     expect(parseHttpDate(text, START)).toBeUndefined();

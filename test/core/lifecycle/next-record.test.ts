@@ -33,11 +33,6 @@ describe('a success', () => {
     expect(new Story().meets(outcomes.success()).answer).not.toHaveProperty('redirects');
   });
 
-  it('has no member for what the response does not say', () => {
-    const { copy } = new Story().meets(outcomes.success());
-    expect(Object.keys(copy ?? {}).join(' ')).toBe('body truncated status finalUrl hops fetchedAt');
-  });
-
   it('ends a failure and discards the validators of the previous copy', () => {
     const story = new Story();
     story.meets(outcomes.success({ etag: '"1"' }));
@@ -108,23 +103,6 @@ describe('a 304', () => {
       lastModified: 'a',
     });
   });
-
-  it('ends a failure', () => {
-    const story = new Story();
-    story.meets(outcomes.success({ etag: '"1"' }));
-    story.later(DAY).meets(outcomes.unreachable());
-    expect(story.later(MINUTE).meets(outcomes.notModified())).not.toHaveProperty('failure');
-    expect(story.stands).toBe('rules');
-  });
-
-  it('without a copy is a failure', () => {
-    const story = new Story();
-    expect(story.meets(outcomes.notModified()).failure).toMatchObject({
-      status: 304,
-      error: 'ERR_ROBOTS_NOT_MODIFIED',
-    });
-    expect(story.stands).toBe('disallow-all, unreachable');
-  });
 });
 
 describe('an unavailable answer', () => {
@@ -135,38 +113,6 @@ describe('an unavailable answer', () => {
     const record = story.later(MINUTE).meets(outcomes.unavailable());
     expect(Object.keys(record)).toEqual(['origin', 'answer']);
     expect(story.stands).toBe('allow-all, unavailable');
-  });
-
-  it('has no member for what the response does not say', () => {
-    expect(new Story().meets(outcomes.unavailable()).answer).toStrictEqual({
-      kind: 'unavailable',
-      status: 404,
-      finalUrl: 'https://example.com/robots.txt',
-      hops: 0,
-      fetchedAt: START,
-      staleAt: START + DAY,
-      since: START,
-    });
-  });
-
-  it('gives the reason when it is not the status', () => {
-    const outcome = {
-      ...outcomes.unavailable({}, 302),
-      kind: 'unavailable',
-      headers: {},
-      status: 302,
-      reason: 'redirect-loop',
-    } as const;
-    expect(new Story().meets(outcome).answer).toMatchObject({ status: 302, reason: 'redirect-loop' });
-  });
-
-  it('discards the copy, so a later failure has none', () => {
-    const story = new Story();
-    story.meets(outcomes.success());
-    story.later(DAY).meets(outcomes.unavailable());
-    story.later(DAY).meets(outcomes.unreachable());
-    expect(story.stands).toBe('disallow-all, unreachable');
-    expect(story.later(30 * DAY).stands).toBe('allow-all, unreachable-expired');
   });
 
   it('keeps the time of the first of several in a row', () => {

@@ -95,32 +95,13 @@ describe('classifyStatus', () => {
   const closing = ['unavailable', 'unavailable', 'unavailable', 'restricted', 'restricted'];
 
   it.each([
-    [200, all('rules')],
-    [206, all('rules')],
-    [299, all('rules')],
-    [401, closing],
-    [403, closing],
-    [400, all('unavailable')],
-    [404, all('unavailable')],
-    [410, all('unavailable')],
-    [451, all('unavailable')],
-    [499, all('unavailable')],
-    [429, ['unreachable', 'unreachable', 'unavailable', 'unreachable', 'unreachable']],
-    [500, all('unreachable')],
-    [503, all('unreachable')],
-    [599, all('unreachable')],
-    [100, all('unreachable')],
-    [103, all('unreachable')],
-    [300, all('unreachable')],
-    [304, all('unreachable')],
-    [305, all('unreachable')],
-    [600, all('unreachable')],
-    [999, all('unreachable')],
-    [0, all('unreachable')],
-    [-1, all('unreachable')],
-    [Number.NaN, all('unreachable')],
-  ])('%i', (status, expected) => {
-    expect(meanings(status)).toEqual(expected);
+    [all('rules'), [200, 206, 299]],
+    [closing, [401, 403]],
+    [all('unavailable'), [400, 404, 410, 451, 499]],
+    [['unreachable', 'unreachable', 'unavailable', 'unreachable', 'unreachable'], [429]],
+    [all('unreachable'), [500, 503, 599, 100, 103, 300, 304, 305, 600, 999, 0, -1, Number.NaN]],
+  ])('%j: %j', (expected, statuses) => {
+    for (const status of statuses) expect(meanings(status), `${status}`).toEqual(expected);
   });
 
   it('prefers an exact code to its class', () => {

@@ -68,9 +68,4 @@ describe('the retention of a record', () => {
     expect(retentionMs(record, profiles.rfc9309, START)).toBe(HOUR + 30 * DAY);
     expect(retentionMs(record, profiles.rfc9309, START + HOUR + 31 * DAY)).toBe(0);
   });
-
-  it('of an answer without a file ends when it is stale', () => {
-    const record = new Story().meets(outcomes.unavailable());
-    expect(retentionMs(record, profiles.rfc9309, START)).toBe(record.answer!.staleAt - START);
-  });
 });

@@ -5,7 +5,6 @@ import {
   profiles,
   stateOf,
   timeInPause,
-  withSiteSignal,
 } from '../../../src/core/lifecycle/index.ts';
 import { DAY, HOUR, MINUTE, outcomes, SECOND, START, Story } from './support.ts';
 
@@ -13,12 +12,6 @@ describe('an origin never asked', () => {
   it('is unknown and due', () => {
     expect(stateOf(undefined, profiles.rfc9309, START)).toEqual({ state: 'unknown' });
     expect(attemptDue(undefined, profiles.rfc9309, START)).toBe('now');
-  });
-
-  it('stays unknown with a site signal alone', () => {
-    const record = withSiteSignal(undefined, 'https://example.com', true, START);
-    expect(stateOf(record, profiles.google, START)).toEqual({ state: 'unknown' });
-    expect(attemptDue(record, profiles.google, START)).toBe('now');
   });
 });
 
@@ -85,45 +78,6 @@ describe('a refresh ahead that fails', () => {
     expect([story.later(1).stands, story.due]).toEqual(['disallow-all, unreachable', 'now']);
     expect(story.later(11 * HOUR - 1).stands).toBe('disallow-all, unreachable');
     expect(story.later(1).stands).toBe('last-good');
-  });
-
-  it('leaves an unavailable answer in force until it is stale', () => {
-    const story = new Story();
-    story.meets(outcomes.unavailable());
-    story.later(23 * HOUR).meets(outcomes.unreachable());
-    expect(story.stands).toBe('allow-all, unavailable');
-    expect(story.later(HOUR).stands).toBe('disallow-all, unreachable');
-  });
-
-  it('pauses past staleAt when Retry-After says so', () => {
-    const story = new Story();
-    story.meets(outcomes.success());
-    story.later(23 * HOUR).meets(outcomes.unreachable(2 * HOUR));
-    expect([story.later(HOUR).stands, story.due]).toEqual(['last-good', 'none']);
-    expect(story.later(HOUR).due).toBe('now');
-  });
-});
-
-describe('an outage', () => {
-  it('is attempted again from retryAt on, and holds until then', () => {
-    const story = new Story();
-    story.meets(outcomes.unreachable());
-    expect(story.stateOf).toEqual({
-      state: 'disallow-all',
-      reason: 'unreachable',
-      retryAt: START + 30 * SECOND,
-    });
-    expect(story.later(30 * SECOND - 1).due).toBe('none');
-    expect([story.later(1).due, story.stands]).toEqual(['now', 'disallow-all, unreachable']);
-  });
-
-  it('changes phases without an attempt', () => {
-    const story = new Story(profiles.google);
-    story.meets(outcomes.unreachable());
-    story.later(31 * DAY);
-    expect(story.stands).toBe('disallow-all, unreachable');
-    story.now = START + 13 * HOUR;
-    expect(story.stands).toBe('allow-all, unreachable-expired');
   });
 });
 

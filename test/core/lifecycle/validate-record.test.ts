@@ -7,7 +7,6 @@ import {
   type Outcome,
   type Profile,
   profiles,
-  recordedAt,
   retentionMs,
   stateOf,
   withSiteSignal,
@@ -193,30 +192,10 @@ describe('a record made by another process', () => {
   });
 });
 
-describe('the newest of two records of one origin', () => {
+it('of two records a later one that is a site signal alone keeps the answer of the earlier', () => {
   const older = madeBy(rfc9309, outcomes.success());
-  const story = new Story().later(HOUR);
-  const later = story.meets(outcomes.unreachable());
-
-  it('is the one of the later attempt, in either order', () => {
-    expect(mergeRecords(older, later)).toBe(later);
-    expect(mergeRecords(later, older)).toBe(later);
-    expect(mergeRecords(older, undefined)).toBe(older);
-    expect([recordedAt(older), recordedAt(later)]).toEqual([START, START + HOUR]);
-  });
-
-  it('has the later site signal, of either record', () => {
-    const signalled = withSiteSignal(older, older.origin, true, START + 2 * HOUR);
-    expect(mergeRecords(later, signalled)).toEqual({ ...later, site: signalled.site });
-    expect(mergeRecords(signalled, later)).toEqual({ ...later, site: signalled.site });
-    const first = withSiteSignal(later, later.origin, false, START + MINUTE);
-    expect(mergeRecords(first, signalled).site).toEqual({ reachable: true, at: START + 2 * HOUR });
-  });
-
-  it('keeps the answer when the later record is a site signal alone', () => {
-    const alone = withSiteSignal(undefined, older.origin, false, START + HOUR);
-    expect(mergeRecords(alone, older)).toEqual({ ...older, site: alone.site });
-  });
+  const alone = withSiteSignal(undefined, older.origin, false, START + HOUR);
+  expect(mergeRecords(alone, older)).toEqual({ ...older, site: alone.site });
 });
 
 describe('the retention of a record', () => {
