@@ -12,6 +12,7 @@ import { crawlReport, guardFetch, type RobotsClient, type RobotsClientOptions } 
 import { makeAuthority } from '../support/certificates.ts';
 import { opened, openedClient, openedSite } from '../support/opened.ts';
 import { compileScript, startWorker } from '../support/workers.ts';
+import { otherMajor } from '../support/other-major.ts';
 import { startProxy } from '../support/proxy.ts';
 import { REFUSING_HOST, type Site, startRawSite } from '../support/site.ts';
 
@@ -21,30 +22,39 @@ const SECRETS = { authorization: 'Bearer secret', cookie: 'id=secret', 'x-crawl'
 const client = (options: RobotsClientOptions): RobotsClient => openedClient(options).robots;
 type Transport = NonNullable<RobotsClientOptions['transport']>;
 
-const overGot = (options: OptionsInit): Transport => gotTransport(got.extend(options));
+const overGot = (options: OptionsInit, library = got): Transport => gotTransport(library.extend(options));
 const overAxios = (options: CreateAxiosDefaults): Transport => axiosTransport(axios.create(options));
 
 const keptCookies = { getCookieString: async () => 'id=secret', setCookie: async () => undefined };
 
+const got16 = await otherMajor<typeof import('got')>('got-16');
+const GOTS: readonly (readonly [name: string, library: Got])[] = [
+  ['got 14', got],
+  ...(got16 === undefined ? [] : [['got 16', got16.default] as const]),
+];
+
 /** Instances with all that must not change the answer, and what else they send pages with. */
 const BUSY: readonly (readonly [name: string, () => Transport])[] = [
-  [
-    'got',
+  ...GOTS.map(([name, library]): readonly [string, () => Transport] => [
+    name,
     () =>
-      overGot({
-        prefixUrl: 'http://elsewhere.test/api',
-        searchParams: { key: 'secret' },
-        headers: SECRETS,
-        username: 'user',
-        password: 'secret',
-        cookieJar: keptCookies,
-        cache: new Map(),
-        responseType: 'json',
-        followRedirect: true,
-        maxRedirects: 1,
-        retry: { limit: 2 },
-      }),
-  ],
+      overGot(
+        {
+          prefixUrl: 'http://elsewhere.test/api',
+          searchParams: { key: 'secret' },
+          headers: SECRETS,
+          username: 'user',
+          password: 'secret',
+          cookieJar: keptCookies,
+          cache: new Map(),
+          responseType: 'json',
+          followRedirect: true,
+          maxRedirects: 1,
+          retry: { limit: 2 },
+        },
+        library,
+      ),
+  ]),
   ...(['http', 'fetch'] as const).map((adapter): readonly [string, () => Transport] => [
     `axios by ${adapter}`,
     () => {
