@@ -37,17 +37,18 @@ export interface Service {
   readonly limits: ServiceLimits;
 }
 
-/** One request and its response. Query and signal are created on first use, because few requests need them. */
+/** The reason of a signal whose exchange has ended. It has no trace, which would cost more than a decision. */
+const GONE = new BrokenPipeError();
+
+/** One request and its response. */
 export class Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly service: Service;
   /** Path of the request, without the query. */
   readonly path: string;
-  readonly #search: string;
-  #parsed: URLSearchParams | undefined;
-  #gone: AbortController | undefined;
-  #left = false;
+  readonly query: URLSearchParams;
+  readonly #gone = new AbortController();
 
   constructor(request: IncomingMessage, response: ServerResponse, service: Service) {
     const { url = '' } = request;
@@ -56,32 +57,19 @@ export class Exchange {
     this.response = response;
     this.service = service;
     this.path = start < 0 ? url : url.slice(0, start);
-    this.#search = start < 0 ? '' : url.slice(start + 1);
-  }
-
-  get query(): URLSearchParams {
-    return (this.#parsed ??= new URLSearchParams(this.#search));
+    this.query = new URLSearchParams(start < 0 ? '' : url.slice(start + 1));
+    // Every pending question of a stream listens to it.
+    setMaxListeners(0, this.signal);
   }
 
   /** Aborts when the requester has disconnected, or has received the whole response. */
   get signal(): AbortSignal {
-    if (this.#gone === undefined) {
-      this.#gone = new AbortController();
-      // Every pending question of a stream listens to it.
-      setMaxListeners(0, this.#gone.signal);
-      if (this.#left) this.#gone.abort(new BrokenPipeError());
-    }
     return this.#gone.signal;
-  }
-
-  get isOver(): boolean {
-    return this.#left;
   }
 
   /** Ends the exchange: the connection has closed, or the response is sent. */
   leave(): void {
-    this.#left = true;
-    this.#gone?.abort(new BrokenPipeError());
+    this.#gone.abort(GONE);
   }
 }
 

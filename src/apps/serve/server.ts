@@ -186,7 +186,7 @@ function answer(exchange: Exchange, { hosts, service, onError, onAnswered }: Ser
     if (whole !== undefined) sendReply(exchange, whole);
   };
   const fail = (error: unknown): void => {
-    if (exchange.isOver) return;
+    if (exchange.signal.aborted) return;
     const problem = problemOf(error);
     if (problem === undefined) onError(error);
     // A response that has begun cannot change its status, so the connection is destroyed.
