@@ -1,7 +1,7 @@
 import type { RobotsClient, RobotsClientOptions } from '../../src/index.ts';
 import { afterEachTest } from './after-each-test.ts';
 import { testClient, type VirtualClock } from './client.ts';
-import { type Site, startSite } from './site.ts';
+import { type Answer, type Site, startSite } from './site.ts';
 
 const resources: (AsyncDisposable | Disposable)[] = [];
 
@@ -25,4 +25,12 @@ export async function openedSite(plan: Parameters<typeof startSite>[0]): Promise
 export function openedClient(options?: RobotsClientOptions): { robots: RobotsClient; clock: VirtualClock } {
   const { client, clock } = testClient(options);
   return { robots: opened(client), clock };
+}
+
+/** A site that answers with this robots.txt, and a client. */
+export async function answering(
+  robotsTxt: Answer | readonly Answer[],
+  options?: RobotsClientOptions,
+): Promise<ReturnType<typeof openedClient> & { readonly server: Site }> {
+  return { ...openedClient(options), server: await openedSite({ '/robots.txt': robotsTxt }) };
 }

@@ -3,16 +3,16 @@ import { describe, expect, it } from 'vitest';
 import { type Profile, profiles, type RobotsClient, type RobotsClientOptions } from '../../../src/index.ts';
 import { DAY, HOUR, MINUTE, SECOND, START, type VirtualClock } from '../../support/client.ts';
 import { answer, type Script, type Site, startRawSite, startSite } from '../../support/site.ts';
-import { opened, openedSite as site, openedClient as client } from '../../support/opened.ts';
+import { opened, answering, openedSite as site, openedClient as client } from '../../support/opened.ts';
 import { eventually } from '../../support/eventually.ts';
 
 const RULES = 'User-agent: *\nDisallow: /private\nCrawl-delay: 2\n\nUser-agent: OtherBot\nDisallow: /other\n';
 
 describe('a decision', () => {
   it('names the rule, the group, the file and where the answer came from', async () => {
-    const { robots, clock } = client();
-    const server = await site({
-      '/robots.txt': { body: RULES, headers: { 'cache-control': 'max-age=3600' } },
+    const { robots, clock, server } = await answering({
+      body: RULES,
+      headers: { 'cache-control': 'max-age=3600' },
     });
     const decision = await robots.check(server.url('/private/a?b'));
     expect(decision).toEqual({
@@ -47,8 +47,7 @@ describe('a decision', () => {
   });
 
   it('is for the agent asked about: token, User-Agent string, list in order of preference', async () => {
-    const { robots } = client();
-    const server = await site({ '/robots.txt': { body: RULES } });
+    const { robots, server } = await answering({ body: RULES });
     const url = server.url('/other');
     expect(await robots.canFetch(url)).toBe(true);
     expect(await robots.canFetch(url, 'OTHERBOT')).toBe(false);
@@ -68,8 +67,7 @@ describe('a decision', () => {
   });
 
   it('about /robots.txt itself needs no request, whatever is known', async () => {
-    const { robots } = client();
-    const server = await site({ '/robots.txt': { body: 'User-agent: *\nDisallow: /' } });
+    const { robots, server } = await answering({ body: 'User-agent: *\nDisallow: /' });
     expect(await robots.check(server.url('/robots.txt#x'))).toMatchObject({
       allowed: true,
       reason: 'robots-txt',
@@ -89,8 +87,7 @@ describe('a decision', () => {
   });
 
   it('is about the URL without dot segments, also where the URL parser of the runtime leaves them', async () => {
-    const { robots } = client();
-    const server = await site({ '/robots.txt': { body: 'User-agent: *\nDisallow: /docs/private' } });
+    const { robots, server } = await answering({ body: 'User-agent: *\nDisallow: /docs/private' });
     for (const path of ['/docs/.cfg/../private', '/docs/.a/./.b/%2e%2E/../private?x#y']) {
       const url = server.url(path);
       const plain = new URL(url.replace(/\/docs.*private/, '/docs/private')).href;
@@ -103,8 +100,7 @@ describe('a decision', () => {
   });
 
   it('says no-group when no group is for this agent', async () => {
-    const { robots } = client();
-    const server = await site({ '/robots.txt': { body: 'User-agent: OtherBot\nDisallow: /' } });
+    const { robots, server } = await answering({ body: 'User-agent: OtherBot\nDisallow: /' });
     expect(await robots.check(server.url('/'))).toMatchObject({
       allowed: true,
       reason: 'no-group',
@@ -113,8 +109,7 @@ describe('a decision', () => {
   });
 
   it.each([404, 401, 403, 410, 451])('%i: unavailable, everything is allowed', async (status) => {
-    const { robots } = client();
-    const server = await site({ '/robots.txt': { status, body: 'User-agent: *\nDisallow: /' } });
+    const { robots, server } = await answering({ status, body: 'User-agent: *\nDisallow: /' });
     expect(await robots.check(server.url('/private'))).toMatchObject({
       allowed: true,
       reason: 'unavailable',
@@ -321,8 +316,7 @@ describe('profiles', () => {
   });
 
   it('keepCopyOnUnavailableMs lets a copy serve after a 404, for as long as it says', async () => {
-    const server = await site({ '/robots.txt': [{ body: RULES }, { status: 404 }] });
-    const { robots, clock } = client({
+    const { robots, clock, server } = await answering([{ body: RULES }, { status: 404 }], {
       profile: { ...profiles.rfc9309, name: 'draft', keepCopyOnUnavailableMs: DAY },
     });
     await robots.check(server.url('/'));
@@ -432,10 +426,10 @@ describe.each(troubles)('robots.txt answering with %s', (_, trouble, seen) => {
 
 describe('an outage', () => {
   it('ends with the next answer, asked for when the pause is over', async () => {
-    const { robots, clock } = client();
-    const server = await site({
-      '/robots.txt': [{ status: 503, headers: { 'retry-after': '120' } }, { body: RULES }],
-    });
+    const { robots, clock, server } = await answering([
+      { status: 503, headers: { 'retry-after': '120' } },
+      { body: RULES },
+    ]);
     expect(await robots.check(server.url('/'))).toMatchObject({
       allowed: false,
       retryAt: START + 2 * MINUTE,
@@ -449,8 +443,7 @@ describe('an outage', () => {
   });
 
   it('of thirty days without a copy allows everything', async () => {
-    const { robots, clock } = client();
-    const server = await site({ '/robots.txt': { status: 500 } });
+    const { robots, clock, server } = await answering({ status: 500 });
     await robots.check(server.url('/'));
     clock.advance(30 * DAY - 1);
     expect(await robots.canFetch(server.url('/'))).toBe(false);
@@ -463,8 +456,7 @@ describe('an outage', () => {
   });
 
   it('of thirty days under google depends on whether the site is otherwise reachable', async () => {
-    const { robots, clock } = client({ profile: 'google' });
-    const server = await site({ '/robots.txt': { status: 500 } });
+    const { robots, clock, server } = await answering({ status: 500 }, { profile: 'google' });
     expect(await robots.canFetch(server.url('/'))).toBe(false);
     clock.advance(30 * DAY);
     expect(await robots.canFetch(server.url('/'))).toBe(false);

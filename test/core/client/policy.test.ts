@@ -1,19 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { profiles } from '../../../src/index.ts';
 import { HOUR, MINUTE, SECOND, START, testClient } from '../../support/client.ts';
-import { openedSite as site, openedClient as client } from '../../support/opened.ts';
+import { answering, openedSite as site, openedClient as client } from '../../support/opened.ts';
 import { DEFAULT_MAX_BODY_BYTES } from '../../../src/core/base/index.ts';
 
 const RULES = 'User-agent: *\nDisallow: /private\nCrawl-delay: 2\n\nUser-agent: OtherBot\nDisallow: /other\n';
 
 describe('policy', () => {
   it('has everything known about an origin', async () => {
-    const { robots } = client();
-    const server = await site({
-      '/robots.txt': {
-        body: `${RULES}\nSitemap: https://example.com/map.xml\n`,
-        headers: { 'content-type': 'text/plain' },
-      },
+    const { robots, server } = await answering({
+      body: `${RULES}\nSitemap: https://example.com/map.xml\n`,
+      headers: { 'content-type': 'text/plain' },
     });
     const policy = await robots.policy(server.origin);
     expect(policy).toMatchObject({
@@ -102,9 +99,8 @@ describe('policy', () => {
   });
 
   it('has the request rate of the agent, where there is one', async () => {
-    const { robots } = client();
-    const server = await site({
-      '/robots.txt': { body: 'User-agent: SlowBot\nRequest-rate: 1/30\n\nUser-agent: *\nDisallow:\n' },
+    const { robots, server } = await answering({
+      body: 'User-agent: SlowBot\nRequest-rate: 1/30\n\nUser-agent: *\nDisallow:\n',
     });
     expect((await robots.policy(server.origin, { agent: 'SlowBot' })).requestRateMs).toBe(30 * SECOND);
     expect(await robots.policy(server.origin)).not.toHaveProperty('requestRateMs');
@@ -158,8 +154,7 @@ describe('policy', () => {
   });
 
   it('is about the agent asked for', async () => {
-    const { robots } = client();
-    const server = await site({ '/robots.txt': { body: RULES } });
+    const { robots, server } = await answering({ body: RULES });
     expect(await robots.policy(server.origin)).toMatchObject({ agent: 'ExampleBot', group: { agent: '*' } });
     const other = await robots.policy(server.origin, { agent: ['Nobody', 'OtherBot/2.0'] });
     expect(other).toMatchObject({ agent: 'OtherBot', group: { agent: 'OtherBot' } });
@@ -167,8 +162,7 @@ describe('policy', () => {
   });
 
   it('has the state under every profile', async () => {
-    const { robots } = client();
-    const server = await site({ '/robots.txt': { status: 401 } });
+    const { robots, server } = await answering({ status: 401 });
     const { underProfiles } = await robots.policy(server.origin);
     expect(underProfiles).toEqual([
       { profile: 'rfc9309', state: 'allow-all', reason: 'unavailable' },
@@ -180,10 +174,11 @@ describe('policy', () => {
   });
 
   it('says whether the next attempt waits for the backoff or for Retry-After', async () => {
-    const { robots, clock } = client();
-    const server = await site({
-      '/robots.txt': [{ status: 503 }, { status: 503 }, { status: 429, headers: { 'retry-after': '90' } }],
-    });
+    const { robots, clock, server } = await answering([
+      { status: 503 },
+      { status: 503 },
+      { status: 429, headers: { 'retry-after': '90' } },
+    ]);
     expect((await robots.policy(server.origin)).nextAttempt).toMatchObject({ why: 'backoff', failures: 1 });
     clock.advance(30 * SECOND);
     expect((await robots.policy(server.origin)).nextAttempt).toEqual({
@@ -215,8 +210,7 @@ describe('policy', () => {
   });
 
   it('shows a failure with its history', async () => {
-    const { robots } = client();
-    const server = await site({ '/robots.txt': { status: 503 } });
+    const { robots, server } = await answering({ status: 503 });
     const policy = await robots.policy(server.origin);
     expect(policy).toMatchObject({
       state: 'disallow-all',

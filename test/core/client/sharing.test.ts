@@ -4,7 +4,7 @@ import { DAY, HOUR, MINUTE } from '../../support/client.ts';
 import { eventually } from '../../support/eventually.ts';
 import { Recording, replayed } from '../../support/evidence.ts';
 import { answer, type Handler, type Site } from '../../support/site.ts';
-import { openedSite as site, openedClient as client } from '../../support/opened.ts';
+import { answering, openedSite as site, openedClient as client } from '../../support/opened.ts';
 
 const RULES = 'User-agent: *\nDisallow: /private\n';
 
@@ -25,8 +25,7 @@ async function heldSite(): Promise<{
 
 describe('questions about one cold origin', () => {
   it('200 at once make one request', async () => {
-    const { robots } = client();
-    const server = await site({ '/robots.txt': { body: RULES } });
+    const { robots, server } = await answering({ body: RULES });
     const answers = await Promise.all(
       Array.from({ length: 200 }, (_, index) =>
         robots.canFetch(server.url(index % 2 === 0 ? '/private' : '/')),
@@ -70,8 +69,7 @@ describe('questions about one cold origin', () => {
   });
 
   it('a signal aborted beforehand rejects at once and sends no request', async () => {
-    const { robots } = client();
-    const server = await site({ '/robots.txt': { body: RULES } });
+    const { robots, server } = await answering({ body: RULES });
     const signal = AbortSignal.abort(new Error('too late'));
     await expect(robots.canFetch(server.url('/'), undefined, { signal })).rejects.toThrow('too late');
     await expect(robots.check(server.url('/'), undefined, { signal })).rejects.toThrow('too late');
@@ -126,8 +124,10 @@ describe('questions about one cold origin', () => {
 
 describe('lifetime', () => {
   it('a stale answer is requested again, and questions wait for the new one', async () => {
-    const { robots, clock } = client();
-    const server = await site({ '/robots.txt': [{ body: RULES }, { body: 'User-agent: *\nDisallow: /' }] });
+    const { robots, clock, server } = await answering([
+      { body: RULES },
+      { body: 'User-agent: *\nDisallow: /' },
+    ]);
     expect(await robots.canFetch(server.url('/'))).toBe(true);
     clock.advance(DAY - 1);
     expect(robots.peek(server.url('/'))?.allowed).toBe(true);
@@ -158,10 +158,10 @@ describe('lifetime', () => {
   });
 
   it('a failed refresh leaves fresh rules in force until they are stale, and is not repeated per question', async () => {
-    const { robots, clock } = client();
-    const server = await site({
-      '/robots.txt': [{ body: RULES }, { status: 503, headers: { 'retry-after': '7200' } }],
-    });
+    const { robots, clock, server } = await answering([
+      { body: RULES },
+      { status: 503, headers: { 'retry-after': '7200' } },
+    ]);
     await robots.canFetch(server.url('/'));
     clock.advance(23 * HOUR);
     expect(await robots.check(server.url('/'))).toMatchObject({ state: 'rules' });
@@ -195,8 +195,10 @@ describe('lifetime', () => {
   });
 
   it('under google, requests are not conditional', async () => {
-    const { robots, clock } = client({ profile: 'google' });
-    const server = await site({ '/robots.txt': { body: RULES, headers: { etag: '"v1"' } } });
+    const { robots, clock, server } = await answering(
+      { body: RULES, headers: { etag: '"v1"' } },
+      { profile: 'google' },
+    );
     await robots.canFetch(server.url('/'));
     clock.advance(DAY);
     await robots.canFetch(server.url('/'));
@@ -204,8 +206,7 @@ describe('lifetime', () => {
   });
 
   it('invalidate makes the next question send a request', async () => {
-    const { robots } = client();
-    const server = await site({ '/robots.txt': [{ body: RULES }, { body: '' }] });
+    const { robots, server } = await answering([{ body: RULES }, { body: '' }]);
     expect(await robots.canFetch(server.url('/private'))).toBe(false);
     await robots.invalidate(server.url('/x'));
     expect(await robots.canFetch(server.url('/private'))).toBe(true);
@@ -315,8 +316,7 @@ describe('prefetch, interrupted', () => {
     [{ onProgress: true }, 'Expected `onProgress` to be a function, got "true" (boolean)'],
     [null, 'Expected the options to be an object, got null'],
   ])('refuses the options %j, and sends no request', async (options, message) => {
-    const { robots } = client();
-    const server = await site({ '/robots.txt': { body: RULES } });
+    const { robots, server } = await answering({ body: RULES });
     const warming = Reflect.apply(robots.prefetch, robots, [[server.url('/')], options]);
     await expect(warming).rejects.toMatchObject({ code: 'ERR_ROBOTS_INVALID_OPTIONS', message });
     expect(server.requests).toEqual([]);
@@ -435,8 +435,7 @@ describe('close', () => {
 
 describe('peek', () => {
   it('is synchronous, without I/O or promises', async () => {
-    const { robots } = client();
-    const server = await site({ '/robots.txt': { body: RULES } });
+    const { robots, server } = await answering({ body: RULES });
     expect(robots.peek(server.url('/'))).toBeUndefined();
     await robots.canFetch(server.url('/'));
     const { createHook } = await import('node:async_hooks');

@@ -52,6 +52,13 @@ export function startProcess(
   return { robots, events, received };
 }
 
+/** A process that asks about a page, and ends. */
+export async function visit(url: string, ...process: Parameters<typeof startProcess>): Promise<void> {
+  const { robots } = startProcess(...process);
+  await robots.canFetch(url);
+  await robots.close();
+}
+
 export function startClock(): VirtualClock {
   return virtualClock();
 }

@@ -3,17 +3,22 @@ import { profiles, type RobotsStore } from '../../../src/index.ts';
 import { DAY, HOUR, SECOND } from '../../support/client.ts';
 import { eventually } from '../../support/eventually.ts';
 import { ScriptedStore } from '../../support/store.ts';
-import { RULES, settled, siteWith, startClock, startProcess } from './store-support.ts';
+import type { FakeScript } from '../../../src/extras/testing/index.ts';
+import { RULES, settled, siteWith, startClock, startProcess, visit } from './store-support.ts';
 
 function setUp() {
   const clock = startClock();
   return { clock, store: new ScriptedStore({ clock }) };
 }
 
+/** The same, with a site that answers so. */
+async function sceneWith(robots?: FakeScript) {
+  return { ...setUp(), site: await siteWith(robots) };
+}
+
 describe('the record of one client', () => {
   it('answers the next client, which sends no request', async () => {
-    const { clock, store } = setUp();
-    const site = await siteWith();
+    const { clock, store, site } = await sceneWith();
     const first = startProcess(store, clock);
     expect((await first.robots.check(site.url('/'))).robots.source).toBe('network');
     await first.robots.close();
@@ -40,8 +45,7 @@ describe('the record of one client', () => {
     ['a failure', { status: 503 }, { reason: 'unreachable', allowed: false }],
     ['a broken connection', { fault: 'reset' }, { reason: 'unreachable', allowed: false }],
   ] as const)('is shared also when it is %s', async (_, answer, expected) => {
-    const { clock, store } = setUp();
-    const site = await siteWith(answer);
+    const { clock, store, site } = await sceneWith(answer);
     const decisions = [];
     for (let count = 0; count < 2; count++) {
       const { robots } = startProcess(store, clock);
@@ -76,11 +80,8 @@ describe('the record of one client', () => {
   });
 
   it('serves as the last good copy after a restart, while the site is down', async () => {
-    const { clock, store } = setUp();
-    const site = await siteWith([RULES, { status: 503 }]);
-    const first = startProcess(store, clock);
-    await first.robots.canFetch(site.url('/'));
-    await first.robots.close();
+    const { clock, store, site } = await sceneWith([RULES, { status: 503 }]);
+    await visit(site.url('/'), store, clock);
     await clock.advance(20 * DAY);
     const second = startProcess(store, clock);
     expect(await second.robots.check(site.url('/private'))).toMatchObject({
@@ -100,11 +101,11 @@ describe('the record of one client', () => {
   });
 
   it('is revalidated when it is stale', async () => {
-    const { clock, store } = setUp();
-    const site = await siteWith([{ body: RULES, headers: { etag: '"v1"' } }, { status: 304 }]);
-    const first = startProcess(store, clock);
-    await first.robots.canFetch(site.url('/'));
-    await first.robots.close();
+    const { clock, store, site } = await sceneWith([
+      { body: RULES, headers: { etag: '"v1"' } },
+      { status: 304 },
+    ]);
+    await visit(site.url('/'), store, clock);
     await clock.advance(2 * DAY);
     const second = startProcess(store, clock);
     expect(await second.robots.check(site.url('/private'))).toMatchObject({ state: 'rules', allowed: false });
@@ -117,8 +118,7 @@ describe('the record of one client', () => {
   });
 
   it('renews the record of another client, before and after it is stale', async () => {
-    const { clock, store } = setUp();
-    const site = await siteWith([RULES, 'User-agent: *\nDisallow: /']);
+    const { clock, store, site } = await sceneWith([RULES, 'User-agent: *\nDisallow: /']);
     const [one, other] = [startProcess(store, clock), startProcess(store, clock)];
     await one.robots.canFetch(site.url('/'));
     await other.robots.canFetch(site.url('/'));
@@ -134,8 +134,7 @@ describe('the record of one client', () => {
   });
 
   it('includes the site signal', async () => {
-    const { clock, store } = setUp();
-    const site = await siteWith({ status: 503 });
+    const { clock, store, site } = await sceneWith({ status: 503 });
     const one = startProcess(store, clock, { profile: 'google' });
     one.robots.report(site.origin, { reachable: true });
     await one.robots.canFetch(site.url('/'));
@@ -148,9 +147,7 @@ describe('the record of one client', () => {
     const { clock, store } = setUp();
     const target = await siteWith();
     const site = await siteWith({ redirect: `${target.origin}/robots.txt` });
-    const one = startProcess(store, clock);
-    await one.robots.canFetch(site.url('/'));
-    await one.robots.close();
+    await visit(site.url('/'), store, clock);
     const other = startProcess(store, clock);
     expect(await other.robots.check(target.url('/private'))).toMatchObject({
       allowed: false,
@@ -165,8 +162,7 @@ describe('the record of one client', () => {
   });
 
   it('is for clients of the same product token, in any version', async () => {
-    const { clock, store } = setUp();
-    const site = await siteWith();
+    const { clock, store, site } = await sceneWith();
     for (const agent of ['ExampleBot/1.0', 'EXAMPLEBOT/2.0 (+https://example.com)', 'OtherBot/1.0']) {
       const { robots } = startProcess(store, clock, { agent });
       await robots.canFetch(site.url('/'));
@@ -179,8 +175,7 @@ describe('the record of one client', () => {
   });
 
   it('is not for clients with a stricter address policy', async () => {
-    const { clock, store } = setUp();
-    const site = await siteWith('');
+    const { clock, store, site } = await sceneWith('');
     const lax = startProcess(store, clock, { addressPolicy: 'any' });
     expect(await lax.robots.canFetch(site.url('/'))).toBe(true);
     await lax.robots.close();
@@ -189,8 +184,9 @@ describe('the record of one client', () => {
   });
 
   it('under a laxer profile allows nothing under a stricter one', async () => {
-    const { clock, store } = setUp();
-    const site = await siteWith([{ status: 403, headers: { 'cache-control': 'max-age=3600' } }]);
+    const { clock, store, site } = await sceneWith([
+      { status: 403, headers: { 'cache-control': 'max-age=3600' } },
+    ]);
     const lax = startProcess(store, clock);
     expect(await lax.robots.canFetch(site.url('/'))).toBe(true);
     await lax.robots.close();
@@ -201,8 +197,7 @@ describe('the record of one client', () => {
   });
 
   it('is read by the rules of the reader’s own dialect', async () => {
-    const { clock, store } = setUp();
-    const site = await siteWith('User-agent: *\nDisallow: /a\nAllow: /a/b\n');
+    const { clock, store, site } = await sceneWith('User-agent: *\nDisallow: /a\nAllow: /a/b\n');
     const one = startProcess(store, clock);
     expect(await one.robots.canFetch(site.url('/a/b'))).toBe(true);
     await one.robots.close();
@@ -215,8 +210,7 @@ describe('the record of one client', () => {
 
 describe('the store is called', () => {
   it('when memory has no answer, never otherwise', async () => {
-    const { clock, store } = setUp();
-    const site = await siteWith();
+    const { clock, store, site } = await sceneWith();
     const { robots } = startProcess(store, clock);
     expect(robots.peek(site.url('/'))).toBeUndefined();
     expect(await robots.canFetch(site.url('/robots.txt'))).toBe(true);
@@ -231,8 +225,7 @@ describe('the store is called', () => {
   });
 
   it('once for any number of concurrent questions', async () => {
-    const { clock, store } = setUp();
-    const site = await siteWith();
+    const { clock, store, site } = await sceneWith();
     const { robots } = startProcess(store, clock);
     await Promise.all(Array.from({ length: 50 }, () => robots.canFetch(site.url('/'))));
     expect(store.count('lease')).toBe(1);
@@ -262,8 +255,7 @@ describe('the store is called', () => {
   });
 
   it('with separate keys for the record and the lease of an origin', async () => {
-    const { clock, store } = setUp();
-    const site = await siteWith();
+    const { clock, store, site } = await sceneWith();
     await startProcess(store, clock).robots.canFetch(site.url('/'));
     await settled();
     const keyOf = (of: string) =>
@@ -334,11 +326,8 @@ describe('a store that fails', () => {
   );
 
   it('to answer in time is not waited for', async () => {
-    const { clock, store } = setUp();
-    const site = await siteWith();
-    const first = startProcess(store, clock);
-    await first.robots.canFetch(site.url('/'));
-    await first.robots.close();
+    const { clock, store, site } = await sceneWith();
+    await visit(site.url('/'), store, clock);
     store.fail('late', 'get');
     const { robots, received } = startProcess(store, clock);
     expect(await robots.check(site.url('/private'))).toMatchObject({
@@ -358,9 +347,8 @@ describe('a store that fails', () => {
     ['bytes', Buffer.from('{}'), 'rejected damaged'],
     ['a megabyte', 'x'.repeat(2_000_000), 'rejected too-large'],
   ])('to return the stored value (%s) costs a miss and events', async (_, value, event) => {
-    const { clock, store } = setUp();
+    const { clock, store, site } = await sceneWith();
     store.fail({ kind: 'give', value }, 'get');
-    const site = await siteWith();
     const { robots, received } = startProcess(store, clock);
     expect(await robots.canFetch(site.url('/private'))).toBe(false);
     expect(received).toEqual([event]);
@@ -409,8 +397,7 @@ describe('a store that fails', () => {
   });
 
   it('and restarts empty is filled again', async () => {
-    const { clock, store } = setUp();
-    const site = await siteWith();
+    const { clock, store, site } = await sceneWith();
     const one = startProcess(store, clock);
     await one.robots.canFetch(site.url('/'));
     store.empty();
@@ -464,9 +451,8 @@ describe('a store that fails', () => {
   });
 
   it('does not delay the rejection of an aborted question', async () => {
-    const { clock, store } = setUp();
+    const { clock, store, site } = await sceneWith();
     store.fail('late', 'get');
-    const site = await siteWith();
     const { robots } = startProcess(store, clock, { storeDeadlineMs: 60_000 });
     const leaving = new AbortController();
     const asked = robots.canFetch(site.url('/'), undefined, { signal: leaving.signal });
@@ -482,9 +468,8 @@ describe('a store that fails', () => {
   it('warns of the process once when its event listener throws or rejects, and fails no question', async () => {
     const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
     onTestFinished(() => warned.mockRestore());
-    const { clock, store } = setUp();
+    const { clock, store, site } = await sceneWith();
     store.fail('reject', ...everything);
-    const site = await siteWith();
     let heard = 0;
     const { robots } = startProcess(store, clock, {
       onStoreEvent: ({ type }) => {
@@ -504,8 +489,7 @@ describe('a store that fails', () => {
 
 describe('invalidate', () => {
   it('deletes the stored record, too', async () => {
-    const { clock, store } = setUp();
-    const site = await siteWith([RULES, 'User-agent: *\nDisallow: /']);
+    const { clock, store, site } = await sceneWith([RULES, 'User-agent: *\nDisallow: /']);
     const { robots } = startProcess(store, clock);
     expect(await robots.canFetch(site.url('/'))).toBe(true);
     await settled();
@@ -515,8 +499,7 @@ describe('invalidate', () => {
   });
 
   it('holds for this client while the store fails, and for all once it works again', async () => {
-    const { clock, store } = setUp();
-    const site = await siteWith([RULES, 'User-agent: *\nDisallow: /']);
+    const { clock, store, site } = await sceneWith([RULES, 'User-agent: *\nDisallow: /']);
     const { robots, received } = startProcess(store, clock);
     await robots.canFetch(site.url('/'));
     await settled();
@@ -533,9 +516,8 @@ describe('invalidate', () => {
 
 describe('close', () => {
   it('waits for writes that are under way', async () => {
-    const { clock, store } = setUp();
+    const { clock, store, site } = await sceneWith();
     store.fail('late', 'set');
-    const site = await siteWith();
     const { robots } = startProcess(store, clock);
     await robots.canFetch(site.url('/'));
     const closing = Promise.all([robots.close(), robots.close()]);
@@ -546,9 +528,8 @@ describe('close', () => {
   });
 
   it('is not held up by a store that hangs', async () => {
-    const { clock, store } = setUp();
+    const { clock, store, site } = await sceneWith();
     store.fail('hang', 'set', 'release');
-    const site = await siteWith();
     const { robots, received } = startProcess(store, clock);
     await robots.canFetch(site.url('/'));
     await robots.close();
