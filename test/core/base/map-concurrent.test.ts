@@ -168,30 +168,6 @@ describe.each([true, false])('mapConcurrent, ordered %s', (ordered) => {
   });
 });
 
-describe('the order of results', () => {
-  it.each([
-    [true, [0, 1, 2]],
-    [false, [2, 1, 0]],
-  ])('ordered %s: %j when work ends backwards', async (ordered, order) => {
-    const gates = numbers(3).map(() => new Gate());
-    const opened = gates.map(({ passed }) => passed);
-    const got: number[] = [];
-    const all = collect(
-      mapConcurrent(numbers(3), { concurrency: 3, ordered }, async (number) => {
-        await opened[number];
-        return number;
-      }),
-      got,
-    );
-    for (const gate of gates.reverse()) {
-      await settled();
-      gate.open();
-    }
-    await all;
-    expect(got).toEqual(order);
-  });
-});
-
 describe('mapBatches', () => {
   async function* batchesOf(...batches: readonly (readonly number[])[]): AsyncGenerator<readonly number[]> {
     yield* batches;
@@ -230,14 +206,5 @@ describe('mapBatches', () => {
     gate.open();
     expect((await stuck).value).toEqual([10, 11, 12, 13, 14, 15, 16, 17]);
     await results.return();
-  });
-
-  it('throws the error of work in its turn', async () => {
-    const results = mapBatches(batchesOf([0, 1, 2]), { concurrency: 8, ordered: true }, (number) => {
-      if (number === 1) throw new Error('broken');
-      return number;
-    });
-    expect((await results.next()).value).toEqual([0]);
-    await expect(results.next()).rejects.toThrow('broken');
   });
 });

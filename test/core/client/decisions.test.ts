@@ -163,12 +163,6 @@ describe('redirects of robots.txt', () => {
     expect(first.requests.length + last.requests.length).toBe(6);
   });
 
-  it('the sixth makes the file unavailable: everything is allowed', async () => {
-    const { robots } = client();
-    const { first } = await chain(6);
-    expect(await robots.check(first.url('/private'))).toMatchObject({ allowed: true, reason: 'unavailable' });
-  });
-
   it('a file found at its own place speaks for that origin as well', async () => {
     const { robots } = client();
     const { first, last } = await chain(1);
@@ -440,19 +434,6 @@ describe('an outage', () => {
     clock.advance(1);
     expect(await robots.canFetch(server.url('/'))).toBe(true);
     expect(server.requests).toHaveLength(2);
-  });
-
-  it('of thirty days without a copy allows everything', async () => {
-    const { robots, clock, server } = await answering({ status: 500 });
-    await robots.check(server.url('/'));
-    clock.advance(30 * DAY - 1);
-    expect(await robots.canFetch(server.url('/'))).toBe(false);
-    clock.advance(1);
-    expect(await robots.check(server.url('/'))).toMatchObject({
-      allowed: true,
-      reason: 'unreachable-expired',
-      state: 'allow-all',
-    });
   });
 
   it('of thirty days under google depends on whether the site is otherwise reachable', async () => {

@@ -1,10 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { ftpTransport } from '../../../src/extras/ftp/ftp.ts';
 import { type RobotsClient, type RobotsClientOptions } from '../../../src/index.ts';
-import { DAY, HOUR, MINUTE, SECOND, START, testClient, type VirtualClock } from '../../support/client.ts';
+import { DAY, SECOND, START, testClient, type VirtualClock } from '../../support/client.ts';
 import { type FtpScript, type FtpSite, startFtpSite } from '../../support/ftp-site.ts';
 import { type FtpServer, startVsftpd, vsftpdProgram } from '../../support/vsftpd.ts';
-import { DEFAULT_MAX_BODY_BYTES } from '../../../src/core/base/index.ts';
 
 const RULES = 'User-agent: *\nDisallow: /private\nCrawl-delay: 2\n';
 const open: { close(): Promise<unknown> }[] = [];
@@ -188,47 +187,6 @@ describe.skipIf(program === undefined)('an ftp: origin served by vsftpd', () => 
     expect(commands('PASV')).toEqual([]);
   });
 
-  it('is asked again after 24 hours', async () => {
-    const { origin, put, commands } = await server();
-    put('robots.txt', RULES);
-    const { robots, clock } = client();
-    await robots.check(`${origin}/private`);
-    put('robots.txt', 'User-agent: *\nDisallow: /pub\n');
-    clock.advance(21 * HOUR);
-    expect(await robots.canFetch(`${origin}/private`)).toBe(false);
-    expect(commands('RETR')).toHaveLength(1);
-    clock.advance(3 * HOUR);
-    expect(robots.peek(`${origin}/private`)).toBeUndefined();
-    expect(await robots.canFetch(`${origin}/private`)).toBe(true);
-    expect(await robots.canFetch(`${origin}/pub`)).toBe(false);
-    expect(commands('RETR')).toHaveLength(2);
-  });
-
-  it('without the file is unavailable', async () => {
-    const { origin, commands } = await server();
-    const { robots } = client();
-    expect(await robots.check(`${origin}/private`)).toMatchObject({
-      allowed: true,
-      reason: 'unavailable',
-      robots: { status: 550 },
-    });
-    expect(await robots.canFetch(`${origin}/pub`)).toBe(true);
-    expect(commands('RETR')).toHaveLength(1);
-  });
-
-  it('that refuses every login is unreachable', async () => {
-    // Local users alone: the anonymous one is asked for a password that no system account has.
-    const { origin, put, commands } = await server({ anonymous_enable: 'NO', local_enable: 'YES' });
-    put('robots.txt', 'User-agent: *\nAllow: /\n');
-    const { robots } = client();
-    expect(await robots.check(`${origin}/pub`)).toMatchObject({
-      allowed: false,
-      reason: 'unreachable',
-      robots: { status: 530, error: 'ERR_ROBOTS_STATUS' },
-    });
-    expect(commands('RETR')).toEqual([]);
-  });
-
   it('that forbids passive transfers is unreachable, not without a file', async () => {
     const { origin, put } = await server({ pasv_enable: 'NO' });
     put('robots.txt', RULES);
@@ -246,41 +204,5 @@ describe.skipIf(program === undefined)('an ftp: origin served by vsftpd', () => 
     const { robots } = client();
     expect(await robots.check(`${origin}/private`)).toMatchObject({ allowed: false, reason: 'rule' });
     expect(commands('PASV')).toHaveLength(1);
-  });
-
-  it('with a large file is read up to the limit', async () => {
-    const { origin, put } = await server();
-    put('robots.txt', `User-agent: *\nDisallow: /private\n${'# filler\n'.repeat(80_000)}Disallow: /pub\n`);
-    const { robots } = client();
-    expect(await robots.canFetch(`${origin}/private`)).toBe(false);
-    expect(await robots.canFetch(`${origin}/pub`)).toBe(true);
-    const { file } = await robots.policy(origin);
-    expect(file).toMatchObject({ truncated: true });
-    expect(file?.sizeBytes).toBeLessThanOrEqual(DEFAULT_MAX_BODY_BYTES);
-  });
-
-  it('can be prefetched beside others', async () => {
-    const good = await server();
-    good.put('robots.txt', RULES);
-    const empty = await server();
-    const { robots } = client();
-    const result = await robots.prefetch([`${good.origin}/a`, `${good.origin}/b`, `${empty.origin}/`]);
-    expect(result).toMatchObject({ origins: 2, states: { rules: 1, 'allow-all': 1 }, invalid: [] });
-    expect(robots.peek(`${good.origin}/private`)).toMatchObject({ allowed: false, reason: 'rule' });
-    expect(good.commands('RETR').length + empty.commands('RETR').length).toBe(2);
-  });
-
-  it('that stops is disallowed after its file has had its time, if no copy is held', async () => {
-    const started = await server();
-    const { robots, clock } = client();
-    started.put('robots.txt', undefined);
-    expect(await robots.canFetch(`${started.origin}/`)).toBe(true);
-    await started.close();
-    clock.advance(DAY + MINUTE);
-    expect(await robots.check(`${started.origin}/`)).toMatchObject({
-      allowed: false,
-      reason: 'unreachable',
-      robots: { error: 'ECONNREFUSED' },
-    });
   });
 });

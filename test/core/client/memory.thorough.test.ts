@@ -83,23 +83,6 @@ describe('what memory is reckoned to take', () => {
     expect(client.stats().bytes).toBeGreaterThan(body.length * 1.5);
   });
 
-  it('grows when rules are compiled for a named agent, but not for another that no group names', async () => {
-    const client = clientFor(BODY);
-    await client.prefetch(['https://example.com/']);
-    const bytes = async (agent: string): Promise<number> => {
-      await client.canFetch('https://example.com/a', agent);
-      // Reckoned when the next origin is asked about.
-      client.peek('https://other.example/');
-      return client.stats().bytes;
-    };
-    const fetched = client.stats().bytes;
-    const one = await bytes('ExampleBot');
-    expect(one - fetched).toBeGreaterThan(60 * 12);
-    expect((await bytes('Named')) - one).toBeGreaterThan(20 * 12);
-    const three = await bytes('OtherBot');
-    expect((await bytes('ThirdBot')) - three).toBeLessThan(100);
-  });
-
   it('evicts origins for rules that are compiled later', async () => {
     const maxBytes = 2 ** 20;
     const client = clientFor(BODY, { cache: { maxBytes } });

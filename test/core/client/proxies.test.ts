@@ -166,16 +166,6 @@ describe('without `dispatcher`, robots.txt is requested through the global dispa
     expect(await client({ dispatcher: dispatcher(new Agent()) }).canFetch(server.url('/x'))).toBe(false);
     expect(proxy.tunnels).toEqual([]);
   });
-
-  it('it is left open', async () => {
-    const [proxy, server] = [await startedProxy(), await site({ '/robots.txt': RULES })];
-    const global = dispatcher(new ProxyAgent(proxy.url));
-    setGlobalDispatcher(global);
-    const robots = client();
-    await robots.canFetch(server.url('/x'));
-    await robots.close();
-    expect((await global.request({ origin: server.origin, path: '/', method: 'GET' })).statusCode).toBe(404);
-  });
 });
 
 describe('the address policy over a global dispatcher', () => {

@@ -112,12 +112,6 @@ describe('reserve', () => {
     expect(booked(await client.reserve(A)).waitMs).toBe(2_500);
   });
 
-  it('origins are paced by themselves', async () => {
-    const { client } = laidDown({ [A]: SLOW, [B]: SLOW });
-    await client.reserve(A);
-    expect(booked(await client.reserve(B)).waitMs).toBe(0);
-  });
-
   it('the delay is that of the agent’s own group', async () => {
     const { client } = laidDown({ [A]: `User-agent: OtherBot\nCrawl-delay: 9\n\n${SLOW}` });
     expect(booked(await client.reserve(A, 'OtherBot')).delayMs).toBe(9_000);

@@ -194,17 +194,6 @@ describe('lifetime', () => {
     expect(server.requests).toHaveLength(2);
   });
 
-  it('under google, requests are not conditional', async () => {
-    const { robots, clock, server } = await answering(
-      { body: RULES, headers: { etag: '"v1"' } },
-      { profile: 'google' },
-    );
-    await robots.canFetch(server.url('/'));
-    clock.advance(DAY);
-    await robots.canFetch(server.url('/'));
-    expect(server.requests[1]?.headers['if-none-match']).toBeUndefined();
-  });
-
   it('invalidate makes the next question send a request', async () => {
     const { robots, server } = await answering([{ body: RULES }, { body: '' }]);
     expect(await robots.canFetch(server.url('/private'))).toBe(false);
@@ -418,18 +407,6 @@ describe('close', () => {
     expect(() => robots.peek(server.url('/'))).toThrow(
       expect.objectContaining({ code: 'ERR_ROBOTS_CLOSED' }),
     );
-  });
-
-  it('rejects queued questions too', async () => {
-    const { robots } = client({ concurrency: 1 });
-    const { server, arrived } = await heldSite();
-    const flying = robots.canFetch(server.url('/'));
-    await arrived(1);
-    const queued = robots.canFetch('http://127.0.0.1:9/');
-    const both = Promise.allSettled([flying, queued]);
-    await robots.close();
-    for (const each of await both)
-      expect(each).toMatchObject({ status: 'rejected', reason: { code: 'ERR_ROBOTS_CLOSED' } });
   });
 });
 

@@ -409,27 +409,6 @@ describe('a store that fails', () => {
     expect(site.robotsCount).toBe(2);
   });
 
-  it('three times in a row is not called for 3 s', async () => {
-    const { clock, store } = setUp();
-    store.fail('reject', ...everything);
-    const sites = await Promise.all(Array.from({ length: 5 }, () => siteWith()));
-    const { robots, received } = startProcess(store, clock);
-    const ask = async (index: number): Promise<void> => {
-      await robots.canFetch(sites[index]!.url('/'));
-      await settled();
-    };
-    for (const index of [0, 1, 2]) await ask(index);
-    expect(received.filter((each) => each === 'suspended')).toHaveLength(2);
-    const before = store.calls.length;
-    await ask(3);
-    expect(store.calls).toHaveLength(before);
-    store.recover();
-    await clock.advance(3 * SECOND);
-    await ask(4);
-    expect(received.slice(-2)).toEqual(['resumed', 'resumed']);
-    expect(sites.every((site) => site.robotsCount === 1)).toBe(true);
-  });
-
   it('to write does not bring back an older record', async () => {
     const { clock, store } = setUp();
     const closes = { body: 'User-agent: *\nDisallow: /', headers: { 'cache-control': 'max-age=600' } };

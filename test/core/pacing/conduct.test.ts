@@ -312,15 +312,6 @@ describe('reserve', () => {
       expect(await client.reserve(A, undefined, { maxDelayMs: 0 })).toMatchObject({ waitMs: 55_000 });
     },
   );
-
-  it('learns of a 429 by `done` with a status after one without', async () => {
-    const { client } = laidDown({ [A]: '' });
-    const booking = booked(await client.reserve(A));
-    booking.done();
-    booking.done({ status: 429, headers: { 'retry-after': '60' } });
-    booking.done({ status: 429, headers: { 'retry-after': '90' } });
-    expect(await client.reserve(A, undefined, { maxDelayMs: 0 })).toMatchObject({ waitMs: 60_000 });
-  });
 });
 
 describe('`policy(url).pacing`', () => {

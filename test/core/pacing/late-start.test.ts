@@ -121,28 +121,6 @@ describe('a process that wakes up late', () => {
 });
 
 describe('a permit', () => {
-  it('ends once only', async () => {
-    const { make } = late();
-    const client = make();
-    const slot = await client.acquirePermit(await client.check(A));
-    expect(await client.reserve(A)).toMatchObject({ status: 'deferred', delayFrom: 'concurrency' });
-    slot.done();
-    slot.done();
-    expect(booked(await client.reserve(A)).waitMs).toBe(DELAY_MS);
-  });
-
-  it.each([
-    ['`Headers`', new Headers({ 'retry-after': '60' })],
-    ['an object', { 'retry-after': '60' }],
-  ])('learns the pause of its answer, once, from %s', async (_, headers) => {
-    const { make } = late();
-    const client = make();
-    const slot = await client.acquirePermit(await client.check(A));
-    slot.responded({ status: 429, headers });
-    slot.done({ status: 429, headers: { 'retry-after': '90' } });
-    expect(booked(await client.reserve(A)).waitMs).toBe(60_000);
-  });
-
   it('learns the pause of its end when the answer told before, which may be of another, asked for none', async () => {
     const { make } = late();
     const client = make();
@@ -150,15 +128,6 @@ describe('a permit', () => {
     slot.responded({ status: 200 });
     slot.done({ status: 429, headers: { 'retry-after': '60' } });
     expect(booked(await client.reserve(A)).waitMs).toBe(60_000);
-  });
-
-  it('learns nothing after its end with a status', async () => {
-    const { make } = late();
-    const client = make();
-    const slot = await client.acquirePermit(await client.check(A));
-    slot.done({ status: 200 });
-    slot.done({ status: 429, headers: { 'retry-after': '60' } });
-    expect(booked(await client.reserve(A)).waitMs).toBe(DELAY_MS);
   });
 });
 

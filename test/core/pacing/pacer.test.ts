@@ -129,16 +129,6 @@ describe('guardFetch with pacing', () => {
     expect(calls.map(([, afterMs]) => afterMs)).toEqual([0, 60_000, 62_500]);
   });
 
-  it('only 429 and 503 ask for a pause', async () => {
-    const { client, clock } = laidDown({ [A]: '' });
-    const { fetch } = noting(
-      clock,
-      () => new Response(null, { status: 200, headers: { 'retry-after': '9' } }),
-    );
-    await guardFetch(fetch, client)(A);
-    expect(booked(await client.reserve(A)).waitMs).toBe(0);
-  });
-
   it('rules that changed during a long wait apply', async () => {
     const site = await fakeOrigin({
       robots: ['User-agent: *\nCrawl-delay: 90000\n', 'User-agent: *\nDisallow: /\n'],

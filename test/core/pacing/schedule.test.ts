@@ -42,35 +42,6 @@ function signal(changes: Partial<PauseSignal> = {}): PauseSignal {
 }
 
 describe('gaps', () => {
-  it('the first request may start at once, each further one a gap later', () => {
-    const schedule = new Schedule();
-    const times = [0, 1, 2, 3].map(() => started(schedule).at - START);
-    expect(times).toEqual([0, 1_000, 2_000, 3_000]);
-  });
-
-  it('starts that were not used are not made up for', () => {
-    const schedule = new Schedule();
-    started(schedule);
-    expect([1, 2].map(() => started(schedule, request(), START + MINUTE).at - START - MINUTE)).toEqual([
-      0, 1_000,
-    ]);
-  });
-
-  it('the longer gap of two neighbours counts', () => {
-    const schedule = new Schedule();
-    const times = [0, 10_000, 0, 0].map((delayMs) => started(schedule, request({ gap: gap(delayMs) })).at);
-    expect(times.map((at) => at - START)).toEqual([0, 10_000, 20_000, 20_000]);
-  });
-
-  it('a permit that is released leaves its time to the next request, once', () => {
-    const schedule = new Schedule();
-    started(schedule);
-    const permit = permitAt(schedule, START + 1_000);
-    expect(schedule.earliestStart(START, request())).toBe(START + 2_000);
-    expect([schedule.release(permit), schedule.release(permit)]).toEqual([true, false]);
-    expect(schedule.earliestStart(START, request())).toBe(START + 1_000);
-  });
-
   it('permits that are released in any order leave their times, up to the latest that stands', () => {
     const orders = fc.tuple(fc.shuffledSubarray([1, 2, 3, 4, 5, 6]), fc.integer({ min: 1, max: 6 }));
     const everyOrder = fc.property(orders, ([order, again]) => {
@@ -182,34 +153,6 @@ describe('pauses', () => {
     expect(schedule.cause(START, request()).delayFrom).toBe('back-off');
   });
 
-  it('responses to requests that started before it began belong to its incident', () => {
-    const schedule = new Schedule();
-    schedule.learn(signal());
-    for (const startedAt of [START - MINUTE, START]) {
-      expect(schedule.learn(signal({ now: START + 5 * SECOND, startedAt }))).toBeUndefined();
-    }
-    // Also when they come after its end.
-    expect(schedule.learn(signal({ now: START + 31 * SECOND }))).toBeUndefined();
-    const next = schedule.learn(signal({ now: START + 32 * SECOND, startedAt: START + 31 * SECOND }));
-    expect(next).toMatchObject({ incident: 2, until: START + (32 + 60) * SECOND });
-  });
-
-  it('a later end among their Retry-After moves its end, an earlier one does not', () => {
-    const schedule = new Schedule();
-    schedule.learn(signal());
-    expect(schedule.learn(signal({ now: START + SECOND, askedMs: 5 * SECOND }))).toBeUndefined();
-    expect(schedule.learn(signal({ now: START + SECOND, status: 503, askedMs: 40 * SECOND }))).toEqual({
-      from: START,
-      until: START + 41 * SECOND,
-      incident: 1,
-      status: 503,
-      delayFrom: 'retry-after',
-    });
-    expect(schedule.learn(signal({ now: START + 50 * SECOND, askedMs: 9 * SECOND }))).toMatchObject({
-      until: START + 59 * SECOND,
-    });
-  });
-
   it.each([
     ['a time', SECOND],
     ['no time', undefined],
@@ -240,17 +183,6 @@ describe('pauses', () => {
     expect(lengths).toEqual([33, 66, 132, 264, 528, 1_056, 2_112, 3_600, 3_600].map((s) => s * SECOND));
     expect(incident(30 * MINUTE - 1)).toBe(HOUR);
     expect(incident(30 * MINUTE)).toBe(33 * SECOND);
-  });
-
-  it('a time that the site names is obeyed as it is, and counts as an incident', () => {
-    const schedule = new Schedule();
-    expect(schedule.learn(signal({ askedMs: 7 * SECOND, random: () => 1 }))).toMatchObject({
-      until: START + 7 * SECOND,
-      incident: 1,
-      delayFrom: 'retry-after',
-    });
-    const later = { now: START + 9 * SECOND, startedAt: START + 8 * SECOND };
-    expect(schedule.learn(signal(later))).toMatchObject({ incident: 2, until: START + 69 * SECOND });
   });
 
   it('without back-off only the times that sites name count', () => {

@@ -1,46 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { type Dialect, parseRobots } from '../../../../src/core/rules/index.ts';
+import { parseRobots } from '../../../../src/core/rules/index.ts';
 import { cpuMs } from '../../../support/cpu-time.ts';
-import fc from '../../../support/fast-check.ts';
-import { runs } from '../../../support/thorough.ts';
 
-const dialects: readonly Dialect[] = ['rfc9309', 'google', 'koster-1996', 'robotstxt-1994'];
-
-const key = fc.constantFrom(
-  ...['User-agent', 'user agent', 'Useragent', 'Disallow', 'disallow', 'DISALLOW', 'Allow', 'aLLOW'],
-  ...['Disalow', 'Dissallow', 'Disallow-x', 'Disalow:', 'Allowed', 'd', 'a', 'x', '', 'Crawl-delay'],
-);
-const separator = fc.constantFrom(': ', ':', ' : ', ':\t', ':\v ', '::', ' ', ' # ', ':#', ':\0');
-const value = fc.oneof(
-  fc.constantFrom('foobot', '*', 'barbot, foobot', 'foobot *', ''),
-  fc
-    .array(
-      fc.constantFrom('a', 'b', '/', '*', '$', '%', '%61', '%2F', '#', ' ', '\0', '?', 'index.html', 'é'),
-      { maxLength: 6 },
-    )
-    .map((parts) => `/${parts.join('')}`),
-);
-const lineEnd = fc.constantFrom('\n', '\n', '\r\n', '\r', '\n\n', ' \n');
-const line = fc.tuple(fc.constantFrom('', '', ' ', '\t\f'), key, separator, value, lineEnd);
-const body = fc.array(line, { maxLength: 12 }).map((lines) => lines.flat().join(''));
-const target = fc
-  .array(fc.constantFrom('a', 'b', '/', '?', '%61', '%2F', '*', '$', 'index.html'), { maxLength: 5 })
-  .map((parts) => `/${parts.join('')}`);
-
+/** That the first answer is the one of later questions is tested with any files in ../reference.test.ts. */
 describe('the first answer of a file', () => {
-  it('is that of later questions, although it reads only the beginning of most lines', () => {
-    fc.assert(
-      fc.property(fc.constantFrom('', 'User-agent: *\n'), body, target, (head, rest, path) => {
-        for (const dialect of dialects) {
-          const file = parseRobots(head + rest, { dialect });
-          const first = file.check(path, 'foobot');
-          expect(file.check(path, 'foobot')).toEqual(first);
-        }
-      }),
-      { numRuns: runs(600) },
-    );
-  });
-
   it.each([
     ['the rules for `*` before them', 'User-agent: *\nDisallow: /\nUser-agent: foobot\nAllow: /a\n'],
     ['the rules for `*` after them', 'User-agent: foobot\nAllow: /a\nUser-agent: *\nDisallow: /\n'],

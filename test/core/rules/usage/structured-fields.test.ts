@@ -13,7 +13,7 @@ const types = (text: string): Record<string, string> | undefined => {
 const shown = (value: MemberValue): string => (value.type === 'token' ? value.token : value.type);
 
 describe('dictionaries (RFC 9651 §4.2.2)', () => {
-  it.each<[string, Record<string, string> | undefined]>([
+  it.each<[string, Record<string, string>]>([
     ['', {}],
     ['  ', {}],
     ['  a=1 ', { a: 'integer' }],
@@ -22,53 +22,26 @@ describe('dictionaries (RFC 9651 §4.2.2)', () => {
     ['a=y\t,\t b=n', { a: 'y', b: 'n' }],
     ['a=y,b=n,a=z', { a: 'z', b: 'n' }],
     ['a="x\\"y\\\\"', { a: 'string' }],
-    ['a="x\\y"', undefined],
-    ['a="x', undefined],
-    ['a="é"', undefined],
     ['a=?1, b=?0', { a: 'boolean', b: 'boolean' }],
-    ['a=?2', undefined],
-    ['a=-123456789012345, b=1234567890123456', undefined],
     ['a=-123456789012345, b=123456789012.123', { a: 'integer', b: 'decimal' }],
-    ['a=1234567890123.1', undefined],
-    ['a=1.1234', undefined],
-    ['a=1.', undefined],
-    ['a=-', undefined],
     ['a=@1659578233, b=@-1', { a: 'date', b: 'date' }],
-    ['a=@1.5', undefined],
-    ['a=@', undefined],
     ['a=:aGVsbG8=:, b=:aGVsbG8:, c=::', { a: 'byte-sequence', b: 'byte-sequence', c: 'byte-sequence' }],
-    ['a=:a:', undefined],
-    ['a=:aGVsbG8', undefined],
-    ['a=:aG Vs:', undefined],
     ['a=%"f%c3%bc%22"', { a: 'display-string' }],
-    ['a=%"%C3%BC"', undefined],
-    ['a=%"%c3"', undefined],
-    ['a=%"ü"', undefined],
     ['a=()', { a: 'inner-list' }],
     ['a=( 1  "x";y y;z=1 );p', { a: 'inner-list' }],
-    ['a=(1"x")', undefined],
-    ['a=(1', undefined],
-    ['a=((1))', undefined],
     ['a;b=1; c;d="x", e', { a: 'boolean', e: 'boolean' }],
-    ['a ;b', undefined],
-    ['a;B', undefined],
-    ['a;b=', undefined],
     ['*a-_.*=b/c:d', { '*a-_.*': 'b/c:d' }],
-    ['A=1', undefined],
-    ['1a=1', undefined],
-    ['_a=1', undefined],
-    ['a =1', undefined],
-    ['a= 1', undefined],
-    ['a=1,', undefined],
-    ['a=1, ', undefined],
-    ['a=1,,b=2', undefined],
-    [',a=1', undefined],
-    ['a=1 b=2', undefined],
-    ['a=1;', undefined],
-    ['\ta=1', undefined],
-    ['a=\n1', undefined],
   ])('%j', (text, expected) => {
     expect(types(text)).toEqual(expected);
+  });
+
+  it.each([
+    ...'a="x\\y"|a="x|a="é"|a=?2|a=-123456789012345, b=1234567890123456|a=1234567890123.1'.split('|'),
+    ...'a=1.1234|a=1.|a=-|a=@1.5|a=@|a=:a:|a=:aGVsbG8|a=:aG Vs:|a=%"%C3%BC"|a=%"%c3"|a=%"ü"'.split('|'),
+    ...'a=(1"x")|a=(1|a=((1))|a ;b|a;B|a;b=|A=1|1a=1|_a=1|a =1|a= 1|a=1,|a=1, |a=1,,b=2|,a=1'.split('|'),
+    ...'a=1 b=2|a=1;|\ta=1|a=\n1'.split('|'),
+  ])('%j is none', (text) => {
+    expect(types(text)).toBeUndefined();
   });
 
   it('long input takes time in proportion to it', () => {
