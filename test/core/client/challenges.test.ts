@@ -1,18 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { profiles, type RobotsClientOptions } from '../../../src/index.ts';
-import { DAY, HOUR, type TestClient, testClient } from '../../support/client.ts';
-import { type Answer, type Site, startSite } from '../../support/site.ts';
-import { opened } from '../../support/opened.ts';
+import { DAY, HOUR } from '../../support/client.ts';
+import type { Answer } from '../../support/site.ts';
+import { answering } from '../../support/opened.ts';
 
-async function setUp(
-  answers: Answer | readonly Answer[],
-  options?: RobotsClientOptions,
-): Promise<TestClient & { site: Site }> {
-  const site = await startSite({ '/robots.txt': answers });
-  const made = testClient(options);
-  opened(site);
-  opened(made.client);
-  return { ...made, site };
+async function setUp(answers: Answer | readonly Answer[], options?: RobotsClientOptions) {
+  const { robots, server, clock } = await answering(answers, options);
+  return { client: robots, site: server, clock };
 }
 
 const page = (title: string): Answer => ({

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { type Profile, profiles, type RobotsClient, type RobotsClientOptions } from '../../../src/index.ts';
-import { DAY, HOUR, MINUTE, SECOND, START, type VirtualClock } from '../../support/client.ts';
-import { answer, type Script, type Site, startRawSite, startSite } from '../../support/site.ts';
-import { opened, answering, openedSite as site, openedClient as client } from '../../support/opened.ts';
+import { type Profile, profiles, type RobotsClientOptions } from '../../../src/index.ts';
+import { DAY, HOUR, MINUTE, SECOND, START } from '../../support/client.ts';
+import { answer, type Script, type Site } from '../../support/site.ts';
+import { answering, openedSite as site, openedClient as client } from '../../support/opened.ts';
 import { eventually } from '../../support/eventually.ts';
 
 const RULES = 'User-agent: *\nDisallow: /private\nCrawl-delay: 2\n\nUser-agent: OtherBot\nDisallow: /other\n';
@@ -324,97 +324,45 @@ describe('profiles', () => {
   });
 });
 
-type Trouble = Parameters<typeof startSite>[0] | 'reset' | 'dns';
-const troubles: readonly [name: string, trouble: Trouble, seen: object][] = [
-  ['503', { '/robots.txt': { status: 503, body: 'User-agent: *\nAllow: /' } }, { status: 503 }],
-  ['429', { '/robots.txt': { status: 429 } }, { status: 429 }],
-  ['a reset', 'reset', { error: expect.stringMatching(/ECONNRESET|UND_ERR_SOCKET/) }],
-  ['a time-out', () => undefined, { error: 'ERR_ROBOTS_DEADLINE' }],
-  ['a DNS failure', 'dns', { error: expect.stringMatching(/ENOTFOUND|EAI_AGAIN/) }],
+/** How the requests of a site end that is in trouble; over sockets these are in ./faults.test.ts. */
+const TROUBLES: readonly [name: string, respond: () => Promise<Response>, seen: object][] = [
+  ['503', async () => new Response('User-agent: *\nAllow: /', { status: 503 }), { status: 503 }],
+  ['429', async () => new Response('', { status: 429 }), { status: 429 }],
+  ['a reset', failing('ECONNRESET'), { error: 'ECONNRESET' }],
+  ['a DNS failure', failing('ENOTFOUND'), { error: 'ENOTFOUND' }],
+  ['a time-out', () => new Promise(() => undefined), { error: 'ERR_ROBOTS_DEADLINE' }],
 ];
 
-describe.each(troubles)('robots.txt answering with %s', (_, trouble, seen) => {
-  /** One site whose robots.txt can be broken while it stands. */
-  async function breakable(): Promise<{
-    origin: string;
-    robots: RobotsClient;
-    clock: VirtualClock;
-    break(): void;
-  }> {
-    let broken = false;
-    const bad = typeof trouble === 'string' ? undefined : trouble;
-    const server =
-      trouble === 'reset'
-        ? await startRawSite((socket) => {
-            if (broken) socket.resetAndDestroy();
-            else
-              socket.end(
-                `HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: ${RULES.length}\r\n\r\n${RULES}`,
-              );
-          })
-        : await startSite((request, response) => {
-            if (!broken) answer(response, { body: RULES });
-            else if (typeof bad === 'function') bad(request, response);
-            else if (bad !== undefined) answer(response, Object.values(bad).flat()[0] ?? {});
-          });
-    opened(server);
-    const undici = await import('undici');
-    // A name that stops resolving, as seen by the same code that meets a real one.
-    const dispatcher = new undici.Agent({
-      connect: {
-        lookup: (hostname, _options, callback) => {
-          if (broken && trouble === 'dns')
-            callback(
-              Object.assign(new Error(`getaddrinfo ENOTFOUND ${hostname}`), { code: 'ENOTFOUND' }),
-              [],
-            );
-          else callback(null, [{ address: '127.0.0.1', family: 4 }]);
-        },
-      },
-      pipelining: 0,
-    });
-    opened({ [Symbol.asyncDispose]: () => dispatcher.destroy() });
-    // Only a server that is silent is waited for so long: a good answer comes first, however busy the machine.
-    const deadlineMs = typeof trouble === 'function' ? 1_000 : 10_000;
-    const { robots, clock } = client({ deadlineMs, dispatcher });
-    const origin = trouble === 'dns' ? server.origin.replace('127.0.0.1', 'site.example') : server.origin;
-    return { origin, robots, clock, break: () => (broken = true) };
-  }
+function failing(code: string): () => Promise<never> {
+  return () => Promise.reject(Object.assign(new Error(code), { code }));
+}
+
+describe.each(TROUBLES)('robots.txt answering with %s', (_, respond, robots) => {
+  const SITE = 'https://site.example';
 
   it('allows nothing without a good copy', async () => {
-    const server = await breakable();
-    server.break();
+    const { robots: asked } = client({ transport: { fetch: respond }, deadlineMs: 200 });
+    const decision = { allowed: false, reason: 'unreachable', state: 'disallow-all', robots };
     for (const path of ['/', '/private', '/a']) {
-      expect(await server.robots.check(server.origin + path)).toMatchObject({
-        allowed: false,
-        reason: 'unreachable',
-        state: 'disallow-all',
-        retryAt: START + 30 * SECOND,
-        robots: seen,
-      });
+      const retryAt = START + 30 * SECOND;
+      expect(await asked.check(SITE + path)).toMatchObject({ ...decision, retryAt });
     }
-    expect(await server.robots.canFetch(`${server.origin}/`)).toBe(false);
-    expect(server.robots.stats().attempts).toBe(1);
+    expect(await asked.canFetch(`${SITE}/`)).toBe(false);
+    expect(asked.stats().attempts).toBe(1);
   });
 
   it('lets the last good copy decide', async () => {
-    const server = await breakable();
-    expect(await server.robots.canFetch(`${server.origin}/`)).toBe(true);
-    server.break();
-    server.clock.advance(DAY);
-    expect(server.robots.peek(`${server.origin}/`)).toBeUndefined();
-    expect(await server.robots.check(`${server.origin}/`)).toMatchObject({
-      allowed: true,
-      state: 'last-good',
-      robots: seen,
-    });
-    expect(await server.robots.check(`${server.origin}/private`)).toMatchObject({
-      allowed: false,
-      state: 'last-good',
-      rule: { line: 2 },
-    });
-    expect(await server.robots.canFetch(`${server.origin}/private`)).toBe(false);
-    expect(server.robots.stats().attempts).toBe(2);
+    let answers = (): Promise<Response> => Promise.resolve(new Response(RULES));
+    const { robots: asked, clock } = client({ transport: { fetch: () => answers() }, deadlineMs: 200 });
+    expect(await asked.canFetch(`${SITE}/`)).toBe(true);
+    answers = respond;
+    clock.advance(DAY);
+    expect(asked.peek(`${SITE}/`)).toBeUndefined();
+    const state = 'last-good';
+    expect(await asked.check(`${SITE}/`)).toMatchObject({ allowed: true, state, robots });
+    expect(await asked.check(`${SITE}/private`)).toMatchObject({ allowed: false, state, rule: { line: 2 } });
+    expect(await asked.canFetch(`${SITE}/private`)).toBe(false);
+    expect(asked.stats().attempts).toBe(2);
   });
 });
 

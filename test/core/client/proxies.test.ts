@@ -18,30 +18,21 @@ import { ProxyDispatcher } from '../../../src/core/net/proxy-dispatcher.ts';
 import { testClient } from '../../support/client.ts';
 import { lookupIn } from '../../support/internet.ts';
 import { type Proxy, type ProxyOptions, startProxy } from '../../support/proxy.ts';
-import { type Script, type Site, startSite } from '../../support/site.ts';
+import { opened, openedSite as site } from '../../support/opened.ts';
+import type { Site } from '../../support/site.ts';
 
-const open: AsyncDisposable[] = [];
 let before: Dispatcher;
 beforeEach(() => {
   before = getGlobalDispatcher();
 });
-afterEach(async () => {
-  setGlobalDispatcher(before);
-  for (const each of open.splice(0).reverse()) await each[Symbol.asyncDispose]();
-});
+afterEach(() => setGlobalDispatcher(before));
 
-function opened<Resource extends AsyncDisposable>(resource: Resource): Resource {
-  open.push(resource);
-  return resource;
-}
-
-const site = async (plan: Script): Promise<Site> => opened(await startSite(plan));
 const startedProxy = async (options?: ProxyOptions): Promise<Proxy> => opened(await startProxy(options));
 const client = (options: RobotsClientOptions = {}): RobotsClient => opened(testClient(options).client);
 
 function dispatcher<Made extends Dispatcher>(made: Made): Made {
   // A MockAgent cannot be destroyed.
-  open.push({ [Symbol.asyncDispose]: () => (made instanceof MockAgent ? made.close() : made.destroy()) });
+  opened({ [Symbol.asyncDispose]: () => (made instanceof MockAgent ? made.close() : made.destroy()) });
   return made;
 }
 

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import type { Decision, RobotsClientOptions } from '../../../src/index.ts';
 import { profiles } from '../../../src/index.ts';
 import { DAY, HOUR, MINUTE, type TestClient, testClient, VirtualClock } from '../../support/client.ts';
-import { type Answer, type Site, startSite } from '../../support/site.ts';
+import type { Answer } from '../../support/site.ts';
 import { ScriptedStore } from '../../support/store.ts';
-import { opened } from '../../support/opened.ts';
+import { answering, opened } from '../../support/opened.ts';
 
 function client(options?: RobotsClientOptions): TestClient {
   const made = testClient(options);
@@ -12,13 +12,9 @@ function client(options?: RobotsClientOptions): TestClient {
   return made;
 }
 
-async function setUp(
-  answers: Answer | readonly Answer[],
-  options?: RobotsClientOptions,
-): Promise<TestClient & { site: Site }> {
-  const site = await startSite({ '/robots.txt': answers });
-  opened(site);
-  return { ...client(options), site };
+async function setUp(answers: Answer | readonly Answer[], options?: RobotsClientOptions) {
+  const { robots, server, clock } = await answering(answers, options);
+  return { client: robots, site: server, clock };
 }
 
 const RULES = 'User-agent: *\nDisallow: /x\n';
