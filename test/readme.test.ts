@@ -114,7 +114,7 @@ afterAll(async () => {
   await site.close();
   await google.close();
   await redisServer?.stop();
-  await ftpSite.close();
+  await ftpSite[Symbol.asyncDispose]();
   await proxy[Symbol.asyncDispose]();
   if (existsSync(folder)) rmSync(folder, { recursive: true });
 });

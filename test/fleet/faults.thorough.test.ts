@@ -9,6 +9,7 @@ import { RobotsClient, type StoreEvent } from '../../src/index.ts';
 import { SECOND, VirtualClock } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
 import { describeWith } from '../support/installed.ts';
+import { opened } from '../support/opened.ts';
 import { type RedisServer, startRedis } from '../support/redis-server.ts';
 import { everyNameIsLocal, type Sites, startSites } from './sites.ts';
 
@@ -46,9 +47,6 @@ describeWith('redis-server')('a crawl whose Redis fails', () => {
     let server: RedisServer;
     let sites: Sites;
     let clock: VirtualClock;
-    /** The latest first. */
-    const open: (() => void | PromiseLike<void>)[] = [];
-
     beforeEach(async () => {
       server = await startRedis();
       sites = await startSites();
@@ -56,7 +54,6 @@ describeWith('redis-server')('a crawl whose Redis fails', () => {
     });
 
     afterEach(async () => {
-      for (const close of open.splice(0)) await close();
       await sites?.[Symbol.asyncDispose]();
       await server?.stop();
     });
@@ -70,8 +67,8 @@ describeWith('redis-server')('a crawl whose Redis fails', () => {
     }
 
     /** @param storeDeadlineMs short where the store is to be waited for in vain */
-    function startCrawler(storeDeadlineMs: number, url: string = server.url): Crawler {
-      const { connection, end } = connect(url);
+    function startCrawler(storeDeadlineMs: number): Crawler {
+      const { connection, end } = connect(server.url);
       const received = new Set<string>();
       const robots = new RobotsClient({
         agent: 'ExampleBot/1.0',
@@ -81,7 +78,7 @@ describeWith('redis-server')('a crawl whose Redis fails', () => {
         clock,
         lookup: everyNameIsLocal,
       });
-      open.unshift(() => robots.close(), end);
+      opened({ [Symbol.asyncDispose]: () => robots.close().then(end) });
       const visit = async (number: number): Promise<string> => {
         const startedAt = performance.now();
         const refused = await robots.check(sites.url(number, '/private'));
@@ -127,8 +124,8 @@ describeWith('redis-server')('a crawl whose Redis fails', () => {
     }
 
     /** A crawler that knows origin 1, and a store that does too. */
-    async function warmCrawler(storeDeadlineMs: number, url?: string): Promise<Crawler> {
-      const crawler = startCrawler(storeDeadlineMs, url);
+    async function warmCrawler(storeDeadlineMs: number): Promise<Crawler> {
+      const crawler = startCrawler(storeDeadlineMs);
       await crawler.visit(1);
       await stored(1);
       return crawler;
@@ -156,38 +153,35 @@ describeWith('redis-server')('a crawl whose Redis fails', () => {
       await isUsedAgain(crawler);
     });
 
-    it('restarted empty', async () => {
-      const crawler = await warmCrawler(SHORT_STORE_DEADLINE_MS);
-      await server.restart();
-      expect(await keys()).toEqual([]);
+    it.each<[string, number, breaks: () => unknown, events: string[], mend: () => unknown]>([
+      ['restarted empty', SHORT_STORE_DEADLINE_MS, () => server.restart(), [], () => undefined],
+      [
+        'hanging',
+        SHORT_STORE_DEADLINE_MS,
+        () => server.pause(),
+        ['timeout get', 'suspended'],
+        () => server.resume(),
+      ],
+      [
+        'out of memory',
+        LONG_STORE_DEADLINE_MS,
+        () => server.fill(),
+        ['failed set'],
+        () => server.command('CONFIG', 'SET', 'maxmemory', '0'),
+      ],
+      [
+        'a replica that only reads',
+        LONG_STORE_DEADLINE_MS,
+        () => server.makeReplica(),
+        ['failed set'],
+        () => server.command('REPLICAOF', 'NO', 'ONE'),
+      ],
+    ])('%s', async (_name, storeDeadlineMs, breakServer, events, mend) => {
+      const crawler = await warmCrawler(storeDeadlineMs);
+      await breakServer();
       await goesOn(crawler);
-      await isUsedAgain(crawler);
-    });
-
-    it('hanging', async () => {
-      const crawler = await warmCrawler(SHORT_STORE_DEADLINE_MS);
-      server.pause();
-      await goesOn(crawler);
-      expect([...crawler.received]).toEqual(expect.arrayContaining(['timeout get', 'suspended']));
-      server.resume();
-      await isUsedAgain(crawler);
-    });
-
-    it('out of memory', async () => {
-      const crawler = await warmCrawler(LONG_STORE_DEADLINE_MS);
-      await server.fill();
-      await goesOn(crawler);
-      expect(crawler.received).toContain('failed set');
-      await server.command('CONFIG', 'SET', 'maxmemory', '0');
-      await isUsedAgain(crawler);
-    });
-
-    it('a replica that only reads', async () => {
-      const crawler = await warmCrawler(LONG_STORE_DEADLINE_MS);
-      await server.makeReplica();
-      await goesOn(crawler);
-      expect(crawler.received).toContain('failed set');
-      await server.command('REPLICAOF', 'NO', 'ONE');
+      expect([...crawler.received]).toEqual(expect.arrayContaining(events));
+      await mend();
       await isUsedAgain(crawler);
     });
 

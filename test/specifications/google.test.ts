@@ -2,6 +2,8 @@ import { expect } from 'vitest';
 import { guardFetch, profiles } from '../../src/index.ts';
 import { ftpTransport } from '../../src/extras/ftp/ftp.ts';
 import type { FakeResponse } from '../../src/extras/testing/index.ts';
+import { startFtpSite } from '../support/ftp-site.ts';
+import { opened } from '../support/opened.ts';
 import { googlePathMatches, googleSituations, type Situation } from '../support/tables.ts';
 import {
   allowed,
@@ -11,7 +13,6 @@ import {
   expired,
   failsByNetworkTrouble,
   followsFiveRedirects,
-  ftpSite,
   HOUR,
   keepsTheFileFor,
   lastGoodAllows,
@@ -147,7 +148,7 @@ const beginning: SpecificationTable = {
       }),
     '"on FTP, crawlers use a standard `RETR (RETRIEVE)` command, using anonymous login." / "एफ़टीपी प्रोटोकॉल पर, क्रॉलर पहचान ज़ाहिर किए बिना लॉग इन करके आम तौर पर इस्तेमाल होने वाले RETR (RETRIEVE) कमांड का इस्तेमाल करते हैं." (on FTP, RETR with an anonymous login)':
       both(async (profile) => {
-        const server = await ftpSite();
+        const server = opened(await startFtpSite());
         const { robots } = robotFor(profile, { ftp: ftpTransport() });
         expect(await robots.canFetch(`${server.origin}/private`)).toBe(false);
         expect(server.commands).toContain('USER anonymous');

@@ -1,6 +1,6 @@
 import { Agent } from 'undici';
 import { describe, expect, it } from 'vitest';
-import { afterEachTest } from '../support/after-each-test.ts';
+import { opened } from '../support/opened.ts';
 import type { FetchFunction } from '../../src/core/fetch/index.ts';
 import type { Transport } from '../../src/core/fetch/transport.ts';
 import { guardFetch, type ProfileName, RobotsClient, type RobotsClientOptions } from '../../src/index.ts';
@@ -12,7 +12,6 @@ import {
   type VirtualClock,
   virtualClock,
 } from '../../src/extras/testing/index.ts';
-import { type FtpScript, type FtpSite, startFtpSite } from '../support/ftp-site.ts';
 import { type Site, startRawSite } from '../support/site.ts';
 
 /**
@@ -41,18 +40,11 @@ export interface Robot {
 /** For what never comes, where something else does: that is there by then, however busy the machine. */
 export const LEAST_DEADLINE_MS = 1_000;
 
-const open: { close(): Promise<unknown> }[] = [];
-
-afterEachTest(async () => {
-  await Promise.all(open.splice(0).map((one) => one.close()));
-});
-
 /** A robot in virtual time, without jitter. */
 export function robotFor(profile: ProfileName, options: RobotsClientOptions = {}): Robot {
   const clock = virtualClock();
   const agent = 'ExampleBot/0.1 (+https://www.example.com/bot.html)';
-  const robots = new RobotsClient({ agent, profile, clock, random: () => 0, ...options });
-  open.push(robots);
+  const robots = opened(new RobotsClient({ agent, profile, clock, random: () => 0, ...options }));
   return { robots, clock };
 }
 
@@ -60,25 +52,12 @@ export async function site(
   robots: FakeOriginOptions['robots'],
   pages?: FakeOriginOptions['pages'],
 ): Promise<FakeOrigin> {
-  const origin = await fakeOrigin({
-    ...(robots === undefined ? {} : { robots }),
-    ...(pages === undefined ? {} : { pages }),
-  });
-  open.push(origin);
-  return origin;
+  const given = { ...(robots === undefined ? {} : { robots }), ...(pages === undefined ? {} : { pages }) };
+  return opened(await fakeOrigin(given));
 }
 
-export async function rawSite(handler: Parameters<typeof startRawSite>[0]): Promise<Site> {
-  const server = await startRawSite(handler);
-  open.push(server);
-  return server;
-}
-
-export async function ftpSite(script?: FtpScript): Promise<FtpSite> {
-  const server = await startFtpSite(script);
-  open.push(server);
-  return server;
-}
+export const rawSite = async (handler: Parameters<typeof startRawSite>[0]): Promise<Site> =>
+  opened(await startRawSite(handler));
 
 /** A name that does not resolve. */
 export function withoutNames(): RobotsClientOptions {
@@ -88,7 +67,7 @@ export function withoutNames(): RobotsClientOptions {
         callback(Object.assign(new Error(`getaddrinfo ENOTFOUND ${name}`), { code: 'ENOTFOUND' }), []),
     },
   });
-  open.push({ close: () => dispatcher.destroy() });
+  opened({ [Symbol.asyncDispose]: () => dispatcher.destroy() });
   return { dispatcher };
 }
 

@@ -20,7 +20,7 @@ export type FtpScript = Readonly<
   Partial<Record<'greeting' | 'USER' | 'PASS' | 'TYPE' | 'EPSV' | 'PASV' | 'RETR', FtpAnswer>>
 >;
 
-export interface FtpSite {
+export interface FtpSite extends AsyncDisposable {
   /** `ftp://127.0.0.1:<port>` */
   readonly origin: string;
   readonly port: number;
@@ -33,7 +33,6 @@ export interface FtpSite {
   dataConnections(): number;
   /** Resolves when no connection is open. */
   whenLeft(): Promise<void>;
-  close(): Promise<void>;
 }
 
 /** Sends a file as an honest server does. */
@@ -141,7 +140,7 @@ export async function startFtpSite(script: FtpScript = {}): Promise<FtpSite> {
         watchers.add(look);
         look();
       }),
-    async close() {
+    async [Symbol.asyncDispose]() {
       const closed = servers.map((server) => new Promise((resolve) => server.close(resolve)));
       for (const socket of open) socket.destroy();
       await Promise.all(closed);

@@ -14,22 +14,6 @@ export interface LoggedRequest {
   readonly over: number;
 }
 
-/** A pause that the site asked for. */
-export interface AskedPause {
-  readonly member: string;
-  readonly from: number;
-  readonly until: number;
-}
-
-/** What the log of the site shows of a stretch of time. */
-export interface Judgement {
-  readonly requests: number;
-  /** The shortest time between two requests, as they were read. */
-  readonly leastGapMs: number;
-  /** Gaps that were too short, whenever the two requests came. */
-  readonly tooClose: readonly string[];
-}
-
 /** The requests whose gaps are judged. */
 export interface JudgedRequests {
   /** Who asked. @default everybody */
@@ -39,23 +23,15 @@ export interface JudgedRequests {
    * the one after it shorter. @default 0
    */
   readonly lateMs?: number;
-  /**
-   * When the first request was due, after a pause. Its process connects anew, so it may be late by most of a gap.
-   * @default unknown: the first request of all, which may be as late
-   */
-  readonly resumedAt?: number;
 }
 
-/** A site with pages, whose log tells whether a fleet kept to its gaps and pauses. */
+/** A site with pages, whose log tells whether a fleet kept to its gaps. */
 export interface JudgedSite extends AsyncDisposable {
   readonly origin: string;
   readonly log: readonly LoggedRequest[];
-  readonly pauses: readonly AskedPause[];
   now(): number;
-  /** Answers the next page request with this status and `Retry-After`. */
-  pauseNext(seconds: number, status?: 429 | 503): void;
-  /** The gaps between requests that came between these times, but for those after the first request of a process. */
-  judgeGaps(gapMs: number, from: number, until: number, of?: JudgedRequests): Judgement;
+  /** The gaps between requests that were too short, but for those after the first request of a process. */
+  tooClose(gapMs: number, of?: JudgedRequests): readonly string[];
   /** Requests, of this member if one is named, that came between these times for certain. */
   between(from: number, until: number, member?: string): readonly LoggedRequest[];
 }
@@ -66,14 +42,12 @@ const LATE_BY_COLD = 0.85;
 /** How often the site looks for requests, so that it knows when one came although its process is held up. */
 const LOOK_MS = 1;
 
-/** @param respond What it does with a request for a page that `pauseNext` does not concern. */
+/** @param respond What it does with a request for a page. */
 export async function startJudgedSite(
   robots: Answer = { body: '' },
   respond: Handler = (_, response) => answer(response, { body: 'a page' }),
 ): Promise<JudgedSite> {
   const log: LoggedRequest[] = [];
-  const pauses: AskedPause[] = [];
-  const asked: { readonly seconds: number; readonly status: number }[] = [];
   const now = (): number => performance.now();
   // It has read what came before the earlier of these times: a connection takes one look, its request another.
   let looks: readonly [earlier: number, later: number] = [now(), now()];
@@ -86,11 +60,7 @@ export async function startJudgedSite(
     // The client may see the end of a response before the site's `finish` event.
     for (const event of ['prefinish', 'close'])
       response.on(event, () => (logged.over = Math.min(logged.over, now())));
-    const pause = asked.shift();
-    if (pause === undefined) return respond(request, response);
-    const { seconds, status } = pause;
-    pauses.push({ member, from: at, until: at + seconds * 1_000 });
-    answer(response, { status, headers: { 'retry-after': String(seconds) } });
+    return respond(request, response);
   };
   const site = await startSite((request, response) => {
     const { url = '' } = request;
@@ -102,30 +72,22 @@ export async function startJudgedSite(
   return {
     origin: site.origin,
     log,
-    pauses,
     now,
-    pauseNext: (seconds, status = 429) => void asked.push({ seconds, status }),
     between,
-    judgeGaps(gapMs, from, until, { member, lateMs = 0, resumedAt = -Infinity } = {}) {
-      const judged = log.filter((each) => each.at > from && each.at < until && isOf(each, member));
-      const tooClose: string[] = [];
-      let leastGapMs = Infinity;
-      for (const [index, next] of judged.entries()) {
+    tooClose(gapMs, { member, lateMs = 0 } = {}) {
+      const judged = log.filter((each) => isOf(each, member));
+      return judged.flatMap((next, index) => {
         const before = judged[index - 1];
-        if (before === undefined) continue;
-        leastGapMs = Math.min(leastGapMs, next.at - before.at);
-        const mostMs = next.at - before.after;
         // A process may send its first request later than it expects: it loads code, and connects.
-        const isCold = before.path.endsWith('/0');
-        const dueAt = index === 1 ? resumedAt : judged[index - 2]!.at + gapMs;
-        const mostLateMs = index === 1 ? gapMs * LATE_BY_COLD : lateMs;
+        if (before === undefined || before.path.endsWith('/0')) return [];
+        const mostMs = next.at - before.after;
+        const isSecond = index === 1;
+        const dueAt = isSecond ? -Infinity : judged[index - 2]!.at + gapMs;
+        const mostLateMs = isSecond ? gapMs * LATE_BY_COLD : lateMs;
         const beforeWasLateMs = Math.min(Math.max(before.at - dueAt, 0), mostLateMs);
-        if (!isCold && mostMs + beforeWasLateMs < leastAllowedMs(gapMs))
-          tooClose.push(
-            `${before.path} at ${before.at.toFixed(1)}, ${next.path} ${mostMs.toFixed(1)} ms later`,
-          );
-      }
-      return { requests: judged.length, leastGapMs, tooClose };
+        if (mostMs + beforeWasLateMs >= leastAllowedMs(gapMs)) return [];
+        return [`${before.path} at ${before.at.toFixed(1)}, ${next.path} ${mostMs.toFixed(1)} ms later`];
+      });
     },
     async [Symbol.asyncDispose]() {
       clearInterval(looking);
@@ -139,6 +101,6 @@ function isOf(request: LoggedRequest, member: string | undefined): boolean {
 }
 
 /** Timers are late by milliseconds: a tenth of the gap is tolerated, 50 ms at most. */
-export function leastAllowedMs(gapMs: number): number {
+function leastAllowedMs(gapMs: number): number {
   return gapMs - Math.min(gapMs / 10, 50);
 }

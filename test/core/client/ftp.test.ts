@@ -3,6 +3,7 @@ import { ftpTransport } from '../../../src/extras/ftp/ftp.ts';
 import { type RobotsClient, type RobotsClientOptions } from '../../../src/index.ts';
 import { DAY, SECOND, START, testClient, type VirtualClock } from '../../support/client.ts';
 import { type FtpScript, type FtpSite, startFtpSite } from '../../support/ftp-site.ts';
+import { opened } from '../../support/opened.ts';
 import { type FtpServer, startVsftpd, vsftpdProgram } from '../../support/vsftpd.ts';
 
 const RULES = 'User-agent: *\nDisallow: /private\nCrawl-delay: 2\n';
@@ -18,9 +19,7 @@ function client(options: RobotsClientOptions = {}): { robots: RobotsClient; cloc
 }
 
 async function site(script?: FtpScript): Promise<FtpSite> {
-  const server = await startFtpSite(script);
-  open.push(server);
-  return server;
+  return opened(await startFtpSite(script));
 }
 
 describe('the option `ftp`', () => {

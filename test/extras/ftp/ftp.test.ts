@@ -15,21 +15,13 @@ import {
   startFtpSite,
 } from '../../support/ftp-site.ts';
 import { AGENT, ATTEMPT, bodyOf, LIMIT, lines, RULES } from '../../core/fetch/context.ts';
+import { opened } from '../../support/opened.ts';
 import { REFUSING_HOST } from '../../support/site.ts';
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type LookupFunction, Socket } from 'node:net';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 
-const open: { close(): Promise<unknown> }[] = [];
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((server) => server.close()));
-});
-
-async function site(script?: FtpScript): Promise<FtpSite> {
-  const server = await startFtpSite(script);
-  open.push(server);
-  return server;
-}
+const site = async (script?: FtpScript): Promise<FtpSite> => opened(await startFtpSite(script));
 
 function fetch(origin: string, options: Partial<FetchRobotsOptions> = {}): Promise<Outcome> {
   return fetchRobots({
@@ -265,7 +257,7 @@ describe('the data connection', () => {
     const stranger = createServer((socket) => void strangers.push(socket));
     await new Promise<void>((resolve) => stranger.listen(0, '127.0.0.2', resolve));
     const { port } = stranger.address() as AddressInfo;
-    open.push({ close: () => new Promise((resolve) => stranger.close(resolve)) });
+    opened(stranger);
     const elsewhere = await outcomeOf({ ...noEpsv, PASV: passive('127,0,0,2', port) });
     expect(elsewhere).toMatchObject({ kind: 'unreachable', error: 'ECONNREFUSED' });
     expect(strangers).toHaveLength(0);

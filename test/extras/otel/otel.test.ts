@@ -9,7 +9,8 @@ import {
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { traceRobots, type TraceRobotsOptions } from '../../../src/extras/otel/otel.ts';
 import { guardFetch, type RobotsClientOptions } from '../../../src/index.ts';
-import { DAY, MINUTE, testClient } from '../../support/client.ts';
+import { DAY, MINUTE } from '../../support/client.ts';
+import { opened, openedClient } from '../../support/opened.ts';
 
 const exporter = new InMemorySpanExporter();
 const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
@@ -21,11 +22,7 @@ afterAll(() => {
   contexts.disable();
 });
 
-const open: (() => void | Promise<void>)[] = [];
-afterEach(async () => {
-  for (const close of open.splice(0)) await close();
-  exporter.reset();
-});
+afterEach(() => exporter.reset());
 
 type Answer = (url: string) => Response | Promise<Response>;
 
@@ -36,18 +33,14 @@ const SECRET = {
 
 /** A client whose answers come from a function, while its spans are made. */
 function traced(answers: Answer, options: TraceRobotsOptions = {}, clientOptions: RobotsClientOptions = {}) {
-  const tracing = traceRobots(tracer, options);
+  const tracing = opened(traceRobots(tracer, options));
   const asked: string[] = [];
   const fetch = async (url: string): Promise<Response> => {
     asked.push(url);
     return answers(url);
   };
-  const made = testClient({ transport: { fetch }, ...clientOptions });
-  open.push(
-    () => tracing.close(),
-    () => made.client.close(),
-  );
-  return { ...made, asked, tracing };
+  const { robots: client, clock } = openedClient({ transport: { fetch }, ...clientOptions });
+  return { client, clock, asked, tracing };
 }
 
 /** Runs `work` within a span that is active. */
