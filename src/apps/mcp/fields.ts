@@ -1,12 +1,10 @@
 /** Schemas of fields that several tools have, and of refusals. Their descriptions are for the model. */
 import { z } from 'zod';
-import { type Decision, PURPOSES } from '../../core/decision/index.ts';
-import { reasons } from '../../core/decision/index.ts';
+import { type Decision, PURPOSES, reasons } from '../../core/decision/index.ts';
 import { whySentence } from '../answers/text/reasons.ts';
 import * as schema from '../answers/schema.ts';
 import { causesOf, isRobotsError, printable, withoutUserinfo } from '../../core/base/index.ts';
 import { refusalIn } from '../../guards/shared/index.ts';
-import type { MatchedRule } from '../../core/rules/index.ts';
 
 /** Longer than any URL that servers accept. */
 const MAX_URL_LENGTH = 8_192;
@@ -98,13 +96,6 @@ function whatDecides(decision: Decision): string {
 }
 
 /** The data of a call that was refused, or that failed. */
-export interface RefusalFields {
-  readonly code: string;
-  readonly why: string;
-  readonly rule?: MatchedRule | undefined;
-  readonly retryAt?: number | undefined;
-}
-
 export const refusalFields: z.ZodObject = schema.decision.pick({ rule: true, retryAt: true }).extend({
   code: z.string().describe('Present when the call was refused or failed: a literal error code'),
   why: whyField,
@@ -125,7 +116,7 @@ export class ToolError extends Error {
 const MAX_WHY_LENGTH = 2_000;
 
 /** Describes an error for the model; `undefined` for an unexpected error. */
-export function refusalFieldsOf(error: unknown): RefusalFields | undefined {
+export function refusalFieldsOf(error: unknown): object | undefined {
   const refused = refusalIn(error);
   if (refused !== undefined) {
     const { code, decision } = refused;

@@ -110,8 +110,8 @@ function linesOf(request: IncomingMessage): AsyncIterable<readonly Target[]> {
   return { [Symbol.asyncIterator]: () => ({ next: () => lines.next() }) };
 }
 
-/** A line of `POST /v1/check` that is an object. */
-export const question: z.ZodType<Question> = z.strictObject({
+/** Agents and purpose that a line does not state are those of the request. */
+const question = z.strictObject({
   url: z.string().meta({ examples: ['https://example.com/private/report'] }),
   agent: z
     .union([z.string(), z.array(z.string()).min(1)], { error: 'a string or a list of strings' })
@@ -120,13 +120,8 @@ export const question: z.ZodType<Question> = z.strictObject({
   purpose: z.enum(PURPOSES).optional(),
 });
 
-interface Question {
-  readonly url: string;
-  /** `undefined` selects the agents of the request. */
-  readonly agent?: string | readonly string[] | undefined;
-  /** `undefined` selects the purpose of the request. */
-  readonly purpose?: Purpose | undefined;
-}
+/** A line of `POST /v1/check` that is an object. */
+export const questionLine: z.ZodType = question;
 
 /** Makes the function that decides a line, synchronously when the origin is cached in memory. */
 function answering(
@@ -163,7 +158,7 @@ function failedRecord(target: Target, error: unknown, signal: AbortSignal): stri
 }
 
 /** Parses a line: a URL, a JSON string that holds one, or a JSON object. */
-function readQuestion(line: string): Question {
+function readQuestion(line: string): z.infer<typeof question> {
   if (!line.startsWith('"') && !line.startsWith('{')) return { url: line };
   const value = parsed(line);
   return typeof value === 'string' ? { url: value } : readAs(question, value);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { quote, TimeSlice, jsonLine } from '../../core/base/index.ts';
-import { profileNames, type ProfileName, profiles } from '../../core/lifecycle/index.ts';
+import { profileNames, profiles } from '../../core/lifecycle/index.ts';
 import { type ComparedFile, FileComparison } from '../answers/comparison/compare.ts';
 import { notATarget, tokensOf } from '../answers/decide.ts';
 import { absenceOf, loadedFrom, rulesInForce } from '../answers/input/load-robots.ts';
@@ -11,23 +11,11 @@ import type { Exchange } from './exchange.ts';
 import { MAX_BODY_BYTES, MAX_VERDICTS, parsePasted, strings } from './explain.ts';
 import { type Handler, invalid, JSON_TYPE, Problem } from './reply.ts';
 
-/** The text of a file, or the origin whose file is fetched. */
-type GivenFile = string | { readonly origin: string };
-
-interface Given {
-  readonly before: GivenFile;
-  readonly after: GivenFile;
-  readonly agents?: readonly string[] | undefined;
-  readonly urls?: readonly string[] | undefined;
-  readonly profile?: ProfileName | undefined;
-}
-
 const file = z.union([z.strictObject({ origin: z.string() }), z.string()], {
   error: 'the text of a file, or `{"origin": URL}`',
 });
 
-/** The body of `POST /v1/diff`. */
-export const twoFiles: z.ZodType<Given> = z.strictObject({
+const two = z.strictObject({
   before: file
     .describe(
       'The text of the old file, or `{"origin": "https://example.com"}` for the one that is served there',
@@ -42,10 +30,13 @@ export const twoFiles: z.ZodType<Given> = z.strictObject({
   profile: z.enum(profileNames).optional(),
 });
 
+/** The body of `POST /v1/diff`. */
+export const twoFiles: z.ZodType = two;
+
 /** `POST /v1/diff`: which rules differ between two files, and which URLs are decided differently. */
 export const diff: Handler = async ({ request, query, service, signal }) => {
   onlyKnown(query, []);
-  const given = readAs(twoFiles, await readJson(request, 2 * MAX_BODY_BYTES));
+  const given = readAs(two, await readJson(request, 2 * MAX_BODY_BYTES));
   const { before, after, agents = [], urls = [], profile = service.profile } = given;
   const { dialect } = profiles[profile];
   const asked = { service, signal, dialect };
@@ -69,7 +60,7 @@ interface Side extends ComparedFile {
 }
 
 async function sideOf(
-  given: GivenFile,
+  given: z.infer<typeof file>,
   name: 'before' | 'after',
   { service, signal, dialect }: Pick<Exchange, 'service' | 'signal'> & { readonly dialect: Dialect },
 ): Promise<Side> {

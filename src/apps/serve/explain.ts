@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { omitUndefined, TimeSlice, jsonLine } from '../../core/base/index.ts';
 import { type Purpose, PURPOSES } from '../../core/decision/index.ts';
-import { profileNames, type ProfileName, profiles } from '../../core/lifecycle/index.ts';
+import { profileNames, profiles } from '../../core/lifecycle/index.ts';
 import { MAX_URL_BYTES, targetOf } from '../../core/url/index.ts';
 import { type Dialect, parseRobots, type RobotsFile } from '../../core/rules/index.ts';
 import { explainUrl, linesOf } from '../answers/explanation.ts';
@@ -87,16 +87,7 @@ const MAX_VERDICT_CHARACTERS = 33_554_432;
 
 export const strings: z.ZodArray<z.ZodString> = z.array(z.string().min(1).max(MAX_URL_BYTES)).min(1);
 
-interface Pasted {
-  readonly robots: string;
-  readonly urls: readonly string[];
-  readonly agents?: readonly string[] | undefined;
-  readonly profile?: ProfileName | undefined;
-  readonly purpose?: Purpose | undefined;
-}
-
-/** The body of `POST /v1/explain`. */
-export const pasted: z.ZodType<Pasted> = z.strictObject({
+const pasted = z.strictObject({
   robots: z
     .string()
     .describe('The text of a robots.txt')
@@ -112,6 +103,9 @@ export const pasted: z.ZodType<Pasted> = z.strictObject({
   profile: z.enum(profileNames).optional(),
   purpose: z.enum(PURPOSES).optional(),
 });
+
+/** The body of `POST /v1/explain`. */
+export const pastedFile: z.ZodType = pasted;
 
 /** `POST /v1/explain`: checks URLs against the robots.txt in the body. Uses no network. */
 export const explainPasted: Handler = async ({ request, query, service, signal }) => {

@@ -1,5 +1,5 @@
 import { VERSION } from '../../core/base/index.ts';
-import { MAX_STREAMS, question } from './check.ts';
+import { MAX_STREAMS, questionLine } from './check.ts';
 import { PURPOSES } from '../../core/decision/index.ts';
 import { Problem, type ProblemCode, JSON_TYPE, NDJSON_TYPE } from './reply.ts';
 import { MAX_AGENTS } from './request.ts';
@@ -7,13 +7,13 @@ import { DEFAULT_LIMITS } from './exchange.ts';
 import { z } from 'zod';
 import { components } from '../answers/schema.ts';
 import { twoFiles } from './diff.ts';
-import { pasted } from './explain.ts';
+import { pastedFile } from './explain.ts';
 
 const string = z.string();
 const requests: Readonly<Record<string, z.ZodType>> = {
   Problem: z.object({ type: string, title: string, status: z.int(), detail: string, code: string }),
-  Question: z.union([string, question]),
-  PastedFile: pasted,
+  Question: z.union([string, questionLine]),
+  PastedFile: pastedFile,
   TwoFiles: twoFiles,
 };
 const all: Readonly<Record<string, z.ZodType>> = { ...components, ...requests };
