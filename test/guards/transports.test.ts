@@ -260,6 +260,23 @@ describe('proxies and TLS of an instance', () => {
     expect(proxy.tunnels.length + proxy.requests.length).toBe(1);
   });
 
+  it.each(['Bad response: 407', 'tunneling socket could not be established, statusCode=407'])(
+    'a tunnel that was refused is told by the error of an agent: %s',
+    async (message) => {
+      class FailingAgent extends HttpsAgent {
+        override createConnection(): never {
+          throw new Error(message);
+        }
+      }
+      const https = new FailingAgent();
+      for (const transport of [overGot({ agent: { https } }), overAxios({ httpsAgent: https })]) {
+        expect(await client({ transport }).check('https://site.test/')).toMatchObject({
+          robots: { error: 'ERR_ROBOTS_PROXY', status: 407 },
+        });
+      }
+    },
+  );
+
   it('are chosen for each request by a hook of the instance', async () => {
     const site = await openedSite({ '/robots.txt': { body: RULES } });
     const used: string[] = [];

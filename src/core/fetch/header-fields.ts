@@ -65,17 +65,21 @@ function addValidators(
 }
 
 /**
- * The status with which a proxy refused to open a tunnel (also 407 to a request in absolute form), read from undici's
- * error, which has it in the message only.
+ * The status with which a proxy refused to open a tunnel (also 407 to a request in absolute form), read from the error,
+ * which has it in the message only.
  */
 export function tunnelStatus(error: unknown): number | undefined {
   for (const each of causesOf(error)) {
     const message = String(Reflect.get(each, 'message'));
-    const status = /^Proxy response \((\d{3})\)|^Proxy Authentication Required \((407)\)$/.exec(message);
-    if (status !== null) return Number(status[1] ?? status[2]);
+    const status = REFUSED_TUNNEL.exec(message)?.[1];
+    if (status !== undefined) return Number(status);
   }
   return undefined;
 }
+
+/** Of undici, and of the agents hpagent and tunnel. */
+const REFUSED_TUNNEL =
+  /^(?:Proxy response \(|Proxy Authentication Required \(|Bad response: |tunneling socket could not be established, statusCode=)(\d{3})/;
 
 /**
  * Whether the response is that of a proxy, which marked it as its own: 407 (RFC 9110 §15.5.8: "the client needs to
