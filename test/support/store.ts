@@ -55,6 +55,7 @@ export class ScriptedStore implements RobotsStore {
 
   set(key: string, value: string, { ttlMs, recordedAt }: StoreSetOptions): Promise<void> {
     return this.do('set', key, () => {
+      durationMs('ttlMs', ttlMs);
       const now = this.clock.now();
       const before = this.entries.get(key);
       const isLater = before !== undefined && before.recordedAt > (recordedAt ?? now);
@@ -136,6 +137,7 @@ export class ScriptedStore implements RobotsStore {
   }
 
   private take(key: string, ttlMs: number): StoreLease | undefined {
+    durationMs('ttlMs', ttlMs);
     this.leaseTtls.push(ttlMs);
     const held = this.leases.get(key);
     if (held !== undefined && held.until > this.clock.now()) return undefined;
@@ -151,7 +153,7 @@ export class ScriptedStore implements RobotsStore {
 
   private book(key: string, delayMs: number, options: StoreReserveOptions = {}): StoreSlot {
     const { minWaitMs = 0, maxWaitMs = Infinity } = options;
-    this.reservedMs.push(delayMs);
+    this.reservedMs.push(durationMs('delayMs', delayMs));
     durationMs('minWaitMs', minWaitMs);
     const now = this.clock.now();
     const pausedUntil = this.pausedUntil.get(key) ?? -Infinity;

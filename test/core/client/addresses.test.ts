@@ -43,46 +43,6 @@ describe('a client', () => {
     expect(site.connections()).toBe(0);
   });
 
-  it('takes addresses one by one from a `lookup` that does not know of `all`', async () => {
-    await using site = await startSite(RULES);
-    const answers = { 'intranet.example': '127.0.0.1', 'nonsense.example': 'nonsense' };
-    await using client = new RobotsClient({
-      addressPolicy: 'public-only',
-      lookup: (hostname, _options, callback) => callback(null, Reflect.get(answers, hostname) ?? '', 4),
-    });
-    const { port } = new URL(site.origin);
-    expect(await client.check(`http://intranet.example:${port}/`)).toMatchObject(REFUSED);
-    const { robots, allowed } = await client.check(`http://absent.example:${port}/`);
-    expect({ error: robots.error, allowed }).toEqual({ error: 'ENOTFOUND', allowed: false });
-    const nonsense = client.check(`http://nonsense.example:${port}/`);
-    await expect(nonsense).rejects.toMatchObject({ code: 'ERR_ROBOTS_INVALID_OPTIONS' });
-    expect(site.connections()).toBe(0);
-  });
-
-  it.each(['no-public-to-private', 'public-only'] as const)(
-    'disallows when its `lookup` throws or fails, under %s',
-    async (addressPolicy) => {
-      const failure = Object.assign(new Error('no'), { code: 'EAI_AGAIN' });
-      await using throwing = new RobotsClient({
-        addressPolicy,
-        lookup: () => {
-          throw failure;
-        },
-      });
-      await using failing = new RobotsClient({
-        addressPolicy,
-        lookup: (_hostname, _options, callback) => {
-          callback(failure, '');
-          callback(null, '127.0.0.1', 4);
-        },
-      });
-      for (const client of [throwing, failing]) {
-        const { allowed, robots } = await client.check('http://a.example/');
-        expect({ allowed, error: robots.error }).toEqual({ allowed: false, error: 'EAI_AGAIN' });
-      }
-    },
-  );
-
   it('counts the name of a site as public where it cannot see its address', async () => {
     await using site = await startSite(RULES);
     const location = site.url('/robots.txt');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { profiles, type RobotsClientOptions } from '../../../src/index.ts';
-import { DAY, HOUR } from '../../support/client.ts';
+import { DAY } from '../../support/client.ts';
 import type { Answer } from '../../support/site.ts';
 import { answering } from '../../support/opened.ts';
 
@@ -55,20 +55,6 @@ describe('policy() of an origin that answers with a page', () => {
 
 describe("a profile with challenge: 'unreachable'", () => {
   const profile = { ...profiles.rfc9309, name: 'wary', challenge: 'unreachable' } as const;
-
-  it('is unreachable until the gatekeeper lets it through', async () => {
-    const { client, clock, site } = await setUp([CHALLENGE, RULES], { profile });
-    expect(await client.check(site.url('/y'))).toMatchObject({
-      state: 'disallow-all',
-      reason: 'unreachable',
-      robots: { status: 403, error: 'ERR_ROBOTS_CHALLENGE' },
-    });
-    expect(await client.canFetch(site.url('/y'))).toBe(false);
-    clock.advance(HOUR);
-    expect(await client.canFetch(site.url('/y'))).toBe(true);
-    expect(await client.canFetch(site.url('/x'))).toBe(false);
-    expect(site.requests).toHaveLength(2);
-  });
 
   it('keeps the last good copy meanwhile', async () => {
     const { client, clock, site } = await setUp([RULES, CHALLENGE], { profile });

@@ -1,4 +1,4 @@
-import { Agent, MockAgent, ProxyAgent } from 'undici';
+import { Agent, ProxyAgent } from 'undici';
 import { describe, expect, it } from 'vitest';
 import type { RobotsClientOptions } from '../../../src/index.ts';
 import { DAY } from '../../support/client.ts';
@@ -13,17 +13,6 @@ const OVER: readonly (readonly [name: string, RobotsClientOptions])[] = [
 ];
 
 describe('the request for robots.txt goes where page requests go', () => {
-  it("through the caller's dispatcher, and nowhere else", async () => {
-    const dispatcher = new MockAgent();
-    dispatcher.disableNetConnect();
-    dispatcher.get('https://example.com').intercept({ path: '/robots.txt' }).reply(200, RULES.body);
-    const { robots } = client({ dispatcher });
-    expect(await robots.canFetch('https://example.com/x')).toBe(false);
-    expect(await robots.check('https://elsewhere.example/x')).toMatchObject({ reason: 'unreachable' });
-    dispatcher.assertNoPendingInterceptors();
-    await dispatcher.close();
-  });
-
   it("over the connection of the caller's dispatcher that pages go over", async () => {
     const server = await site({ '/robots.txt': RULES, '/page': { body: 'page' } });
     const dispatcher = new Agent({ connections: 1 });

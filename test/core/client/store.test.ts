@@ -224,14 +224,6 @@ describe('the store is called', () => {
     expect(store.calls).toHaveLength(5);
   });
 
-  it('once for any number of concurrent questions', async () => {
-    const { clock, store, site } = await sceneWith();
-    const { robots } = startProcess(store, clock);
-    await Promise.all(Array.from({ length: 50 }, () => robots.canFetch(site.url('/'))));
-    expect(store.count('lease')).toBe(1);
-    expect(site.robotsCount).toBe(1);
-  });
-
   it('by no more than `concurrency` at once', async () => {
     const { clock, store } = setUp();
     store.fail('late', 'get');
@@ -324,21 +316,6 @@ describe('a store that fails', () => {
       expect(site.robotsCount).toBe(1);
     },
   );
-
-  it('to answer in time is not waited for', async () => {
-    const { clock, store, site } = await sceneWith();
-    await visit(site.url('/'), store, clock);
-    store.fail('late', 'get');
-    const { robots, received } = startProcess(store, clock);
-    expect(await robots.check(site.url('/private'))).toMatchObject({
-      allowed: false,
-      robots: { source: 'network' },
-    });
-    expect(received).toEqual(['timeout get']);
-    store.proceed();
-    await settled();
-    expect(site.robotsCount).toBe(2);
-  });
 
   it.each([
     ['text', 'OK', 'rejected damaged'],
@@ -513,12 +490,6 @@ describe('close', () => {
     await robots.canFetch(site.url('/'));
     await robots.close();
     expect(received).toContain('timeout set');
-  });
-
-  it('does not call a store that was never called', async () => {
-    const { clock, store } = setUp();
-    await startProcess(store, clock).robots.close();
-    expect(store.calls).toEqual([]);
   });
 });
 

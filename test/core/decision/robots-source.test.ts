@@ -29,27 +29,6 @@ const record = (members: Partial<OriginRecord>): OriginRecord => ({
 });
 
 describe('the source of a decision', () => {
-  it('is the answer in force', () => {
-    expect(sourceOf(record({ answer, copy }), 'store', true, true)).toEqual({
-      url,
-      finalUrl: url,
-      hops: 0,
-      status: 200,
-      fetchedAt: START,
-      staleAt: START + DAY,
-      source: 'store',
-    });
-  });
-
-  it('names both URLs after redirects', () => {
-    const moved = { ...answer, finalUrl: 'https://www.example.com/robots.txt', hops: 1 };
-    expect(sourceOf(record({ answer: moved }), 'network', true, false)).toMatchObject({
-      url,
-      finalUrl: 'https://www.example.com/robots.txt',
-      hops: 1,
-    });
-  });
-
   it('is the failure when the answer is not in force, with the times of the answer', () => {
     expect(sourceOf(record({ answer, copy, failure }), 'memory', false, true)).toEqual({
       url,
@@ -88,13 +67,6 @@ describe('the source of a decision', () => {
       hops: 0,
       source: 'memory',
     });
-  });
-
-  it('says that the file was truncated only while its rules decide', () => {
-    const long = record({ answer, copy: { ...copy, truncated: true } });
-    expect(sourceOf(long, 'memory', true, true)).toMatchObject({ truncated: true, status: 200 });
-    expect(sourceOf(long, 'memory', true, false)).not.toHaveProperty('truncated');
-    expect(sourceOf(record({ answer, copy }), 'memory', true, true)).not.toHaveProperty('truncated');
   });
 
   it.each([

@@ -198,19 +198,4 @@ describe('guardFetch with pacing', () => {
       vi.useRealTimers();
     }
   });
-
-  it('refuses invalid options', () => {
-    const { client } = laidDown({});
-    const call =
-      (...given: unknown[]): (() => unknown) =>
-      () =>
-        Reflect.apply(guardFetch, undefined, given);
-    expect(call(fetch, client, { pacing: 'yes' })).toThrow(/`pacing` to be true, false or an object with/);
-    expect(call(fetch, client, { pacing: { minDelayMs: 1.5 } })).toThrow(
-      /`pacing.minDelayMs` to be a whole number/,
-    );
-    expect(call(fetch, client, { pacing: { delay: 1 } })).toThrow(/only known options, got `pacing.delay`/);
-    const { peek, check, report } = RobotsClient.prototype;
-    expect(call(fetch, { peek, check, report }, { pacing: true })).toThrow(/the client to be a RobotsClient/);
-  });
 });

@@ -207,23 +207,6 @@ describe('the reading of serialised URLs without the URL parser', () => {
     );
   });
 
-  it('keeps nothing of the previous URL, whose origin may be a prefix', () => {
-    const located = new LocatedUrl();
-    const origins = 'http://a.b http://a.bc http://a.b:80 http://a.b:8080 http://a.b.c https://a.b'.split(
-      ' ',
-    );
-    const long = `http://${'a'.repeat(300)}.b`;
-    for (const first of [...origins, long]) {
-      for (const second of [...origins, long, 'http://a.b?', 'http://a.b@c']) {
-        for (const url of [`${first}/x`, `${second}/y`, `${second}/z/?q#f`]) {
-          locate(url, located);
-          const { href, origin } = new URL(url);
-          expect([located.href, located.origin]).toEqual([href, origin]);
-        }
-      }
-    }
-  });
-
   it('the bytes are those of the URL read last', () => {
     const [one, two] = [new LocatedUrl(), new LocatedUrl()];
     one.read('https://a.example/one');

@@ -584,12 +584,6 @@ describe('groups', () => {
     expect(overruled(group('Allow: /'), lines('User-agent: a', 'Disallow: /'))).toEqual([]);
     expect(overruled(group('Allow: /'), lines('User-agent: a', 'User-agent: *', 'Disallow: /'))).toEqual([6]);
   });
-
-  it('a merge that is reported is not reported as a shadowed rule as well', () => {
-    const body = lines('User-agent: *', 'Allow: /', 'User-agent: *', 'Disallow: /', 'Disallow: /');
-    expect(linesOf(diagnosed(body, 'merge-allows-all'))).toEqual([4]);
-    expect(linesOf(diagnosed(body, 'shadowed-rule'))).toEqual([5]);
-  });
 });
 
 describe('what URL parsers rewrite', () => {
