@@ -50,4 +50,16 @@ describe('a connector to public addresses', () => {
     expect(await connected(connect, PUBLIC)).toBe(sockets[1]);
     for (const socket of sockets) socket.destroy();
   });
+
+  it('does not connect to a literal private address', async () => {
+    const { build, sockets } = straying(PUBLIC);
+    const connect = publicOnlyConnector({}, lookupIn({}), build);
+    for (const hostname of ['127.0.0.1', '::1', '::ffff:7f00:1', 'localhost', 'a.localhost.']) {
+      expect(await connected(connect, hostname)).toMatchObject({
+        code: 'ERR_ROBOTS_ADDRESS_REFUSED',
+        host: hostname,
+      });
+    }
+    expect(sockets).toEqual([]);
+  });
 });
