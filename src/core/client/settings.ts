@@ -7,19 +7,17 @@ import {
   RobotsInvalidOptionsError,
   systemClock,
   warnOnce,
-  sha256Now,
 } from '../base/index.ts';
 import { platform } from '#platform';
-import type { OriginPolicy, OverriddenOrigin } from '../decision/index.ts';
+import { type OriginPolicy, type OverriddenOrigin, overriddenOrigin } from '../decision/index.ts';
 import type { FetchFunction } from '../fetch/index.ts';
 import type { Transport } from '../fetch/transport.ts';
 import { type Profile, type ProfileName, profiles } from '../lifecycle/index.ts';
 import { DEFAULT_ADDRESS_POLICY } from '../net/address-policy.ts';
 import { agentTokens, type Tokens } from '../rules/agent-tokens.ts';
-import { originOf, ROBOTS_PATH } from '../url/index.ts';
+import { originOf } from '../url/index.ts';
 import type { OriginOverride, RobotsClientOptions } from './options.ts';
 import { clientOptions, headerFields } from './option-schema.ts';
-import { parseRobots } from '../rules/index.ts';
 
 type Defaulted =
   | 'agent'
@@ -189,7 +187,7 @@ export class OriginSettings {
         );
       }
       if ('profile' in override) profiles.set(origin, readProfile(override.profile));
-      else overrides.set(origin, overriddenOrigin(origin, override, settings.profile));
+      else overrides.set(origin, overriddenOrigin(origin, settings.profile, override));
     }
     this.overrides = overrides;
     this.profiles = profiles;
@@ -243,21 +241,4 @@ export class OriginSettings {
 
 function isFtp(origin: string): boolean {
   return origin.startsWith('ftp:');
-}
-
-function overriddenOrigin(
-  origin: string,
-  override: Exclude<OriginOverride, { profile: unknown }>,
-  { name: profile, dialect }: Profile,
-): OverriddenOrigin {
-  const url = origin + ROBOTS_PATH;
-  const base = { origin, profile, robots: { url, finalUrl: url, hops: 0, source: 'override' } } as const;
-  if (!('text' in override)) {
-    const state = override.verdict === 'allow' ? 'allow-all' : 'disallow-all';
-    return { ...base, state, file: undefined, because: override.because };
-  }
-  const file = parseRobots(override.text, { dialect });
-  const sha256 = sha256Now(file.bytes);
-  const robots = sha256 === undefined ? base.robots : { ...base.robots, sha256 };
-  return { ...base, robots, state: 'rules', file, because: override.because };
 }

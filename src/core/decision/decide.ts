@@ -2,7 +2,7 @@
  * Makes every decision, from one of three sources: the record of an origin, the caller's override, or neither, when
  * the origin cannot be asked or has not been asked yet.
  */
-import { type HeaderFields, omitUndefined } from '../base/index.ts';
+import { type HeaderFields, omitUndefined, sha256Now } from '../base/index.ts';
 import { type Profile, type KnownState, stateOf } from '../lifecycle/index.ts';
 import type { Tokens } from '../rules/agent-tokens.ts';
 import { parseRobots, type RobotsFile, statedBy, usage } from '../rules/index.ts';
@@ -29,6 +29,32 @@ export type OverriddenOrigin = {
       readonly because: string;
     }
 );
+
+/** An origin with the caller's text, which is read in the dialect of `profile`, or with the caller's verdict. */
+export function overriddenOrigin(
+  origin: string,
+  { name: profile, dialect }: Pick<Profile, 'name' | 'dialect'>,
+  given:
+    | { readonly text: string | Uint8Array; readonly because?: string | undefined }
+    | { readonly verdict: 'allow' | 'disallow'; readonly because: string },
+): OverriddenOrigin {
+  const url = origin + ROBOTS_PATH;
+  const robots = { url, finalUrl: url, hops: 0, source: 'override' } as const;
+  if ('verdict' in given) {
+    const state = given.verdict === 'allow' ? 'allow-all' : 'disallow-all';
+    return { origin, profile, robots, state, file: undefined, because: given.because };
+  }
+  const file = parseRobots(given.text, { dialect });
+  const sha256 = sha256Now(file.bytes);
+  return {
+    origin,
+    profile,
+    robots: { ...robots, ...omitUndefined({ sha256 }) },
+    state: 'rules',
+    file,
+    because: given.because,
+  };
+}
 
 /**
  * Whether the rules of an origin allow the URL: {@link decide} without the reasons, and without an allocation. Call it

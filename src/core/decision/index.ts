@@ -7,6 +7,7 @@ export {
   decideByOverride,
   decideUnknown,
   type OverriddenOrigin,
+  overriddenOrigin,
   permits,
   usageOf,
 } from './decide.ts';

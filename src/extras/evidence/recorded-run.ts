@@ -7,6 +7,7 @@ import {
   decideUnknown,
   KnownOrigin,
   type OverriddenOrigin,
+  overriddenOrigin,
   usageOf,
 } from '../../core/decision/index.ts';
 import {
@@ -17,7 +18,7 @@ import {
   timeInPause,
   validateRecord,
 } from '../../core/lifecycle/index.ts';
-import { parseRobots, type RobotsFile } from '../../core/rules/index.ts';
+import type { RobotsFile } from '../../core/rules/index.ts';
 import { locate, LocatedUrl, ROBOTS_PATH } from '../../core/url/index.ts';
 import type {
   AttemptEntry,
@@ -101,19 +102,10 @@ export class RecordedRun {
   override({ origin, override, because, sha256, profile }: OverrideEntry): EntryFault | undefined {
     const text = sha256 === undefined ? undefined : this.#bodies.get(sha256);
     if (override === 'text' && text === undefined) return 'missing-body';
-    const url = origin + ROBOTS_PATH;
-    const robots = omitUndefined({ url, finalUrl: url, hops: 0, source: 'override', sha256 } as const);
-    const base = { origin, profile, robots };
     const { dialect } = this.#other ?? this.#profileOf(origin) ?? profiles.rfc9309;
-    this.#at(origin).override =
-      override === 'text'
-        ? { ...base, state: 'rules', file: parseRobots(text ?? '', { dialect }), because }
-        : {
-            ...base,
-            state: override === 'allow' ? 'allow-all' : 'disallow-all',
-            file: undefined,
-            because: because ?? '',
-          };
+    const given =
+      override === 'text' ? { text: text ?? '', because } : { verdict: override, because: because ?? '' };
+    this.#at(origin).override = overriddenOrigin(origin, { name: profile, dialect }, given);
     return undefined;
   }
 

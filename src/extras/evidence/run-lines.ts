@@ -24,9 +24,8 @@ interface RunInFile {
   readonly lines: LinesDigest;
   /** The number of its first entry here. */
   readonly first: number;
-  /** Numbers of earlier entries whose records were written here once more, and of later ones that were lost. */
-  readonly restated: Set<number>;
-  readonly lost: Set<number>;
+  /** Numbers of earlier entries whose records are here all the same, and of later ones whose records are not. */
+  readonly exceptions: Set<number>;
 }
 
 /** A line that is about to be written. */
@@ -73,12 +72,7 @@ export class RunLines {
 
   /** The first lines of a run in a file. */
   *#beginRun({ entry, overrides, next }: KnownRun, first: EvidenceEntry): Iterable<Line> {
-    const here: RunInFile = {
-      lines: new LinesDigest(),
-      first: first.n,
-      restated: new Set(),
-      lost: new Set(),
-    };
+    const here: RunInFile = { lines: new LinesDigest(), first: first.n, exceptions: new Set() };
     this.#inFile.set(entry.run, here);
     if (first.type === 'run') return;
     yield this.#lineOf({ ...entry, from: Math.max(next, 1) });
@@ -87,13 +81,11 @@ export class RunLines {
   }
 
   /** The record that a decision rests on, if only an earlier file has it. */
-  *#restate(entry: EvidenceEntry, { first, restated: done, lost }: RunInFile): Iterable<Line> {
-    if (entry.type !== 'decision' || entry.by === undefined) return;
-    const { by } = entry;
-    if ((by >= first && !lost.has(by)) || done.has(by)) return;
+  *#restate(entry: EvidenceEntry, here: RunInFile): Iterable<Line> {
+    if (entry.type !== 'decision' || entry.by === undefined || hasRecord(here, entry.by)) return;
     const stored = restatedRecord(entry);
     if (stored === undefined) return;
-    done.add(by);
+    toggleRecord(here, entry.by);
     yield this.#lineOf(stored);
   }
 
@@ -127,8 +119,7 @@ export class RunLines {
       if (digest !== undefined) this.#digests.delete(digest);
       const here = this.#inFile.get(run);
       if (type === 'run') this.#inFile.delete(run);
-      else if (isRepeated(entry)) here?.restated.delete(n);
-      else if (type === 'robots' || type === 'stored' || type === 'signal') here?.lost.add(n);
+      else if (here !== undefined && 'record' in entry && hasRecord(here, n)) toggleRecord(here, n);
     }
   }
 
@@ -140,6 +131,15 @@ export class RunLines {
       return `${JSON.stringify(entry)}\n`;
     }).join('');
   }
+}
+
+/** Whether the file has the record of the entry with this number. */
+function hasRecord({ first, exceptions }: RunInFile, n: number): boolean {
+  return n >= first !== exceptions.has(n);
+}
+
+function toggleRecord({ exceptions }: RunInFile, n: number): void {
+  if (!exceptions.delete(n)) exceptions.add(n);
 }
 
 /** Whether an entry was in an earlier file. */

@@ -21,7 +21,6 @@ import type {
   AttemptEntry,
   DecisionEntry,
   EvidenceEntry,
-  RequestEntry,
   RobotsRequest,
   SignalEntry,
   StoredEntry,
@@ -164,24 +163,8 @@ export class Recorder implements RecordObserver {
     this.#write({ type: 'ignored', ...this.#stamp(), origin, url: urlWithoutUserinfo(url), because });
   }
 
-  onRequest(request: SentRequest): void {
-    const { origin, url, startedAt, status, error, refused, retryAfter, price, pacing } = request;
-    const entry: Mutable<RequestEntry> = {
-      type: 'request',
-      at: this.#clock.now(),
-      run: this.#run,
-      n: this.#entries,
-      origin,
-      url: urlWithoutUserinfo(url),
-      startedAt,
-    };
-    if (status !== undefined) entry.status = status;
-    if (error !== undefined) entry.error = error;
-    if (refused !== undefined) entry.refused = refused;
-    if (retryAfter !== undefined) entry.retryAfter = retryAfter;
-    if (price !== undefined) entry.price = price;
-    if (pacing !== undefined) entry.pacing = pacing;
-    this.#write(entry);
+  onRequest({ gatekeeper: _, origin, url, ...sent }: SentRequest): void {
+    this.#write({ type: 'request', ...this.#stamp(), origin, url: urlWithoutUserinfo(url), ...sent });
   }
 
   onCutBody({ origin, url, status, error }: BodyTrouble): void {
