@@ -6,13 +6,4 @@ export type { AttemptMessage, FetchMessage } from './attempts.ts';
 export type { PrefetchOptions, PrefetchResult } from './prefetch.ts';
 export type { CheckMessage } from './client-engine.ts';
 export { canFetch, RobotsClient } from './robots-client.ts';
-export type {
-  CheckOptions,
-  OriginOverride,
-  PolicyOptions,
-  PurposeOptions,
-  ReserveOptions,
-  RobotsClientOptions,
-  RobotsStats,
-  SiteSignal,
-} from './options.ts';
+export type * from './options.ts';

@@ -79,9 +79,7 @@ function isStore(value: unknown): boolean {
   const method = (name: string): unknown => Reflect.get(Object(value), name);
   return (
     ['get', 'set', 'delete'].every((name) => isFunction(method(name))) &&
-    ['lease', 'reserve', 'pause', 'now'].every(
-      (name) => method(name) === undefined || isFunction(method(name)),
-    )
+    ['lease', 'reserve', 'pause'].every((name) => method(name) === undefined || isFunction(method(name)))
   );
 }
 
@@ -124,7 +122,7 @@ export const clientOptions: Check = optionTable({
     maxBytes: wholeNumber(1_048_576, Number.MAX_SAFE_INTEGER, 'a whole number of bytes, at least 1 MiB'),
   }),
   store: predicate(
-    'a store with `get`, `set` and `delete`, and optionally `lease`, `reserve`, `pause` and `now`',
+    'a store with `get`, `set` and `delete`, and optionally `lease`, `reserve` and `pause`',
     isStore,
   ),
   storeDeadlineMs: wholeNumber(1, 60_000, 'a whole number of milliseconds from 1 to 60000'),

@@ -4,20 +4,9 @@
  * `cache/`: callers pass what robots.txt asks for.
  */
 export { RobotsDeferredError } from './deferred.ts';
-export type { Deferral } from './schedule.ts';
-export type { PacingTotals } from './queues.ts';
-export {
-  type BackOffOptions,
-  type BookingOptions,
-  type Pace,
-  paceOf,
-  type PacingOptions,
-  type PacingScope,
-  pacingOptions,
-  readReserveOptions,
-  SitePaces,
-  type SitePacing,
-} from './options.ts';
+export * from './options.ts';
 export type { PageResponse } from './pause.ts';
 export type { RequestPermit, Reservation } from './permit.ts';
+export type { PacingTotals } from './queues.ts';
+export type { Deferral } from './schedule.ts';
 export type { DelayFrom } from '../decision/index.ts';

@@ -3,12 +3,12 @@ import type { Decision, OriginPacing, Pause, PauseMessage, SentRequest } from '.
 import { gatekeeperIn, priceIn } from '../lifecycle/index.ts';
 import { requestRate, type RobotsFile } from '../rules/index.ts';
 import { RobotsDeferredError } from './deferred.ts';
-import { hostOf, type Pace, paceOf, scopeOf } from './options.ts';
+import { hostOf, type Pace, paceOf } from './options.ts';
 import { PacingClock } from './pacing-clock.ts';
 import { askedPauseMs, isEdgeRefusal, type PageResponse, type PauseSignal } from './pause.ts';
 import { PagePermit, type PermitContext, type RequestPermit, type Reservation } from './permit.ts';
 import type { FleetSchedule, PacingQueue } from './queue.ts';
-import { PacingQueues, type PacingTotals } from './queues.ts';
+import { PacingQueues, type PacingTotals, scopeOf } from './queues.ts';
 import { type Deferral, type Gap, gapOf, MIN_RETRY_MS } from './schedule.ts';
 
 type Settled = Exclude<Reservation, { status: 'refused' }>;

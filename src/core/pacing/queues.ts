@@ -1,7 +1,26 @@
+import { invalid, RobotsInvalidOptionsError } from '../base/index.ts';
+import type { Decision } from '../decision/index.ts';
+import { hostOf, type PacingScope } from './options.ts';
 import { PacingQueue, type QueueContext } from './queue.ts';
 
 /** How many queues are examined for one to remove: bounds the cost of making room. */
 const MAX_EXAMINED = 64;
+
+/** @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) when the function throws, or returns no text. */
+export function scopeOf(scope: PacingScope, { url, origin }: Pick<Decision, 'url' | 'origin'>): string {
+  if (scope === 'host') return hostOf(origin);
+  if (scope === 'origin') return origin;
+  let key: unknown;
+  try {
+    key = scope(new URL(url));
+  } catch (cause) {
+    throw new RobotsInvalidOptionsError(`Expected \`scope\` to return text for ${url}, but it threw`, {
+      cause,
+    });
+  }
+  if (typeof key === 'string' && key !== '') return key;
+  throw invalid(`\`scope(${url})\``, 'text that is not empty', key);
+}
 
 /** The totals of all queues. */
 export interface PacingTotals {

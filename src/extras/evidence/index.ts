@@ -2,24 +2,7 @@
  * `canfetch/evidence`: a file for what a client records, and the replay of it. The client itself has only
  * `core/client/evidence/`, which does not import Node.
  */
-export type {
-  AttemptEntry,
-  CutEntry,
-  DecisionEntry,
-  DeferredEntry,
-  EndEntry,
-  EvidenceEntry,
-  EvidenceLine,
-  ForgottenEntry,
-  IgnoredEntry,
-  OverrideEntry,
-  PauseEntry,
-  RequestEntry,
-  RobotsRequest,
-  RunEntry,
-  SignalEntry,
-  StoredEntry,
-} from '../../core/client/evidence/entry.ts';
+export type * from '../../core/client/evidence/entry.ts';
 export type { OwnDelays } from '../../core/decision/index.ts';
 export { type EvidenceFile, evidenceFile, type EvidenceMessage } from './evidence-file.ts';
 export {

@@ -45,7 +45,10 @@ export class Recorder implements RecordObserver {
   readonly #listener: (entry: EvidenceEntry) => void;
   readonly #clock: Clock;
   #entries = 0;
-  /** Decisions that may be published: a guard does so when its request starts. */
+  /** The latest decision that was made. Nearly always it is the next to be published. */
+  #latest: Decision | undefined;
+  #latestMade: Made = UNKNOWN;
+  /** Decisions that others were made after: a guard publishes when its request starts. */
   readonly #made = new WeakMap<Decision, Made>();
   /** Numbers of the entries with these records. */
   readonly #numbers = new WeakMap<OriginRecord, number>();
@@ -120,27 +123,17 @@ export class Recorder implements RecordObserver {
 
   /** Remembers when, and from which record, a decision was made, in case it is published. */
   onDecisionMade(decision: Decision, at: number, record?: OriginRecord, paused = false): void {
-    this.#made.set(decision, { at, record, paused });
+    if (this.#latest !== undefined) this.#made.set(this.#latest, this.#latestMade);
+    this.#latest = decision;
+    this.#latestMade = { at, record, paused };
   }
 
   /** A decision is published. */
   onDecisionPublished(decision: Decision, context: DecisionContext = {}): void {
-    const { at, record, paused } = this.#made.get(decision) ?? UNKNOWN;
+    const { at, record, paused } = this.#takeMade(decision) ?? UNKNOWN;
     const { url, rule, robots, because, usage: decided } = decision;
     const { requested, lookup } = context;
-    const entry: Mutable<DecisionEntry> = {
-      type: 'decision',
-      at: at ?? this.#clock.now(),
-      run: this.#run,
-      n: this.#entries,
-      origin: decision.origin,
-      url: urlWithoutUserinfo(url),
-      agent: decision.agent,
-      profile: decision.profile,
-      allowed: decision.allowed,
-      state: decision.state,
-      reason: decision.reason,
-    };
+    const entry = new RecordedDecision(this.#run, this.#entries, at ?? this.#clock.now(), decision, record);
     if (rule !== undefined) entry.rule = rule;
     if (robots.sha256 !== undefined) entry.sha256 = robots.sha256;
     if (requested !== undefined && requested !== url) entry.requested = urlWithoutUserinfo(requested);
@@ -150,10 +143,7 @@ export class Recorder implements RecordObserver {
     if (lookup === true) entry.lookup = true;
     if (paused) entry.paused = true;
     const by = record && this.#numbers.get(record);
-    if (record !== undefined && by !== undefined) {
-      entry.by = by;
-      recordsOf.set(entry, record);
-    }
+    if (by !== undefined) entry.by = by;
     this.#write(entry);
   }
 
@@ -206,6 +196,12 @@ export class Recorder implements RecordObserver {
     });
   }
 
+  #takeMade(decision: Decision): Made | undefined {
+    if (decision !== this.#latest) return this.#made.get(decision);
+    this.#latest = undefined;
+    return this.#latestMade;
+  }
+
   #stamp(at: number = this.#clock.now()): Stamp {
     return { at, run: this.#run, n: this.#entries };
   }
@@ -222,12 +218,52 @@ export class Recorder implements RecordObserver {
   }
 }
 
-/** For entries of each request: `omitUndefined` would take longer than all the rest. */
-type Mutable<Entry> = { -readonly [Name in keyof Entry]: Entry[Name] };
 type Stamp = Pick<EvidenceEntry, 'at' | 'run' | 'n'>;
 
-/** The records that decisions rest on, for {@link restatedRecord}. Neither JSON nor a copy of an entry has them. */
-const recordsOf = new WeakMap<DecisionEntry, OriginRecord>();
+/**
+ * The entry of a decision, with the record that it rests on. Neither JSON nor a copy of the entry has the record. A weak map
+ * from entries to records would take as long as all else that a decision takes.
+ */
+class RecordedDecision implements DecisionEntry {
+  readonly #record: OriginRecord | undefined;
+  readonly type = 'decision';
+  readonly at: number;
+  readonly run: string;
+  readonly n: number;
+  readonly origin: string;
+  readonly url: string;
+  readonly agent: string;
+  readonly profile: string;
+  readonly allowed: boolean;
+  readonly state: DecisionEntry['state'];
+  readonly reason: DecisionEntry['reason'];
+  declare rule?: NonNullable<DecisionEntry['rule']>;
+  declare sha256?: string;
+  declare requested?: string;
+  declare usage?: NonNullable<DecisionEntry['usage']>;
+  declare because?: string;
+  declare lookup?: true;
+  declare paused?: true;
+  declare by?: number;
+
+  constructor(run: string, n: number, at: number, decision: Decision, record: OriginRecord | undefined) {
+    this.#record = record;
+    this.at = at;
+    this.run = run;
+    this.n = n;
+    this.origin = decision.origin;
+    this.url = urlWithoutUserinfo(decision.url);
+    this.agent = decision.agent;
+    this.profile = decision.profile;
+    this.allowed = decision.allowed;
+    this.state = decision.state;
+    this.reason = decision.reason;
+  }
+
+  static recordOf(entry: DecisionEntry): OriginRecord | undefined {
+    return #record in entry ? entry.#record : undefined;
+  }
+}
 
 /**
  * The record that a decision rests on, for a file that does not have its entry: the file was begun after that entry.
@@ -235,7 +271,7 @@ const recordsOf = new WeakMap<DecisionEntry, OriginRecord>();
  */
 export function restatedRecord(decision: DecisionEntry): StoredEntry | undefined {
   const { by, at, run, profile } = decision;
-  const record = recordsOf.get(decision);
+  const record = RecordedDecision.recordOf(decision);
   if (by === undefined || record === undefined) return undefined;
   return { ...storedEntry(record, profile, { at, run, n: by }), restated: true };
 }
