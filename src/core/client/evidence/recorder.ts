@@ -153,7 +153,8 @@ export class Recorder implements RecordObserver {
     this.#write({ type: 'ignored', ...this.#stamp(), origin, url: urlWithoutUserinfo(url), because });
   }
 
-  onRequest({ gatekeeper: _, origin, url, ...sent }: SentRequest): void {
+  onRequest(request: SentRequest): void {
+    const { gatekeeper: _, origin, url, ...sent } = request;
     this.#write({ type: 'request', ...this.#stamp(), origin, url: urlWithoutUserinfo(url), ...sent });
   }
 
