@@ -1,4 +1,5 @@
-import { type Decision, describeOutcome, reasons } from '../../../core/decision/index.ts';
+import type { Decision } from '../../../core/decision/index.ts';
+import { describeOutcome, reasons } from '../../../core/decision/describe-decision.ts';
 import type { ReportedDecision } from '../input/targets.ts';
 import { purposeSentence, ruleText } from './sentences.ts';
 import type { z } from 'zod';

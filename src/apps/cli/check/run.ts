@@ -1,4 +1,4 @@
-import { reasons } from '../../../core/decision/index.ts';
+import { reasons } from '../../../core/decision/describe-decision.ts';
 import { fileName, mapBatches, printable } from '../../../core/base/index.ts';
 import { decideOffline } from '../../answers/decide.ts';
 import type { Decide } from '../../answers/decide-online.ts';
