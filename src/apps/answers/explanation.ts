@@ -39,10 +39,7 @@ export async function explainUrl(
   { agent, signal }: { readonly agent: Agent | undefined; readonly signal: AbortSignal },
 ): Promise<ClientExplanation> {
   const policy = await client.policy(url, omitUndefined({ signal, agent }));
-  return explainServed(await client.check(url, agent, { signal }), policy);
-}
-
-function explainServed(decision: Decision, policy: OriginPolicy): ClientExplanation {
+  const decision = await client.check(url, agent, { signal });
   const { rules, file } = policy;
   const held = decision.state === 'rules' || decision.state === 'last-good' ? rules : undefined;
   const others = policy.underProfiles.filter(({ profile }) => profile !== policy.profile);

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { isRobotsError, VERSION, printable, withoutUserinfo } from '../../core/base/index.ts';
 import { notAmong, readArguments } from './frame/arguments.ts';
-import { type Command, type ExitCode, exitCode, type ParsedArguments } from './frame/command.ts';
+import { type Command, type ExitCode, exitCode, type ParsedArguments, stackOf } from './frame/command.ts';
 import { commandHelp, programHelp, shortHelp } from './frame/help.ts';
 import { BrokenPipeError, writeWhole } from '../answers/text/output.ts';
 import { widthOf } from '../answers/text/layout.ts';
@@ -90,8 +90,7 @@ function isUsage(error: unknown): boolean {
 }
 
 function explain(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
   // A system error, such as a full disk, is not a bug: its stack trace would not help.
-  if (isUsage(error) || 'syscall' in error) return printable(error.message);
-  return error.stack ?? error.message;
+  const isKnown = error instanceof Error && (isUsage(error) || 'syscall' in error);
+  return isKnown ? printable(error.message) : stackOf(error);
 }

@@ -43,7 +43,11 @@ export interface CommandStore extends AsyncDisposable {
    * @param whose Restricts the records to namespaces with these fields.
    * @param origins Restricts the records to these origins; none: to all.
    */
-  records(whose: Partial<CacheNamespace>, origins: readonly string[]): AsyncIterable<StoredItem>;
+  records(
+    whose: Partial<CacheNamespace>,
+    origins: readonly string[],
+    signal: AbortSignal,
+  ): AsyncIterable<StoredItem>;
 }
 
 /**
@@ -73,7 +77,7 @@ export async function openCommandStore(
     store,
     codec,
     decode,
-    async *records(whose, origins) {
+    async *records(whose, origins, signal) {
       const wanted = new Set(origins);
       const isWanted = (key: string): boolean => {
         const { origin, token, addressPolicy } = readRecordKey(key) ?? {};
@@ -81,6 +85,7 @@ export async function openCommandStore(
         return (whose.token ?? token) === token && (whose.addressPolicy ?? addressPolicy) === addressPolicy;
       };
       for await (const { key, value, expiresAt } of store.entries(isWanted)) {
+        signal.throwIfAborted();
         const named = readRecordKey(key);
         if (named === undefined) continue;
         const { origin, ...namespace } = named;

@@ -144,11 +144,8 @@ async function importAll({ opened, given, session, output, whose }: ActionContex
   return done.rejected + done.missing === 0 ? exitCode.success : exitCode.negative;
 }
 
-async function* records({ opened, whose, origins, session }: ActionContext): AsyncGenerator<StoredItem> {
-  for await (const item of opened.records(whose, origins)) {
-    session.signal.throwIfAborted();
-    yield item;
-  }
+function records({ opened, whose, origins, session }: ActionContext): AsyncIterable<StoredItem> {
+  return opened.records(whose, origins, session.signal);
 }
 
 function warnMissing({ origins, session }: ActionContext, found: ReadonlySet<string>): ExitCode {

@@ -104,3 +104,8 @@ export function waitForShutdown({ onSignal, signal }: Session): Promise<void> {
     else signal.addEventListener('abort', shutDown, { once: true });
   });
 }
+
+/** An error that is a bug, for the log. */
+export function stackOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

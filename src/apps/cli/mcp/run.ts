@@ -3,7 +3,7 @@ import { makePageFetch } from '../../../guards/fetch/page-fetch.ts';
 import { connectStdio, loadSdk } from '../../mcp/connect-stdio.ts';
 import { makeTools } from '../../mcp/tools.ts';
 import { type Session, UsageError } from '../../answers/session.ts';
-import { type ParsedArguments, type ExitCode, exitCode, waitForShutdown } from '../frame/command.ts';
+import { type ParsedArguments, type ExitCode, exitCode, stackOf, waitForShutdown } from '../frame/command.ts';
 import { openClient } from '../frame/open-client.ts';
 import { installLine } from '../frame/store-option.ts';
 import { assertNoOperand, onlineSettings } from '../frame/settings.ts';
@@ -38,7 +38,8 @@ export async function serveAgents(
     sdk,
     tools: makeTools({ client, fetch, purpose }),
     agent,
-    onError: (error) => logError(error, session),
+    // Standard output is for messages of the protocol alone.
+    onError: (error) => session.stderr.write(`canfetch: ${stackOf(error)}\n`),
   });
   greet(agent, session);
   await Promise.race([connection.ended, waitForShutdown(session)]);
@@ -52,10 +53,4 @@ function greet(agent: string, { stdin, stderr }: Session): void {
   stderr.write(
     `canfetch: waits for an MCP host on standard input, as ${printable(agent)}; see canfetch mcp --help\n`,
   );
-}
-
-/** Standard output is for messages of the protocol alone. */
-function logError(error: unknown, { stderr }: Session): void {
-  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  stderr.write(`canfetch: ${text}\n`);
 }

@@ -43,11 +43,6 @@ export class EvidenceSource {
     }
   }
 
-  /** Whether there is a next line. */
-  get hasNext(): boolean {
-    return this.#peek() !== undefined;
-  }
-
   /**
    * The time of the next line; `undefined` when there is none. A line without a time sorts first.
    *

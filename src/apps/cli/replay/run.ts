@@ -135,7 +135,7 @@ async function replayAll(listing: Listing, signal: AbortSignal): Promise<void> {
     for (let lines = 0; lines < LINES_AT_ONCE; lines++) {
       for (const source of sources) if (!source.isReady) await source.fill();
       const next = earliest(sources);
-      if (next === undefined || !next.hasNext) return;
+      if (next === undefined) return;
       const taken = next.take();
       if (taken !== undefined) listing.took(next.name, taken);
     }
@@ -145,7 +145,6 @@ async function replayAll(listing: Listing, signal: AbortSignal): Promise<void> {
 }
 
 function earliest(sources: readonly EvidenceSource[]): EvidenceSource | undefined {
-  if (sources.length === 1) return sources[0];
   let found: EvidenceSource | undefined;
   let foundAt = Number.POSITIVE_INFINITY;
   for (const source of sources) {

@@ -1,4 +1,4 @@
-import { type ParsedArguments, type ExitCode, exitCode, waitForShutdown } from '../frame/command.ts';
+import { type ParsedArguments, type ExitCode, exitCode, stackOf, waitForShutdown } from '../frame/command.ts';
 import { openClient } from '../frame/open-client.ts';
 import { assertNoOperand, readWholeNumber, onlineSettings } from '../frame/settings.ts';
 import { printable, quoted } from '../../../core/base/index.ts';
@@ -49,8 +49,7 @@ export async function serve(
     limits,
   };
   const write = (line: string): void => void session.stderr.write(line);
-  const onError = (error: unknown): void =>
-    write(`canfetch: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+  const onError = (error: unknown): void => write(`canfetch: ${stackOf(error)}\n`);
   const onAnswered = accessLog(write, given.switches.has('log'));
   try {
     const server = await listen({ ...address, hosts, service, onError, onAnswered });
