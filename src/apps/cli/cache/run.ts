@@ -212,7 +212,7 @@ export function tableRow(item: StoredItem, now: number): readonly string[] {
   ];
 }
 
-export function renderTable(rows: readonly (readonly string[])[], { colours }: Layout): string {
+function renderTable(rows: readonly (readonly string[])[], { colours }: Layout): string {
   const head = ['origin', 'agent', 'answer', 'file', 'fetched', 'kept for'];
   return `${grid([head, ...rows], colours.strong).join('\n')}\n`;
 }

@@ -169,7 +169,7 @@ function kindOf(decision: ReportedDecision): Kind {
 }
 
 /** A line for each URL: the verdict, the URL and the reason. */
-export const checkLayout: ListLayout<ReportedDecision> = {
+const checkLayout: ListLayout<ReportedDecision> = {
   kinds: Object.values(kinds),
   kindOf,
   subjectOf: ({ url }) => url,

@@ -90,12 +90,7 @@ const MAX_SHOWN = 50;
 const MAX_AGENTS_SHOWN = 8;
 
 /** Renders a comparison as text. */
-export function renderComparison(
-  before: Side,
-  after: Side,
-  comparison: FileComparison,
-  colours: Palette,
-): string {
+function renderComparison(before: Side, after: Side, comparison: FileComparison, colours: Palette): string {
   const { differences, outsideGroups, agentsLeftOut, same } = comparison;
   const lines = [
     colours.bad(`--- ${nameOf(before)}`),

@@ -2,7 +2,7 @@ import { parseArgs, type ParseArgsConfig } from 'node:util';
 import type { Command, CommandOption, ParsedArguments } from './command.ts';
 import { commonOptions } from './options.ts';
 import { UsageError } from '../../answers/session.ts';
-import { closestChoice, omitUndefined, isWithinEditDistance, quoted } from '../../../core/base/index.ts';
+import { closestChoice, omitUndefined, quoted } from '../../../core/base/index.ts';
 
 /**
  * Parses the arguments of `command` with the option table of the command.
@@ -95,20 +95,12 @@ function unknownOption(command: Command, table: readonly CommandOption[], got: s
   return new UsageError(`Expected an option that \`${command.name}\` has, got ${quoted(got)}; ${hint}`);
 }
 
-/**
- * Finds the name that `word` was meant to be: the same name in other letter case, a name that it contains or is the
- * beginning of, or the name with the fewest typing errors. Names of up to five letters may have one error, others two.
- */
-export function closestMatch(word: string, names: readonly string[]): string | undefined {
+/** Finds the name that `word` was meant to be: one that it contains or is the beginning of, or misspells. */
+function closestMatch(word: string, names: readonly string[]): string | undefined {
   const lower = word.toLowerCase();
   const overlaps = (name: string): boolean =>
     (lower.length >= 2 && name.startsWith(lower)) || (name.length >= 3 && lower.includes(name));
-  return (
-    names.find((name) => name === lower) ??
-    names.find((name) => isWithinEditDistance(lower, name, 1)) ??
-    names.find(overlaps) ??
-    closestChoice(lower, names)
-  );
+  return names.find((name) => name === lower) ?? names.find(overlaps) ?? closestChoice(lower, names);
 }
 
 /**

@@ -95,7 +95,7 @@ export const verboseOption: CommandOption = {
   help: 'show every request for robots.txt, with the response and its relevant header fields',
 };
 
-export const storeOption: CommandOption = {
+const storeOption: CommandOption = {
   name: 'store',
   value: 'STORE',
   help: 'read and keep robots.txt records here, for the next run and for other processes: a file of SQLite (needs Node.js 22.13, or the package libsql or better-sqlite3), or redis://HOST:PORT/DATABASE for a Redis or Valkey server, rediss:// over TLS (needs the package redis, ioredis or iovalkey)',

@@ -69,7 +69,7 @@ export interface PolicyLayout extends Layout {
 }
 
 /** Renders a policy as text. */
-export function renderPolicy(policy: OriginPolicy, { colours, now, width, verbose }: PolicyLayout): string {
+function renderPolicy(policy: OriginPolicy, { colours, now, width, verbose }: PolicyLayout): string {
   const { attempt, profile, origin } = policy;
   const fields = [...attemptFields(policy, now), ...fileFields(policy, now)];
   const others = policy.underProfiles
@@ -223,7 +223,7 @@ export function verboseHops({ hops, headers, error }: PolicyAttempt): string[] {
 }
 
 /** Renders the redirects on one line: `301 → https://www.example.com/robots.txt 200`. */
-export function shortHops(hops: readonly PolicyHop[]): string {
+function shortHops(hops: readonly PolicyHop[]): string {
   return hops
     .map(({ url, status }) => [printable(url), ...(status === undefined ? [] : [String(status)])].join('  '))
     .join(' → ');

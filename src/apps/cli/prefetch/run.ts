@@ -87,7 +87,7 @@ function kindOf(decision: Decision): Kind {
 }
 
 /** A line for each origin: its state, and the status or the error of its robots.txt. `urls` counts the list. */
-export function prefetchLayout(urls: () => number): ListLayout<Decision> {
+function prefetchLayout(urls: () => number): ListLayout<Decision> {
   return {
     kinds: Object.values(kinds),
     kindOf,

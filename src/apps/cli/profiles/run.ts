@@ -101,10 +101,10 @@ function page(lines: readonly string[]): string {
 }
 
 /** Labelled facts. Every profile has the same labels, so that a table can show profiles side by side. */
-export type Facts = readonly (readonly [label: string, text: string])[];
+type Facts = readonly (readonly [label: string, text: string])[];
 
 /** The meaning of each response for robots.txt under a profile, and its duration. */
-export function profileFacts(profile: Profile): Facts {
+function profileFacts(profile: Profile): Facts {
   const { lifetime, robotsRetry, retryAfter } = profile;
   return [
     ['200', meaning(200, profile)],
@@ -130,7 +130,7 @@ export function profileFacts(profile: Profile): Facts {
 }
 
 /** The rules by which a dialect parses and matches the file. */
-export function readingFacts(traits: DialectTraits): Facts {
+function readingFacts(traits: DialectTraits): Facts {
   return [
     ['deciding rule', traits.decides === 'longest' ? 'longest' : 'first'],
     ['Allow', yesOrNo(traits.allowIsAKey)],
@@ -143,7 +143,7 @@ export function readingFacts(traits: DialectTraits): Facts {
 }
 
 /** Describes the phases of an outage, from the first failure. */
-export function phaseFacts({ whileUnreachable }: Profile): string[] {
+function phaseFacts({ whileUnreachable }: Profile): string[] {
   return whileUnreachable.map((phase, index) => {
     const when =
       phase.untilMs === null

@@ -26,7 +26,7 @@ interface Row {
   outcome?: RequestEntry | DeferredEntry;
 }
 
-export type ListFormat = 'text' | 'json' | 'csv' | 'page';
+type ListFormat = 'text' | 'json' | 'csv' | 'page';
 
 export interface ListOptions {
   /** `page`: in some lines for each decision, as one page has few. */
