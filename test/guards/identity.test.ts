@@ -1,74 +1,10 @@
-import axios from 'axios';
-import got from 'got';
-import nodeFetch from 'node-fetch';
-import { Agent, fetch as undiciFetch, request } from 'undici';
+import { request } from 'undici';
 import { describe, expect, it } from 'vitest';
-import { guardAxios } from '../../src/guards/axios/axios.ts';
-import { gotHooks } from '../../src/guards/got/got.ts';
 import { Identity } from '../../src/guards/shared/identity.ts';
-import { robotsInterceptor } from '../../src/guards/undici/undici.ts';
-import { guardFetch, type OtherIdentity, RobotsClient } from '../../src/index.ts';
-import { opened } from '../support/opened.ts';
+import { guardFetch, type OtherIdentity } from '../../src/index.ts';
 import { answer, type Site } from '../support/site.ts';
+import { AGENT, guardedAgent, libraries, namedClient } from './libraries.ts';
 import { echo, realms, site } from './support.ts';
-
-const AGENT = 'ExampleBot/1.0 (+https://example.com/bot)';
-
-interface Options {
-  readonly agent?: string;
-  readonly identify?: boolean;
-  readonly onIdentity?: (identity: OtherIdentity) => void;
-}
-type Headers = Record<string, string>;
-type Get = (url: string, headers?: Headers) => Promise<unknown>;
-
-const client = (): RobotsClient => opened(new RobotsClient({ agent: AGENT }));
-
-function agent(options: Options): { dispatcher: Agent } {
-  const inner = new Agent();
-  opened({ [Symbol.asyncDispose]: () => inner.destroy() });
-  return { dispatcher: inner.compose(robotsInterceptor(client(), options)) as Agent };
-}
-
-/** How each library gets a page, guarded, and reads it. */
-const libraries: readonly [name: string, make: (options: Options) => Get][] = [
-  ['guardFetch', (options) => byFetch(guardFetch(fetch, client(), options))],
-  ['guardFetch around node-fetch', (options) => byFetch(guardFetch(nodeFetch as never, client(), options))],
-  [
-    'robotsInterceptor under request',
-    (options) => {
-      const { dispatcher } = agent(options);
-      return async (url, headers = undefined as never) =>
-        (await request(url, { dispatcher, headers })).body.text();
-    },
-  ],
-  [
-    'robotsInterceptor under fetch',
-    (options) => {
-      const { dispatcher } = agent(options);
-      return byFetch(((url: string, init: object) => undiciFetch(url, { ...init, dispatcher })) as never);
-    },
-  ],
-  [
-    'gotHooks',
-    (options) => {
-      const guarded = got.extend(gotHooks(client(), options));
-      return (url, headers = {}) => guarded(url, { headers }).text();
-    },
-  ],
-  ...(['http', 'fetch'] as const).map((adapter): [string, (options: Options) => Get] => [
-    `guardAxios over ${adapter}`,
-    (options) => {
-      const guarded = guardAxios(axios.create({ adapter }), client(), options);
-      return (url, headers = {}) => guarded.get(url, { headers });
-    },
-  ]),
-];
-
-function byFetch(guarded: typeof fetch): Get {
-  return async (url, headers) =>
-    (await (headers === undefined ? guarded(url) : guarded(url, { headers }))).text();
-}
 
 /** Redirects `/to` to `/page`. */
 const redirecting = (): Promise<Site> =>
@@ -90,7 +26,7 @@ describe.each(libraries)('who is asking: %s', (_, make) => {
 
   it('other headers stay', async () => {
     const server = await redirecting();
-    await make({})(server.url('/page'), { 'x-own': 'kept' });
+    await make({})(server.url('/page'), { headers: { 'x-own': 'kept' } });
     expect(server.requests.at(-1)?.headers).toMatchObject({ 'user-agent': AGENT, 'x-own': 'kept' });
   });
 
@@ -98,11 +34,11 @@ describe.each(libraries)('who is asking: %s', (_, make) => {
     const server = await redirecting();
     const received: OtherIdentity[] = [];
     const get = make({ onIdentity: (identity) => received.push(identity) });
-    await get(server.url('/page'), { 'User-Agent': 'examplebot/9' });
+    await get(server.url('/page'), { headers: { 'User-Agent': 'examplebot/9' } });
     await get(server.url('/page'));
     expect(received).toEqual([]);
-    await get(server.url('/page?1'), { 'User-Agent': 'OtherBot/2.0' });
-    await get(server.url('/page?2'), { 'user-agent': 'OtherBot/2.0' });
+    await get(server.url('/page?1'), { headers: { 'User-Agent': 'OtherBot/2.0' } });
+    await get(server.url('/page?2'), { headers: { 'user-agent': 'OtherBot/2.0' } });
     expect(agentsOf(server).slice(1)).toEqual(['examplebot/9', AGENT, 'OtherBot/2.0', 'OtherBot/2.0']);
     expect(received).toEqual([
       { url: server.url('/page?1'), userAgent: 'OtherBot/2.0', agents: ['ExampleBot'] },
@@ -132,8 +68,11 @@ describe('who is asking: forms of headers', () => {
     ['the default of a library', { 'X-Own': 'kept', 'User-Agent': 'undici' }],
   ])('undici: %s', async (_, headers) => {
     const server = await site(echo);
-    const { dispatcher } = agent({});
-    const { body } = await request(server.url('/page'), { dispatcher, headers: headers as Headers });
+    const dispatcher = guardedAgent({});
+    const { body } = await request(server.url('/page'), {
+      dispatcher,
+      headers: headers as Record<string, string>,
+    });
     const { rawHeaders } = (await body.json()) as { readonly rawHeaders: readonly string[] };
     expect(rawHeaders.filter((name) => /^user-agent$/i.test(name))).toHaveLength(1);
     expect(rawHeaders).toContain(AGENT);
@@ -142,7 +81,7 @@ describe('who is asking: forms of headers', () => {
 
   it.each(realms)('%s: a Request, pairs, Headers, and an object', async (_, send, Request) => {
     const server = await redirecting();
-    const guarded = guardFetch(send, client());
+    const guarded = guardFetch(send, namedClient());
     const url = server.url('/page');
     await guarded(new Request(url, { method: 'POST', body: 'text', headers: { 'x-own': 'kept' } }));
     await guarded(url, { method: 'POST', body: 'text', headers: [['x-own', 'kept']] });
@@ -163,7 +102,7 @@ describe('who is asking: forms of headers', () => {
   });
 
   it('an option of another type is refused', () => {
-    const robots = client();
+    const robots = namedClient();
     expect(() => guardFetch(fetch, robots, { identify: 'no' as never })).toThrow(/`identify`.*true or false/);
   });
 });

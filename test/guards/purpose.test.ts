@@ -1,62 +1,9 @@
-import axios from 'axios';
-import got from 'got';
-import { Agent, fetch as undiciFetch, request } from 'undici';
 import { describe, expect, it } from 'vitest';
-import { guardAxios } from '../../src/guards/axios/axios.ts';
-import { gotHooks } from '../../src/guards/got/got.ts';
-import type { ThrowingGuardOptions } from '../../src/guards/shared/options.ts';
-import { robotsInterceptor } from '../../src/guards/undici/undici.ts';
 import { type Decision, guardFetch, refusalIn, RobotsClient } from '../../src/index.ts';
 import { opened } from '../support/opened.ts';
 import { answer, type Site } from '../support/site.ts';
+import { libraries, namedClient } from './libraries.ts';
 import { site } from './support.ts';
-
-const client = (): RobotsClient => opened(new RobotsClient({ agent: 'ExampleBot/1.0' }));
-
-type Get = (url: string, robots?: object) => Promise<unknown>;
-const libraries: readonly [name: string, make: (options: ThrowingGuardOptions) => Get][] = [
-  [
-    'guardFetch',
-    (options) => {
-      const guarded = guardFetch(fetch, client(), options);
-      return async (url, robots) => (await guarded(url, { robots } as RequestInit)).text();
-    },
-  ],
-  [
-    'robotsInterceptor under request',
-    (options) => {
-      const dispatcher = composed(options);
-      return async (url, robots) => (await request(url, { dispatcher, robots } as object)).body.text();
-    },
-  ],
-  [
-    'robotsInterceptor under fetch',
-    (options) => {
-      const dispatcher = composed(options);
-      return async (url) => (await undiciFetch(url, { dispatcher })).text();
-    },
-  ],
-  [
-    'gotHooks',
-    (options) => {
-      const guarded = got.extend(gotHooks(client(), options), { retry: { limit: 0 } });
-      return (url, robots) => guarded(url, { context: { robots } }).text();
-    },
-  ],
-  ...(['http', 'fetch'] as const).map((adapter): [string, (options: ThrowingGuardOptions) => Get] => [
-    `guardAxios over ${adapter}`,
-    (options) => {
-      const guarded = guardAxios(axios.create({ adapter }), client(), options);
-      return async (url, robots) => (await guarded.get<unknown>(url, { robots } as object)).data;
-    },
-  ]),
-];
-
-function composed(options: ThrowingGuardOptions): Agent {
-  const inner = new Agent();
-  opened({ [Symbol.asyncDispose]: () => inner.destroy() });
-  return inner.compose(robotsInterceptor(client(), options)) as Agent;
-}
 
 const RULES = 'User-agent: *\nAllow: /\nContent-Usage: /no/ train-ai=n\nContent-Usage: /yes/ train-ai=y\n';
 const training = (): Promise<Site> =>
@@ -106,7 +53,7 @@ describe.each(libraries)('a purpose: %s', (_, make) => {
 describe('a purpose', () => {
   it('lets ignored requests pass', async () => {
     const server = await training();
-    const guarded = guardFetch(fetch, client(), { purpose: 'train-ai' });
+    const guarded = guardFetch(fetch, namedClient(), { purpose: 'train-ai' });
     const robots = { ignore: true, because: 'a test' };
     expect((await guarded(server.url('/no/a'), { robots } as RequestInit)).status).toBe(200);
     expect((await guarded(server.url('/header'), { robots } as RequestInit)).status).toBe(200);
@@ -119,7 +66,7 @@ describe('a purpose', () => {
       ['content-usage', 'search=y'],
       ['Content-Usage', 'train-ai=n'],
     ] as [string, string][];
-    const robots = client();
+    const robots = namedClient();
     const server = await training();
     await robots.check(server.url('/'));
     const guarded = guardFetch(async (_url: string) => new Response(body, { headers }), robots, {
@@ -133,7 +80,7 @@ describe('a purpose', () => {
 
   it('is answered by `check`, and does not change `allowed`', async () => {
     const server = await training();
-    const robots = client();
+    const robots = namedClient();
     const asked = await robots.check(server.url('/no/a'), undefined, { purpose: 'train-ai' });
     expect(asked).toMatchObject({
       allowed: true,
@@ -177,8 +124,10 @@ describe('a purpose', () => {
   });
 
   it('is one of four', () => {
-    expect(() => guardFetch(fetch, client(), { purpose: 'fun' as never })).toThrow(/`purpose`.*train-ai/);
-    expect(() => guardFetch(fetch, client(), { purpose: 'ai-train' as never })).toThrow(
+    expect(() => guardFetch(fetch, namedClient(), { purpose: 'fun' as never })).toThrow(
+      /`purpose`.*train-ai/,
+    );
+    expect(() => guardFetch(fetch, namedClient(), { purpose: 'ai-train' as never })).toThrow(
       "did you mean 'train-ai'?",
     );
   });
