@@ -213,13 +213,15 @@ describe('the time of a request', () => {
     expect(signals[0]?.reason).toMatchObject({ name: 'TimeoutError' });
   });
 
-  it('ends a fetch that heeds no signal', async () => {
+  it('ends a fetch that heeds no signal, and is a timeout in the report', async () => {
     const { robots } = slowFetch(0);
+    using report = crawlReport(robots);
     const never = (_url: string): Promise<Response> => new Promise(() => undefined);
     const getting = guardFetch(never, robots, { timeoutMs: 1_000 })(URL_OF(0));
     getting.catch(() => undefined);
     await vi.advanceTimersByTimeAsync(1_000);
     await expect(getting).rejects.toMatchObject({ name: 'TimeoutError' });
+    expect(report.origins()[0]?.pages).toMatchObject({ timeout: 1 });
   });
 
   it.each([true, false])(
@@ -236,25 +238,6 @@ describe('the time of a request', () => {
       expect(vi.getTimerCount()).toBe(1);
     },
   );
-
-  it('is a timeout in the report', async () => {
-    const { send, robots } = slowFetch(2_000);
-    using report = crawlReport(robots);
-    const getting = guardFetch(send, robots, { timeoutMs: 1_000 })(URL_OF(0));
-    getting.catch(() => undefined);
-    await vi.advanceTimersByTimeAsync(1_000);
-    expect(report.origins()[0]?.pages).toMatchObject({ timeout: 1 });
-  });
-
-  it('costs nothing where it is not limited', async () => {
-    const { send, signals, robots } = slowFetch(0);
-    const { signal } = new AbortController();
-    const polite = guardFetch(send, robots, { filter: () => true });
-    const both = Promise.all([polite(URL_OF(0)), polite(URL_OF(1), { signal })]);
-    await vi.advanceTimersByTimeAsync(0);
-    await both;
-    expect(signals).toEqual([undefined, signal]);
-  });
 });
 
 describe('the option `timeoutMs`', () => {
@@ -288,67 +271,55 @@ describe('the time limit of the caller', () => {
 
   /** What the process is warned of, by modules that have not warned of anything yet. */
   async function warningsOf(
-    site: Site,
-    defaultDelayMs: number,
-    run: (polite: typeof fetch) => Promise<unknown>,
-    timeoutMs?: number,
-  ): Promise<readonly unknown[][]> {
+    run: (polite: typeof fetch, site: Site) => Promise<unknown>,
+    {
+      defaultDelayMs = 0,
+      ...options
+    }: { readonly defaultDelayMs?: number; readonly timeoutMs?: number } = {},
+  ) {
     const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
     vi.resetModules();
     const { guardFetch, RobotsClient } = await import('../../src/index.ts');
     await using robots = new RobotsClient({ agent: 'ExampleBot' });
+    const site = await slowSite();
     await robots.check(site.url('/'));
-    await run(
-      guardFetch(fetch, robots, { pacing: { defaultDelayMs }, ...(timeoutMs && { timeoutMs }) }),
-    ).catch(() => undefined);
-    return warned.mock.calls;
+    await run(guardFetch(fetch, robots, { pacing: { defaultDelayMs }, ...options }), site).catch(
+      () => undefined,
+    );
+    return { site, warnings: warned.mock.calls as unknown[][] };
   }
+  const soon = () => ({ signal: AbortSignal.timeout(20) });
 
   it('is warned of once, where it ends in the queue', async () => {
-    const site = await slowSite();
-    const warnings = await warningsOf(site, 60_000, async (polite) => {
-      for (const page of [1, 2]) {
-        const getting = polite(site.url(`/${page}`), { signal: AbortSignal.timeout(20) });
-        await expect(getting).rejects.toMatchObject({ name: 'TimeoutError' });
-      }
-    });
+    const queuing = async (polite: typeof fetch, site: Site): Promise<void> => {
+      for (const page of [1, 2])
+        await expect(polite(site.url(`/${page}`), soon())).rejects.toMatchObject({ name: 'TimeoutError' });
+    };
+    const { site, warnings } = await warningsOf(queuing, { defaultDelayMs: 60_000 });
     expect(warnings).toEqual([
       [
         expect.stringMatching(`${site.url('/1')} .*\`timeoutMs\``),
         { type: 'RobotsWarning', code: 'CANFETCH_TIMEOUT_IN_QUEUE' },
       ],
     ]);
-  });
-
-  it('is not warned of where the guard has `timeoutMs`', async () => {
-    const site = await slowSite();
-    const warnings = await warningsOf(
-      site,
-      60_000,
-      async (polite) => {
-        await polite(site.url('/page'), { signal: AbortSignal.timeout(20) });
-      },
-      5_000,
-    );
-    expect(warnings).toEqual([]);
+    const limited = { defaultDelayMs: 60_000, timeoutMs: 5_000 };
+    const get = (polite: typeof fetch, { url }: Site): Promise<unknown> => polite(url('/page'), soon());
+    vi.restoreAllMocks();
+    expect((await warningsOf(get, limited)).warnings).toEqual([]);
   });
 
   it('is warned of where robots.txt does not come', async () => {
-    const site = await slowSite();
     const silent = await openedSite(() => undefined);
-    const warnings = await warningsOf(site, 0, (polite) =>
-      polite(silent.url('/page'), { signal: AbortSignal.timeout(20) }),
-    );
+    const { warnings } = await warningsOf((polite) => polite(silent.url('/page'), soon()));
     expect(warnings).toMatchObject([[expect.stringContaining(silent.url('/page')), {}]]);
   });
 
   it('is warned of neither where it ends a request that was sent, nor where another abort ends the wait', async () => {
-    const site = await slowSite();
     const leaving = new AbortController();
     const silent = await openedSite(() => leaving.abort());
-    const warnings = await warningsOf(site, 0, async (polite) => {
+    const { warnings } = await warningsOf(async (polite, site) => {
       await polite(silent.url('/page'), { signal: leaving.signal }).catch(() => undefined);
-      await polite(site.url('/silent'), { signal: AbortSignal.timeout(20) });
+      await polite(site.url('/silent'), soon());
     });
     expect(warnings).toEqual([]);
   });

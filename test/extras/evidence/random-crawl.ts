@@ -21,6 +21,11 @@ const FILES = [
 const PATHS = ['/', '/private/x', '/page', '/page/open?q', '/\u00fc', '/robots.txt'];
 const AGENTS = ['FirstBot/2.0', 'SecondBot', ['ThirdBot', 'FirstBot'] as const, undefined];
 
+const TARGETS = [
+  ...['/elsewhere.txt', '/robots.txt', '//', 'https://unknown.example/robots.txt'],
+  ...ORIGINS.slice(0, 2).map((origin) => `${origin}/robots.txt`),
+];
+
 /** What a site answers for its robots.txt from now on. */
 const answer = fc.oneof(
   fc.record({
@@ -36,19 +41,18 @@ const answer = fc.oneof(
   }),
   fc.record({
     kind: fc.constant('redirect' as const),
-    to: fc.constantFrom(
-      '/elsewhere.txt',
-      '/robots.txt',
-      `${ORIGINS[0]}/robots.txt`,
-      `${ORIGINS[1]}/robots.txt`,
-      'https://unknown.example/robots.txt',
-      '//',
-    ),
+    to: fc.constantFrom(...TARGETS),
   }),
   fc.constant({ kind: 'broken' as const }),
 );
 type PageAnswer = { readonly status: number; readonly retryAfter: string | undefined };
 type Answer = typeof answer extends fc.Arbitrary<infer Value> ? Value : never;
+
+/** By which the clock moves. */
+const TIMES = [
+  ...[1, SECOND, 31 * SECOND, 11 * MINUTE, HOUR, 13 * HOUR, 23 * HOUR],
+  ...[DAY, 31 * DAY, -HOUR, -DAY],
+];
 
 const site = fc.nat(ORIGINS.length - 1);
 const asking = {
@@ -70,19 +74,7 @@ const step = fc.oneof(
     weight: 4,
     arbitrary: fc.record({
       kind: fc.constant('time' as const),
-      ms: fc.constantFrom(
-        1,
-        SECOND,
-        31 * SECOND,
-        11 * MINUTE,
-        HOUR,
-        13 * HOUR,
-        23 * HOUR,
-        DAY,
-        31 * DAY,
-        -HOUR,
-        -DAY,
-      ),
+      ms: fc.constantFrom(...TIMES),
     }),
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('restart' as const), snapshot: fc.boolean() }) },
@@ -124,14 +116,10 @@ const fileStep = fc.record({
 export type FileStep = typeof fileStep extends fc.Arbitrary<infer Value> ? Value : never;
 type Step = (typeof step extends fc.Arbitrary<infer Value> ? Value : never) | FileStep;
 
+const PROFILES = Object.keys(profiles) as ProfileName[];
+
 const settings = {
-  profile: fc.constantFrom<ProfileName>(
-    'rfc9309',
-    'google',
-    'google-legacy',
-    'koster-1996',
-    'robotstxt-1994',
-  ),
+  profile: fc.constantFrom(...PROFILES),
   variant: fc.boolean(),
   /** Whether its guard paces. It defers requests rather than that it waits. */
   paces: fc.boolean(),
