@@ -102,16 +102,6 @@ export function isWithinEditDistance(word: string, name: string, edits: number):
  */
 export type Check = (value: unknown, path: string) => void;
 
-/** The error of a value that is not valid; `undefined` for one that is. */
-export function faultOf(check: Check, value: unknown, path: string): Error | undefined {
-  try {
-    check(value, path);
-    return undefined;
-  } catch (error) {
-    return error instanceof Error ? error : new Error(String(error));
-  }
-}
-
 /** A check by a predicate. `expected` completes "Expected `name` to be …". */
 export function predicate(expected: string, holds: (value: unknown) => boolean): Check {
   return (value, path) => {
@@ -218,11 +208,10 @@ function checkField(value: object, name: string, path: string, check: Check): vo
   check(field, at);
 }
 
-/** A list. `expected` is for the message when the value is no list, or of another length. */
-export function listOf(each: Check, expected: string, minLength = 0, maxLength: number = Infinity): Check {
+/** A list. `expected` is for the message when the value is no list, or is too short. */
+export function listOf(each: Check, expected: string, minLength: number): Check {
   return (value, path) => {
-    if (!Array.isArray(value) || value.length < minLength || value.length > maxLength)
-      throw invalid(nameOf(path), expected, value);
+    if (!Array.isArray(value) || value.length < minLength) throw invalid(nameOf(path), expected, value);
     value.forEach((item: unknown, index) => each(item, within(path, String(index))));
   };
 }

@@ -20,7 +20,7 @@ import {
   RobotsInvalidOptionsError,
   wholeNumber,
 } from '../base/index.ts';
-import { profileOrName } from '../decision/index.ts';
+import { profileOrName, PURPOSES } from '../decision/index.ts';
 import { ADDRESS_POLICIES } from '../net/address-policy.ts';
 import { productToken } from '../rules/index.ts';
 import type { RobotsClientOptions, PolicyOptions } from './options.ts';
@@ -82,6 +82,8 @@ function isStore(value: unknown): boolean {
     ['lease', 'reserve', 'pause'].every((name) => method(name) === undefined || isFunction(method(name)))
   );
 }
+
+export const checkPurpose: Check = oneOf(PURPOSES);
 
 /** The second argument of `policy`. */
 export const policyOptions: Check = optionTable(

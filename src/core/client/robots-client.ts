@@ -1,5 +1,4 @@
 import {
-  alternatives,
   headerField,
   type HeaderFields,
   omitUndefined,
@@ -17,14 +16,7 @@ import {
   type SnapshotContext,
 } from '../cache/index.ts';
 import type { StoredOrigins } from '../store/stored-origins.ts';
-import {
-  type Decision,
-  type DecisionUsage,
-  isPurpose,
-  type OriginPolicy,
-  type Purpose,
-  PURPOSES,
-} from '../decision/index.ts';
+import { type Decision, type DecisionUsage, type OriginPolicy, type Purpose } from '../decision/index.ts';
 import { asksForPause, type OriginState, stateOf } from '../lifecycle/index.ts';
 import { readReserveOptions, type RequestPermit, type Reservation } from '../pacing/index.ts';
 import { Recorder } from './evidence/recorder.ts';
@@ -32,7 +24,7 @@ import type { AddressPolicy } from '../net/address-policy.ts';
 import type { Agent } from '../rules/agent-tokens.ts';
 import { originOf } from '../url/index.ts';
 import { startDebugLog } from './debug-log.ts';
-import { policyOptions } from './option-schema.ts';
+import { checkPurpose, policyOptions } from './option-schema.ts';
 import type {
   RobotsClientOptions,
   CheckOptions,
@@ -178,7 +170,7 @@ export class RobotsClient {
   /** Like {@link canFetch}, with the reason; with `purpose` also with the site's statements about the use of the page. */
   async check(url: string | URL, agent?: Agent, options?: PurposeOptions): Promise<Decision> {
     const purpose = options?.purpose;
-    if (purpose !== undefined) assertPurpose(purpose);
+    if (purpose !== undefined) checkPurpose(purpose, 'purpose');
     const engine = this[ENGINE];
     const decided = engine.decide(url, agent, options);
     const decision = decided instanceof Promise ? await decided : decided;
@@ -197,7 +189,7 @@ export class RobotsClient {
    * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) for a purpose that is none.
    */
   usageOf(decision: Decision, purpose: Purpose, headers?: HeaderFields): DecisionUsage {
-    assertPurpose(purpose);
+    checkPurpose(purpose, 'purpose');
     return this[ENGINE].usageOf(decision, purpose, headers);
   }
 
@@ -492,10 +484,6 @@ export class RobotsClient {
     const at = this.#refresher.readTime(entry, this.#settings.clock.now());
     return stateOf(entry.record, entry.profile, at).state;
   }
-}
-
-function assertPurpose(purpose: Purpose): void {
-  if (!isPurpose(purpose)) throw invalid('`purpose`', alternatives(PURPOSES), purpose, PURPOSES);
 }
 
 let shared: RobotsClient | undefined;

@@ -104,7 +104,7 @@ export class PagePermit implements RequestPermit, QueuedRequest {
   responded(response: PageResponse): void {
     this.#measureLatency();
     if (this.#hasLearnt) return;
-    this.#expireIn(PERMIT_TTL_MS);
+    this.queue.expire(this, this.#context.clock.now() + PERMIT_TTL_MS);
     // It may be the response to another request for the URL, so later responses still count.
     this.#hasLearnt = this.#learn(response);
   }
@@ -143,10 +143,6 @@ export class PagePermit implements RequestPermit, QueuedRequest {
     );
     const longestMs = maxDelayMs === Infinity ? MAX_LATENCY_GAP_MS : maxDelayMs;
     this.queue.schedule.setLatencyGap(Math.min(Math.round(latencyMs * latencyFactor), longestMs));
-  }
-
-  #expireIn(ms: number): void {
-    this.queue.expire(this, this.#context.clock.now() + ms);
   }
 }
 

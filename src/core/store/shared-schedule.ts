@@ -1,5 +1,5 @@
 import { patientDeadlineMs, type StoreCaller } from './store-caller.ts';
-import { MAX_ORIGIN_LENGTH, slotKey } from './record/record-codec.ts';
+import { slotKey } from './record/record-codec.ts';
 import type { RobotsStore, StoreReserveOptions, StoreSlot } from './store.ts';
 
 /** Ten years. A slot further away comes from a broken store. */
@@ -59,7 +59,7 @@ export class SharedSchedule {
     key: string,
     send: (slot: string) => Promise<Times> | undefined,
   ): Promise<Times | undefined> {
-    if (key.length > MAX_ORIGIN_LENGTH || this.#isClosed) return undefined;
+    if (this.#isClosed) return undefined;
     const called = await this.#caller.call<Times | undefined>({
       operation,
       origin: key,

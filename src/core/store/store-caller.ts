@@ -31,6 +31,8 @@ interface Failures {
   lastAt: number;
 }
 
+/** Longer than any DNS name: nothing is stored for such an origin. */
+const MAX_ORIGIN_LENGTH = 300;
 const MAX_FAILURES = 3;
 const SUSPENDED_MS = 3_000;
 const PATIENT_FACTOR = 10;
@@ -58,6 +60,7 @@ export class StoreCaller {
   async call<Value>(call: StoreCall<Value>): Promise<CallResult<Value>> {
     const { operation, origin, expectedValue, patient = false } = call;
     const failures = operation === 'get' ? this.#reads : this.#writes;
+    if (origin.length > MAX_ORIGIN_LENGTH) return FAILED;
     if (this.#isSuspended(failures) && call.regardless !== true) return FAILED;
     const { deadlineMs } = this.#options;
     try {

@@ -2,7 +2,7 @@ import { abortSignalOf, type Clock, ignore, sleepWith, type LightAbortSignal } f
 import { type OriginRecord, type Profile, recordedAt, retentionMs } from '../lifecycle/index.ts';
 import { inTime, patientDeadlineMs, StoreCaller } from './store-caller.ts';
 import { SharedSchedule } from './shared-schedule.ts';
-import { MAX_ORIGIN_LENGTH, namespaceKey, type RecordCodec, storeKey } from './record/record-codec.ts';
+import { namespaceKey, type RecordCodec, storeKey } from './record/record-codec.ts';
 import type { RobotsStore, StoreEvent, StoreLease } from './store.ts';
 
 /** The settings of a client that concern its store. */
@@ -90,7 +90,6 @@ export class StoredOrigins {
     isUsable: (record: OriginRecord) => boolean,
     signal: LightAbortSignal,
   ): Promise<SearchResult> {
-    if (origin.length > MAX_ORIGIN_LENGTH) return { kind: 'needs-fetch' };
     let pauseMs = INITIAL_PAUSE_MS;
     for (let waitedMs = 0; ;) {
       const read = await this.#read(origin);
@@ -112,7 +111,7 @@ export class StoredOrigins {
   /** Writes a record in the background. Resolves when that has ended, well or not. */
   async remember(record: OriginRecord): Promise<void> {
     const { origin } = record;
-    if (origin.length > MAX_ORIGIN_LENGTH || this.#isClosing) return;
+    if (this.#isClosing) return;
     const { store, clock } = this.#settings;
     const ttlMs = Math.max(1, retentionMs(record, this.#profileOf(origin), clock.now()));
     const at = recordedAt(record);
@@ -127,7 +126,7 @@ export class StoredOrigins {
 
   /** Deletes the record of `origin`. Where that fails, an event reports it, and this client ignores the record. */
   async forget(origin: string): Promise<void> {
-    if (origin.length > MAX_ORIGIN_LENGTH || this.#isClosing) return;
+    if (this.#isClosing) return;
     const send = (): Promise<void> | void => this.#settings.store.delete(this.#key(origin));
     this.#forgotten.set(origin, this.#settings.clock.now());
     const call = { operation: 'delete', origin, send, patient: true, regardless: true } as const;

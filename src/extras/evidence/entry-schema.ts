@@ -1,6 +1,6 @@
 /** The one description of a line of evidence, for what is read back. */
 import * as z from 'zod/mini';
-import { type Check, faultOf, isText, quote, RobotsEvidenceError } from '../../core/base/index.ts';
+import { type Check, isText, quote, RobotsEvidenceError, textOf } from '../../core/base/index.ts';
 import { PURPOSES, REASONS, wholeProfile } from '../../core/decision/index.ts';
 import { ORIGIN_STATES } from '../../core/lifecycle/index.ts';
 import type { EvidenceLine } from '../../core/client/evidence/entry.ts';
@@ -16,10 +16,11 @@ export interface SkippedLine {
 
 /** What an own check of the package allows. Its message names the fault. */
 function checkedBy(check: Check, path: string): z.ZodMiniUnknown {
-  return z.unknown().check((context) => {
-    const fault = faultOf(check, context.value, path);
-    if (fault !== undefined) {
-      context.issues.push({ code: 'custom', message: fault.message, input: context.value });
+  return z.unknown().check(({ value, issues }) => {
+    try {
+      check(value, path);
+    } catch (error) {
+      issues.push({ code: 'custom', message: textOf(Object(error).message), input: value });
     }
   });
 }

@@ -12,9 +12,6 @@ import { bodyJson, readStoredRecord, type StoredRecord } from './record-schema.t
 /** Raise this when an older reader would misread a newer record. It is part of every key. */
 export const RECORD_VERSION = 3;
 
-/** Longer than any DNS name: such an origin is not stored. */
-export const MAX_ORIGIN_LENGTH = 300;
-
 /**
  * The key of a record or a lease: the record's version, the cache namespace, and the origin. Records and leases have
  * keys of their own, so that a store can keep both in the same way.
