@@ -169,6 +169,25 @@ describe('pauses', () => {
     },
   );
 
+  it('responses to requests that started before it began belong to its incident, also after its end', () => {
+    const schedule = new Schedule();
+    schedule.learn(signal());
+    for (const startedAt of [START - MINUTE, START]) {
+      expect(schedule.learn(signal({ now: START + 5 * SECOND, startedAt }))).toBeUndefined();
+    }
+    expect(schedule.learn(signal({ now: START + 31 * SECOND }))).toBeUndefined();
+    const next = schedule.learn(signal({ now: START + 32 * SECOND, startedAt: START + 31 * SECOND }));
+    expect(next).toMatchObject({ incident: 2, until: START + (32 + 60) * SECOND });
+  });
+
+  it('a time that the site names is obeyed as it is, and counts as an incident', () => {
+    const schedule = new Schedule();
+    const named = { until: START + 7 * SECOND, incident: 1, delayFrom: 'retry-after' };
+    expect(schedule.learn(signal({ askedMs: 7 * SECOND, random: () => 1 }))).toMatchObject(named);
+    const later = { now: START + 9 * SECOND, startedAt: START + 8 * SECOND };
+    expect(schedule.learn(signal(later))).toMatchObject({ incident: 2, until: START + 69 * SECOND });
+  });
+
   it('doubles with each incident, up to the longest, and begins anew after 30 quiet minutes', () => {
     const schedule = new Schedule();
     let now = START;
