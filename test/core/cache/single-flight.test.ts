@@ -107,6 +107,16 @@ describe('a flight that is detached', () => {
     await before.toBe('closed');
     await after.toBe('closed');
   });
+
+  it('is forgotten when it has ended', async () => {
+    const { flights, started, join } = hangar();
+    const before = join('a');
+    flights.detach('a');
+    started[0]?.land('old');
+    expect(await before).toBe('old');
+    flights.close('closed');
+    expect(started[0]?.signal.aborted).toBe(false);
+  });
 });
 
 it('close ends every flight at once, even if the work ignores its signal, and lets none start', async () => {
