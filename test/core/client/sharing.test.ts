@@ -93,33 +93,6 @@ describe('questions about one cold origin', () => {
     await robots.canFetch(queued.url('/'));
     expect(queued.requests).toHaveLength(1);
   });
-
-  it('a hanging origin delays no other', async () => {
-    const { robots } = client();
-    const { server, arrived } = await heldSite();
-    const other = await site({ '/robots.txt': { body: RULES } });
-    const hanging = robots.canFetch(server.url('/'));
-    hanging.catch(() => undefined);
-    await arrived(1);
-    expect(await robots.canFetch(other.url('/'))).toBe(true);
-  });
-
-  it('no more attempts are in flight than `concurrency` allows', async () => {
-    const { robots } = client({ concurrency: 3 });
-    let inFlight = 0;
-    let most = 0;
-    const handler: Handler = (_, response) => {
-      most = Math.max(most, ++inFlight);
-      setImmediate(() => {
-        inFlight--;
-        answer(response, { body: RULES });
-      });
-    };
-    const sites = await Promise.all(Array.from({ length: 12 }, () => site(handler)));
-    await Promise.all(sites.map((each) => robots.canFetch(each.url('/'))));
-    expect(most).toBeLessThanOrEqual(3);
-    expect(sites.every((each) => each.requests.length === 1)).toBe(true);
-  });
 });
 
 describe('lifetime', () => {
@@ -199,23 +172,6 @@ describe('lifetime', () => {
     expect(await robots.canFetch(server.url('/private'))).toBe(false);
     await robots.invalidate(server.url('/x'));
     expect(await robots.canFetch(server.url('/private'))).toBe(true);
-  });
-});
-
-describe('memory', () => {
-  it('is bounded in origins and in bytes', async () => {
-    const { robots } = client({ cache: { maxOrigins: 4, maxBytes: 2 ** 20 } });
-    const body = `# ${'x'.repeat(400_000)}\n`;
-    const sites = await Promise.all(
-      Array.from({ length: 6 }, () => site({ '/robots.txt': { body: RULES } })),
-    );
-    for (const each of sites) await robots.canFetch(each.url('/'));
-    expect(robots.stats().origins).toBe(4);
-    const large = await Promise.all([1, 2, 3].map(() => site({ '/robots.txt': { body } })));
-    for (const each of large) await robots.canFetch(each.url('/'));
-    expect(robots.stats().bytes).toBeLessThanOrEqual(2 ** 20);
-    expect(robots.peek(large[2]!.url('/'))).toBeDefined();
-    expect(robots.peek(large[0]!.url('/'))).toBeUndefined();
   });
 });
 

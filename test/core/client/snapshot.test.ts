@@ -120,12 +120,6 @@ describe('a snapshot', () => {
     expect(lines.slice(1).map((line) => JSON.parse(line).record.origin)).toEqual([A, B]);
   });
 
-  it('of an empty client is one line', async () => {
-    const lines = await linesOf(client().robots);
-    expect(lines).toHaveLength(1);
-    expect(await client().robots.restore(lines)).toMatchObject({ restored: 0, missing: 0 });
-  });
-
   it('of a client that is closed during it ends with an error, not early', async () => {
     const { robots } = client({
       cache: { maxBytes: 2 ** 24 },
@@ -224,12 +218,6 @@ describe('the header of a snapshot', () => {
   ])('%s promises %i origins', async (header, missing, rejected) => {
     const { robots } = client();
     expect(await robots.restore([`${header}\n`])).toMatchObject({ restored: 0, missing, rejected });
-  });
-
-  it('of two snapshots in one file are added up, and empty lines are skipped', async () => {
-    const header = '{"snapshot":"canfetch","origins":2}\n';
-    const { robots } = client();
-    expect(await robots.restore([header, '\n', header])).toMatchObject({ missing: 4, rejected: 0 });
   });
 });
 

@@ -201,14 +201,6 @@ describe.each(UNDECODED)('content codings decoded here, over %s', (_name, make) 
     const after = process.memoryUsage();
     expect(after.external + after.heapUsed - before.external - before.heapUsed).toBeLessThan(8 << 20);
   });
-
-  it('takes little memory for a body in segments of one byte', async () => {
-    const { origin } = await rawSite((socket) => {
-      socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n');
-      socket.end(`${'1\r\na\r\n1\r\n\n\r\n'.repeat(20_000)}0\r\n\r\n`);
-    });
-    expect(bodyOf(await fetch(origin))).toBe('a\n'.repeat(20_000));
-  });
 });
 
 describe.each(DECODED)(

@@ -103,20 +103,6 @@ describe('a clock set back', () => {
     expect([story.later(-1).stands, story.due]).toEqual(['unknown', 'now']);
   });
 
-  it('has the stricter of the phases before and after', () => {
-    const story = new Story(profiles.google);
-    story.meets(outcomes.unreachable());
-    story.later(31 * DAY).meets(outcomes.unreachable());
-    expect(story.stands).toBe('disallow-all, unreachable');
-    expect(story.later(-2 * DAY).stands).toBe('disallow-all, unreachable');
-
-    const other = new Story(profiles.rfc9309);
-    other.meets(outcomes.unreachable());
-    other.later(31 * DAY).meets(outcomes.unreachable());
-    expect(other.stands).toBe('allow-all, unreachable-expired');
-    expect(other.later(-2 * DAY).stands).toBe('disallow-all, unreachable');
-  });
-
   it('counts last-good as stricter than allow-all, at either time', () => {
     const phases = (...treatments: readonly ('last-good' | 'allow-all')[]): Profile => ({
       ...profiles.rfc9309,
@@ -133,22 +119,6 @@ describe('a clock set back', () => {
       story.later(2 * DAY).meets(outcomes.unreachable());
       expect(story.later(-DAY - HOUR).stands).toBe('last-good');
     }
-  });
-
-  it('does not put an answer in force again that a failed attempt found stale', () => {
-    const story = new Story();
-    story.meets(outcomes.unavailable());
-    story.later(DAY).meets(outcomes.unreachable());
-    expect(story.later(-1).stands).toBe('disallow-all, unreachable');
-    expect(story.later(-HOUR).due).toBe('none');
-  });
-
-  it('does not put a copy in force again after keepCopyOnUnavailableMs', () => {
-    const story = new Story({ ...profiles.rfc9309, keepCopyOnUnavailableMs: DAY });
-    story.meets(outcomes.success());
-    story.later(DAY).meets(outcomes.unavailable());
-    story.later(DAY).meets(outcomes.unreachable());
-    expect(story.later(-1).stands).toBe('disallow-all, unreachable');
   });
 
   it('restarts the phases when it is before the first failure', () => {

@@ -45,44 +45,6 @@ function statesUnderProfiles({ record, now }: Story): Record<string, string> {
 }
 
 describe('the state under other profiles, of', () => {
-  it('a 403', () => {
-    const story = new Story();
-    story.meets(outcomes.unavailable({}, 403));
-    expect(statesUnderProfiles(story)).toEqual({
-      rfc9309: 'allow-all, unavailable',
-      google: 'allow-all, unavailable',
-      'google-legacy': 'allow-all, unavailable',
-      'koster-1996': 'disallow-all, restricted',
-      'robotstxt-1994': 'disallow-all, restricted',
-    });
-  });
-
-  it('a 503 beside a good copy, as time goes by', () => {
-    const story = new Story();
-    story.meets(outcomes.success());
-    story.later(DAY).meets(outcomes.unreachable());
-    expect(statesUnderProfiles(story)).toEqual({
-      rfc9309: 'last-good',
-      google: 'disallow-all, unreachable',
-      'google-legacy': 'disallow-all, unreachable',
-      'koster-1996': 'rules',
-      'robotstxt-1994': 'rules',
-    });
-    story.later(13 * HOUR);
-    expect(statesUnderProfiles(story)).toMatchObject({
-      google: 'last-good',
-      'google-legacy': 'disallow-all, unreachable',
-    });
-    story.later(30 * DAY);
-    expect(statesUnderProfiles(story)).toEqual({
-      rfc9309: 'last-good',
-      google: 'disallow-all, unreachable',
-      'google-legacy': 'last-good',
-      'koster-1996': 'disallow-all, unreachable',
-      'robotstxt-1994': 'disallow-all, unreachable',
-    });
-  });
-
   it('a 429, from either side', () => {
     const legacy = new Story(profiles['google-legacy']);
     legacy.meets(opening(429));
@@ -93,39 +55,6 @@ describe('the state under other profiles, of', () => {
     const modern = new Story();
     modern.meets(failing(429));
     expect(statesUnderProfiles(modern)).toEqual(statesUnderProfiles(legacy));
-  });
-
-  it('an answer with a longer lifetime under some', () => {
-    const story = new Story(profiles['koster-1996']);
-    story.meets(outcomes.success());
-    expect(statesUnderProfiles(story.later(DAY))).toMatchObject({
-      rfc9309: 'unknown, stale',
-      'koster-1996': 'rules',
-    });
-  });
-
-  it('a chain of redirects that some follow further', () => {
-    const story = new Story();
-    story.meets(opening(301, 'too-many-redirects', 5));
-    expect(statesUnderProfiles(story)).toMatchObject({
-      google: 'allow-all, unavailable',
-      'koster-1996': 'unknown, unread',
-    });
-    const longer = new Story(profiles['koster-1996']);
-    longer.meets({ ...outcomes.success(), hops: 6 });
-    expect(statesUnderProfiles(longer)).toMatchObject({
-      rfc9309: 'allow-all, unavailable',
-      'koster-1996': 'rules',
-    });
-  });
-
-  it('a loop of redirects', () => {
-    const story = new Story();
-    story.meets(opening(301, 'redirect-loop', 1));
-    expect(statesUnderProfiles(story)).toMatchObject({
-      rfc9309: 'allow-all, unavailable',
-      'koster-1996': 'disallow-all, unreachable',
-    });
   });
 
   it('an answer over FTP, whose codes are not those of HTTP', () => {

@@ -1,6 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { dialects } from '../../../src/core/rules/dialect.ts';
-import { LineCursor } from '../../../src/core/rules/parse-line.ts';
 import {
   type Dialect,
   lint,
@@ -231,20 +229,6 @@ describe('lines', () => {
     ).toBe(false);
     expect(parseRobots(`User-agent: *\nDisallow: ${long}`).check(`${cut}b`, 'x').allowed).toBe(true);
     expect(parseRobots(`User-agent: *\nDisallow: ${long}`).check(long, 'x').allowed).toBe(false);
-  });
-
-  it('a last line of any length is a line after a comment of any length, whatever ends it', () => {
-    for (const end of ['\n', '\r', '\r\n']) {
-      for (const last of ['', 'a', 'a:', 'a:b', 'a:bc', 'a:bcd']) {
-        for (let length = 0; length <= 9; length++) {
-          const text = `Host: x#${'c'.repeat(length)}${end}${last}`;
-          const cursor = new LineCursor(new TextEncoder().encode(text), dialects.rfc9309);
-          const starts: number[] = [];
-          while (cursor.next()) starts.push(cursor.keyStart);
-          expect(starts, JSON.stringify(text)).toEqual([0, text.length - last.length]);
-        }
-      }
-    }
   });
 
   it('NUL ends a line for google only', () => {

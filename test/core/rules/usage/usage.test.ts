@@ -140,14 +140,6 @@ describe('Content-Usage lines (draft-ietf-aipref-attach-05)', () => {
     expect(usage(parseRobots(body), '/caf%EF%BF%BD')['train-ai']).toBe('unknown');
   });
 
-  it('the figure reads alike by every dialect with groups', () => {
-    for (const dialect of ['google', 'koster-1996'] as const) {
-      const file = parseRobots(FIGURE, { dialect });
-      expect(usage(file, '/test', 'OtherBot')['train-ai']).toBe('disallow');
-      expect(usage(file, '/ai-ok/', 'OtherBot')['train-ai']).toBe('allow');
-    }
-  });
-
   it('as many patterns, the same line as that of a rule', () => {
     const path = fc
       .array(fc.constantFrom('a', 'b', '/', '*', '%61', '%2f', '$', '?', 'é'), { maxLength: 6 })
@@ -460,16 +452,6 @@ describe('License (RSL 1.0 §4.4)', () => {
     ]);
     expect(sourceLines(usage(file, '/', 'b'))).toEqual([9]);
   });
-
-  it('all of them, with their blocks, are among the other records', () => {
-    expect(file.otherRecords.map(({ line, block }) => [line, block])).toEqual([
-      [1, undefined],
-      [2, undefined],
-      [5, 0],
-      [6, 0],
-      [9, 1],
-    ]);
-  });
 });
 
 describe('ai-use (draft-ietf-aipref-vocab-08 §4.2)', () => {
@@ -627,21 +609,6 @@ describe('Request-rate', () => {
     expect(of('1/9', '1/5')).toBe(9_000);
     expect(of('1/5', 'x', '1/9', '1/0')).toBe(9_000);
     expect(of('0/0')).toBeUndefined();
-  });
-
-  it('is that of the groups that apply, the longest', () => {
-    const file = parseRobots(
-      lines(
-        'User-agent: a\nRequest-rate: 1/5\nRequest-rate: 1/7\nDisallow: /x\nUser-agent: A',
-        'Request-rate: 1/6\nDisallow: /x\nUser-agent: *\nrequest-rate: 1/60m\nDisallow: /x',
-      ),
-    );
-    expect(requestRate(file, 'a/1.0')).toBe(7_000);
-    expect(requestRate(file, ['b', 'a'])).toBe(7_000);
-    expect(requestRate(file)).toBe(3_600_000);
-    expect(
-      requestRate(parseRobots('Request-rate: 1/5\nUser-agent: b\nRequest-rate: 1/5'), 'a'),
-    ).toBeUndefined();
   });
 });
 
