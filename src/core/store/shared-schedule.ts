@@ -1,4 +1,4 @@
-import { patientDeadlineMs, type StoreCaller } from './store-caller.ts';
+import type { StoreCaller } from './store-caller.ts';
 import { slotKey } from './record/record-codec.ts';
 import type { RobotsStore, StoreReserveOptions, StoreSlot } from './store.ts';
 
@@ -12,13 +12,11 @@ const MAX_WAIT_MS = 10 * 365 * 24 * 60 * 60 * 1000;
 export class SharedSchedule {
   readonly #store: RobotsStore;
   readonly #caller: StoreCaller;
-  readonly #deadlineMs: number;
   #isClosed = false;
 
-  constructor(store: RobotsStore, caller: StoreCaller, storeDeadlineMs: number) {
+  constructor(store: RobotsStore, caller: StoreCaller) {
     this.#store = store;
     this.#caller = caller;
-    this.#deadlineMs = patientDeadlineMs(storeDeadlineMs);
   }
 
   /**
@@ -33,7 +31,7 @@ export class SharedSchedule {
     const options = {
       minWaitMs: wholeMs(minWaitMs),
       maxWaitMs: Math.min(Math.floor(maxWaitMs), MAX_WAIT_MS),
-      deadlineMs: this.#deadlineMs,
+      deadlineMs: this.#caller.patientMs,
     };
     const booked = await this.#call('reserve', key, (slot) =>
       this.#store.reserve?.(slot, wholeMs(Math.max(1, delayMs)), options),

@@ -4,13 +4,14 @@ import { storeChannels, type StoreEvent, type StoreOperation } from './store.ts'
 /** The value of a call, or that it failed. An event has the reason. */
 export type CallResult<Value> = { readonly ok: true; readonly value: Value } | { readonly ok: false };
 
-export interface StoreCallerOptions {
+/** The settings of a client that concern calls of its store. */
+export interface StoreCallSettings {
   /** Milliseconds of real time for a call that a question waits for. */
-  readonly deadlineMs: number;
-  readonly clock: Clock;
-  readonly onEvent: (event: StoreEvent) => void;
+  readonly storeDeadlineMs: number;
+  readonly onStoreEvent: (event: StoreEvent) => void;
   /** The client, for messages about its store. */
   readonly client: object;
+  readonly clock: Clock;
 }
 
 export interface StoreCall<Value> {
@@ -38,23 +39,22 @@ const SUSPENDED_MS = 3_000;
 const PATIENT_FACTOR = 10;
 const MAX_PATIENT_MS = 10_000;
 
-/** The deadline of calls that no question waits for. A busy process would exceed a short one without a fault of the store. */
-export function patientDeadlineMs(deadlineMs: number): number {
-  return Math.max(deadlineMs, Math.min(deadlineMs * PATIENT_FACTOR, MAX_PATIENT_MS));
-}
-
 const FAILED = { ok: false } as const;
 const TIMED_OUT: unique symbol = Symbol('timed out');
 
 /** Calls a store. Calls end in time, whatever the store does, and never throw. */
 export class StoreCaller {
-  readonly #options: StoreCallerOptions;
+  readonly #settings: StoreCallSettings;
+  /** The deadline of calls that no question waits for. A busy process would exceed a short one without a fault of the store. */
+  readonly patientMs: number;
   /** A read-only or full store serves reads all the same. */
   readonly #reads: Failures = { inARow: 0, lastAt: 0 };
   readonly #writes: Failures = { inARow: 0, lastAt: 0 };
 
-  constructor(options: StoreCallerOptions) {
-    this.#options = options;
+  constructor(settings: StoreCallSettings) {
+    this.#settings = settings;
+    const { storeDeadlineMs: ms } = settings;
+    this.patientMs = Math.max(ms, Math.min(ms * PATIENT_FACTOR, MAX_PATIENT_MS));
   }
 
   async call<Value>(call: StoreCall<Value>): Promise<CallResult<Value>> {
@@ -62,9 +62,8 @@ export class StoreCaller {
     const failures = operation === 'get' ? this.#reads : this.#writes;
     if (origin.length > MAX_ORIGIN_LENGTH) return FAILED;
     if (this.#isSuspended(failures) && call.regardless !== true) return FAILED;
-    const { deadlineMs } = this.#options;
     try {
-      const value = await inTime(call.send(), patient ? patientDeadlineMs(deadlineMs) : deadlineMs);
+      const value = await inTime(call.send(), patient ? this.patientMs : this.#settings.storeDeadlineMs);
       if (value === TIMED_OUT) return this.#failed(failures, { type: 'timeout', operation, origin });
       const expected = expectedValue?.(value);
       if (expected !== undefined) throw new TypeError(`Expected \`${operation}\` to return ${expected}`);
@@ -77,20 +76,20 @@ export class StoreCaller {
 
   /** Reports an event. */
   report(event: StoreEvent): void {
-    const { onEvent, client } = this.#options;
+    const { onStoreEvent, client } = this.#settings;
     if (storeChannels.store.hasSubscribers) storeChannels.store.publish({ ...event, client });
-    invokeListener('onStoreEvent', onEvent, event);
+    invokeListener('onStoreEvent', onStoreEvent, event);
   }
 
   #isSuspended({ inARow, lastAt }: Failures): boolean {
     // If the clock was set back, the store must not be left alone for as long.
-    const agoMs = this.#options.clock.now() - lastAt;
+    const agoMs = this.#settings.clock.now() - lastAt;
     return inARow >= MAX_FAILURES && agoMs >= 0 && agoMs < SUSPENDED_MS;
   }
 
   #failed(failures: Failures, event: StoreEvent): { readonly ok: false } {
     failures.inARow++;
-    failures.lastAt = this.#options.clock.now();
+    failures.lastAt = this.#settings.clock.now();
     this.report(event);
     if (failures.inARow === MAX_FAILURES) this.report({ type: 'suspended' });
     return FAILED;

@@ -1,23 +1,17 @@
-import { abortSignalOf, type Clock, ignore, sleepWith, type LightAbortSignal } from '../base/index.ts';
+import { abortSignalOf, ignore, sleepWith, type LightAbortSignal } from '../base/index.ts';
 import { type OriginRecord, type Profile, recordedAt, retentionMs } from '../lifecycle/index.ts';
-import { inTime, patientDeadlineMs, StoreCaller } from './store-caller.ts';
+import { inTime, StoreCaller, type StoreCallSettings } from './store-caller.ts';
 import { SharedSchedule } from './shared-schedule.ts';
 import { namespaceKey, type RecordCodec, storeKey } from './record/record-codec.ts';
-import type { RobotsStore, StoreEvent, StoreLease } from './store.ts';
+import type { RobotsStore, StoreLease } from './store.ts';
 
 /** The settings of a client that concern its store. */
-export interface StoreSettings {
+export interface StoreSettings extends StoreCallSettings {
   readonly store: RobotsStore;
-  /** Milliseconds of real time for each call. See {@link patientDeadlineMs}. */
-  readonly storeDeadlineMs: number;
-  readonly onStoreEvent: (event: StoreEvent) => void;
-  /** The client, for messages about its store. */
-  readonly client: object;
   /** The client's own agent. Requests carry the first token. */
   readonly tokens: readonly [string, ...string[]];
   readonly addressPolicy: string;
   readonly deadlineMs: number;
-  readonly clock: Clock;
   readonly random: () => number;
 }
 
@@ -68,15 +62,14 @@ export class StoredOrigins {
   #isClosing = false;
 
   constructor(settings: StoreSettings, codec: RecordCodec, profileOf: (origin: string) => Profile) {
-    const { store, storeDeadlineMs: deadlineMs, onStoreEvent: onEvent, clock, client } = settings;
-    const { tokens, addressPolicy } = settings;
+    const { store, tokens, addressPolicy, deadlineMs } = settings;
     this.#settings = settings;
     this.#codec = codec;
     this.#profileOf = profileOf;
     this.#namespace = namespaceKey({ token: tokens[0], addressPolicy });
-    this.#leaseMs = Math.min(settings.deadlineMs + LEASE_MARGIN_MS, MAX_LEASE_MS);
-    this.#caller = new StoreCaller({ deadlineMs, clock, onEvent, client });
-    this.fleet = store.reserve && new SharedSchedule(store, this.#caller, deadlineMs);
+    this.#leaseMs = Math.min(deadlineMs + LEASE_MARGIN_MS, MAX_LEASE_MS);
+    this.#caller = new StoreCaller(settings);
+    this.fleet = store.reserve && new SharedSchedule(store, this.#caller);
   }
 
   /**
@@ -140,7 +133,7 @@ export class StoredOrigins {
     this.#isClosing = true;
     this.fleet?.close();
     const ended = others.then(() => Promise.all(this.#pending));
-    await inTime(ended, patientDeadlineMs(this.#settings.storeDeadlineMs));
+    await inTime(ended, this.#caller.patientMs);
   }
 
   /** Reads again under the lease: the previous holder may have written since. */

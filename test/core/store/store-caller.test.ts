@@ -9,12 +9,12 @@ let now: number;
 let events: string[];
 
 function callerWith(
-  deadlineMs = 150,
+  storeDeadlineMs = 150,
 ): (send: () => unknown, options?: Partial<StoreCall<unknown>>) => Promise<unknown> {
   const caller = new StoreCaller({
-    deadlineMs,
+    storeDeadlineMs,
     clock: { now: () => now },
-    onEvent: ({ type }) => events.push(type),
+    onStoreEvent: ({ type }) => events.push(type),
     client: {},
   });
   return (send, options) =>
