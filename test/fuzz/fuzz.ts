@@ -223,6 +223,11 @@ function withCrLf(body: Uint8Array): Uint8Array {
   return Buffer.from(text.replaceAll(/(?<!\r)\n/g, '\r\n'), 'latin1');
 }
 
+const YES_OR_NO = [
+  ...(['index', 'follow', 'archive', 'snippet'] as const),
+  ...(['imageIndex', 'translate', 'ai', 'imageAi'] as const),
+];
+
 /** A page may say anything: it is read the same twice, in bounds, and one more line never takes a restriction back. */
 function judgePage(chance: Chance): void {
   const lines = Array.from({ length: 1 + chance.below(6) }, () => anyPageLine(chance));
@@ -235,16 +240,7 @@ function judgePage(chance: Chance): void {
   );
   claim('bounded sources', found.sources.length <= 100);
   const less = pageDirectives({ headers: headers.slice(1), agent: 'ExampleBot' });
-  for (const name of [
-    'index',
-    'follow',
-    'archive',
-    'snippet',
-    'imageIndex',
-    'translate',
-    'ai',
-    'imageAi',
-  ] as const) {
+  for (const name of YES_OR_NO) {
     claim(`${name}: no restriction taken back`, less[name] || !found[name]);
   }
   for (const name of ['maxSnippet', 'maxVideoPreview', 'unavailableAfter'] as const) {

@@ -25,17 +25,8 @@ export interface SoakReport {
 
 const PATHS = ['/', '/a', '/a/b/c', '/b?x=1', '/x.pdf'];
 const JUMPS = [
-  0,
-  SECOND,
-  20 * SECOND,
-  MINUTE,
-  10 * MINUTE,
-  HOUR,
-  6 * HOUR,
-  22 * HOUR,
-  DAY,
-  8 * DAY,
-  31 * DAY,
+  ...[0, SECOND, 20 * SECOND, MINUTE, 10 * MINUTE, HOUR, 6 * HOUR, 22 * HOUR],
+  ...[DAY, 8 * DAY, 31 * DAY],
 ];
 /** Rounds that one client lives. */
 const LIFE = 40;
