@@ -1,10 +1,11 @@
 import { Agent, request } from 'undici';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { guardAxios } from '../../src/guards/axios/axios.ts';
 import { gotHooks } from '../../src/guards/got/got.ts';
 import { publicOnlyAgent, robotsInterceptor } from '../../src/guards/undici/undici.ts';
 import { guardFetch, refusalIn, RobotsAddressRefusedError, RobotsClient } from '../../src/index.ts';
 import { lookupIn, PUBLIC } from '../support/internet.ts';
+import { opened } from '../support/opened.ts';
 import { answer, type Site } from '../support/site.ts';
 import { Moment, pagesOf, realms, redirecting, reportsTo, scriptedClient, site } from './support.ts';
 
@@ -13,10 +14,10 @@ const NAMES = { 'intranet.example': ['127.0.0.1'], 'intranet2.example': ['127.0.
 
 const as = (host: string, { origin }: Site, path = '/'): string => origin.replace('127.0.0.1', host) + path;
 
-const open: Agent[] = [];
-afterEach(async () => {
-  for (const agent of open.splice(0)) await agent.close();
-});
+const closing = (agent: Agent): Agent => {
+  opened({ [Symbol.asyncDispose]: () => agent.close() });
+  return agent;
+};
 
 describe.each(realms)('guardFetch with an address policy, over %s', (_name, fetch) => {
   /** A fetch to which `public.example` is a site somewhere that redirects to `location`; all else it asks in earnest. */
@@ -154,8 +155,7 @@ describe.each(realms)('guardFetch with an address policy, over %s', (_name, fetc
   it("checks what URLs show where requests go through the caller's dispatcher", async () => {
     const inside = await site(redirecting({ '/': 'http://127.0.0.1/' }));
     const lookup = lookupIn(NAMES);
-    const dispatcher = new Agent({ connect: { lookup } });
-    open.push(dispatcher);
+    const dispatcher = closing(new Agent({ connect: { lookup } }));
     const guarded = guardFetch(fetch, scriptedClient(), {
       addressPolicy: 'no-public-to-private',
       lookup: () => {
@@ -252,8 +252,9 @@ describe('the address policy of a guard', () => {
 describe('publicOnlyAgent', () => {
   it('connects to no private address, by name or by number', async () => {
     const inside = await site(redirecting({}));
-    const agent = publicOnlyAgent({ lookup: lookupIn(NAMES), connections: 2, connect: { timeout: 5_000 } });
-    open.push(agent);
+    const agent = closing(
+      publicOnlyAgent({ lookup: lookupIn(NAMES), connections: 2, connect: { timeout: 5_000 } }),
+    );
     for (const host of [
       '127.0.0.1',
       '[::1]',
@@ -271,8 +272,7 @@ describe('publicOnlyAgent', () => {
   });
 
   it('tells which address it would have been', async () => {
-    const agent = publicOnlyAgent({ lookup: lookupIn({ 'a.example': ['10.0.0.1', 'fd00::1'] }) });
-    open.push(agent);
+    const agent = closing(publicOnlyAgent({ lookup: lookupIn({ 'a.example': ['10.0.0.1', 'fd00::1'] }) }));
     const error: unknown = await request('http://a.example/', { dispatcher: agent }).catch(
       (reason: unknown) => reason,
     );
@@ -282,8 +282,7 @@ describe('publicOnlyAgent', () => {
 
   it('serves below the guard, and as the dispatcher of a client', async () => {
     const inside = await site(redirecting({}));
-    const agent = publicOnlyAgent({ lookup: lookupIn(NAMES) });
-    open.push(agent);
+    const agent = closing(publicOnlyAgent({ lookup: lookupIn(NAMES) }));
     await using client = new RobotsClient({ dispatcher: agent });
     expect(await client.check(as('intranet.example', inside))).toMatchObject({
       allowed: false,

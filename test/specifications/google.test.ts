@@ -81,12 +81,16 @@ function follows(agent: string, group: 1 | 2 | 3): void {
   }
 }
 
-/** A row of the page's table of path matches. */
-function matchesAsInTheTable(pattern: string): void {
-  const { matching, others } =
-    googlePathMatches.find((row) => row.pattern === pattern) ?? expect.fail(`The table has no ${pattern}`);
-  const targets = [...matching.map((target) => `-${target}`), ...others.map((target) => `+${target}`)];
-  read(`user-agent: *\ndisallow: ${pattern}`, targets.join(' '));
+/** Rows of the page's table of path matches: the pattern, and what the page says of it. */
+function rowsOfTheTable(sentences: readonly string[]): Readonly<Record<string, () => void>> {
+  const rows = sentences.map((sentence) => {
+    const [pattern = ''] = sentence.split(': ', 1);
+    const { matching, others } =
+      googlePathMatches.find((row) => row.pattern === pattern) ?? expect.fail(`The table has no ${pattern}`);
+    const targets = [...matching.map((target) => `-${target}`), ...others.map((target) => `+${target}`)];
+    return [sentence, () => void read(`user-agent: *\ndisallow: ${pattern}`, targets.join(' '))] as const;
+  });
+  return Object.fromEntries(rows);
 }
 
 /** The rule that is "applicable" by the page, in either order of lines. */
@@ -650,24 +654,17 @@ const reading: SpecificationTable = {
         ),
     '"`*` designates 0 or more instances of any valid character." "`$` designates the end of the URL." / "* किसी भी मान्य वर्ण के 0 या उससे ज़्यादा इंस्टेंस बताता है." "$ यूआरएल का आखिरी हिस्सा बताता है." (* any characters, $ the end)':
       () => read('user-agent: *\ndisallow: /a*c\ndisallow: /d$', '-/ac -/abc -/ab/c? +/ab -/d +/d/ +/d?'),
-    '/: "Matches the root and any lower level URL." / "रूट और किसी भी निचले स्तर के यूआरएल से मेल खाता है."': () =>
-      matchesAsInTheTable('/'),
-    '/*: "Equivalent to `/`. The trailing wildcard is ignored." / "/ की तरह ही काम करता है. आखिर में लगे हुए वाइल्डकार्ड को अनदेखा कर दिया जाता है."':
-      () => matchesAsInTheTable('/*'),
-    '/$: "Matches only the root. Any lower level URL is allowed for crawling." / "सिर्फ़ रूट से मेल खाता है."':
-      () => matchesAsInTheTable('/$'),
-    '/fish: "Matches any path that starts with `/fish`. Note that the matching is case-sensitive." / "/fish से शुरू होने वाले किसी भी पाथ से मेल खाता है."':
-      () => matchesAsInTheTable('/fish'),
-    '/fish*: "Equivalent to `/fish`. The trailing wildcard is ignored." / "/fish की तरह ही काम करता है."':
-      () => matchesAsInTheTable('/fish*'),
-    '/fish/: "Matches anything in the `/fish/` folder." / "/fish/ फ़ोल्डर में मौजूद किसी भी चीज़ से मेल खाता है."':
-      () => matchesAsInTheTable('/fish/'),
-    '/*.php: "Matches any path that contains `.php`." / ".php वाले किसी भी पाथ से मेल खाता है."': () =>
-      matchesAsInTheTable('/*.php'),
-    '/*.php$: "Matches any path that ends with `.php`." / ".php से खत्म होने वाले किसी भी पाथ से मेल खाता है."':
-      () => matchesAsInTheTable('/*.php$'),
-    '/fish*.php: "Matches any path that contains `/fish` and `.php`, in that order." / "ऐसे किसी भी पाथ से मेल खाता है जिसमें /fish और .php शामिल हों और ये इसी क्रम में शामिल हों."':
-      () => matchesAsInTheTable('/fish*.php'),
+    ...rowsOfTheTable([
+      '/: "Matches the root and any lower level URL." / "रूट और किसी भी निचले स्तर के यूआरएल से मेल खाता है."',
+      '/*: "Equivalent to `/`. The trailing wildcard is ignored." / "/ की तरह ही काम करता है. आखिर में लगे हुए वाइल्डकार्ड को अनदेखा कर दिया जाता है."',
+      '/$: "Matches only the root. Any lower level URL is allowed for crawling." / "सिर्फ़ रूट से मेल खाता है."',
+      '/fish: "Matches any path that starts with `/fish`. Note that the matching is case-sensitive." / "/fish से शुरू होने वाले किसी भी पाथ से मेल खाता है."',
+      '/fish*: "Equivalent to `/fish`. The trailing wildcard is ignored." / "/fish की तरह ही काम करता है."',
+      '/fish/: "Matches anything in the `/fish/` folder." / "/fish/ फ़ोल्डर में मौजूद किसी भी चीज़ से मेल खाता है."',
+      '/*.php: "Matches any path that contains `.php`." / ".php वाले किसी भी पाथ से मेल खाता है."',
+      '/*.php$: "Matches any path that ends with `.php`." / ".php से खत्म होने वाले किसी भी पाथ से मेल खाता है."',
+      '/fish*.php: "Matches any path that contains `/fish` and `.php`, in that order." / "ऐसे किसी भी पाथ से मेल खाता है जिसमें /fish और .php शामिल हों और ये इसी क्रम में शामिल हों."',
+    ]),
     // The current edition lists it under "Doesn't match", as every path that does not start with the pattern; the
     // heading of this very row says "anything in the /fish/ folder". It is a slip, and nothing is made of it.
     '/fish/ and "/animals/fish/", which the older edition lists as a match': () =>
