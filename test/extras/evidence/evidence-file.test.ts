@@ -162,13 +162,6 @@ describe('a file of evidence', () => {
     expect(await replayed(linesOf(path))).toMatchObject({ decisions: PAGES, changed: 0, faults: 0 });
   });
 
-  it('writes within a moment what came, without being closed', async () => {
-    const path = join(folder(), 'evidence.ndjson');
-    await using evidence = await evidenceFile(path);
-    evidence(RUN);
-    await eventually(() => expect(linesOf(path)).toHaveLength(1));
-  });
-
   it('of two clients replays as two runs', async () => {
     const path = join(folder(), 'evidence.ndjson');
     const evidence = await evidenceFile(path);
@@ -278,7 +271,7 @@ describe('several writers of one file', () => {
     expect(report.decisions).toBeGreaterThan(100);
   }, 60_000);
 
-  it('begin a new line after half a one, which another left', async () => {
+  it('begin a new line after half a one, which another left, and write within a moment', async () => {
     const path = join(folder(), 'evidence.ndjson');
     const evidence = await evidenceFile(path);
     evidence(RUN);

@@ -57,31 +57,10 @@ describe('crawlReport', () => {
       await client.check(`https://a.example${path}`);
     await client.canFetch('https://down.example/');
     expect(client.permits('https://a.example/private/4')).toBeUndefined();
-    expect(report.totals()).toEqual({
-      sent: 0,
-      failed: 0,
-      statuses: {},
-      challenged: 0,
-      cut: 0,
-      unread: 0,
-      busy: 0,
-      addressesRefused: 0,
-      paymentRequired: 0,
-      allowed: 0,
-      refused: 0,
-      refusedUrls: 0,
-      refusedByHeader: 0,
-      deferred: 0,
-      ignored: 0,
-      ignoredBecause: {},
-      pauses: 0,
-      linksLookedUp: 0,
-      linksRefused: 0,
-      questions: 5,
-      questionsRefused: 4,
-      lastGood: 0,
-      unlisted: 0,
-    });
+    const { questions, questionsRefused, statuses, ignoredBecause, ...others } = report.totals();
+    expect([questions, questionsRefused, statuses, ignoredBecause]).toEqual([5, 4, {}, {}]);
+    // Nothing was requested.
+    expect(new Set(Object.values(others))).toEqual(new Set([0]));
     expect(report.refusals()).toEqual([
       {
         origin: 'https://a.example',

@@ -373,8 +373,6 @@ describe('guardContext refuses', () => {
       [browser, robots],
       /Expected the context to be a BrowserContext of Puppeteer/,
     ],
-    ['no client', guardContext, [context, {}], /Expected the client to be a RobotsClient/],
-    ['onDisallow', guardContext, [context, robots, { onDisallow: 'throw' }], /got `onDisallow`/],
     ['an unknown option', guardPuppeteer, [ofPuppeteer, robots, { images: true }], /got `images`/],
     [
       'subresources: 1',
@@ -382,7 +380,6 @@ describe('guardContext refuses', () => {
       [context, robots, { subresources: 1 }],
       /`subresources` to be true or false/,
     ],
-    ['no options', guardContext, [context, robots, null], /Expected the options to be an object, got null/],
   ])('%s', async (_, guard, given, message) => {
     const error = await Reflect.apply(guard as typeof guardContext, undefined, given).catch(
       (reason: unknown) => reason,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { guardFetch } from '../../../src/index.ts';
+import { openedClient } from '../../support/opened.ts';
 import { answer } from '../../support/site.ts';
 import {
   clientThatWaits,
@@ -15,6 +16,8 @@ import {
   site,
   streamOf,
 } from '../support.ts';
+
+const RULES = 'User-agent: *\nDisallow: /private\n';
 
 describe.each(realms)('requests, guarded around %s', (_, fetch, OwnRequest, ForeignRequest) => {
   const kinds = [
@@ -229,6 +232,22 @@ describe.each(realms)('requests, guarded around %s', (_, fetch, OwnRequest, Fore
 });
 
 describe('guardFetch', () => {
+  it('of a URL alone, whose origin is known, is one question, and knows the pause that the site asks for', async () => {
+    const server = await site((_, response) =>
+      answer(response, { status: 503, headers: { 'retry-after': '60' } }),
+    );
+    const { robots } = openedClient({ transport: { fetch: async () => new Response(RULES) } });
+    await robots.prefetch([server.origin]);
+    const guarded = guardFetch(fetch, robots);
+    const refused = expect.objectContaining({ code: 'ERR_ROBOTS_DISALLOWED' });
+    await expect(guarded(server.url('/private'))).rejects.toThrow(refused);
+    expect(robots.stats().hits).toBe(1);
+    await (await guarded(server.url('/page'))).text();
+    expect(robots.stats().hits).toBe(2);
+    const options = { maxDelayMs: 120_000 };
+    expect(await robots.reserve(server.url('/page'), undefined, options)).toMatchObject({ waitMs: 60_000 });
+  });
+
   it.each([
     ['patch', 'patch'],
     ['put', 'PUT'],

@@ -166,25 +166,6 @@ describe('Keyv', () => {
     expect(await store.get('k')).toBeUndefined();
   });
 
-  it('a failing store is an event of the client, and the site is requested', async () => {
-    await using site = await startSite((_, response) =>
-      answer(response, { body: 'User-agent: *\nDisallow: /private' }),
-    );
-    const backend = new Backend();
-    backend.isDown = true;
-    const events: StoreEvent[] = [];
-    const robots = new RobotsClient({
-      agent: 'ExampleBot/1.0',
-      store: keyvStore(new Keyv({ store: backend, throwOnErrors: true })),
-      onStoreEvent: (event) => events.push(event),
-    });
-    expect(await robots.canFetch(`${site.origin}/private`)).toBe(false);
-    await robots.close();
-    expect(events.map((event) => `${event.type} ${'operation' in event ? event.operation : ''}`)).toEqual(
-      expect.arrayContaining(['failed get', 'failed set']),
-    );
-  });
-
   it('a backend that emits errors and does not throw them fails too', async () => {
     const keyv = new Keyv({ throwOnErrors: true });
     const store = keyvStore({

@@ -239,21 +239,6 @@ describeWith('redis-server')('Redis', () => {
       await troubled.command('LPUSH', 'canfetch:{list}', 'x');
       await expect(store.get('list')).rejects.toThrow('WRONGTYPE');
     });
-
-    it('that was killed is used again when it is back, empty', async () => {
-      await store.reserve('k', HOUR);
-      await troubled.restart();
-      expect(await store.get('k')).toBeUndefined();
-      expect((await store.reserve('k', HOUR)).waitMs).toBe(0);
-      expect(await store.lease('k', HOUR)).toBeDefined();
-    });
-
-    it('that was paused answers when it goes on', async () => {
-      troubled.pause();
-      const value = store.get('k');
-      troubled.resume();
-      expect(await value).toBe('value');
-    });
   });
 });
 
