@@ -1,7 +1,6 @@
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { inspect } from 'node:util';
@@ -213,67 +212,17 @@ it.each(['/x', '/-1', '/1.5', '/1e2', '/0x1', '/1/', '/%31'])(
   },
 );
 
-describe('--store refuses the URL of anything else', () => {
-  let folder: string;
-  beforeEach(() => void (folder = mkdtempSync(join(tmpdir(), 'canfetch-store-'))));
-  afterEach(() => rmSync(folder, { recursive: true, force: true }));
-
-  it.each(['valkey', 'http', 'unix', 'file', 'redis+tls'])('%s://', async (scheme) => {
-    const url = `${scheme}://user:a-password@127.0.0.1:1`;
-    const { code, stdout, stderr } = await cli(['check', '--store', url, 'http://127.0.0.1:1/']);
-    expect([code, stdout, existsSync(`${scheme}:`)]).toEqual([USAGE, '', false]);
-    expect(stderr).toContain(
-      `Expected --store to be a file of SQLite or redis://HOST:PORT (rediss:// for TLS), got the URL of something else (${scheme}://)`,
-    );
-    expect(stderr).not.toContain('a-password');
-    const listed = await cli(['cache', 'ls', '--store', url]);
-    expect([listed.code, listed.stderr]).toEqual([USAGE, expect.stringContaining(`(${scheme}://)`)]);
-    expect(listed.stderr).not.toContain('a-password');
-  });
-
-  it('and a URL given twice is not shown', async () => {
-    const store = ['--store', 'redis://:a-password@127.0.0.1:1'];
-    const { code, stderr } = await cli(['check', ...store, ...store, 'http://127.0.0.1:1/']);
-    expect([code, stderr]).toEqual([
-      USAGE,
-      expect.stringContaining('Expected --store once, got it again; leave'),
-    ]);
-    expect(stderr).not.toContain('a-password');
-  });
-
-  it('says what to write for Valkey', async () => {
-    const { stderr } = await cli(['check', '--store', 'valkey://127.0.0.1:1', 'http://127.0.0.1:1/']);
-    expect(stderr).toContain('; write redis:// for Valkey too');
-  });
-
-  it.each(['C:\\cache', 'C:/cache', 'c://cache', './x', 'a/b//c', 'C:', 'name'])(
-    'but takes %s for a path',
-    (path) => {
-      expect(() => assertStore(path)).not.toThrow();
-    },
-  );
-
-  it.each([
-    [
-      'sqlite:robots.sqlite',
-      'Expected --store to be a file without `sqlite:` before it; write --store "robots.sqlite"',
-    ],
-    ['cache/', 'Expected --store to be a file of SQLite, got a folder; write --store "cache/robots.sqlite"'],
-  ])('%s says what to write', async (store, message) => {
-    for (const line of [
-      ['check', '--store', store, 'http://127.0.0.1:1/'],
-      ['cache', 'ls', '--store', store],
-    ]) {
-      const { code, stderr } = await cli(line);
-      expect([code, stderr]).toEqual([USAGE, expect.stringContaining(message)]);
-    }
-  });
-
-  it('as it refuses a folder that exists', async () => {
-    const { code, stderr } = await cli(['check', '--store', folder, 'http://127.0.0.1:1/']);
-    expect([code, stderr]).toEqual([USAGE, expect.stringContaining('got a folder; write --store')]);
-  });
+it('--store refuses the URL of anything else, and makes no folder of its scheme', async () => {
+  const { code } = await cli(['check', '--store', 'unix://127.0.0.1:1', 'http://127.0.0.1:1/']);
+  expect([code, existsSync('unix:')]).toEqual([USAGE, false]);
 });
+
+it.each(['C:\\cache', 'C:/cache', 'c://cache', './x', 'a/b//c', 'C:', 'name'])(
+  '--store takes %s for a path',
+  (path) => {
+    expect(() => assertStore(path)).not.toThrow();
+  },
+);
 
 it.each(['check', 'cache', 'serve'])('%s --help calls the value STORE', async (command) => {
   const { stdout } = await cli(['help', command]);

@@ -14,6 +14,11 @@ check - -                         | Expected "-" once
 check --purpose fun /a            | one of train-ai, ai-use, ai-input, search, got "fun"
 check --purpose ai-train /a       | got "ai-train"; did you mean train-ai?
 check --robots x --evidence y /a  | Expected either --evidence or --robots, got both
+check --store sqlite:x.sqlite /a  | Expected --store to be a file without \`sqlite:\` before it; write --store "x.sqlite"
+check --store cache/ /a           | Expected --store to be a file of SQLite, got a folder; write --store "cache/robots.sqlite"
+check --store test /a             | got a folder; write --store "test/robots.sqlite"
+check --store valkey://h:1 /a     | or redis://HOST:PORT (rediss:// for TLS), got the URL of something else (valkey://)
+check --store file://h/x /a       | (file://); write redis:// for Valkey too
 --robot-file /a                   | got "--robot-file"; canfetch help check lists them
 --age X /a                        | got "--age"; did you mean --agent?
 --agnet X /a                      | got "--agnet"; did you mean --agent?
@@ -75,7 +80,6 @@ cache                             | Expected an action (ls
 cache eat                         | Expected an action (ls
 cache ls                          | Expected --store STORE
 cache ls --store no-such-file     | Expected --store to be an existing file, got "no-such-file"
-cache ls --store .                | got a folder
 cache ls --store . https://a.test | Expected nothing after ls
 cache show --store .              | Expected a URL after show
 cache import --store .            | Expected --agent
@@ -102,9 +106,12 @@ describe('wrong usage is told with what was expected, what came, and what to do,
 });
 
 describe('passwords are not shown in what is told of', () => {
+  const twice = ['--store', 'redis://:secret@cache.example'];
   it.each([
     ['an operand too many', ['serve', 'redis://user:secret@cache.example:6379']],
     ['a store without its two slashes', ['check', '--store', 'redis:/user:secret@cache.example', URL_GIVEN]],
+    ['the URL of another store', ['cache', 'ls', '--store', 'redis+tls://user:secret@cache.example']],
+    ['a store given twice', ['check', ...twice, ...twice, URL_GIVEN]],
     ['a store without a slash', ['check', '--store', 'redis:user:secret@cache.example', URL_GIVEN]],
     ['a raw slash in a password', ['policy', 'redis://user:a/secret@cache.example']],
     ['a URL of another kind', ['check', 'socks5://user:secret@proxy.example']],
