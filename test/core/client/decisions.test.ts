@@ -308,20 +308,6 @@ describe('profiles', () => {
     clock.advance(DAY);
     expect(await robots.canFetch(server.url('/private'))).toBe(false);
   });
-
-  it('keepCopyOnUnavailableMs lets a copy serve after a 404, for as long as it says', async () => {
-    const { robots, clock, server } = await answering([{ body: RULES }, { status: 404 }], {
-      profile: { ...profiles.rfc9309, name: 'draft', keepCopyOnUnavailableMs: DAY },
-    });
-    await robots.check(server.url('/'));
-    clock.advance(DAY);
-    expect(await robots.check(server.url('/private'))).toMatchObject({ allowed: false, state: 'last-good' });
-    clock.advance(DAY);
-    expect(await robots.check(server.url('/private'))).toMatchObject({
-      allowed: true,
-      reason: 'unavailable',
-    });
-  });
 });
 
 /** How the requests of a site end that is in trouble; over sockets these are in ./faults.test.ts. */

@@ -196,12 +196,4 @@ describe.skipIf(program === undefined)('an ftp: origin served by vsftpd', () => 
       robots: { status: 550 },
     });
   });
-
-  it('names another host for PASV in vain', async () => {
-    const { origin, put, commands } = await server({ pasv_address: '192.0.2.1', cmds_denied: 'EPSV' });
-    put('robots.txt', RULES);
-    const { robots } = client();
-    expect(await robots.check(`${origin}/private`)).toMatchObject({ allowed: false, reason: 'rule' });
-    expect(commands('PASV')).toHaveLength(1);
-  });
 });

@@ -1,6 +1,6 @@
 import nodeHttp from 'node:http';
 import { createRequire } from 'node:module';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { gzipSync } from 'node:zlib';
 import axios from 'axios';
 import got from 'got';
@@ -13,6 +13,7 @@ import { axiosTransport } from '../../../src/guards/axios/axios.ts';
 import { gotTransport } from '../../../src/guards/got/got.ts';
 import { refusalFor } from '../../../src/guards/shared/refusal-errors.ts';
 import { testClient } from '../../support/client.ts';
+import { openedClient } from '../../support/opened.ts';
 
 const ROBOTS = 'https://example.test/robots.txt';
 const RULES = 'User-agent: *\nDisallow: /private\n';
@@ -20,16 +21,7 @@ const RULES = 'User-agent: *\nDisallow: /private\n';
 const lookup: RobotsClientOptions['lookup'] = (hostname, _options, callback) =>
   callback(Object.assign(new Error('not found'), { code: 'ENOTFOUND', hostname }), '', 0);
 
-const clients: AsyncDisposable[] = [];
-afterEach(async () => {
-  for (const each of clients.splice(0)) await each[Symbol.asyncDispose]();
-});
-
-function client(options: RobotsClientOptions): ReturnType<typeof testClient>['client'] {
-  const { client: made } = testClient(options);
-  clients.push(made);
-  return made;
-}
+const client = (options: RobotsClientOptions) => openedClient(options).robots;
 
 /** The message of the refusal of a page whose robots.txt could not be looked up. */
 async function refusalOver(options: RobotsClientOptions): Promise<string> {

@@ -217,10 +217,4 @@ describe('the reading of serialised URLs without the URL parser', () => {
     two.read('https://a.example/%41');
     expect(two.bytes).toBeUndefined();
   });
-
-  it('parses URLs that are too long', () => {
-    const url = `https://a.example/${'a'.repeat(20_000)}?b`;
-    expect(targetOf(url)).toBe(url.slice('https://a.example'.length));
-    expect(targetOf(`${url}#é`)).toBe(url.slice('https://a.example'.length));
-  });
 });

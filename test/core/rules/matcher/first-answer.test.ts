@@ -4,24 +4,6 @@ import { cpuMs } from '../../../support/cpu-time.ts';
 
 /** That the first answer is the one of later questions is tested with any files in ../reference.test.ts. */
 describe('the first answer of a file', () => {
-  it.each([
-    ['the rules for `*` before them', 'User-agent: *\nDisallow: /\nUser-agent: foobot\nAllow: /a\n'],
-    ['the rules for `*` after them', 'User-agent: foobot\nAllow: /a\nUser-agent: *\nDisallow: /\n'],
-    ['rules between them', 'User-agent: foobot\nAllow: /a\nUser-agent: b\nDisallow: /\nUser-agent: FooBot\n'],
-  ])('is by the groups that name the agent, not %s', (_, text) => {
-    expect(parseRobots(text).check('/', 'foobot')).toMatchObject({
-      reason: 'no-rule',
-      group: { agent: 'foobot' },
-    });
-    expect(parseRobots(text).check('/a', 'foobot')).toMatchObject({ reason: 'rule', allowed: true });
-  });
-
-  it('ends a run of user-agent lines at a rule that does not fit', () => {
-    const text = 'User-agent: foobot\nDisallow: /b\nUser-agent: c\nDisallow: /a\n';
-    expect(parseRobots(text).check('/a', 'foobot').allowed).toBe(true);
-    expect(parseRobots(text).check('/a', 'c').allowed).toBe(false);
-  });
-
   it('names lines by number, whichever of them were left out', () => {
     const text = '# x\r\n\r\nUser-agent: *\rDisallow: /b\n\n\tDisallow: /c\r\nDisallow: /a # why\n';
     expect(parseRobots(text).check('/a/b', 'foobot')).toMatchObject({
