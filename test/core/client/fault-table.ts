@@ -48,6 +48,8 @@ const unavailable = (status: number, hops: number): Expected => ({
 });
 
 /** Over Node's HTTP, whose parser is another. */
+/** The parser of later lines of Node. */
+const REFUSES_EMPTY_CODING = Number.parseInt(process.versions.node) > 20;
 const byNode = (expected: Expected): NonNullable<Fault['over']> => ({ got: expected, axios: expected });
 
 const LOST = /^(?:ECONNRESET|UND_ERR_SOCKET|EPIPE)$/;
@@ -262,6 +264,7 @@ export const FAULTS: readonly Fault[] = [
       `chunks in the transfer coding ${JSON.stringify(field)}`,
       [[`${OK}transfer-encoding: ${field}\r\n\r\n9\r\nUser-agen\r\n`, '0\r\n\r\n', 'end']],
       broken(TRANSFER, 200),
+      field === '' && REFUSES_EMPTY_CODING ? { over: byNode(broken(MALFORMED)) } : {},
     ),
   ),
   ...['gzip', 'chunked, gzip', 'chunked, chunked', 'identity'].map((coding): Fault =>
