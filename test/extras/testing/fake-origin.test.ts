@@ -1,11 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { RobotsClient } from '../../../src/index.ts';
-import {
-  fakeOrigin,
-  type FakeOrigin,
-  type FakeOriginOptions,
-  virtualClock,
-} from '../../../src/extras/testing/index.ts';
+import { fakeOrigin, type FakeOrigin, type FakeOriginOptions } from '../../../src/extras/testing/index.ts';
 import { opened } from '../../support/opened.ts';
 
 async function started(options?: FakeOriginOptions): Promise<FakeOrigin> {
@@ -108,18 +102,5 @@ describe('fakeOrigin', () => {
     [{ robots: { redirect: 1 } }, /to be one whose `redirect` is a string/],
   ])('refuses %j', async (options, message) => {
     await expect(Reflect.apply(fakeOrigin, undefined, [options])).rejects.toThrow(message);
-  });
-
-  it('with a virtual clock: an outage of robots.txt, over days', async () => {
-    const day = 24 * 60 * 60 * 1000;
-    const site = await started({ robots: ['User-agent: *\nDisallow: /private', { status: 503 }] });
-    const clock = virtualClock();
-    const robots = new RobotsClient({ agent: 'ExampleBot', clock });
-    opened(robots);
-    expect((await robots.check(site.url('/private'))).state).toBe('rules');
-    await clock.advance(day);
-    const outage = await robots.check(site.url('/private'));
-    expect([outage.state, outage.allowed]).toEqual(['last-good', false]);
-    expect(site.robotsCount).toBe(2);
   });
 });

@@ -234,11 +234,6 @@ describeWith('redis-server')('Redis', () => {
       expect(await Promise.all(booked)).toEqual(booked.map(() => 'too late'));
       expect(Math.ceil((await store.reserve('k', HOUR, options)).waitMs / HOUR)).toBe(1);
     });
-
-    it('with a key of another type rejects with its error', async () => {
-      await troubled.command('LPUSH', 'canfetch:{list}', 'x');
-      await expect(store.get('list')).rejects.toThrow('WRONGTYPE');
-    });
   });
 });
 
