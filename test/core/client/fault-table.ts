@@ -107,7 +107,10 @@ const whole: typeof fault = (name, scripts, expected, more) =>
 /** A `fetch` of the platform undoes no coding here. */
 const UNDONE: Partial<Fault> = { over: { fetch: broken(CODING, 200) } };
 
-/** What goes wrong on the way to a robots.txt, and what comes of it. */
+/**
+ * What goes wrong on the way to a robots.txt, and what comes of it. Lists of codings and ranges are told apart in the tests
+ * of fetch.
+ */
 export const FAULTS: readonly Fault[] = [
   // Connections
   fault('reset before the headers', [['reset']], broken(LOST)),
@@ -175,17 +178,10 @@ export const FAULTS: readonly Fault[] = [
   whole('plain text that calls itself gzip', [coded('gzip', RULES)], broken(CODING, 200)),
   whole('gzip that calls itself brotli', [coded('br', gzipSync(RULES))], broken(CODING, 200)),
   whole('a coding that is not undone', [coded('zstd', RULES)], broken(CODING, 200)),
-  ...['UTF-8', 'aws-chunked', 'none', 'binary'].map((label): Fault =>
-    whole(`plain text with the label ${label}, which no coding has`, [coded(label, RULES)], rules()),
-  ),
   whole(
     'what is no text, with a label that no coding has',
     [coded('none', '\u0000\u0001\u0002')],
     broken('ERR_ROBOTS_NOT_TEXT', 200),
-  ),
-  ...['identity, gzip', 'gzip, identity', 'gzip,', ',gzip', 'gzip\r\ncontent-encoding: identity'].map(
-    (field): Fault =>
-      whole(`gzip in the list ${JSON.stringify(field)}`, [coded(field, gzipSync(RULES))], rules(), UNDONE),
   ),
   whole(
     'gzip that calls itself plain text',
@@ -310,11 +306,7 @@ export const FAULTS: readonly Fault[] = [
       ['', rules(206)],
       [`content-range: bytes 0-${RULES.length - 1}/${RULES.length}\r\n`, rules(206)],
       ['content-range: bytes 0-26/9999\r\n', broken(PARTIAL, 206)],
-      ['content-range: bytes 1-26/27\r\n', broken(PARTIAL, 206)],
       ['content-range: bytes 0-26/*\r\n', broken(PARTIAL, 206)],
-      ['content-range: bytes */27\r\n', broken(PARTIAL, 206)],
-      ['content-range: lines 0-1/2\r\n', broken(PARTIAL, 206)],
-      ['content-range: all\r\n', broken(PARTIAL, 206)],
       ['content-range: bytes 0-26/27\r\ncontent-range: bytes 0-26/9999\r\n', broken(PARTIAL, 206)],
       ['content-type: multipart/byteranges; boundary=x\r\n', broken(PARTIAL, 206)],
     ] as const

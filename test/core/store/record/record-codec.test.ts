@@ -115,7 +115,6 @@ describe('a record', () => {
     ['a challenge', new Story().meets({ ...outcomes.unavailable({}, 403), suspect: 'challenge' })],
     ['an empty file', withBody(new Uint8Array())],
     ['a page in its place', new Story().meets({ ...outcomes.success(), suspect: 'html' } as never)],
-    ['a challenge', new Story().meets({ ...outcomes.unavailable({}, 403), suspect: 'challenge' } as never)],
     ['a failure with a challenge', { ...failed, failure: { ...failed.failure!, suspect: 'challenge' } }],
     ['a site signal', { origin: ORIGIN, site }],
     ['a site signal beside rules', { ...success, site }],
@@ -155,13 +154,6 @@ describe('a record', () => {
   it('does not keep more than the file in memory', async () => {
     const text = codec.encode(withBody(new Uint8Array([0xff, 0xfe, 0x00])));
     expect(codec.decode(text, START).record?.copy?.body.buffer.byteLength).toBe(3);
-  });
-
-  it('of an ordinary site is little larger than its file', async () => {
-    const body = 'User-agent: *\nDisallow: /admin/\nSitemap: https://example.com/sitemap.xml\n';
-    const text = codec.encode(withBody(bytes(body)));
-    expect(text.length - JSON.stringify(body).length).toBeLessThan(400);
-    expect(codec.encode(new Story().meets(outcomes.unavailable())).length).toBeLessThan(300);
   });
 });
 
