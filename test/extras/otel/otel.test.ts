@@ -224,13 +224,6 @@ describe('traceRobots', () => {
     expect(JSON.stringify(tree(finished()))).toContain('{"transport":[{"canfetch.check"');
   });
 
-  it('makes no more spans when it is closed', async () => {
-    const { client, tracing } = traced(rules);
-    tracing.close();
-    await client.check('https://a.example/');
-    expect(finished()).toEqual([]);
-  });
-
   it.each([
     [undefined, {}],
     [{}, {}],

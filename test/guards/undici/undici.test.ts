@@ -276,11 +276,8 @@ const undiciSix = await otherMajor<typeof import('undici')>('undici-6');
 });
 
 it.each([
-  ['Agent', () => new Agent()],
   ['Pool', () => new Pool('http://127.0.0.1:1')],
   ['Client', () => new Client('http://127.0.0.1:1')],
-  ['RetryAgent', () => new RetryAgent(new Agent())],
-  ['MockAgent', () => new MockAgent()],
   ['ProxyAgent', () => new ProxyAgent('http://127.0.0.1:1')],
 ])('a dispatcher of undici 7 is served: %s', async (_, make) => {
   const made = ending<Dispatcher>(make(), (made) => made.close());
