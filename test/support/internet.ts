@@ -4,7 +4,6 @@ import type { BuildConnector } from '../../src/core/net/connectors.ts';
 
 /** Public addresses that do not respond: a real connection to one fails the test. */
 export const PUBLIC = '93.184.215.14';
-export const PUBLIC_IPV6 = '2606:2800:21f:cb07:6820:80da:af6b:8b2c';
 
 export interface Internet {
   /** To be given in the place of undici's. */

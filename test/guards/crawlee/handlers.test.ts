@@ -1,5 +1,4 @@
-import { BasicCrawler } from '@crawlee/basic';
-import { CheerioCrawler } from '@crawlee/cheerio';
+import { BasicCrawler, CheerioCrawler } from '@crawlee/cheerio';
 import axios from 'axios';
 import got from 'got';
 import { Agent, request } from 'undici';
