@@ -173,12 +173,18 @@ export function rollBack(database: SqliteDatabase): void {
   }
 }
 
+const IDENTITY = `
+  SELECT
+    (SELECT application_id FROM pragma_application_id) AS application,
+    (SELECT user_version FROM pragma_user_version) AS layout,
+    (SELECT count(*) FROM sqlite_master) AS tables
+`;
+
 /** Whether the database is new. */
 function needsTables(database: SqliteDatabase, path: string): boolean {
-  const { application_id: application } = Object(database.prepare('PRAGMA application_id').get());
-  const { user_version: layout } = Object(database.prepare('PRAGMA user_version').get());
+  // One statement sees one state: another process may be creating the tables.
+  const { application, layout, tables } = Object(database.prepare(IDENTITY).get());
   if (application === APPLICATION_ID && layout === LAYOUT) return false;
-  const { tables } = Object(database.prepare('SELECT count(*) AS tables FROM sqlite_master').get());
   if (application === 0 && tables === 0) return true;
   const whose = application === APPLICATION_ID ? 'another version of canfetch' : 'another program';
   throw new RobotsInvalidOptionsError(
