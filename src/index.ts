@@ -17,6 +17,7 @@ export {
   type UnavailableReason,
   type UnreachablePhase,
   type UnreachableTreatment,
+  type Gatekeeper,
 } from './core/lifecycle/index.ts';
 export type { Agent } from './core/rules/agent-tokens.ts';
 export {
