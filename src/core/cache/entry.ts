@@ -32,7 +32,7 @@ export class CacheEntry extends KnownOrigin {
  * What engines need beside texts and bytes, more or less. `npm run bench -- memory` compares the sum with the memory of the
  * process.
  */
-const SLOT_BYTES = 150;
+const SLOT_BYTES = 300;
 const OBJECT_BYTES = 90;
 const STRING_BYTES = 24;
 const FILE_BYTES = 230;
