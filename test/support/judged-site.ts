@@ -19,10 +19,10 @@ export interface JudgedRequests {
   /** Who asked. @default everybody */
   readonly member?: string;
   /**
-   * How late a request may come, as from a process that waits for a processor: the gap before it is longer by as much, and
-   * the one after it shorter. @default 0
+   * How late a request may come, as a share of the gap: a process may lose its processor right before it sends. The gap
+   * before is longer by as much, and the one after shorter. @default 0.5
    */
-  readonly lateMs?: number;
+  readonly late?: number;
 }
 
 /** A site with pages, whose log tells whether a fleet kept to its gaps. */
@@ -30,13 +30,20 @@ export interface JudgedSite extends AsyncDisposable {
   readonly origin: string;
   readonly log: readonly LoggedRequest[];
   now(): number;
-  /** The gaps between requests that were too short, but for those after the first request of a process. */
-  tooClose(gapMs: number, of?: JudgedRequests): readonly string[];
+  /**
+   * Requests that came before their time, which is counted from request to request: one that was late moves it by some.
+   *
+   * @param gapMs The gap of two neighbours, by who asked.
+   */
+  tooClose(
+    gapMs: number | ((before: string, next: string) => number),
+    of?: JudgedRequests,
+  ): readonly string[];
   /** Requests, of this member if one is named, that came between these times for certain. */
   between(from: number, until: number, member?: string): readonly LoggedRequest[];
 }
 
-/** Of a gap. Less than what is tolerated: two requests at once are too close, however late the first is. */
+/** Of the first request of all, which is cold. */
 const LATE_BY_COLD = 0.85;
 
 /** How often the site looks for requests, so that it knows when one came although its process is held up. */
@@ -74,19 +81,18 @@ export async function startJudgedSite(
     log,
     now,
     between,
-    tooClose(gapMs, { member, lateMs = 0 } = {}) {
+    tooClose(gapMs, { member, late = 0.5 } = {}) {
       const judged = log.filter((each) => isOf(each, member));
-      return judged.flatMap((next, index) => {
-        const before = judged[index - 1];
+      let earliest = -Infinity;
+      return judged.slice(1).flatMap((next, index) => {
+        const before = judged[index]!;
+        const gap = typeof gapMs === 'number' ? gapMs : gapMs(before.member, next.member);
         // A process may send its first request later than it expects: it loads code, and connects.
-        if (before === undefined || before.path.endsWith('/0')) return [];
-        const mostMs = next.at - before.after;
-        const isSecond = index === 1;
-        const dueAt = isSecond ? -Infinity : judged[index - 2]!.at + gapMs;
-        const mostLateMs = isSecond ? gapMs * LATE_BY_COLD : lateMs;
-        const beforeWasLateMs = Math.min(Math.max(before.at - dueAt, 0), mostLateMs);
-        if (mostMs + beforeWasLateMs >= leastAllowedMs(gapMs)) return [];
-        return [`${before.path} at ${before.at.toFixed(1)}, ${next.path} ${mostMs.toFixed(1)} ms later`];
+        const isCold = before.path.endsWith('/0');
+        const lateMs = isCold ? Infinity : gap * (index === 0 ? LATE_BY_COLD : late);
+        earliest = Math.max(earliest, before.after - lateMs) + leastAllowedMs(gap);
+        if (next.at >= earliest) return [];
+        return [`${next.path}, ${(next.at - before.after).toFixed(1)} ms after ${before.path}`];
       });
     },
     async [Symbol.asyncDispose]() {

@@ -186,7 +186,7 @@ class Play {
     const { log } = this.site;
     const documents = log.filter(({ member }) => member === 'document');
     const gapMs = crawlDelayMs ?? pacing.defaultDelayMs;
-    const found = [...this.failures, ...this.site.tooClose(gapMs, { member: 'document', lateMs: gapMs / 2 })];
+    const found = [...this.failures, ...this.site.tooClose(gapMs, { member: 'document' })];
     for (const { path } of log) if (path.startsWith('/private')) found.push(`${path} was requested`);
     for (const each of documents) {
       const inFlight = documents.filter((one) => one.at <= each.at && this.endOf(one) > each.at);
