@@ -14,22 +14,26 @@ const browser = await chromium.launch();
 const context = await browser.newContext();
 // Holds each navigation and redirect back until it is decided. `identify` sends the name that robots.txt is asked about.
 const guard = await guardContext(context, robots, { identify: true, pacing: { maxDelayMs: 20_000 } });
-const page = await context.newPage();
 
 async function visit(url, tries = 3) {
-  const response = await page.goto(url).catch(async (error) => {
-    throw (await guard.errorOf(page)) ?? error;
-  });
-  const status = response?.status() ?? 200;
-  // The guard defers the next try until the pause is over, and `retryLater` waits for that.
-  if ((status === 429 || status === 503) && tries > 1) return retryLater(() => visit(url, tries - 1));
-  return status;
+  // A page of its own: that of an error, which comes after a refusal, would interrupt the next navigation.
+  const page = await context.newPage();
+  try {
+    const response = await page.goto(url).catch(async (error) => {
+      throw (await guard.errorOf(page)) ?? error;
+    });
+    const status = response?.status() ?? 200;
+    // The guard defers the next try until the pause is over, and `retryLater` waits for that.
+    if ((status === 429 || status === 503) && tries > 1) return retryLater(() => visit(url, tries - 1));
+    return status < 400 ? `fetched ${page.url()}` : `status ${status} ${url}`;
+  } finally {
+    await page.close();
+  }
 }
 
 for (const url of urls.length === 0 ? ['https://example.com/'] : urls) {
   try {
-    const status = await retryLater(() => visit(url));
-    console.log(status < 400 ? `fetched ${page.url()}` : `status ${status} ${url}`);
+    console.log(await retryLater(() => visit(url)));
   } catch (error) {
     const refusal = refusalIn(error); // undefined: the page itself failed
     console.log(refusal === undefined ? `failed ${url}: ${error.message}` : `refused ${refusal.message}`);
