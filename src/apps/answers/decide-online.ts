@@ -19,7 +19,7 @@ export function decideOnline(
     const { input, tooLong } = target;
     if (tooLong === true) return { target, error: tooLongError };
     try {
-      const decision = decideUrl(client, input, agent, { signal, purpose });
+      const decision = decideUrl(client, input, agent, purpose, { signal });
       if (!(decision instanceof Promise)) return { target, decision };
       return decision.then((decided) => ({ target, decision: decided }));
     } catch (error) {
@@ -29,16 +29,21 @@ export function decideOnline(
   };
 }
 
-/** Asks a client. Its decision about a URL of a known origin needs no promise: there are many. */
+/**
+ * Asks a client. Its decision about a URL of a known origin needs no promise: there are many.
+ *
+ * @param asker Its signal is read only for an origin that has to be asked: one for each request takes longer than a decision.
+ */
 export function decideUrl(
   client: RobotsClient,
   url: string,
   agent: Agent | undefined,
-  { signal, purpose }: { readonly signal: AbortSignal; readonly purpose: Purpose | undefined },
+  purpose: Purpose | undefined,
+  asker: { readonly signal: AbortSignal },
 ): Decision | Promise<Decision> {
   const engine = engineOf(client);
   const known = engine.decideFromMemory(url, agent, true);
-  if (known === undefined) return client.check(url, agent, omitUndefined({ signal, purpose }));
+  if (known === undefined) return client.check(url, agent, omitUndefined({ signal: asker.signal, purpose }));
   if (purpose === undefined) return engine.publishDecision(known);
   const usage = client.usageOf(known, purpose);
   engine.publishDecision(known, { usage });

@@ -43,7 +43,7 @@ export const checkOne: Handler = (exchange) => {
     type: JSON_TYPE,
     body: renderRecord({ target: { input: url }, decision }),
   });
-  const decision = decideUrl(service.client, url, agent, { signal: exchange.signal, purpose });
+  const decision = decideUrl(service.client, url, agent, purpose, exchange);
   return decision instanceof Promise ? decision.then(reply) : reply(decision);
 };
 
@@ -136,7 +136,7 @@ function answering(
       const { url, agent: named, purpose = defaults.purpose } = readQuestion(target.input);
       const agent = named === undefined ? defaults.agent : readAgents([named].flat());
       const answered = url === target.input ? target : { ...target, input: url };
-      const decision = decideUrl(service.client, url, agent, { signal, purpose });
+      const decision = decideUrl(service.client, url, agent, purpose, { signal });
       if (!(decision instanceof Promise)) return renderRecord({ target: answered, decision });
       return decision.then(
         (checked) => renderRecord({ target: answered, decision: checked }),

@@ -48,7 +48,8 @@ export class Exchange {
   /** Path of the request, without the query. */
   readonly path: string;
   readonly query: URLSearchParams;
-  readonly #gone = new AbortController();
+  #gone: AbortController | undefined;
+  #hasLeft = false;
 
   constructor(request: IncomingMessage, response: ServerResponse, service: Service) {
     const { url = '' } = request;
@@ -58,18 +59,23 @@ export class Exchange {
     this.service = service;
     this.path = start < 0 ? url : url.slice(0, start);
     this.query = new URLSearchParams(start < 0 ? '' : url.slice(start + 1));
-    // Every pending question of a stream listens to it.
-    setMaxListeners(0, this.signal);
   }
 
   /** Aborts when the requester has disconnected, or has received the whole response. */
   get signal(): AbortSignal {
+    if (this.#gone === undefined) {
+      this.#gone = new AbortController();
+      // Every pending question of a stream listens to it.
+      setMaxListeners(0, this.#gone.signal);
+      if (this.#hasLeft) this.#gone.abort(GONE);
+    }
     return this.#gone.signal;
   }
 
   /** Ends the exchange: the connection has closed, or the response is sent. */
   leave(): void {
-    this.#gone.abort(GONE);
+    this.#hasLeft = true;
+    this.#gone?.abort(GONE);
   }
 }
 
