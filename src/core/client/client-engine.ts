@@ -5,6 +5,7 @@ import {
   invalid,
   Lazy,
   RobotsClosedError,
+  type Publisher,
   RobotsInvalidOptionsError,
   type TracedWork,
   tracedWork,
@@ -14,6 +15,9 @@ import { type CacheEntry, cacheChannels, type OriginMemory, type OriginRefresher
 import {
   decide,
   decideByOverride,
+  type ClientEvent,
+  type ClientEventName,
+  type ClientListener,
   type Decision,
   type DecisionContext,
   type DecisionUsage,
@@ -22,9 +26,6 @@ import {
   decisionChannels,
   permits,
   type OriginPacing,
-  BODY_UNREAD,
-  type BodyTrouble,
-  type SentRequest,
   type RobotsSource,
   usageOf,
 } from '../decision/index.ts';
@@ -91,7 +92,8 @@ export interface DecideOptions {
  * | {@link ClientEngine.decide}           | decision | fetches robots.txt when it must                   |
  *
  * All are silent: the caller publishes a decision with {@link ClientEngine.publishDecision}, once for each request,
- * even if it was decided again. The methods of `RobotsClient` for users publish by themselves.
+ * even if it was decided again. The methods of `RobotsClient` for users publish by themselves. Every other event goes to its
+ * listeners by {@link ClientEngine.publish}.
  */
 export class ClientEngine {
   /** The version of the package that made the client. See `engineOf`. */
@@ -220,41 +222,31 @@ export class ClientEngine {
     return decision.reason === 'rule' && !decision.allowed;
   }
 
-  /** Publishes a decision, after the events that led to it, and writes it down as evidence. Returns it. */
+  /** Publishes a decision, after the events that led to it. Returns it. */
   publishDecision(decision: Decision, context?: DecisionContext): Decision {
-    this.#recorder?.onDecisionPublished(decision, context);
-    if (decisionChannels.decision.hasSubscribers) {
-      decisionChannels.decision.publish({ ...context, decision, client: this.client });
-    }
+    if (this.hasListener('decision')) this.publish('decision', { ...context, decision });
     return decision;
   }
 
-  /** Publishes that a request is sent without a check. */
-  publishIgnored(url: string, because: string): void {
-    this.#recorder?.onIgnored(url, because);
-    const { ignored } = decisionChannels;
-    if (ignored.hasSubscribers) ignored.publish({ url, because, client: this.client });
+  /** Whether {@link publish} reaches anybody. */
+  hasListener(name: ClientEventName): boolean {
+    return this.#listener?.[name] !== undefined || decisionChannels[name].hasSubscribers;
   }
 
-  /** When a request of a guard starts, in epoch ms; `undefined` when {@link publishRequest} would reach no listener. */
+  /** Passes an event on: to the evidence, then to the subscribers of the channel. */
+  publish<Name extends ClientEventName>(name: Name, event: ClientEvent<Name>): void {
+    this.#listener?.[name]?.(event);
+    const channel: Publisher<ClientEvent<Name> & ClientMessage> = decisionChannels[name];
+    if (channel.hasSubscribers) channel.publish({ ...event, client: this.client });
+  }
+
+  get #listener(): ClientListener | undefined {
+    return this.#recorder;
+  }
+
+  /** When a request of a guard starts, in epoch ms; `undefined` when nobody listens to requests. */
   get requestStart(): number | undefined {
-    return this.isRecording || decisionChannels.request.hasSubscribers
-      ? this.#settings.clock.now()
-      : undefined;
-  }
-
-  /** Publishes the response to a request of a guard, or its failure, and writes it down as evidence. */
-  publishRequest(request: SentRequest): void {
-    this.#recorder?.onRequest(request);
-    const { request: requests } = decisionChannels;
-    if (requests.hasSubscribers) requests.publish({ ...request, client: this.client });
-  }
-
-  /** Publishes that the body of a response was cut or not read. One that was cut is written down as evidence. */
-  publishBodyTrouble(trouble: BodyTrouble): void {
-    if (trouble.error !== BODY_UNREAD) this.#recorder?.onCutBody(trouble);
-    const { body } = decisionChannels;
-    if (body.hasSubscribers) body.publish({ ...trouble, client: this.client });
+    return this.hasListener('request') ? this.#settings.clock.now() : undefined;
   }
 
   /** `RobotsClient.report` for an origin. Does nothing when the client is closed. */
@@ -293,8 +285,6 @@ export class ClientEngine {
     const { Pacer } = await import('../pacing/pacer.ts');
     const stored = await this.#stored?.load();
     const { clock, random, maxOrigins } = this.#settings;
-    const { deferred, pause: pauses } = decisionChannels;
-    const { client } = this;
     return new Pacer({
       clock,
       random,
@@ -302,15 +292,12 @@ export class ClientEngine {
       // A client that was closed meanwhile may not have closed this store. A reported pause is evidence all the same.
       fleet: this.#closed ? undefined : stored?.fleet,
       fileOf: (decision) => this.fileOf(decision),
-      onDeferral: (decision, deferral) => {
-        this.#recorder?.onDeferral(decision, deferral.retryAt, deferral.delayFrom);
-        if (deferred.hasSubscribers) deferred.publish({ decision, ...deferral, client });
-      },
+      onDeferral: (decision, deferral) => this.publish('deferred', { decision, ...deferral }),
       onPause: (pause, begins) => {
-        this.#recorder?.onPause(pause);
-        if (begins && pauses.hasSubscribers) pauses.publish({ ...pause, client });
+        if (begins) this.publish('pause', pause);
+        else this.#recorder?.pause(pause);
       },
-      onBookedRequest: (request) => this.publishRequest(request),
+      onBookedRequest: (request) => this.publish('request', request),
     });
   }
 

@@ -121,15 +121,19 @@ export interface PaymentMessage extends ClientMessage {
 /** The code of the warning for a body that nobody began to read. */
 export const BODY_UNREAD = 'CANFETCH_BODY_UNREAD';
 
+interface DecisionMessages {
+  readonly decision: DecisionMessage;
+  readonly usage: UsageRefusalMessage;
+  readonly deferred: DeferralMessage;
+  readonly pause: PauseMessage;
+  readonly ignored: IgnoredMessage;
+  readonly payment: PaymentMessage;
+  readonly request: RequestMessage;
+  readonly body: BodyMessage;
+}
+
 export const decisionChannels: {
-  readonly decision: Publisher<DecisionMessage>;
-  readonly usage: Publisher<UsageRefusalMessage>;
-  readonly deferred: Publisher<DeferralMessage>;
-  readonly pause: Publisher<PauseMessage>;
-  readonly ignored: Publisher<IgnoredMessage>;
-  readonly payment: Publisher<PaymentMessage>;
-  readonly request: Publisher<RequestMessage>;
-  readonly body: Publisher<BodyMessage>;
+  readonly [Name in keyof DecisionMessages]: Publisher<DecisionMessages[Name]>;
 } = {
   decision: channel('canfetch:decision'),
   usage: channel('canfetch:usage'),
@@ -139,4 +143,13 @@ export const decisionChannels: {
   payment: channel('canfetch:payment'),
   request: channel('canfetch:request'),
   body: channel('canfetch:body'),
+};
+
+export type ClientEventName = keyof DecisionMessages;
+
+/** A message of a client, to a listener that hears no other client. */
+export type ClientEvent<Name extends ClientEventName> = Omit<DecisionMessages[Name], 'client'>;
+
+export type ClientListener = {
+  readonly [Name in ClientEventName]?: (event: ClientEvent<Name>) => void;
 };

@@ -1,11 +1,6 @@
 import type { ClientEngine } from '../../core/client/client-engine.ts';
 import { causesOf, codeOf, invokeListener, omitUndefined } from '../../core/base/index.ts';
-import {
-  type Decision,
-  decisionChannels,
-  type RedirectChain,
-  type SentRequest,
-} from '../../core/decision/index.ts';
+import type { Decision, RedirectChain, SentRequest } from '../../core/decision/index.ts';
 import { gatekeeperIn, priceIn } from '../../core/lifecycle/index.ts';
 import type { GuardSettings } from './options.ts';
 import { originOf } from '../../core/url/index.ts';
@@ -34,8 +29,7 @@ export class GuardEvents {
     if (onRefusal !== undefined) invokeListener('onRefusal', onRefusal, decision, chain);
     // Disallowed decisions were published already.
     if (!decision.allowed) return;
-    const { usage } = decisionChannels;
-    if (usage.hasSubscribers) usage.publish({ ...chain, decision, client: this.#engine.client });
+    this.#engine.publish('usage', { ...chain, decision });
   }
 
   /** A request is sent without a check of robots.txt. */
@@ -43,7 +37,7 @@ export class GuardEvents {
     const ignored = { url: new URL(url).href, because };
     const { onIgnored } = this.#listeners;
     if (onIgnored !== undefined) invokeListener('onIgnored', onIgnored, ignored);
-    this.#engine.publishIgnored(ignored.url, because);
+    this.#engine.publish('ignored', ignored);
   }
 
   /**
@@ -64,12 +58,11 @@ export class GuardEvents {
   }
 
   #paymentRequired(url: string | URL, headers: ResponseFields): void {
-    const { payment } = decisionChannels;
     const { onPaymentRequired } = this.#listeners;
-    if (!payment.hasSubscribers && onPaymentRequired === undefined) return;
+    if (!this.#engine.hasListener('payment') && onPaymentRequired === undefined) return;
     const required = omitUndefined({ url: new URL(url).href, price: priceIn(headers) });
     if (onPaymentRequired !== undefined) invokeListener('onPaymentRequired', onPaymentRequired, required);
-    if (payment.hasSubscribers) payment.publish({ ...required, client: this.#engine.client });
+    this.#engine.publish('payment', required);
   }
 
   /** A request failed. Not reported when the failure says nothing about the site. */

@@ -305,12 +305,13 @@ export class GuardedRequest {
     this.#startedAt = undefined;
     const { url, origin } = this.#address;
     const pacing = this.#permit?.pacing;
-    this.#context.engine.publishRequest({ url, origin, startedAt, ...(pacing && { pacing }), ...endOf(end) });
+    const request = { url, origin, startedAt, ...(pacing && { pacing }), ...endOf(end) };
+    this.#context.engine.publish('request', request);
   }
 
   #publishBodyTrouble(error: string): void {
     const { url, origin } = this.#address;
-    this.#context.engine.publishBodyTrouble({ url, origin, status: this.#status ?? 0, error });
+    this.#context.engine.publish('body', { url, origin, status: this.#status ?? 0, error });
   }
 
   /** A request that was not checked may have a longer URL than one that can be. */

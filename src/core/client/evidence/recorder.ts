@@ -1,12 +1,11 @@
 import { type Clock, invokeListener, omitUndefined, urlWithoutUserinfo, VERSION } from '../../base/index.ts';
 import type { RecordObserver, ObservedAttempt } from '../../cache/index.ts';
-import type {
-  BodyTrouble,
-  Decision,
-  DecisionContext,
-  OverriddenOrigin,
-  SentRequest,
-  PauseMessage,
+import {
+  BODY_UNREAD,
+  type ClientEvent,
+  type ClientListener,
+  type Decision,
+  type OverriddenOrigin,
 } from '../../decision/index.ts';
 import {
   type Copy,
@@ -39,7 +38,7 @@ interface Made {
 const UNKNOWN: Made = { at: undefined, record: undefined, paused: false };
 
 /** Makes the entries of one client's evidence, and passes them on in order. */
-export class Recorder implements RecordObserver {
+export class Recorder implements RecordObserver, ClientListener {
   /** Random, so that runs of different processes can share a file. */
   readonly #run: string = crypto.randomUUID().replaceAll('-', '').slice(0, 16);
   readonly #listener: (entry: EvidenceEntry) => void;
@@ -129,15 +128,14 @@ export class Recorder implements RecordObserver {
   }
 
   /** A decision is published. */
-  onDecisionPublished(decision: Decision, context: DecisionContext = {}): void {
+  decision({ decision, requested, lookup, usage: used }: ClientEvent<'decision'>): void {
     const { at, record, paused } = this.#takeMade(decision) ?? UNKNOWN;
     const { url, rule, robots, because, usage: decided } = decision;
-    const { requested, lookup } = context;
     const entry = new RecordedDecision(this.#run, this.#entries, at ?? this.#clock.now(), decision, record);
     if (rule !== undefined) entry.rule = rule;
     if (robots.sha256 !== undefined) entry.sha256 = robots.sha256;
     if (requested !== undefined && requested !== url) entry.requested = urlWithoutUserinfo(requested);
-    const usage = context.usage ?? decided;
+    const usage = used ?? decided;
     if (usage !== undefined) entry.usage = usage;
     if (because !== undefined) entry.because = because;
     if (lookup === true) entry.lookup = true;
@@ -148,21 +146,22 @@ export class Recorder implements RecordObserver {
   }
 
   /** A guard sends a request without a check. */
-  onIgnored(url: string, because: string): void {
+  ignored({ url, because }: ClientEvent<'ignored'>): void {
     const { origin } = new URL(url);
     this.#write({ type: 'ignored', ...this.#stamp(), origin, url: urlWithoutUserinfo(url), because });
   }
 
-  onRequest(request: SentRequest): void {
+  request(request: ClientEvent<'request'>): void {
     const { gatekeeper: _, origin, url, ...sent } = request;
     this.#write({ type: 'request', ...this.#stamp(), origin, url: urlWithoutUserinfo(url), ...sent });
   }
 
-  onCutBody({ origin, url, status, error }: BodyTrouble): void {
+  body({ origin, url, status, error }: ClientEvent<'body'>): void {
+    if (error === BODY_UNREAD) return;
     this.#write({ type: 'cut', ...this.#stamp(), origin, url: urlWithoutUserinfo(url), status, error });
   }
 
-  onDeferral({ origin, url }: Decision, retryAt: number, delayFrom: string): void {
+  deferred({ decision: { origin, url }, retryAt, delayFrom }: ClientEvent<'deferred'>): void {
     this.#write({
       type: 'deferred',
       ...this.#stamp(),
@@ -173,7 +172,7 @@ export class Recorder implements RecordObserver {
     });
   }
 
-  onPause({ scope, origin, from, until, delayFrom, status }: Omit<PauseMessage, 'client'>): void {
+  pause({ scope, origin, from, until, delayFrom, status }: ClientEvent<'pause'>): void {
     this.#write({
       type: 'pause',
       ...this.#stamp(),
