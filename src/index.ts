@@ -70,13 +70,7 @@ export type {
   StoreReserveOptions,
   StoreSlot,
 } from './core/store/store.ts';
-export type {
-  CacheMessage,
-  PolicyChangeMessage,
-  RestoreOptions,
-  RestoreRejection,
-  RestoreResult,
-} from './core/cache/index.ts';
+export type { CacheMessage, PolicyChangeMessage } from './core/cache/index.ts';
 export type {
   BodyMessage,
   Decision,

@@ -8,7 +8,6 @@ import {
   type Profile,
   profiles,
   refusalIn,
-  type RestoreResult,
   type RobotsUndecidedError,
   type RobotsClientOptions,
   RobotsClient,
@@ -39,8 +38,6 @@ expectTypeOf(robots.peek('https://example.com/')).toEqualTypeOf<Decision | undef
 expectTypeOf(robots.permits('https://example.com/')).toEqualTypeOf<boolean | undefined>();
 expectTypeOf(robots.policy('https://example.com')).resolves.toEqualTypeOf<OriginPolicy>();
 expectTypeOf(robots).toExtend<AsyncDisposable>();
-expectTypeOf(robots.snapshot()).toEqualTypeOf<AsyncIterable<string>>();
-expectTypeOf(robots.restore(robots.snapshot())).resolves.toEqualTypeOf<RestoreResult>();
 expectTypeOf(new Map<string, string>()).not.toExtend<RobotsStore>();
 expectTypeOf(canFetch).returns.resolves.toEqualTypeOf<boolean>();
 expectTypeOf(profiles.google).toEqualTypeOf<Profile>();

@@ -245,22 +245,6 @@ const behaviours: Readonly<Record<string, Behaviour>> = {
     await client().close();
   },
 
-  'restores a snapshot, without a request': async ({ site, client }) => {
-    const { origin, requests } = bound(await site({ '/robots.txt': ROBOTS }));
-    const robots = client();
-    await robots.canFetch(origin);
-    const lines: string[] = [];
-    for await (const line of robots.snapshot()) lines.push(line);
-    const other = client();
-    const { restored, rejected } = await other.restore(lines);
-    same([restored, rejected], [1, 0]);
-    same(other.permits(`${origin}/private`), false);
-    same((await requests()).length, 1);
-    // Damaged lines are found out without Node's checksum, too.
-    const damaged = lines.map((line) => line.replace('/private', '/privale'));
-    same((await client().restore(damaged)).reasons, { damaged: 1 });
-  },
-
   'goes to public addresses only where it sees them, and refuses to pretend elsewhere': async ({
     site,
     client,

@@ -289,12 +289,12 @@ const profiles: Command = {
 
 const cache: Command = {
   name: 'cache',
-  summary: 'List, show, clear, export or import the records of a store',
+  summary: 'List, show or clear the records of a store',
   operands: 'ACTION [URL…]',
   operandChoices: cacheActions,
   operandsHelp:
-    'ACTION is ls (list the origins), show URL… (show the record of each origin, with its file), clear (delete all records, ' +
-    'or with URL… those of these origins), export (print all records) or import (read exported records from standard input).',
+    'ACTION is ls (list the origins), show URL… (show the record of each origin, with its file) or clear (delete all records, ' +
+    'or with URL… those of these origins).',
   options: [
     {
       name: 'store',
@@ -304,13 +304,13 @@ const cache: Command = {
     {
       ...agentOption,
       repeatable: false,
-      help: 'the agent whose records are meant; required for import, all agents by default otherwise',
+      help: 'the agent whose records are meant; all agents by default',
     },
     {
       name: 'address-policy',
       value: 'NAME',
       choices: ADDRESS_POLICIES,
-      help: 'only records of clients with this address policy; import uses no-public-to-private by default',
+      help: 'only records of clients with this address policy',
     },
     profileOption,
     ...formatOptions(formats, 'text on a terminal, json elsewhere'),
@@ -319,19 +319,16 @@ const cache: Command = {
     'canfetch cache ls --store robots.sqlite': 'list the origins in a store',
     'canfetch cache clear --store robots.sqlite https://example.com/':
       'fetch the robots.txt of that origin again at the next question',
-    'canfetch cache export --store old.sqlite | canfetch cache import --store new.sqlite -a ExampleBot':
-      'copy the records to another store',
   },
   exitCodes: {
     0: 'done',
-    1: 'show or clear: the store has no record of an origin; import: a line was rejected',
+    1: 'show or clear: the store has no record of an origin',
     2: 'wrong usage, or the store cannot be opened',
   },
   notes: [
     'ls and show print a table, or with --format json one line per origin.',
-    'Crawlers may use the store at the same time; what they have in memory does not change. A file needs Node.js 22.13, or the package libsql or better-sqlite3; a server the package redis, ioredis or iovalkey.',
+    'Crawlers may use the store at the same time; what they have in memory does not change. A file needs Node.js 22.13, or the package libsql or better-sqlite3; a server the package redis.',
     'In Redis it reads all keys that begin with canfetch:, with SCAN.',
-    'export prints the format of snapshot(), which restore() and import read. It covers one agent: give --agent if the store has several.',
   ],
   run: async (given, session) => (await import('./cache/run.ts')).runCache(given, session),
 };

@@ -57,7 +57,7 @@ export interface ObservedAttempt {
 export interface RecordObserver {
   onAttempt(attempt: ObservedAttempt): void;
   /**
-   * A record from a store or a snapshot is in force.
+   * A record from a store is in force.
    *
    * @param isKept As {@link ObservedAttempt.isKept}.
    */

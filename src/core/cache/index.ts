@@ -13,4 +13,3 @@ export {
 export { CacheEntry } from './entry.ts';
 export { OriginMemory } from './origin-memory.ts';
 export { OriginRefresher } from './origin-refresher.ts';
-export type { RestoreOptions, RestoreRejection, RestoreResult, SnapshotContext } from './snapshot.ts';

@@ -4,7 +4,6 @@ import {
   mergeRecords,
   type OriginRecord,
   type Profile,
-  recordedAt,
   restartBackoff,
   withSiteSignal,
 } from '../lifecycle/index.ts';
@@ -64,7 +63,7 @@ export class OriginMemory {
     });
   }
 
-  /** Loads what keeping records needs. {@link keep}, {@link merge} and {@link restore} need it. */
+  /** Loads what keeping records needs. {@link keep} and {@link merge} need it. */
   async open(): Promise<void> {
     await this.#entries.load();
   }
@@ -121,22 +120,6 @@ export class OriginMemory {
     const entry = this.keep(merged, known, now);
     this.events.observe((observer) => observer.onRecordRestored(merged, entry.profile, true));
     return entry;
-  }
-
-  /**
-   * Adds a record from outside, unless memory has one at least as late.
-   *
-   * @returns how many origins were evicted for it; `undefined` when it was not added.
-   */
-  restore(record: OriginRecord): number | undefined {
-    const now = this.#clock.now();
-    const known = this.peek(record.origin);
-    if (known !== undefined && recordedAt(known.record) >= recordedAt(record)) return undefined;
-    const before = this.stats().origins;
-    this.merge(record, now);
-    const evicted = before + (known === undefined ? 1 : 0) - this.stats().origins;
-    this.events.publish();
-    return evicted;
   }
 
   /** Records a site signal. Opens this memory first if need be. */

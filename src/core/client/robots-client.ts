@@ -8,13 +8,7 @@ import {
   ignore,
   DEFAULT_AGENT,
 } from '../base/index.ts';
-import {
-  OriginMemory,
-  OriginRefresher,
-  type RestoreOptions,
-  type RestoreResult,
-  type SnapshotContext,
-} from '../cache/index.ts';
+import { OriginMemory, OriginRefresher } from '../cache/index.ts';
 import type { StoredOrigins } from '../store/stored-origins.ts';
 import { type Decision, type DecisionUsage, type OriginPolicy, type Purpose } from '../decision/index.ts';
 import { asksForPause, type OriginState, stateOf } from '../lifecycle/index.ts';
@@ -386,47 +380,6 @@ export class RobotsClient {
     this[ENGINE].pacer.value?.clear();
   }
 
-  /**
-   * The records in memory as lines of NDJSON: a header with their number, then one line per origin. For warm starts,
-   * and to repeat a crawl with the same rules. Only clients of the same version can read it. It does not include the
-   * store.
-   *
-   * @throws RobotsClosedError (`ERR_ROBOTS_CLOSED`), also while it is read.
-   *
-   * @example
-   * ```ts
-   * await pipeline(Readable.from(robots.snapshot()), createWriteStream('robots.ndjson'));
-   * ```
-   */
-  async *snapshot(): AsyncIterable<string> {
-    const { writeSnapshot } = await import('../cache/snapshot.ts');
-    yield* writeSnapshot(await this.#snapshotContext());
-  }
-
-  /**
-   * Reads a {@link snapshot} into memory. Lines that are damaged, that this client could not have written, or that
-   * are of no use are counted by reason. Origins with a later record in memory keep it. Nothing is fetched.
-   *
-   * @param lines Whole lines, with or without line ends, such as `readline` gives; or the whole text.
-   * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`), RobotsClosedError (`ERR_ROBOTS_CLOSED`), the
-   * reason of an aborted signal, or what the lines or `onRejected` throw.
-   *
-   * @example
-   * ```ts
-   * const { restored, rejected } = await robots.restore(createInterface(createReadStream('robots.ndjson')));
-   * ```
-   */
-  async restore(
-    lines: Iterable<string> | AsyncIterable<string>,
-    options: RestoreOptions = {},
-  ): Promise<RestoreResult> {
-    const { assertRestorable, readSnapshot } = await import('../cache/snapshot.ts');
-    const context = await this.#snapshotContext();
-    this[ENGINE].assertOpen();
-    assertRestorable(lines, options);
-    return readSnapshot(lines, context, options, this.#endingWith(options.signal));
-  }
-
   stats(): RobotsStats {
     const { hits, misses } = this[ENGINE];
     const pacing = this[ENGINE].pacer.value?.totals() ?? { waiting: 0, inFlight: 0, paused: 0 };
@@ -461,17 +414,6 @@ export class RobotsClient {
   /** Aborts when `signal` does, or when the client is closed. */
   #endingWith(signal: AbortSignal | undefined): AbortSignal {
     return signal === undefined ? this.#ending.signal : AbortSignal.any([this.#ending.signal, signal]);
-  }
-
-  async #snapshotContext(): Promise<SnapshotContext> {
-    const [codec] = await Promise.all([this.#codec.load(), this.#memory.open()]);
-    return {
-      memory: this.#memory,
-      codec,
-      clock: this.#settings.clock,
-      profileOf: this.#origins.profileOf,
-      assertOpen: () => this[ENGINE].assertOpen(),
-    };
   }
 
   /** The state of an origin that has been asked now, if it had to be. Nothing is described for it. */

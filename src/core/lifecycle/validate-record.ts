@@ -1,4 +1,4 @@
-/* A file of its own: only stores and snapshots load it, and the marks of challenge pages with it. */
+/* A file of its own: only stores load it, and the marks of challenge pages with it. */
 import { type ConclusiveResponse, type Copy, type Failure, type OriginRecord } from './origin-record.ts';
 import { classifyStatus, type UnavailableReason } from './outcome.ts';
 import type { Profile } from './profile.ts';

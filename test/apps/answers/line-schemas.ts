@@ -8,7 +8,6 @@ import type {
   ExplainedByFile,
   ExplainedUrl,
   FileVersionLine,
-  ImportLine,
   LintLine,
   PageFetchResult,
   PolicyLine,
@@ -174,14 +173,6 @@ export const storedLine = object<StoredLine>({
     lastModified: text.optional(),
     contentType: text.optional(),
   }).optional(),
-});
-
-export const importLine = object<ImportLine>({
-  schemaVersion,
-  imported: count,
-  rejected: count,
-  reasons: z.record(text, count),
-  missing: count,
 });
 
 const replayed = object<ReplayedDecision>({

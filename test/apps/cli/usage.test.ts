@@ -14,7 +14,6 @@ check - -                         | Expected "-" once
 check --purpose fun /a            | one of train-ai, ai-use, ai-input, search, got "fun"
 check --purpose ai-train /a       | got "ai-train"; did you mean train-ai?
 check --robots x --evidence y /a  | Expected either --evidence or --robots, got both
-check --store sqlite:x.sqlite /a  | Expected --store to be a file without \`sqlite:\` before it; write --store "x.sqlite"
 check --store cache/ /a           | Expected --store to be a file of SQLite, got a folder; write --store "cache/robots.sqlite"
 check --store test /a             | got a folder; write --store "test/robots.sqlite"
 check --store valkey://h:1 /a     | or redis://HOST:PORT (rediss:// for TLS), got the URL of something else (valkey://)
@@ -82,7 +81,6 @@ cache ls                          | Expected --store STORE
 cache ls --store no-such-file     | Expected --store to be an existing file, got "no-such-file"
 cache ls --store . https://a.test | Expected nothing after ls
 cache show --store .              | Expected a URL after show
-cache import --store .            | Expected --agent
 cache clear --store . -a *        | Expected --agent to name an agent
 serve --allow-host http://x/      | --allow-host to be the name of a host, got "http://x/"; write x
 `;

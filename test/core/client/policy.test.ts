@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { profiles } from '../../../src/index.ts';
-import { HOUR, MINUTE, SECOND, START, testClient } from '../../support/client.ts';
+import { HOUR, MINUTE, SECOND, START, testClient, VirtualClock } from '../../support/client.ts';
+import { ScriptedStore } from '../../support/store.ts';
 import { answering, openedSite as site, openedClient as client } from '../../support/opened.ts';
 import { DEFAULT_MAX_BODY_BYTES } from '../../../src/core/base/index.ts';
 
@@ -121,14 +122,13 @@ describe('policy', () => {
     const server = await site({
       '/robots.txt': { body: RULES, headers: { 'cache-control': 'max-age=3600' } },
     });
-    const maker = client({ random: () => 0.5 }).robots;
+    const store = new ScriptedStore({ clock: new VirtualClock() });
+    const maker = client({ random: () => 0.5, store }).robots;
     await maker.prefetch([server.origin]);
-    const lines: string[] = [];
-    for await (const line of maker.snapshot()) lines.push(line);
+    await maker.close();
     const lifetimeUnder = async (defaultMs: number, minMs: number) => {
       const lifetime = { defaultMs, minMs, maxMs: 24 * HOUR };
-      const { robots } = client({ profile: { ...profiles.rfc9309, lifetime } });
-      expect(await robots.restore(lines)).toMatchObject({ restored: 1 });
+      const { robots } = client({ profile: { ...profiles.rfc9309, lifetime }, store });
       return (await robots.policy(server.origin)).lifetime;
     };
     const times = { fetchedAt: START, staleAt: START + 0.95 * HOUR };

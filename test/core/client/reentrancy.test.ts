@@ -70,12 +70,6 @@ async function crawl(client: RobotsClient): Promise<void> {
     expect(await client.check(url)).toMatchObject({ url, origin, allowed: isOpen(origin) });
     expect(await client.canFetch(url)).toBe(isOpen(origin));
     expect(client.stats().origins).toBeLessThanOrEqual(3);
-    if (round % 20 !== 0) continue;
-    // Memory is whole: it has each of its records once.
-    const lines: string[] = [];
-    for await (const line of client.snapshot()) lines.push(line);
-    expect(new Set(lines).size).toBe(lines.length);
-    expect(JSON.parse(lines[0]!)).toMatchObject({ origins: lines.length - 1 });
   }
 }
 

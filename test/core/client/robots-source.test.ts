@@ -61,15 +61,6 @@ describe.each(CASES)('decision.robots of %s', (_what, answer, expected) => {
     expect(remarks(other.peek(site.url('/y'))!)).toEqual(expected);
     expect(site.requests).toHaveLength(1);
   });
-
-  it('is the same from a snapshot', async () => {
-    const { client: robots, site } = await setUp(answer);
-    await robots.check(site.url('/y'));
-    const { client: other } = client();
-    await other.restore(robots.snapshot());
-    expect(remarks(other.peek(site.url('/y'))!)).toEqual(expected);
-    expect(site.requests).toHaveLength(1);
-  });
 });
 
 describe('decision.robots while an origin fails', () => {

@@ -77,7 +77,7 @@ const step = fc.oneof(
       ms: fc.constantFrom(...TIMES),
     }),
   },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('restart' as const), snapshot: fc.boolean() }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('restart' as const) }) },
   {
     weight: 1,
     arbitrary: fc.record({ kind: fc.constant('invalidate' as const), site, midway: fc.boolean() }),
@@ -183,7 +183,7 @@ export class Crawl {
       case 'file':
         await this.#onFile(each);
         // A process that crashes has another client afterwards.
-        return each.event === 'crash' ? this.#restart(false) : undefined;
+        return each.event === 'crash' ? this.#restart() : undefined;
       case 'ask':
         return this.#ask(ORIGINS[each.site]! + PATHS[each.path]!, AGENTS[each.agent], each.by);
       case 'given':
@@ -193,7 +193,7 @@ export class Crawl {
       case 'time':
         return void (this.#clock.time += each.ms);
       case 'restart':
-        return this.#restart(each.snapshot);
+        return this.#restart();
       case 'invalidate':
         return this.#invalidate(ORIGINS[each.site]!, each.midway);
       case 'report':
@@ -253,12 +253,9 @@ export class Crawl {
     await Promise.all(waiting);
   }
 
-  async #restart(snapshot: boolean): Promise<void> {
-    const lines: string[] = [];
-    if (snapshot) for await (const line of this.#client.snapshot()) lines.push(line);
+  async #restart(): Promise<void> {
     await this.#client.close();
     this.#client = this.#start();
-    if (snapshot) await this.#client.restore(lines);
   }
 
   #start(): RobotsClient {

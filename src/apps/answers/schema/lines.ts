@@ -66,15 +66,6 @@ export interface StoredLine extends Line, Partial<Pick<OriginRecord, 'answer' | 
   readonly copy?: Omit<Copy, 'body'> & { readonly bytes: number; readonly text?: string };
 }
 
-/** `canfetch cache import`: the result of reading a snapshot. */
-export interface ImportLine extends Line {
-  readonly imported: number;
-  readonly rejected: number;
-  readonly reasons: Readonly<Record<string, number>>;
-  /** Records that the header announced but the snapshot lacks. */
-  readonly missing: number;
-}
-
 /** `canfetch replay --json`: a decision that differs, or an entry that does not fit. */
 export type ReplayLine = Line & ReplayDifference & { readonly file: string };
 

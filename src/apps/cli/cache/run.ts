@@ -1,26 +1,23 @@
-import { createInterface } from 'node:readline';
 import { omitUndefined, jsonLine, printable, quoted } from '../../../core/base/index.ts';
-import { snapshotHeader } from '../../../core/cache/snapshot.ts';
-import { DEFAULT_ADDRESS_POLICY } from '../../../core/net/address-policy.ts';
 import { readOrigin } from '../../answers/input/load-robots.ts';
 import { type Session, UsageError } from '../../answers/session.ts';
 import { ago, ahead, count, definitions, duration, grid } from '../../answers/text/layout.ts';
 import { Output } from '../../answers/text/output.ts';
-import type { ImportLine, StoredLine } from '../../answers/schema.ts';
+import type { StoredLine } from '../../answers/schema.ts';
 import { productToken } from '../../../core/rules/index.ts';
-import { type CacheNamespace, namespaceKey } from '../../../core/store/record/record-codec.ts';
+import type { CacheNamespace } from '../../../core/store/record/record-codec.ts';
 import { cacheActions } from '../frame/options.ts';
 import { type ExitCode, exitCode, type ParsedArguments } from '../frame/command.ts';
-import { warnDamaged } from '../frame/open-client.ts';
+import { type OpenedStore, warnDamaged } from '../frame/open-client.ts';
 import { type Layout, layoutOf, readAgents, readFormat, readProfile } from '../frame/settings.ts';
 import { notAmong } from '../frame/arguments.ts';
-import { type CommandStore, importSnapshot, openCommandStore, type StoredItem } from './command-store.ts';
+import { openNamedStore, type StoredItem, storedRecords } from './stored-records.ts';
 import type { Copy, OriginRecord } from '../../../core/lifecycle/index.ts';
 
 type Action = (typeof cacheActions)[number];
 
 interface ActionContext {
-  readonly opened: CommandStore;
+  readonly store: OpenedStore['store'];
   readonly given: ParsedArguments;
   readonly session: Session;
   readonly output: Output;
@@ -32,31 +29,22 @@ interface ActionContext {
 export async function runCache(given: ParsedArguments, session: Session): Promise<ExitCode> {
   const { action, origins } = readOperands(given);
   const whose = readNamespace(given);
-  if (action === 'import' && whose.token === undefined) {
-    throw new UsageError('Expected --agent with import, got none; a snapshot does not contain its agent');
+  const { store, close } = await openNamedStore(given, action === 'clear' ? 'rename' : 'throw');
+  try {
+    warnDamaged(store, session);
+    const output = new Output(session.stdout);
+    const code = await actions[action]({ store, given, session, output, whose, origins });
+    await output.release();
+    return code;
+  } finally {
+    await close();
   }
-  await using opened = await openCommandStore(given, ACCESS[action]);
-  warnDamaged(opened.store, session);
-  const output = new Output(session.stdout);
-  const code = await actions[action]({ opened, given, session, output, whose, origins });
-  await output.release();
-  return code;
 }
-
-const ACCESS = {
-  ls: 'read',
-  show: 'read',
-  export: 'read',
-  clear: 'write',
-  import: 'create',
-} as const satisfies Record<Action, unknown>;
 
 const actions: Readonly<Record<Action, (context: ActionContext) => Promise<ExitCode>>> = {
   ls: list,
   show,
   clear,
-  export: exportAll,
-  import: importAll,
 };
 
 async function list(context: ActionContext): Promise<ExitCode> {
@@ -83,69 +71,21 @@ async function show(context: ActionContext): Promise<ExitCode> {
 }
 
 async function clear(context: ActionContext): Promise<ExitCode> {
-  const { opened, whose, origins } = context;
+  const { store, whose, origins } = context;
   if (origins.length === 0 && Object.keys(whose).length === 0) {
-    await opened.store.clear();
+    await store.clear();
     return exitCode.success;
   }
   const found = new Set<string>();
   for await (const { key, origin } of records(context)) {
     found.add(origin);
-    await opened.store.delete(key);
+    await store.delete(key);
   }
   return warnMissing(context, found);
 }
 
-/**
- * Reads the store twice: first to count the records and check that they share one namespace, then to write them.
- * Only the keys are held in memory.
- */
-async function exportAll(context: ActionContext): Promise<ExitCode> {
-  const { opened, session, output } = context;
-  const keys: string[] = [];
-  const namespaces = new Set<string>();
-  let unread = 0;
-  for await (const { key, namespace, record } of records(context)) {
-    if (record === undefined) unread++;
-    else {
-      keys.push(key);
-      namespaces.add(namespaceKey(namespace));
-    }
-  }
-  if (namespaces.size > 1) {
-    throw new UsageError(
-      'Expected --agent and --address-policy, because the store has records of several ' +
-        `(${[...namespaces].map((namespace) => printable(namespace)).join(', ')}); give one of them`,
-    );
-  }
-  await output.write(snapshotHeader(keys.length, Date.now()));
-  for (const key of keys) {
-    session.signal.throwIfAborted();
-    const { record } = opened.decode(await opened.store.get(key));
-    if (record !== undefined) await output.write(`${opened.codec.encode(record)}\n`);
-  }
-  if (unread > 0)
-    session.stderr.write(`canfetch: left out ${count(unread, 'record')} that no client would accept\n`);
-  return exitCode.success;
-}
-
-async function importAll({ opened, given, session, output, whose }: ActionContext): Promise<ExitCode> {
-  const { signal } = session;
-  const lines = createInterface({ input: session.stdin, signal });
-  const namespace = { token: '', addressPolicy: DEFAULT_ADDRESS_POLICY, ...whose };
-  const { error, ...done } = await importSnapshot(lines, opened, { namespace, profile: readProfile(given) });
-  await output.write(jsonLine<ImportLine>(done));
-  signal.throwIfAborted();
-  if (error !== undefined) {
-    const reason = error instanceof Error ? error.message : String(error);
-    session.stderr.write(`canfetch: the store takes no more records: ${printable(reason)}\n`);
-    return exitCode.failure;
-  }
-  return done.rejected + done.missing === 0 ? exitCode.success : exitCode.negative;
-}
-
-function records({ opened, whose, origins, session }: ActionContext): AsyncIterable<StoredItem> {
-  return opened.records(whose, origins, session.signal);
+function records({ store, given, whose, origins, session }: ActionContext): AsyncIterable<StoredItem> {
+  return storedRecords(store, { whose, origins, profile: readProfile(given) }, session.signal);
 }
 
 function warnMissing({ origins, session }: ActionContext, found: ReadonlySet<string>): ExitCode {
@@ -162,9 +102,8 @@ function isForMachines({ given, session }: ActionContext): boolean {
 function readOperands({ operands: [word, ...urls] }: ParsedArguments): { action: Action; origins: string[] } {
   const action = cacheActions.find((each) => each === word);
   if (action === undefined) throw notAmong('an action', cacheActions, word);
-  const takesUrls = action === 'show' || action === 'clear';
-  if (!takesUrls && urls.length > 0) {
-    throw new UsageError(`Expected nothing after ${action}, got ${quoted(urls[0] ?? '')}; leave it out`);
+  if (action === 'ls' && urls.length > 0) {
+    throw new UsageError(`Expected nothing after ls, got ${quoted(urls[0] ?? '')}; leave it out`);
   }
   if (action === 'show' && urls.length === 0) {
     throw new UsageError('Expected a URL after show, got none; `canfetch cache ls` lists the origins');

@@ -14,7 +14,7 @@ export const listFormats = ['text', 'json', 'csv'] as const;
 export const severities = ['error', 'warning', 'info'] as const;
 
 /** Actions of `canfetch cache`. */
-export const cacheActions = ['ls', 'show', 'clear', 'export', 'import'] as const;
+export const cacheActions = ['ls', 'show', 'clear'] as const;
 
 export const shells = ['bash', 'zsh', 'fish'] as const;
 
@@ -98,7 +98,7 @@ export const verboseOption: CommandOption = {
 const storeOption: CommandOption = {
   name: 'store',
   value: 'STORE',
-  help: 'read and keep robots.txt records here, for the next run and for other processes: a file of SQLite (needs Node.js 22.13, or the package libsql or better-sqlite3), or redis://HOST:PORT/DATABASE for a Redis or Valkey server, rediss:// over TLS (needs the package redis, ioredis or iovalkey)',
+  help: 'read and keep robots.txt records here, for the next run and for other processes: a file of SQLite (needs Node.js 22.13, or the package libsql or better-sqlite3), or redis://HOST:PORT/DATABASE for a Redis or Valkey server, rediss:// over TLS (needs the package redis)',
 };
 
 export const evidenceOption: CommandOption = {

@@ -9,9 +9,6 @@ export function isRedisUrl(store: string): boolean {
   return /^rediss?:\/\//i.test(store);
 }
 
-/** The prefix of files in earlier versions. */
-const SQLITE = 'sqlite:';
-
 /**
  * Checks what `--store` names. Messages show only the scheme of a URL, which may have a password.
  *
@@ -19,12 +16,6 @@ const SQLITE = 'sqlite:';
  */
 export function assertStore(store: string): void {
   if (isRedisUrl(store)) return;
-  if (store.startsWith(SQLITE)) {
-    const path = store.slice(SQLITE.length);
-    throw new UsageError(
-      `Expected --store to be a file without \`sqlite:\` before it; write --store ${quoted(path)}`,
-    );
-  }
   // One letter is a drive of Windows. `redis:` counts without a slash too: a password shall not become a file.
   const scheme = /^(?:(rediss?|valkeys?):|([a-z][a-z0-9+.-]+):[/\\])/i.exec(store)?.slice(1).find(Boolean);
   if (scheme !== undefined) {

@@ -72,7 +72,7 @@ export interface OverrideEntry extends OriginEntryBase {
   readonly restated?: true;
 }
 
-/** A record that came from a store or a snapshot and is in force now. Its body is found by digest. */
+/** A record that came from a store and is in force now. Its body is found by digest. */
 export interface StoredEntry extends OriginEntryBase {
   readonly type: 'stored';
   readonly record: RecordWithoutBody;

@@ -6,7 +6,6 @@ import {
   type OriginRecord,
   type Profile,
 } from '../../lifecycle/index.ts';
-import { originOf } from '../../url/index.ts';
 import { bodyJson, readStoredRecord, type StoredRecord } from './record-schema.ts';
 
 /** Raise this when an older reader would misread a newer record. It is part of every key. */
@@ -56,7 +55,7 @@ export type Rejection = 'damaged' | 'version' | 'origin' | 'too-large' | RecordF
 
 export type Decoded =
   | { readonly record: OriginRecord; readonly rejected?: undefined }
-  | { readonly record?: undefined; readonly rejected: Rejection; readonly origin?: string };
+  | { readonly record?: undefined; readonly rejected: Rejection };
 
 export interface RecordCodecOptions {
   readonly maxBodyBytes: number;
@@ -96,10 +95,8 @@ export class RecordCodec {
     return summed(`${json.slice(1, -ENDS.length)},"body":`, bodyJson(body), ENDS);
   }
 
-  /**
-   * Decodes an entry about `origin`, or about any origin. Anything invalid is rejected.
-   */
-  decode(entry: unknown, now: number, origin?: string): Decoded {
+  /** Decodes an entry about `origin`. Anything invalid is rejected. */
+  decode(entry: unknown, now: number, origin: string): Decoded {
     if (typeof entry !== 'string') return { rejected: 'damaged' };
     if (entry.length > this.#maxLength) return { rejected: 'too-large' };
     const head = HEAD.exec(entry);
@@ -110,10 +107,9 @@ export class RecordCodec {
     const stored = readStoredRecord(parseJson(`{${rest}`));
     if (stored === undefined) return { rejected: 'damaged' };
     const { record } = stored;
-    const named = record.origin;
-    if (named !== (origin ?? canonicalOrigin(named))) return { rejected: 'origin' };
-    const rejected = this.#reject(stored) ?? validateRecord(record, this.#options.profileOf(named), now);
-    return rejected === undefined ? { record: clampToNow(record, now) } : { rejected, origin: named };
+    if (record.origin !== origin) return { rejected: 'origin' };
+    const rejected = this.#reject(stored) ?? validateRecord(record, this.#options.profileOf(origin), now);
+    return rejected === undefined ? { record: clampToNow(record, now) } : { rejected };
   }
 
   /** Rejects records because of the settings of their writer. */
@@ -140,14 +136,6 @@ function versionOf(entry: string): number | undefined {
   const value = parseJson(entry);
   const version: unknown = typeof value === 'object' && value !== null ? Reflect.get(value, 'v') : undefined;
   return typeof version === 'number' && version !== RECORD_VERSION ? version : undefined;
-}
-
-function canonicalOrigin(text: string): string | undefined {
-  try {
-    return originOf(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function parseJson(text: string): unknown {

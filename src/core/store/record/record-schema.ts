@@ -1,4 +1,4 @@
-/** The one description of a record from a store, a snapshot or an evidence file. Loaded with one of them only. */
+/** The one description of a record from a store or an evidence file. Loaded with one of them only. */
 import * as z from 'zod/mini';
 import { builtin } from '../../base/index.ts';
 import { type Copy, type OriginRecord, SUSPECTS, type UnavailableReason } from '../../lifecycle/index.ts';
