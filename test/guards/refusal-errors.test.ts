@@ -60,20 +60,24 @@ describe('the error of a guard', () => {
     });
   });
 
-  it.each<[Partial<Decision['robots']>, string]>([
+  it.each<[Partial<Decision['robots']>, string, string?]>([
     [{}, 'no response'],
-    [{ error: 'ENOTFOUND' }, 'the host name does not exist, ENOTFOUND'],
+    [
+      { error: 'ENOTFOUND' },
+      'the host name does not exist, ENOTFOUND',
+      '; a second try failed, too, so this is for good',
+    ],
     [
       { status: 200, error: 'ERR_ROBOTS_CONTENT_CODING' },
       '200, the file is compressed in a way that cannot be read, ERR_ROBOTS_CONTENT_CODING',
     ],
     [{ error: 'ERR_ROBOTS_STATUS', status: 503 }, '503'],
-  ])('names what came in place of robots.txt: %j', (robots, what) => {
+  ])('names what came in place of robots.txt: %j', (robots, what, forGood = '') => {
     const error = refusalFor({ ...UNREACHABLE, robots: { ...BASE.robots, ...robots } } as Decision);
     expect(error).toBeInstanceOf(RobotsUnreachableError);
     expect(error).toMatchObject({ code: 'ERR_ROBOTS_UNREACHABLE', retryAt: undefined });
     expect(error.message).toBe(
-      `robots.txt of https://example.com is unreachable (${what}), so https://example.com/private may not be fetched`,
+      `robots.txt of https://example.com is unreachable (${what}), so https://example.com/private may not be fetched${forGood}`,
     );
   });
 

@@ -21,7 +21,7 @@ interface DecisionBase {
   readonly rule?: MatchedRule;
   /** The group that applies to `agent`: its own, or that of `*`. */
   readonly group?: MatchedGroup;
-  /** Epoch milliseconds from which another attempt is made. With reason `unreachable`, and always then. */
+  /** Epoch milliseconds from which another attempt is made. With reason `unreachable`, unless that is for good. */
   readonly retryAt?: number;
   /** The caller's reason for an override of this origin. A verdict always has one, a text may. */
   readonly because?: string;
@@ -73,7 +73,8 @@ export type Decision =
       readonly state: 'disallow-all';
       /**
        * Epoch ms from which the next question starts another attempt. For an `ftp:` origin without a transport, which is
-       * never asked, a default lifetime ahead. Absent where the address policy refuses the address.
+       * never asked, a default lifetime ahead. Absent where it is for good: the address policy refuses the address, or the
+       * site is dead (no such name, nothing listens, a bad certificate), was tried twice, and never responded before.
        */
       readonly retryAt?: number;
     })

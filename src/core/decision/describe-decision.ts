@@ -1,5 +1,5 @@
 import { printable, urlWithoutUserinfo } from '../base/index.ts';
-import type { UnavailableReason } from '../lifecycle/index.ts';
+import { isAbsent, type UnavailableReason } from '../lifecycle/index.ts';
 import type { Decision, DecisionUsage } from './decision.ts';
 import type { RobotsSource } from './known-origin.ts';
 
@@ -137,11 +137,16 @@ export function describeDecision(decision: Decision): string {
     case 'unreachable-allowed':
     case 'restricted': {
       const what = reasons[decision.reason].what.replace('robots.txt', `robots.txt of ${origin}`);
-      const retryAt = decision.reason === 'unreachable' ? decision.retryAt : undefined;
-      const again = retryAt === undefined ? '' : `; retry after ${new Date(retryAt).toISOString()}`;
-      return `${what} (${describeOutcome(decision.robots)}), so ${url} ${may}${REMEDIES[decision.robots.error ?? ''] ?? ''}${again}`;
+      const remedy = REMEDIES[decision.robots.error ?? ''] ?? '';
+      const again = decision.reason === 'unreachable' ? untilWhen(decision) : '';
+      return `${what} (${describeOutcome(decision.robots)}), so ${url} ${may}${remedy}${again}`;
     }
   }
+}
+
+function untilWhen({ retryAt, robots }: Decision): string {
+  if (retryAt !== undefined) return `; retry after ${new Date(retryAt).toISOString()}`;
+  return isAbsent(robots) ? '; a second try failed, too, so this is for good' : '';
 }
 
 /** What the site states about a purpose, and where. */

@@ -8,7 +8,7 @@ import {
   backoffMs,
 } from './origin-record.ts';
 import type { Suspect } from './challenge-pages.ts';
-import type { RobotsResponseHeaders, Outcome } from './outcome.ts';
+import { isAbsent, type RobotsResponseHeaders, type Outcome } from './outcome.ts';
 import type { Profile } from './profile.ts';
 
 /** The end of an attempt, and the record before it. */
@@ -140,6 +140,8 @@ function afterFailure(attempt: EndedAttempt, outcome: OutcomeOf<'unreachable'>):
   const { previous, origin, profile, now } = attempt;
   const { status, error, finalUrl, hops, retryAfterMs, suspect } = outcome;
   const attempts = (previous?.failure?.attempts ?? 0) + 1;
+  const hasResponded = previous?.failure ? previous.failure.dead !== true : previous?.answer !== undefined;
+  const dead = (!hasResponded && isAbsent(outcome)) || undefined;
   const failure: Failure = {
     // If the clock was set back before the first failure, the phases start again.
     since: Math.min(previous?.failure?.since ?? now, now),
@@ -152,7 +154,7 @@ function afterFailure(attempt: EndedAttempt, outcome: OutcomeOf<'unreachable'>):
     finalUrl,
     hops,
     ...attemptDetails(outcome),
-    ...omitUndefined({ retryAfterMs, status, suspect }),
+    ...omitUndefined({ retryAfterMs, dead, status, suspect }),
   };
   return { ...previous, origin, failure };
 }

@@ -88,6 +88,8 @@ export interface Failure extends AttemptDetails, MayBeSuspect {
   readonly retryAt: number;
   /** The pause from `Retry-After`, when `retryAt` was computed from it. */
   readonly retryAfterMs?: number;
+  /** Set while the site never responded, and each failure was that of a site which is not there: see {@link isAbsent}. */
+  readonly dead?: true;
   readonly status?: number;
   readonly error: string;
   readonly finalUrl: string;

@@ -104,6 +104,32 @@ export function withoutRedirects(outcome: Extract<Outcome, { readonly kind: 'suc
   return { ...rest, hops: 0 };
 }
 
+/** Codes of certificates that are not accepted: Node's, and those of OpenSSL. */
+const CERTIFICATE_CODE = /CERT|SELF_SIGNED|UNABLE_TO_(?:GET|VERIFY)|CRL_|ERR_TLS_/;
+
+/** Whether a failure is that of a certificate. */
+export function isCertificateFailure(code: string): boolean {
+  return CERTIFICATE_CODE.test(code);
+}
+
+/** Codes of connections to sites that are not there. Not of time-outs, resets and failing name servers: these pass. */
+const ABSENT_CODES: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA', 'ECONNREFUSED', 'EHOSTUNREACH']);
+
+/**
+ * Whether nobody is there: the name does not exist, nothing listens, or the certificate is not the site's. Any response,
+ * even a redirect, is one of a site that is there, however busy or broken it is.
+ */
+export function isAbsent({ error, status, hops }: FailedAttempt): boolean {
+  if (error === undefined || status !== undefined || hops > 0) return false;
+  return ABSENT_CODES.has(error) || isCertificateFailure(error);
+}
+
+interface FailedAttempt {
+  readonly error?: string | undefined;
+  readonly status?: number | undefined;
+  readonly hops: number;
+}
+
 /**
  * The meaning of the last response's status under a profile. An exact code beats its class. Codes without an entry (1xx, a
  * 304 to an unconditional request, a redirect without a usable `Location`, 600 and above) are unreachable.

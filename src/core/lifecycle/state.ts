@@ -14,7 +14,7 @@ export type KnownState =
       readonly state: 'allow-all';
       readonly reason: 'unavailable' | 'unreachable-expired' | 'unreachable-allowed';
     }
-  /** Without `retryAt` another attempt changes nothing: the address policy refuses the address. */
+  /** Without `retryAt` it is for good: see {@link isForGood}. */
   | { readonly state: 'disallow-all'; readonly reason: 'unreachable'; readonly retryAt?: number }
   | { readonly state: 'disallow-all'; readonly reason: 'restricted' }
   | { readonly state: 'unknown' };
@@ -139,12 +139,23 @@ function stateOfOutage(record: OriginRecord, failure: Failure, profile: Profile,
   }
   if (treated === 'last-good' && copy !== undefined) return { state: 'last-good', copy };
   const disallowed = { state: 'disallow-all', reason: 'unreachable' } as const;
-  return isAddressRefused(failure) ? disallowed : { ...disallowed, retryAt: failure.retryAt };
+  return isForGood(record) ? disallowed : { ...disallowed, retryAt: failure.retryAt };
 }
 
 /** Whether the address policy refused the address. It would refuse it again. */
 export function isAddressRefused({ error }: { readonly error?: string | undefined }): boolean {
   return error === 'ERR_ROBOTS_ADDRESS_REFUSED';
+}
+
+/**
+ * Whether nobody should wait for the site: the address policy refuses its address, or it is dead, so that one further try
+ * failed like the first. Others are busy or broken. A later question may find that a dead site has come to life.
+ */
+export function isForGood({ failure, site }: OriginRecord): boolean {
+  if (failure === undefined) return false;
+  return (
+    isAddressRefused(failure) || (failure.dead === true && failure.attempts > 1 && site?.reachable !== true)
+  );
 }
 
 function phaseAt(profile: Profile, elapsedMs: number): UnreachablePhase | undefined {

@@ -1,5 +1,6 @@
 import type { LRUCache } from 'lru-cache';
 import { causesOf, isRobotsError, urlWithoutUserinfo } from '../../core/base/index.ts';
+import { isCertificateFailure } from '../../core/lifecycle/index.ts';
 import type { RobotsDeferredError } from '../../core/pacing/index.ts';
 import { ignoredBecause } from '../shared/options.ts';
 import { type Refusal, refusalIn } from '../shared/refusal-errors.ts';
@@ -14,8 +15,6 @@ import type {
 import { redirects } from '../shared/headers.ts';
 import { type CrawlRequest, type HttpRequest, type HttpResponse, robotsOf } from './types.ts';
 
-/** Codes of failures that `ignoreSslErrors` ignores for pages: Node's, and those of OpenSSL. */
-const TLS_FAILURE = /CERT|SELF_SIGNED|UNABLE_TO_(?:GET|VERIFY)|CRL_|ERR_TLS_/;
 const TLS_HINT =
   ". Crawlee's `ignoreSslErrors` holds for pages alone: give the client a dispatcher that accepts the certificate, " +
   'too (`new Agent({ connect: { rejectUnauthorized: false } })` of undici), or set `ignoreSslErrors: false`';
@@ -209,7 +208,7 @@ export class RequestGuard {
 
   #refuse(request: CrawlRequest, refusal: Refusal): void {
     const code = refusal.decision.robots.error ?? '';
-    if (this.#context.ignoresTlsErrors && refusal !== this.refusal && TLS_FAILURE.test(code))
+    if (this.#context.ignoresTlsErrors && refusal !== this.refusal && isCertificateFailure(code))
       refusal.message += TLS_HINT;
     this.refusal = refusal;
     this.#skipText = `Skipping request ${urlWithoutUserinfo(request.url)} (${request.id}): ${refusal.message}`;

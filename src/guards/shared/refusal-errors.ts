@@ -39,8 +39,8 @@ export class RobotsDisallowedError extends RefusedRequestError {
 }
 
 /**
- * A guard refused a request because robots.txt cannot be reached; try again after `retryAt`. Without `retryAt` trying again
- * does not help: the address policy refuses the address of the site.
+ * A guard refused a request because robots.txt cannot be reached; try again after `retryAt`. Without `retryAt` it is for
+ * good: the address policy refuses the address of the site, or the site is dead.
  *
  * `cause` is the failure of the last attempt, with its code (`ECONNREFUSED`, `ERR_ROBOTS_DEADLINE`). Without a `cause` the
  * site has responded, with the status in `decision.robots`.

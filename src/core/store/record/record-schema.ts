@@ -96,6 +96,7 @@ const record = {
       attempts: whole(1, Number.MAX_SAFE_INTEGER),
       retryAt: time,
       retryAfterMs: z.exactOptional(time),
+      dead: z.exactOptional(z.literal(true)),
       status: z.exactOptional(status),
       error: text(64, /^[A-Z][A-Z0-9_]*$/),
     }),
