@@ -18,7 +18,7 @@ const SAME_ON_EVERY_NODE = [
   'test/core/pacing/model.test.ts',
   'test/extras/{report,robots-parser}/**',
   'test/extras/evidence/replay-property.test.ts',
-  'test/apps/answers/{comparison,text}/**',
+  'test/apps/answers/text/**',
   'test/apps/serve/openapi.test.ts',
   'test/{conformance,package,specifications}/*.test.ts',
   'test/{readme,architecture}.test.ts',

@@ -1,14 +1,12 @@
 /**
  * The one description of the results of the command, the service and the tools for AI agents. OpenAPI's components and
- * examples and the outputs of the tools are made from it. A field that a type has and its schema has not does not compile.
+ * the outputs of the tools are made from it. A field that a type has and its schema has not does not compile.
  */
 import type { z } from 'zod';
-import { comparison } from './schema/comparison.ts';
 import { decision, lineError, robots, usage, verdict, group, rule } from './schema/decision.ts';
 import { explanation, pastedResult } from './schema/explanation.ts';
 import { diagnostic, policy } from './schema/policy.ts';
 
-export * from './schema/comparison.ts';
 export * from './schema/decision.ts';
 export * from './schema/explanation.ts';
 export type * from './schema/lines.ts';
@@ -27,5 +25,4 @@ export const components: Readonly<Record<string, z.ZodType>> = {
   Policy: policy,
   Explanation: explanation,
   PastedVerdicts: pastedResult,
-  Comparison: comparison,
 };

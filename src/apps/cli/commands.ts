@@ -1,15 +1,11 @@
-import { profileNames } from '../../core/lifecycle/profile.ts';
 import { ADDRESS_POLICIES } from '../../core/net/address-policy.ts';
 import type { Command } from './frame/command.ts';
 import { showHelp } from './frame/help.ts';
 import {
   agentOption,
   allowPrivateOption,
-  cacheActions,
   deadlineOption,
   evidenceOption,
-  fetchOptions,
-  findingFormats,
   formatOptions,
   formats,
   listFormats,
@@ -20,7 +16,6 @@ import {
   quietOption,
   robotsOption,
   severities,
-  shells,
   verboseOption,
 } from './frame/options.ts';
 
@@ -130,7 +125,7 @@ const lint: Command = {
     '"-" is standard input.',
   options: [
     profileOption,
-    ...formatOptions(findingFormats),
+    ...formatOptions(),
     {
       name: 'severity',
       value: 'SEVERITY',
@@ -149,7 +144,6 @@ const lint: Command = {
   examples: {
     'canfetch lint public/robots.txt': 'check a file before you publish it',
     'canfetch lint --fail-on error https://example.com': 'check the file that a site serves now',
-    'canfetch lint --format sarif public/robots.txt > robots.sarif': 'make a report for code scanning',
   },
   exitCodes: {
     0: 'no finding as severe as --fail-on, or the site has no robots.txt',
@@ -175,7 +169,7 @@ const test: Command = {
       help: 'the expectations, one per line, such as "allow Googlebot /p"; "-" reads standard input',
     },
     profileOption,
-    ...formatOptions(findingFormats),
+    ...formatOptions(),
     deadlineOption,
     proxyOption,
   ],
@@ -198,42 +192,6 @@ const test: Command = {
       'Blank lines are ignored, and so is "#" with what follows it at the start of a line or after a space.',
   ],
   run: async (given, session) => (await import('./test/run.ts')).testRobots(given, session),
-};
-
-const diff: Command = {
-  name: 'diff',
-  summary:
-    'Compare two robots.txt files: which rules changed, for which agents, and which URLs are decided differently',
-  operands: 'FILE|ORIGIN|- FILE|ORIGIN|-',
-  operandsHelp:
-    'First the old file, then the new one. FILE is a robots.txt on disk; ORIGIN is an absolute http, https or ftp URL ' +
-    'whose robots.txt is fetched; "-" is standard input. Comments, layout and the order of groups make no ' +
-    'difference. The URLs to compare are derived from the rules of both files; --url adds your own.',
-  options: [
-    {
-      ...agentOption,
-      help: 'the agent to compare for: a product token or a full User-Agent; by default * and all agents that the files name',
-    },
-    {
-      name: 'url',
-      short: 'u',
-      value: 'URL',
-      repeatable: true,
-      help: 'a URL or path to compare; "-" reads them from standard input',
-    },
-    ...fetchOptions,
-    ...formatOptions(),
-  ],
-  examples: {
-    'canfetch diff https://example.com public/robots.txt': 'what will change when this file is published?',
-    'canfetch diff -a Googlebot -u - old.txt new.txt < urls.txt': 'which of these URLs change for Googlebot?',
-  },
-  exitCodes: {
-    0: 'no difference',
-    1: 'a difference',
-    2: 'wrong usage, an unreadable file, an invalid URL, or an unreachable robots.txt',
-  },
-  run: async (given, session) => (await import('./diff/run.ts')).diffFiles(given, session),
 };
 
 const prefetch: Command = {
@@ -271,27 +229,10 @@ const prefetch: Command = {
   run: async (given, session) => (await import('./prefetch/run.ts')).prefetchOrigins(given, session),
 };
 
-const profiles: Command = {
-  name: 'profiles',
-  summary: 'Show what each profile makes of responses and failures',
-  operands: '[NAME]',
-  operandChoices: profileNames,
-  operandsHelp: 'NAME is a profile; without it, all profiles are compared.',
-  options: formatOptions(),
-  examples: {
-    'canfetch profiles': 'compare the profiles',
-    "canfetch profiles google --json | jq '.lifetime'":
-      'print one as data, to derive your own: { ...profile, name: "mine" }',
-  },
-  exitCodes: { 0: 'shown', 2: 'wrong usage, or an unknown profile' },
-  run: async (given, session) => (await import('./profiles/run.ts')).showProfiles(given, session),
-};
-
 const cache: Command = {
   name: 'cache',
   summary: 'List, show or clear the records of a store',
   operands: 'ACTION [URL…]',
-  operandChoices: cacheActions,
   operandsHelp:
     'ACTION is ls (list the origins), show URL… (show the record of each origin, with its file) or clear (delete all records, ' +
     'or with URL… those of these origins).',
@@ -464,45 +405,12 @@ const mcp: Command = {
   run: async (given, session) => (await import('./mcp/run.ts')).serveAgents(given, session),
 };
 
-const completion: Command = {
-  name: 'completion',
-  summary: 'Print a script that completes commands, options and their values in a shell',
-  operands: 'SHELL',
-  operandChoices: shells,
-  operandsHelp: 'SHELL is bash, zsh or fish.',
-  options: [],
-  examples: {
-    'source <(canfetch completion bash)': 'in ~/.bashrc; likewise for zsh in ~/.zshrc',
-    'canfetch completion fish | source': 'in ~/.config/fish/config.fish',
-  },
-  exitCodes: { 0: 'printed', 2: 'wrong usage, or an unknown shell' },
-  notes: [
-    'The script calls the program: `canfetch completion bash -- WORD…` prints what may complete the last word.',
-  ],
-  run: async (...asked) => (await import('./completion/run.ts')).printCompletion(...asked),
-};
-
-const answering = [
-  check,
-  explain,
-  policy,
-  lint,
-  test,
-  diff,
-  prefetch,
-  profiles,
-  cache,
-  replay,
-  serve,
-  mcp,
-  completion,
-];
+const answering = [check, explain, policy, lint, test, prefetch, cache, replay, serve, mcp];
 
 const help: Command = {
   name: 'help',
   summary: 'Show the help of canfetch or of one command',
   operands: '[COMMAND]',
-  operandChoices: answering.map(({ name }) => name),
   operandsHelp: 'COMMAND is the name of a command; without one, all commands are listed.',
   options: [],
   examples: { 'canfetch help lint': 'options, examples and exit codes of lint' },

@@ -112,11 +112,10 @@ function linesOf(request: IncomingMessage): AsyncIterable<readonly Target[]> {
 
 /** Agents and purpose that a line does not state are those of the request. */
 const question = z.strictObject({
-  url: z.string().meta({ examples: ['https://example.com/private/report'] }),
+  url: z.string(),
   agent: z
     .union([z.string(), z.array(z.string()).min(1)], { error: 'a string or a list of strings' })
-    .optional()
-    .meta({ examples: [['ExampleBot']] }),
+    .optional(),
   purpose: z.enum(PURPOSES).optional(),
 });
 

@@ -14,7 +14,7 @@ export interface ServiceLimits {
   readonly idleMs: number;
   /** Time in milliseconds for the header section of a request to arrive, from the first byte or the connection on. */
   readonly headersMs: number;
-  /** Maximum number of responses of `/v1/explain`, `/v1/diff` and `/v1/policy` that are in progress or unread. */
+  /** Maximum number of responses of `/v1/explain` and `/v1/policy` that are in progress or unread. */
   readonly explanations: number;
 }
 
@@ -32,7 +32,7 @@ export interface Service {
   readonly stopping: AbortSignal;
   /** Number of streams of questions in progress. */
   streams: number;
-  /** Number of responses of `/v1/explain`, `/v1/diff` and `/v1/policy` that are in progress or unread. */
+  /** Number of responses of `/v1/explain` and `/v1/policy` that are in progress or unread. */
   explanations: number;
   readonly limits: ServiceLimits;
 }

@@ -79,27 +79,18 @@ export const explainOne: Handler = async ({ query, service, signal }) => {
 };
 
 /** About twice the 500 KiB that are read of a file, because JSON escapes lengthen it. */
-export const MAX_BODY_BYTES = 1_048_576;
+const MAX_BODY_BYTES = 1_048_576;
 /** Maximum number of verdicts per request, because each matches all rules of the file. */
-export const MAX_VERDICTS = 1_000;
+const MAX_VERDICTS = 1_000;
 /** Maximum length of all verdicts in a response. A verdict can be some hundred times as long as its question. */
 const MAX_VERDICT_CHARACTERS = 33_554_432;
 
-export const strings: z.ZodArray<z.ZodString> = z.array(z.string().min(1).max(MAX_URL_BYTES)).min(1);
+const strings: z.ZodArray<z.ZodString> = z.array(z.string().min(1).max(MAX_URL_BYTES)).min(1);
 
 const pasted = z.strictObject({
-  robots: z
-    .string()
-    .describe('The text of a robots.txt')
-    .meta({ examples: ['User-agent: *\nDisallow: /private\nAllow: /private/press\n'] }),
-  urls: strings
-    .max(MAX_VERDICTS)
-    .describe('URLs, or paths that start with "/"')
-    .meta({ examples: [['/private/report']] }),
-  agents: strings
-    .max(MAX_AGENTS)
-    .optional()
-    .meta({ examples: [['ExampleBot']] }),
+  robots: z.string().describe('The text of a robots.txt'),
+  urls: strings.max(MAX_VERDICTS).describe('URLs, or paths that start with "/"'),
+  agents: strings.max(MAX_AGENTS).optional(),
   profile: z.enum(profileNames).optional(),
   purpose: z.enum(PURPOSES).optional(),
 });
@@ -133,7 +124,7 @@ export const explainPasted: Handler = async ({ request, query, service, signal }
 };
 
 /** Parses the text of a file, with the size limit of a fetched one. */
-export async function parsePasted(
+async function parsePasted(
   robots: string,
   dialect: Dialect,
 ): Promise<ReadRobots & { readonly file: RobotsFile }> {

@@ -1,12 +1,11 @@
 import { VERSION } from '../../core/base/index.ts';
 import { MAX_STREAMS, questionLine } from './check.ts';
 import { PURPOSES } from '../../core/decision/index.ts';
-import { Problem, type ProblemCode, JSON_TYPE, NDJSON_TYPE } from './reply.ts';
+import { type ProblemCode, JSON_TYPE, NDJSON_TYPE } from './reply.ts';
 import { MAX_AGENTS } from './request.ts';
 import { DEFAULT_LIMITS } from './exchange.ts';
 import { z } from 'zod';
 import { components } from '../answers/schema.ts';
-import { twoFiles } from './diff.ts';
 import { pastedFile } from './explain.ts';
 
 const string = z.string();
@@ -14,7 +13,6 @@ const requests: Readonly<Record<string, z.ZodType>> = {
   Problem: z.object({ type: string, title: string, status: z.int(), detail: string, code: string }),
   Question: z.union([string, questionLine]),
   PastedFile: pastedFile,
-  TwoFiles: twoFiles,
 };
 const all: Readonly<Record<string, z.ZodType>> = { ...components, ...requests };
 
@@ -39,90 +37,49 @@ const schemas: Readonly<Record<string, object>> = Object.fromEntries(
 /** Makes a reference to one of {@link schemas}. */
 const reference = (name: string): object => ({ $ref: `#/components/schemas/${name}` });
 
-/** An example of a request or a response, made of the examples of its fields. Optional fields without one are left out. */
-function example(name: string): unknown {
-  const schema = all[name];
-  return schema === undefined ? undefined : exampleOf(schema);
-}
-
-function exampleOf(schema: unknown): unknown {
-  const given = schema instanceof z.ZodType ? stated(schema) : undefined;
-  if (given !== undefined || schema instanceof z.ZodOptional) return given;
-  if (schema instanceof z.ZodLiteral) return schema.value;
-  if (schema instanceof z.ZodEnum) return schema.options[0];
-  if (schema instanceof z.ZodUnion) return exampleOf(schema.options.at(-1));
-  if (schema instanceof z.ZodArray) {
-    const item = exampleOf(schema.element);
-    return item === undefined ? [] : [item];
-  }
-  if (!(schema instanceof z.ZodObject)) return undefined;
-  const fields = Object.entries(schema.shape).map(
-    ([name, field]) => [name, exampleOf(field), field] as const,
-  );
-  const isWhole = fields.every(([, value, field]) => value !== undefined || field instanceof z.ZodOptional);
-  return isWhole ? Object.fromEntries(fields.filter(([, value]) => value !== undefined)) : undefined;
-}
-
-/** The example that a schema states itself, or for an optional field the schema in it. */
-function stated(schema: z.ZodType): unknown {
-  const examples: unknown = schema.meta()?.['examples'];
-  if (Array.isArray(examples)) return examples[0];
-  const inner: unknown = schema instanceof z.ZodOptional ? schema.unwrap() : undefined;
-  return inner instanceof z.ZodType ? stated(inner) : undefined;
-}
-
 const text = { type: 'string' };
-const URL_EXAMPLE = 'https://example.com/private/report';
 
-const content = (type: string, schema: object, example: unknown): object => ({
-  content: { [type]: { schema, example } },
+const content = (type: string, schema: object): object => ({
+  content: { [type]: { schema } },
 });
 type Responses = Readonly<Record<string, object>>;
-const json = (description: string, schema: object, example: unknown): Responses => ({
-  200: { description, ...content(JSON_TYPE, schema, example) },
+const json = (description: string, schema: object): Responses => ({
+  200: { description, ...content(JSON_TYPE, schema) },
 });
 /** The usual response: the schema of that name. */
-const answer = (description: string, name: string): Responses =>
-  json(description, reference(name), example(name));
+const answer = (description: string, name: string): Responses => json(description, reference(name));
 const body = (name: string, type: string = JSON_TYPE): object => ({
   required: true,
-  ...content(type, reference(name), example(name)),
+  ...content(type, reference(name)),
 });
 /** The response for an error: by status, its code and its meaning. */
 const problem = (status: number, code: ProblemCode, description: string): Responses => ({
   [status]: {
-    description,
-    ...content(
-      'application/problem+json',
-      reference('Problem'),
-      new Problem(status, code, description).toJSON(),
-    ),
+    description: `${code}: ${description}`,
+    ...content('application/problem+json', reference('Problem')),
   },
 });
-const required = (name: string, description: string, example: string): object => ({
+const required = (name: string, description: string): object => ({
   name,
   in: 'query',
   required: true,
   description,
   schema: text,
-  example,
 });
-const agents = (name: string, description: string, example: readonly string[]): object => ({
+const agents = (name: string, description: string): object => ({
   name,
   in: 'query',
   description,
   schema: { type: 'array', items: text, maxItems: MAX_AGENTS },
   style: 'form',
   explode: true,
-  example,
 });
 
-const url = required('url', 'An absolute http, https or ftp URL', URL_EXAMPLE);
+const url = required('url', 'An absolute http, https or ftp URL');
 const agent = agents(
   'agent',
   'The crawler: a product token or a full User-Agent string. Of several, in order of preference, the first that ' +
     'some group names is used.',
-  ['ExampleBot'],
 );
 const purpose = {
   name: 'purpose',
@@ -131,7 +88,6 @@ const purpose = {
     'What the pages are fetched for. `usage` then has `preference`, whether the site wants them used so, and `source`, the ' +
     'line that says it. `allowed` stays as it is.',
   schema: { enum: PURPOSES },
-  example: 'train-ai',
 };
 const health = {
   type: 'object',
@@ -159,7 +115,7 @@ const late = problem(408, 'ERR_ROBOTS_REQUEST_TIMEOUT', 'The body did not arrive
 const busy = problem(
   503,
   'ERR_ROBOTS_BUSY',
-  `${DEFAULT_LIMITS.explanations} explanations, comparisons and policies are being made or not read yet; \`Retry-After\` says when to ask again.`,
+  `${DEFAULT_LIMITS.explanations} explanations and policies are being made or not read yet; \`Retry-After\` says when to ask again.`,
 );
 
 interface Operation {
@@ -207,11 +163,7 @@ export const openApi: {
         responses: {
           '200': {
             description: 'One line for each question: a decision, or an error',
-            ...content(
-              NDJSON_TYPE,
-              { oneOf: [reference('Decision'), reference('LineError')] },
-              example('Decision'),
-            ),
+            ...content(NDJSON_TYPE, { oneOf: [reference('Decision'), reference('LineError')] }),
           },
           ...wrongPost,
           ...problem(503, 'ERR_ROBOTS_BUSY', `${MAX_STREAMS} such requests are in progress already.`),
@@ -222,10 +174,7 @@ export const openApi: {
       get: {
         operationId: 'getPolicy',
         summary: 'The state of an origin, and how it came about',
-        parameters: [
-          required('origin', 'The origin, or the absolute URL of any of its pages', 'https://example.com'),
-          agent,
-        ],
+        parameters: [required('origin', 'The origin, or the absolute URL of any of its pages'), agent],
         responses: { ...answer('The policy', 'Policy'), ...wrong, ...busy },
       },
     },
@@ -234,12 +183,7 @@ export const openApi: {
         operationId: 'explainUrl',
         summary:
           'One decision with its reasons: the file, the matching rules, diagnostics, and the verdicts of other agents',
-        parameters: [
-          url,
-          agent,
-          agents('compare', 'Further agents to show verdicts for', ['*', 'GPTBot']),
-          purpose,
-        ],
+        parameters: [url, agent, agents('compare', 'Further agents to show verdicts for'), purpose],
         responses: { ...answer('The explanation', 'Explanation'), ...wrong, ...busy },
       },
       post: {
@@ -255,22 +199,6 @@ export const openApi: {
         },
       },
     },
-    '/v1/diff': {
-      post: {
-        operationId: 'compareFiles',
-        summary:
-          'Compare two robots.txt files, pasted or served: which rules differ for which agents, and which URLs are decided differently',
-        requestBody: body('TwoFiles'),
-        responses: {
-          ...answer('The differences', 'Comparison'),
-          ...wrongPost,
-          ...late,
-          ...problem(413, 'ERR_ROBOTS_TOO_LARGE', 'The body is too long.'),
-          ...problem(502, 'ERR_ROBOTS_UNREACHABLE', 'The robots.txt of a site is unreachable.'),
-          ...busy,
-        },
-      },
-    },
     '/metrics': {
       get: {
         operationId: 'getMetrics',
@@ -278,7 +206,7 @@ export const openApi: {
         responses: {
           '200': {
             description: 'Text exposition format',
-            ...content('text/plain', text, '# TYPE canfetch_decisions_total counter\n'),
+            ...content('text/plain', text),
           },
           ...wrong,
           ...problem(501, 'ERR_ROBOTS_NO_METRICS', 'The package prom-client is not installed.'),
@@ -289,14 +217,14 @@ export const openApi: {
       get: {
         operationId: 'getDescription',
         summary: 'This description',
-        responses: { ...json('An OpenAPI description', { type: 'object' }, { openapi: '3.1.0' }), ...wrong },
+        responses: { ...json('An OpenAPI description', { type: 'object' }), ...wrong },
       },
     },
     '/healthz': {
       get: {
         operationId: 'getHealth',
         summary: 'Whether the service is running',
-        responses: { ...json('It is running', health, { status: 'ok', version: VERSION }), ...wrong },
+        responses: { ...json('It is running', health), ...wrong },
       },
     },
   },

@@ -4,7 +4,6 @@ import { setMaxListeners } from 'node:events';
 import { quote, VERSION } from '../../core/base/index.ts';
 import { failures, PRIVATE_ADDRESS, reasons, redirectEnds } from '../../core/decision/index.ts';
 import { checkMany, checkOne } from './check.ts';
-import { diff } from './diff.ts';
 import { explainOne, explainPasted, policy } from './explain.ts';
 import { openApi } from './openapi.ts';
 import { assets, moduleHandler } from './page/assets.ts';
@@ -75,7 +74,6 @@ export const routes: ReadonlyMap<string, RouteHandlers> = new Map<string, RouteH
   ['/v1/check', { GET: checkOne, POST: checkMany }],
   ['/v1/policy', { GET: explains(policy) }],
   ['/v1/explain', { GET: explains(explainOne), POST: explains(explainPasted) }],
-  ['/v1/diff', { POST: explains(diff) }],
   ['/metrics', { GET: metrics }],
   ['/openapi.json', { GET: always(openApi) }],
   ['/healthz', { GET: always({ status: 'ok', version: VERSION }) }],

@@ -12,7 +12,6 @@ import type {
   PageFetchResult,
   PolicyLine,
   PrefetchLine,
-  ProfileLine,
   ReplayLine,
   ReplayReportLine,
   StoredLine,
@@ -20,7 +19,6 @@ import type {
 } from '../../../src/apps/answers/schema.ts';
 import { explanation } from '../../../src/apps/answers/schema/explanation.ts';
 import {
-  agent,
   allowed,
   type Asked,
   count,
@@ -30,7 +28,6 @@ import {
   line,
   object,
   oneOf,
-  origin,
   retryAt,
   robots,
   runnerUp,
@@ -38,7 +35,6 @@ import {
   some,
   state,
   text,
-  url,
   usage,
 } from '../../../src/apps/answers/schema/decision.ts';
 import { diagnostic, policyData } from '../../../src/apps/answers/schema/policy.ts';
@@ -58,7 +54,7 @@ export const fileDecision = object<Asked & FileDecision>({
 
 const page = z.union([
   object<Extract<PageFetchResult, { readonly url: string }>>({
-    url,
+    url: text,
     status: z.int(),
     directives: some('object'),
     usage,
@@ -104,7 +100,7 @@ export const testLine = object<TestLine>({
   file: text,
   line,
   expected: oneOf({ allow: true, disallow: true }),
-  agent,
+  agent: text,
   input: text,
   met: z.boolean(),
   robots: text,
@@ -117,7 +113,7 @@ export const testLine = object<TestLine>({
 
 export const prefetchLine = object<PrefetchLine>({
   schemaVersion,
-  origin,
+  origin: text,
   state,
   reason: z.enum(REASONS).optional(),
   status: robots.shape.status,
@@ -131,28 +127,10 @@ export const prefetchLine = object<PrefetchLine>({
   retryAt: retryAt.optional(),
 });
 
-export const profileLine = object<ProfileLine>({
-  schemaVersion,
-  name: text,
-  dialect: text,
-  status: some('object'),
-  maxRedirects: count,
-  tooManyRedirects: oneOf({ unavailable: true, unreachable: true }),
-  disallowedRedirect: oneOf({ followed: true, unavailable: true }),
-  challenge: oneOf({ 'as-status': true, unreachable: true }),
-  whileUnreachable: z.array(some('object')),
-  lifetime: some('object'),
-  conditionalRequests: z.boolean(),
-  robotsRetry: some('object'),
-  retryAfter: some('object'),
-  keepCopyOnUnavailableMs: count,
-  dialectTraits: some('object'),
-});
-
 export const storedLine = object<StoredLine>({
   schemaVersion,
-  origin,
-  agent,
+  origin: text,
+  agent: text,
   addressPolicy: text,
   expiresAt: epochMs,
   rejected: text.optional(),
@@ -176,7 +154,7 @@ export const storedLine = object<StoredLine>({
 });
 
 const replayed = object<ReplayedDecision>({
-  agent,
+  agent: text,
   profile: text,
   allowed,
   state,
@@ -225,7 +203,7 @@ export const listedDecisionLine = object<ListedDecisionLine>({
   at: epochMs,
   url: text,
   requested: text.optional(),
-  agent: agent.optional(),
+  agent: text.optional(),
   profile: text.optional(),
   allowed: allowed.optional(),
   decision: text,

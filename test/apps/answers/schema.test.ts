@@ -88,16 +88,6 @@ describe('every field of an answer of the service stands in its schema', () => {
     expectFit(schema.pastedResult, JSON.parse(await answered('/v1/explain', given)));
   });
 
-  it('a comparison, which is that of the command', async () => {
-    const before = `${ROBOTS}\nUser-agent: B\nAllow: /b`;
-    const answer = JSON.parse(await answered('/v1/diff', { before, after: { origin: site.origin } }));
-    expectFit(schema.comparison, answer);
-    const { stdout } = await cli(['diff', '--json', '-', site.origin], { stdin: before });
-    const [printed] = records(stdout);
-    expectFit(schema.comparison, printed);
-    expect({ ...printed, before: null }).toEqual({ ...answer, before: null });
-  });
-
   it('a stream of decisions and errors', async () => {
     const [decided, failed] = records(await answered('/v1/check', `${site.url('/private')}\nfoo\n`));
     expectFit(schema.decision, decided);
@@ -164,10 +154,6 @@ describe('every field that the command prints in JSON stands in its schema', () 
     await expectLines(ofLines.prefetchLine, ['prefetch', '-'], list);
     await expectLines(schema.lineError, ['prefetch', '-'], 'foo\n');
     await moved.close();
-  });
-
-  it('profiles', async () => {
-    await expectLines(ofLines.profileLine, ['profiles', '--json']);
   });
 
   it('cache', async () => {

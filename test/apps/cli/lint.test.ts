@@ -1,10 +1,7 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
-import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { VERSION } from '../../../src/core/base/defaults.ts';
 import { type Site, startSite } from '../../support/site.ts';
 import { cli, records } from './session.ts';
 
@@ -153,109 +150,5 @@ describe('--format json', () => {
       message: '"Dissalow" is read as "disallow".',
       hint: expect.stringContaining('Write "disallow"'),
     });
-  });
-});
-
-interface Sarif {
-  readonly version: string;
-  readonly runs: readonly [
-    {
-      readonly tool: {
-        readonly driver: { readonly version: string; readonly rules: readonly { id: string }[] };
-      };
-      readonly columnKind: string;
-      readonly invocations: readonly { readonly executionSuccessful: boolean }[];
-      readonly artifacts: readonly { readonly location: { readonly uri: string } }[];
-      readonly results: readonly {
-        readonly ruleId: string;
-        readonly ruleIndex: number;
-        readonly level: string;
-        readonly message: { readonly text: string };
-        readonly locations: readonly [
-          {
-            readonly physicalLocation: {
-              readonly artifactLocation: { readonly uri: string; readonly index: number };
-              readonly region: {
-                readonly startLine: number;
-                readonly startColumn: number;
-                readonly endColumn?: number;
-              };
-            };
-          },
-        ];
-      }[];
-    },
-  ];
-}
-
-async function sarif(operands: readonly string[], stdin: string | Readable = ''): Promise<Sarif['runs'][0]> {
-  const { stdout } = await cli(['lint', '--format', 'sarif', ...operands], { stdin });
-  const log = JSON.parse(stdout) as Sarif;
-  expect(log.version).toBe('2.1.0');
-  expect(log.runs).toHaveLength(1);
-  return log.runs[0];
-}
-
-describe('--format sarif', () => {
-  it('has what the standard asks for', async () => {
-    const run = await sarif([bad]);
-    expect(run.tool.driver).toMatchObject({ name: 'canfetch', version: VERSION });
-    expect(run.invocations).toEqual([{ executionSuccessful: true }]);
-    expect(run.columnKind).toBe('utf16CodeUnits');
-    for (const { ruleId, ruleIndex, level, message, locations } of run.results) {
-      // SARIF 2.1.0 §3.27.6: the index is that of the rule with this id.
-      expect(run.tool.driver.rules[ruleIndex]?.id).toBe(ruleId);
-      expect(['error', 'warning', 'note']).toContain(level);
-      expect(message.text).not.toBe('');
-      const { artifactLocation, region } = locations[0].physicalLocation;
-      expect(run.artifacts[artifactLocation.index]?.location.uri).toBe(artifactLocation.uri);
-      expect(Math.min(region.startLine, region.startColumn)).toBeGreaterThanOrEqual(1);
-    }
-    expect(run.results.map(({ level }) => level)).toEqual(['warning', 'error', 'note']);
-    expect(new Set(run.tool.driver.rules.map(({ id }) => id)).size).toBe(run.tool.driver.rules.length);
-  });
-
-  it('names files by URI: relative ones below the working directory', async () => {
-    const below = join('build', 'lint test');
-    await mkdir(below, { recursive: true });
-    const path = join(below, 'röbots.txt');
-    await writeFile(path, BAD);
-    const run = await sarif([path, bad, site.origin, '-'], BAD);
-    await rm(below, { recursive: true });
-    expect(run.artifacts.map(({ location }) => location.uri)).toEqual([
-      'build/lint%20test/r%C3%B6bots.txt',
-      pathToFileURL(bad).href,
-      site.url('/robots.txt'),
-      'stdin',
-    ]);
-  });
-
-  it('counts columns as editors do, not in bytes', async () => {
-    const stdin = '\uFEFFUser-agent: ä\nDisallow: /😀\u0000 x\nUser-agent: *\nDisallow: \u00a0/ö*\n';
-    const run = await sarif(['-'], stdin);
-    const regions = run.results.map(({ ruleId, locations }) => [
-      ruleId,
-      locations[0].physicalLocation.region,
-    ]);
-    expect(regions).toContainEqual(['agent-not-token', { startLine: 1, startColumn: 13, endColumn: 14 }]);
-    expect(regions).toContainEqual(['rule-never-matches', { startLine: 4, startColumn: 11, endColumn: 15 }]);
-    const bytes = Buffer.concat([Buffer.from('\uFEFF# x\r\nDisallow: /ö😀'), Buffer.of(0xff)]);
-    const invalid = await sarif(['-'], Readable.from([bytes]));
-    expect(invalid.results.find(({ ruleId }) => ruleId === 'invalid-utf-8')?.locations).toMatchObject([
-      { physicalLocation: { region: { startLine: 2, startColumn: 15 } } },
-    ]);
-  });
-
-  it('tells of a site that cannot be reached', async () => {
-    const run = await sarif([broken.origin, bad]);
-    expect(run.invocations).toEqual([
-      {
-        executionSuccessful: false,
-        toolExecutionNotifications: [
-          { level: 'error', message: { text: expect.stringContaining('robots.txt is unreachable (503)') } },
-        ],
-      },
-    ]);
-    expect(run.artifacts).toHaveLength(1);
   });
 });

@@ -25,14 +25,14 @@ describe('every command that fetches goes over a proxy', () => {
   it('that --proxy names', async () => {
     const fetching = commands.filter(({ options }) => options.some(({ name }) => name === 'deadline-ms'));
     expect(fetching.map(({ name }) => name)).toEqual(
-      expect.arrayContaining(['check', 'explain', 'policy', 'lint', 'diff', 'prefetch', 'serve']),
+      expect.arrayContaining(['check', 'explain', 'policy', 'lint', 'prefetch', 'serve']),
     );
     for (const { options } of fetching) expect(options.map(({ name }) => name)).toContain('proxy');
     await cli(['check', '--proxy', proxy.url, url]);
     await cli(['explain', '--proxy', proxy.url, url]);
     await cli(['policy', '--proxy', proxy.url, url]);
     await cli(['lint', '--proxy', proxy.url, url]);
-    await cli(['diff', '--proxy', proxy.url, url, '-'], { stdin: 'User-agent: *\n' });
+    await cli(['test', '--proxy', proxy.url, url, '-e', '-'], { stdin: 'allow * /' });
     await cli(['prefetch', '--proxy', proxy.url, '-'], { stdin: `${url}\n` });
     expect(proxy.requests).toEqual(Array.from({ length: 6 }, () => new URL('/robots.txt', url).href));
     expect(site.requests).toHaveLength(6);
@@ -102,7 +102,6 @@ describe('wrong proxies are wrong usage, and nothing is asked', () => {
     ['check', ['http://site.test/']],
     ['policy', ['http://site.test']],
     ['lint', ['http://site.test']],
-    ['diff', ['http://site.test', 'http://site.test']],
   ])('of `%s`', async (command, operands) => {
     const { code, stderr } = await cli([command, '--proxy', 'socks5://127.0.0.1:1', ...operands]);
     const expected = /^canfetch: Expected --proxy to be the URL of an http/;

@@ -1,7 +1,6 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Site, startSite } from '../../support/site.ts';
 import { cli, records } from './session.ts';
@@ -208,58 +207,6 @@ describe('for programs', () => {
         allowed: false,
         reason: 'rule',
         rule: { directive: 'disallow', pattern: '/private', line: 2 },
-      },
-    ]);
-  });
-
-  it('is SARIF at the line that decides, with the expectation beside it', async () => {
-    const { code, stdout } = await test(
-      'allow ExampleBot /private/a\ndisallow Other /x\nallow * /p\n',
-      file,
-      '--format',
-      'sarif',
-    );
-    expect(code).toBe(1);
-    const log = JSON.parse(stdout);
-    expect(log).toMatchObject({ version: '2.1.0', runs: [{ invocations: [{ executionSuccessful: true }] }] });
-    const [{ tool, artifacts, results }] = log.runs;
-    const uri = pathToFileURL(file).href;
-    expect(artifacts).toEqual([{ location: { uri } }, { location: { uri: 'stdin' } }]);
-    const physicalLocation = (index: number, startLine: number): object => ({
-      physicalLocation: {
-        artifactLocation: { uri: index === 0 ? uri : 'stdin', index },
-        region: { startLine },
-      },
-    });
-    expect(results).toMatchObject([
-      {
-        ruleId: 'unexpected-disallow',
-        level: 'error',
-        message: {
-          text:
-            'Expected "allow ExampleBot /private/a" (standard input:1), but it is disallowed: ' +
-            `${file}:2  Disallow: /private; ExampleBot → group "*" at line 1.`,
-        },
-        locations: [physicalLocation(0, 2)],
-        relatedLocations: [{ message: { text: 'The expectation' }, ...physicalLocation(1, 1) }],
-      },
-      { ruleId: 'unexpected-allow', locations: [physicalLocation(0, 1)] },
-    ]);
-    for (const { ruleId, ruleIndex } of results) {
-      // SARIF 2.1.0 §3.27.6: the index is that of the rule with this id.
-      expect(tool.driver.rules[ruleIndex].id).toBe(ruleId);
-    }
-  });
-
-  it('is SARIF that tells of an unreachable origin', async () => {
-    const { code, stdout } = await test('allow * /x', broken.origin, '--format', 'sarif');
-    expect(code).toBe(3);
-    expect(JSON.parse(stdout).runs[0].invocations).toEqual([
-      {
-        executionSuccessful: false,
-        toolExecutionNotifications: [
-          { level: 'error', message: { text: expect.stringContaining('robots.txt is unreachable (503)') } },
-        ],
       },
     ]);
   });

@@ -81,15 +81,6 @@ export class OpenPage implements AsyncDisposable {
     await this.check();
   }
 
-  /** Compares two files, or a site and a file, by the form. */
-  async compare(before: string, after: string): Promise<void> {
-    await this.visit();
-    await this.page.getByLabel('Compare two files').check();
-    await this.page.getByLabel('Old robots.txt').fill(before);
-    await this.page.getByLabel('New robots.txt').fill(after);
-    await this.check('Compare');
-  }
-
   /** Asks about many URLs by the form. */
   async askMany(urls: string, agents: string): Promise<void> {
     await this.visit();
@@ -100,8 +91,8 @@ export class OpenPage implements AsyncDisposable {
   }
 
   /** Submits the form, and waits for the result. */
-  async check(name: 'Check' | 'Compare' = 'Check'): Promise<void> {
-    await this.page.getByRole('button', { name, exact: true }).click();
+  async check(): Promise<void> {
+    await this.page.getByRole('button', { name: 'Check', exact: true }).click();
     await this.banner();
   }
 

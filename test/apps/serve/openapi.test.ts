@@ -14,29 +14,12 @@ function problemsOf(schema: object, value: unknown): readonly string[] {
 }
 
 /** The body of a response, as the description has it. */
-function bodyOf(
-  path: string,
-  method: string,
-  status: string,
-  type: string,
-): { schema: object; example: unknown } {
+function bodyOf(path: string, method: string, status: string, type: string): { schema: object } {
   const operation = Reflect.get(Object(Reflect.get(openApi.paths, path)), method);
   return operation.responses[status].content[type];
 }
 
-it('the examples fit their schemas, and each reference leads to a schema', () => {
-  const bodies = Object.values(openApi.paths).flatMap((methods) =>
-    Object.values(methods).flatMap(({ requestBody, responses }) => [
-      ...(requestBody === undefined ? [] : [requestBody]),
-      ...Object.values(responses),
-    ]),
-  );
-  expect(bodies.length).toBeGreaterThan(10);
-  for (const body of bodies) {
-    const media: Record<string, { schema: object; example: unknown }> = Object(Reflect.get(body, 'content'));
-    for (const [type, { schema, example }] of Object.entries(media))
-      if (type.endsWith('json')) expect([example, problemsOf(schema, example)]).toEqual([example, []]);
-  }
+it('each reference leads to a schema', () => {
   const references = JSON.stringify(openApi).matchAll(/"#\/components\/schemas\/(\w+)"/g);
   for (const [, name = ''] of references) expect(Object.keys(schemas)).toContain(name);
 });
@@ -48,32 +31,11 @@ it('operations have ids of their own', () => {
   expect(new Set(ids).size).toBe(ids.length);
 });
 
-it('every operation has an example of each parameter, body and response', () => {
-  for (const methods of Object.values(openApi.paths)) {
-    for (const { operationId, parameters = [], requestBody, responses } of Object.values(methods)) {
-      for (const parameter of parameters)
-        expect([operationId, parameter]).toEqual([
-          operationId,
-          expect.objectContaining({ example: expect.anything() }),
-        ]);
-      for (const body of [...(requestBody === undefined ? [] : [requestBody]), ...Object.values(responses)]) {
-        for (const media of Object.values((body as { content: Record<string, object> }).content)) {
-          expect([operationId, media]).toEqual([
-            operationId,
-            expect.objectContaining({ example: expect.anything() }),
-          ]);
-        }
-      }
-    }
-  }
-});
-
 it('explanations and policies name the answer to one request too many', () => {
   for (const [path, method] of [
     ['/v1/policy', 'get'],
     ['/v1/explain', 'get'],
     ['/v1/explain', 'post'],
-    ['/v1/diff', 'post'],
   ] as const) {
     expect(Object.keys(openApi.paths[path]?.[method]?.responses ?? {})).toContain('503');
   }
@@ -127,14 +89,6 @@ describe('answers fit the description', () => {
     });
     const answer = await ask(service.origin, '/v1/explain', { method: 'POST', body });
     const { schema } = bodyOf('/v1/explain', 'post', '200', JSON_TYPE);
-    expect(problemsOf(schema, JSON.parse(answer.text))).toEqual([]);
-  });
-
-  it('compareFiles', async () => {
-    const body = JSON.stringify({ before: 'User-agent: *\nDisallow: /a', after: { origin: site.origin } });
-    const answer = await ask(service.origin, '/v1/diff', { method: 'POST', body });
-    expect(answer.status).toBe(200);
-    const { schema } = bodyOf('/v1/diff', 'post', '200', JSON_TYPE);
     expect(problemsOf(schema, JSON.parse(answer.text))).toEqual([]);
   });
 

@@ -7,7 +7,6 @@ const MODES = {
   site: 'Ask a site',
   list: 'Ask about many URLs',
   text: 'Try a robots.txt',
-  diff: 'Compare two files',
 };
 
 const NO_TOKEN = expect.stringMatching(/product token.*got "!!"$/);
@@ -55,13 +54,6 @@ const FAULTS: readonly [keyof typeof MODES, Readonly<Record<string, string>>, st
     'robots',
     expect.stringContaining('too much'),
   ],
-  [
-    'diff',
-    { before: '#', after: `# ${'x'.repeat(2_200_000)}` },
-    'after',
-    expect.stringContaining('too much'),
-  ],
-  ['diff', { before: 'User-agent: *\nDisallow: /a-long-path', after: 'https://[' }, 'after', NO_URL],
 ];
 
 describeWithChromium('an error on the page', () => {
@@ -92,27 +84,6 @@ describeWithChromium('an error on the page', () => {
     await submit();
     expect(await open.fault()).toEqual([field, says]);
     expect(await open.page.evaluate('document.documentElement.scrollWidth')).toBe(360);
-  });
-
-  it('stands at the side of a site that cannot be read', async () => {
-    await open.visit();
-    await open.page.getByLabel(MODES.diff).check();
-    await fill('before', `User-agent: *\nDisallow: /${'x'.repeat(100)}`);
-    await fill('after', down.origin);
-    await submit();
-    expect(await open.fault()).toEqual(['after', expect.stringContaining('could not be read')]);
-  });
-
-  it('stands at the side that a file is dropped on, when that is too long', async () => {
-    await open.visit();
-    await open.page.getByLabel(MODES.diff).check();
-    await open.page.evaluate(`{
-      const data = new DataTransfer();
-      data.items.add(new File([new Uint8Array(2_000_000)], 'robots.txt'));
-      const field = document.querySelector('[name=after]');
-      field.dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true }));
-    }`);
-    expect(await open.fault()).toEqual(['after', 'Expected a file of at most 1 MiB, got 2,000,000 bytes']);
   });
 
   it('goes when the question is asked again, and when another mode is chosen', async () => {

@@ -23,9 +23,6 @@ const HOSTILE = [
   ...Array.from({ length: 18_000 }, (_, index) => `Disallow: /line-${index}`),
 ].join('\n');
 
-/** Without the lines that make it long. */
-const SHORT = HOSTILE.slice(0, HOSTILE.indexOf('Disallow: /line-0'));
-
 describeWithChromium('the page in use', () => {
   let open: OpenPage;
   let site: Site;
@@ -93,54 +90,6 @@ describeWithChromium('the page in use', () => {
     expect(seen[0]).toBe('/');
   });
 
-  it('answers a link with two files, and one with many URLs', async () => {
-    await open.compare(ROBOTS, site.origin);
-    const two = await open.text('[data-part=result]');
-    const compared = open.page.url();
-    await open.askMany(`${site.url('/private')}\n${site.url('/b')}`, 'GPTBot, *');
-    const many = await open.text('.matrix');
-    const asked = open.page.url();
-    await open.open();
-    await open.page.goto(compared);
-    await open.banner();
-    expect(await open.text('[data-part=result]')).toBe(two);
-    expect(await open.page.getByLabel('New robots.txt').inputValue()).toBe(site.origin);
-    await open.open();
-    await open.page.goto(asked);
-    await open.banner();
-    expect(await open.text('.matrix')).toBe(many);
-  });
-
-  it('asks about at most 1,000 URLs, and drops a file on the side it is dropped on', async () => {
-    await open.visit();
-    const { page } = open;
-    await page.getByLabel('Ask about many URLs').check();
-    await page.getByLabel('URLs', { exact: true }).fill(`${site.url('/')}\n`.repeat(501));
-    await page.getByLabel('Agents', { exact: true }).fill('a, b');
-    await page.getByRole('button', { name: 'Check', exact: true }).click();
-    expect(await open.fault()).toEqual([
-      'urls',
-      expect.stringContaining('at most 1,000 verdicts, got 1,002'),
-    ]);
-    await page.getByLabel('Compare two files').check();
-    await page.evaluate(`{
-      const data = new DataTransfer();
-      data.items.add(new File([${JSON.stringify(ROBOTS)}], 'robots.txt'));
-      const field = document.querySelector('[name=after]');
-      field.dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true }));
-    }`);
-    await expect.poll(() => page.getByLabel('New robots.txt').inputValue()).toBe(ROBOTS);
-    expect(await page.getByLabel('Old robots.txt').inputValue()).toBe('');
-  });
-
-  it('shows two hostile files as text', async () => {
-    await open.compare(hostile.origin, SHORT.replace('Disallow: /private', 'Allow: /<img src=x>'));
-    const { page } = open;
-    expect(await open.text('[data-part=result]')).toContain('Allow: /<img src=x>');
-    expect(await page.locator('#result script, #result img').count()).toBe(0);
-    expect(await page.evaluate('window.hacked')).toBeUndefined();
-  });
-
   it.each([
     ['no base64', '#try=%%%'],
     ['no compressed text', '#try=AAAA'],
@@ -155,10 +104,6 @@ describeWithChromium('the page in use', () => {
   it.each([
     ['bytes', Buffer.alloc(50_000_000)],
     ['lines of a file', JSON.stringify({ robots: '\n'.repeat(500_000) })],
-    [
-      'lines of two files',
-      JSON.stringify({ mode: 'diff', before: '\n'.repeat(30_000), after: '\n'.repeat(30_000) }),
-    ],
     ['URLs', JSON.stringify({ robots: '', urls: Array.from({ length: 60_000 }, () => '/') })],
   ])('does not read a short link that unpacks to many %s', async (_, unpacked) => {
     await open.visit(`#try=${deflateRawSync(unpacked).toString('base64url')}`);

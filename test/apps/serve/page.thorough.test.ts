@@ -282,11 +282,11 @@ describeWithChromium('the result on the page', () => {
     await open.visit();
     const { page } = open;
     const labels: string[] = [];
-    for (const mode of ['Ask about many URLs', 'Try a robots.txt', 'Compare two files']) {
+    for (const mode of ['Ask about many URLs', 'Try a robots.txt']) {
       await page.getByLabel(mode).check();
       labels.push(`${await open.text('#urls-label')}, ${await open.text('[type=submit]')}`);
     }
-    expect(labels).toEqual(['URLs, Check', 'URLs or paths, Check', 'URLs, Compare']);
+    expect(labels).toEqual(['URLs, Check', 'URLs or paths, Check']);
   });
 
   it('shows code in notes as code', async () => {
@@ -314,20 +314,6 @@ describeWithChromium('the result on the page', () => {
       [first, second, third].map(async (each) => (await each!.boundingBox())!.y),
     );
     expect(Math.max(...tops) - Math.min(...tops)).toBeLessThan(1);
-  });
-
-  it('compares what a site serves with a new file: lines and URLs, by agent', async () => {
-    await open.compare(site.origin, ROBOTS.replace('Allow: /private/press', 'Disallow: /drafts'));
-    const { page } = open;
-    expect(await open.banner()).toContain('Differs for 1 agent');
-    const sections = page.locator('[data-part=result] section');
-    expect(await sections.count()).toBe(1);
-    const text = await sections.innerText();
-    expect(text).toMatch(/added\s+line 3, Disallow: \/drafts/);
-    expect(text).toMatch(/removed\s+line 3, Allow: \/private\/press/);
-    expect(text).toMatch(/\/drafts\s+✓\s*Allowed\s+✕\s*Disallowed line 3/);
-    await open.compare(ROBOTS, ROBOTS);
-    expect(await open.banner()).toContain('No difference for any agent');
   });
 
   it('every field and every region has a name', async () => {
@@ -381,9 +367,6 @@ describeWithChromium('the result on the page', () => {
     await open.paste(ROBOTS, '/private/a\nfoo', '*, GPTBot');
     await open.unfold();
     await check('a pasted file');
-    await open.compare(site.origin, 'User-agent: *\nAllow: /private\nSitemap: https://a.example/');
-    await open.unfold();
-    await check('two files');
     await open.askMany(`${site.url('/private')}\nfoo\n${down.url('/')}`, '*, GPTBot');
     await check('many URLs');
     await page.getByLabel('Agents', { exact: true }).fill('!');
@@ -411,8 +394,6 @@ describeWithChromium('the result on the page', () => {
       await open.unfold();
       expect(await open.page.evaluate('document.documentElement.scrollWidth')).toBe(320);
     }
-    await open.compare(site.origin, `User-agent: *\nDisallow: /${'long'.repeat(100)}`);
-    expect(await open.page.evaluate('document.documentElement.scrollWidth')).toBe(320);
     await open.askMany(site.url(`/${'long'.repeat(100)}`), '*, Googlebot, GPTBot, ClaudeBot');
     expect(await open.page.evaluate('document.documentElement.scrollWidth')).toBe(320);
   });

@@ -7,12 +7,7 @@ import {
   ROBOTS_SOURCES,
   type RobotsSource,
 } from '../../../core/decision/index.ts';
-import {
-  type UnavailableReason,
-  SUSPECTS,
-  ORIGIN_STATES,
-  profileNames,
-} from '../../../core/lifecycle/index.ts';
+import { type UnavailableReason, SUSPECTS, ORIGIN_STATES } from '../../../core/lifecycle/index.ts';
 import type {
   UsageSource,
   Explanation,
@@ -38,25 +33,10 @@ export function oneOf<Value extends string>(values: Readonly<Record<Value, true>
 export const some = (type: 'object' | 'string'): z.ZodType =>
   z.custom((value) => typeof value === type).meta({ type });
 
-/** The examples are of a site whose robots.txt has these lines. */
-export const LINES: readonly string[] = ['User-agent: *', 'Disallow: /private', 'Allow: /private/press'];
-export const RULE: MatchedRule = { directive: 'disallow', pattern: '/private', line: 2 };
-export const GROUP: object = {
-  agentLines: [{ names: ['*'], written: '*', line: 1, block: 0 }],
-  rules: [RULE, { directive: 'allow', pattern: '/private/press', line: 3 }],
-};
-export const VERDICT: object = { agent: 'ExampleBot', allowed: false, reason: 'rule', rule: RULE };
-const FETCHED_AT: number = 1_795_268_260_000;
 export const text: z.ZodString = z.string();
 export const line: z.ZodInt = z.int().min(1);
 export const count: z.ZodInt = z.int().min(0);
 export const epochMs: z.ZodNumber = z.number().describe('Epoch milliseconds');
-export const fetchedAt: z.ZodNumber = epochMs.meta({ examples: [FETCHED_AT] });
-const staleAt: z.ZodNumber = epochMs.meta({ examples: [FETCHED_AT + 3_550_000] });
-export const url: z.ZodString = text.meta({ examples: ['https://example.com/private/report'] });
-export const origin: z.ZodString = text.meta({ examples: ['https://example.com'] });
-export const agent: z.ZodString = text.meta({ examples: ['ExampleBot'] });
-export const profile: z.ZodString = text.meta({ examples: [profileNames[0]] });
 const preference: z.ZodType = oneOf<Preference>({ disallow: true, allow: true, unknown: true });
 export const state: z.ZodType = z.enum(ORIGIN_STATES);
 export const delayMs: z.ZodNumber = z
@@ -71,17 +51,15 @@ export const rule: Schema<MatchedRule> = object<MatchedRule>({
   directive: oneOf({ disallow: true, allow: true }),
   pattern: text,
   line,
-})
-  .describe('A rule with its line in robots.txt')
-  .meta({ examples: [RULE] });
+}).describe('A rule with its line in robots.txt');
 
 export const group: Schema<MatchedGroup> = object<MatchedGroup>({
   agent: text,
   lines: z.array(line),
   omitted: count.optional(),
-})
-  .describe('The group that applies: its name, the first 100 lines that name it, and how many more there are')
-  .meta({ examples: [{ agent: '*', lines: [1] }] });
+}).describe(
+  'The group that applies: its name, the first 100 lines that name it, and how many more there are',
+);
 
 export type RunnerUp = NonNullable<Explanation['runnerUp']>;
 export const runnerUp: Schema<RunnerUp> = object<RunnerUp>({
@@ -90,13 +68,10 @@ export const runnerUp: Schema<RunnerUp> = object<RunnerUp>({
 }).describe('The rule that came closest to deciding, and why it lost');
 
 export const robots: Schema<RobotsSource> = object<RobotsSource>({
-  url: text.meta({ examples: ['https://example.com/robots.txt'] }),
-  finalUrl: text.describe('Where redirects led').meta({ examples: ['https://example.com/robots.txt'] }),
-  hops: count.describe('The number of redirects').meta({ examples: [0] }),
-  status: z
-    .int()
-    .optional()
-    .meta({ examples: [200] }),
+  url: text,
+  finalUrl: text.describe('Where redirects led'),
+  hops: count.describe('The number of redirects'),
+  status: z.int().optional(),
   error: text.optional(),
   unavailable: oneOf<UnavailableReason>({
     'too-many-redirects': true,
@@ -105,18 +80,17 @@ export const robots: Schema<RobotsSource> = object<RobotsSource>({
   })
     .optional()
     .describe('Why the response counts as unavailable, where its status does not say so'),
-  fetchedAt: fetchedAt.optional(),
-  staleAt: staleAt.optional(),
+  fetchedAt: epochMs.optional(),
+  staleAt: epochMs.optional(),
   sha256: text
     .optional()
-    .describe('SHA-256 of the bytes whose rules decide, in hex: what `sha256sum` says of the file')
-    .meta({ examples: ['b9af6f3bb3d3a6336cabd95424d0362882b2059c9e0bab52eb4225cfa6c12052'] }),
+    .describe('SHA-256 of the bytes whose rules decide, in hex: what `sha256sum` says of the file'),
   truncated: z
     .literal(true)
     .optional()
     .describe('The file is longer than what is read; the rest does not count'),
   suspect: z.enum(SUSPECTS).optional().describe('What the answer looks like, if not like a robots.txt'),
-  source: z.enum(ROBOTS_SOURCES).meta({ examples: ['network'] }),
+  source: z.enum(ROBOTS_SOURCES),
 }).describe('The answer for robots.txt that this rests on');
 
 const usageSource = object<UsageSource>({
@@ -154,20 +128,18 @@ export const usage: Schema<UsageRecord> = object<UsageRecord>({
 
 export const allowed: z.ZodType = z
   .boolean()
-  .describe('Whether robots.txt allows the agent to fetch the URL')
-  .meta({ examples: [false] });
+  .describe('Whether robots.txt allows the agent to fetch the URL');
 const reason = z
   .enum(REASONS)
   .describe(
     'What decides: a rule; that no rule matches, or no group is for the agent; that there is no robots.txt (unavailable); that it cannot be fetched for now (unreachable)',
-  )
-  .meta({ examples: ['rule'] });
+  );
 
 export const decisionFields: Fields<Decision> = {
-  url: url.describe('The URL as it was checked'),
-  origin,
-  agent: agent.describe('The name that robots.txt was read for'),
-  profile,
+  url: text.describe('The URL as it was checked'),
+  origin: text,
+  agent: text.describe('The name that robots.txt was read for'),
+  profile: text,
   state,
   allowed,
   reason,
@@ -182,7 +154,7 @@ export const decisionFields: Fields<Decision> = {
 export type Asked = { readonly schemaVersion: 1; readonly input: string; readonly line?: number };
 export const asked: Fields<Asked> = {
   schemaVersion,
-  input: url.describe('The URL as it was asked for'),
+  input: text.describe('The URL as it was asked for'),
   line: line.optional().describe('The line of the input that it stood on'),
 };
 
@@ -210,7 +182,7 @@ export type VerdictRecord = Pick<
   'agent' | 'allowed' | 'reason' | 'rule' | 'group' | 'crawlDelayMs'
 > & { readonly runnerUp?: RunnerUp; readonly usage?: UsageRecord };
 export const verdict: Schema<VerdictRecord> = object<VerdictRecord>({
-  agent,
+  agent: text,
   allowed,
   reason,
   rule: decisionFields.rule,

@@ -12,21 +12,17 @@ import {
   verdict,
   type VerdictRecord,
   count,
-  fetchedAt,
+  epochMs,
   type Fields,
   group,
   line,
-  LINES,
   object,
-  profile,
   type RunnerUp,
   runnerUp,
   type Schema,
   schemaVersion,
   some,
   text,
-  url,
-  VERDICT,
 } from './decision.ts';
 import {
   diagnostic,
@@ -59,7 +55,7 @@ export interface GroupRanges {
   readonly omitted?: number;
 }
 const fileParts: Fields<FileParts> = {
-  lines: z.array(text).meta({ examples: [LINES] }),
+  lines: z.array(text),
   groups: policyFields.groups,
   otherRecords: z.array(some('object')),
   sitemaps,
@@ -74,8 +70,7 @@ const fileParts: Fields<FileParts> = {
     )
     .describe(
       'The lines of the groups that apply: runs of first and last line, by `group.agent` of the verdicts',
-    )
-    .meta({ examples: [[{ agent: '*', ranges: [[1, 3]] }]] }),
+    ),
 };
 
 /** The response of `GET /v1/explain`. The parts of the file are absent when there is none. */
@@ -95,7 +90,7 @@ export type ExplanationResult = Asked &
 export const explanation: Schema<ExplanationResult> = object<ExplanationResult>({
   ...asked,
   ...decisionFields,
-  now: fetchedAt,
+  now: epochMs,
   runnerUp: runnerUp.optional(),
   verdicts: z.array(verdict),
   underProfiles: z.array(some('object')),
@@ -121,17 +116,14 @@ export interface PastedResult extends FileParts {
 }
 export const pastedResult: Schema<PastedResult> = object<PastedResult>({
   schemaVersion,
-  profile,
-  dialect: profile,
-  truncated: z.boolean().meta({ examples: [false] }),
+  profile: text,
+  dialect: text,
+  truncated: z.boolean(),
   suspect: robots.shape.suspect,
   results: z.array(
     object<PastedResult['results'][number]>({
-      input: url,
-      verdicts: z
-        .array(verdict)
-        .optional()
-        .meta({ examples: [[VERDICT]] }),
+      input: text,
+      verdicts: z.array(verdict).optional(),
       error: error.optional(),
     }),
   ),

@@ -1,11 +1,10 @@
 /**
- * The lines of JSON that the command alone prints, beside decisions, explanations, policies and comparisons. Their schemas are
+ * The lines of JSON that the command alone prints, beside decisions, explanations and policies. Their schemas are
  * those of a test.
  */
 import type { Decision, DecisionUsage, RobotsSource } from '../../../core/decision/index.ts';
-import type { Copy, OriginRecord, Profile } from '../../../core/lifecycle/index.ts';
+import type { Copy, OriginRecord } from '../../../core/lifecycle/index.ts';
 import type { MatchedGroup, MatchedRule, Verdict } from '../../../core/rules/index.ts';
-import type { DialectTraits } from '../../../core/rules/dialect.ts';
 import type { EarlyStart } from '../../../extras/evidence/conduct.ts';
 import type { ReplayDifference, ReplayReport } from '../../../extras/evidence/replay.ts';
 import type { DiagnosticRecord, PolicyData } from './policy.ts';
@@ -51,9 +50,6 @@ export interface PrefetchLine
   readonly hops?: number;
   readonly finalUrl?: string;
 }
-
-/** `canfetch profiles --json`: one profile. */
-export type ProfileLine = Line & Profile & { readonly dialectTraits: DialectTraits };
 
 /** `canfetch cache ls` and `show`: one record of a store. `text` is the file, of `show` alone. */
 export interface StoredLine extends Line, Partial<Pick<OriginRecord, 'answer' | 'failure' | 'site'>> {

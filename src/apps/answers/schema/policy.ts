@@ -6,18 +6,14 @@ import {
   decisionFields,
   robots,
   type UsageRecord,
-  agent,
   count,
+  epochMs,
   delayMs,
-  fetchedAt,
   type Fields,
   group,
-  GROUP,
   line,
   object,
   oneOf,
-  origin,
-  profile,
   retryAt,
   type Schema,
   schemaVersion,
@@ -88,18 +84,16 @@ export type PolicyData = Omit<OriginPolicy, 'rules' | 'file'> & {
   readonly dialect?: string;
   readonly file?: Omit<PolicyFile, 'body'>;
 };
-export const sitemaps: z.ZodType = z
-  .array(
-    object<OriginPolicy['sitemaps'][number]>({
-      url: text.describe('Relative ones are resolved against the final URL of robots.txt, if there is one'),
-      line,
-      written: text.optional().describe('As written, if `url` is another'),
-    }),
-  )
-  .meta({ examples: [[]] });
+export const sitemaps: z.ZodType = z.array(
+  object<OriginPolicy['sitemaps'][number]>({
+    url: text.describe('Relative ones are resolved against the final URL of robots.txt, if there is one'),
+    line,
+    written: text.optional().describe('As written, if `url` is another'),
+  }),
+);
 export const policyFields: Fields<PolicyData> = {
-  origin: origin.describe('The scheme, host and port that the policy is for, and no other'),
-  profile,
+  origin: text.describe('The scheme, host and port that the policy is for, and no other'),
+  profile: text,
   state: state.describe(
     'What is in force: the rules of the file, those of the last good copy, everything or nothing allowed',
   ),
@@ -125,9 +119,9 @@ export const policyFields: Fields<PolicyData> = {
   site: some('object').optional(),
   file: some('object').optional(),
   dialect: text.optional(),
-  groups: z.array(some('object')).meta({ examples: [[GROUP]] }),
+  groups: z.array(some('object')),
   sitemaps,
-  agent: agent.describe('The name that `group` and the delays are for'),
+  agent: text.describe('The name that `group` and the delays are for'),
   group: group.optional(),
   crawlDelayMs: delayMs.optional(),
   requestRateMs: delayMs.optional(),
@@ -144,7 +138,7 @@ export interface PolicyResult extends PolicyData {
 }
 export const timeline: z.ZodType = z.array(
   object<TimelineEvent>({
-    at: fetchedAt,
+    at: epochMs,
     event: timelineEvent,
     detail: text.optional(),
   }),

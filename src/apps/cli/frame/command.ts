@@ -5,9 +5,9 @@ import type { Session } from '../../answers/session.ts';
  * and `--help` shows them.
  */
 export const exitCode = {
-  /** Every URL is allowed, no problem was found, or the files are equal. */
+  /** Every URL is allowed, or no problem was found. */
   success: 0,
-  /** At least one URL is disallowed, a problem was found, or the files differ. */
+  /** At least one URL is disallowed, or a problem was found. */
   negative: 1,
   /** The command was used wrongly, or its input is invalid. */
   usage: 2,
@@ -41,13 +41,13 @@ export function mostSevere(one: ResultExitCode, other: ResultExitCode): ResultEx
   return bySeverity.indexOf(one) > bySeverity.indexOf(other) ? one : other;
 }
 
-/** One option of a command. Parsing, `--help`, completion and error messages all use it. */
+/** One option of a command. Parsing, `--help` and error messages all use it. */
 export interface CommandOption {
   /** Long name, without the dashes. */
   readonly name: string;
   /** One letter. */
   readonly short?: string;
-  /** Name of the value in help texts; absent for a switch. Shells complete `FILE` with file names. */
+  /** Name of the value in help texts; absent for a switch. */
   readonly value?: string;
   /** Whether the option may be given several times. Default `false`. */
   readonly repeatable?: boolean;
@@ -67,10 +67,8 @@ export interface ParsedArguments {
 export interface Command {
   readonly name: string;
   readonly summary: string;
-  /** Operands as the usage line shows them. Shells complete file names when the text contains `FILE`. */
+  /** Operands as the usage line shows them. */
   readonly operands: string;
-  /** The accepted operands; absent when any operand is accepted. */
-  readonly operandChoices?: readonly string[];
   /** Description of the operands for `--help`. */
   readonly operandsHelp: string;
   readonly options: readonly CommandOption[];
@@ -84,10 +82,10 @@ export interface Command {
   run(given: ParsedArguments, session: Session, program: Program): Promise<ExitCode>;
 }
 
-/** All commands; given to commands that describe the others, such as `completion`. */
+/** All commands; given to `help`, which describes the others. */
 export interface Program {
   readonly commands: readonly Command[];
-  /** The command that runs, and that shells complete, when the arguments name none. */
+  /** The command that runs when the arguments name none. */
   readonly defaultCommand: Command;
 }
 

@@ -54,8 +54,8 @@ const MAX_LABEL = 24;
 type Definitions = readonly (readonly [label: string, text: string])[];
 
 const programExitCodes: Definitions = [
-  [String(exitCode.success), 'yes: allowed, nothing found, no difference'],
-  [String(exitCode.negative), 'no: disallowed, something found, a difference'],
+  [String(exitCode.success), 'yes: allowed, nothing found'],
+  [String(exitCode.negative), 'no: disallowed, something found'],
   [String(exitCode.usage), 'wrong usage, or invalid input'],
   [String(exitCode.undecided), 'undecided, because a robots.txt is unreachable'],
 ];

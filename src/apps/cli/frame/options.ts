@@ -5,9 +5,6 @@ import type { CommandOption } from './command.ts';
 /** The formats of every command that prints results. `json` is one object per line. */
 export const formats = ['text', 'json'] as const;
 
-/** The formats of commands whose findings belong to lines of a file. */
-export const findingFormats = ['text', 'json', 'sarif'] as const;
-
 /** The formats of lists that a spreadsheet may take. */
 export const listFormats = ['text', 'json', 'csv'] as const;
 
@@ -16,9 +13,7 @@ export const severities = ['error', 'warning', 'info'] as const;
 /** Actions of `canfetch cache`. */
 export const cacheActions = ['ls', 'show', 'clear'] as const;
 
-export const shells = ['bash', 'zsh', 'fish'] as const;
-
-export type Format = (typeof findingFormats | typeof listFormats)[number];
+export type Format = (typeof listFormats)[number];
 
 /** Options that several commands share, and at the end those that all have. */
 
@@ -34,7 +29,7 @@ export const profileOption: CommandOption = {
   name: 'profile',
   value: 'NAME',
   choices: profileNames,
-  help: 'the rules for responses and failures; see `canfetch profiles`',
+  help: 'the rules for responses and failures; rfc9309 by default',
 };
 
 export const deadlineOption: CommandOption = {

@@ -4,7 +4,7 @@ import { isPurpose, type Purpose } from '../../../core/decision/decision.ts';
 import { type ProfileName, profileNames } from '../../../core/lifecycle/profile.ts';
 import { productToken } from '../../../core/rules/agent.ts';
 import type { ParsedArguments } from './command.ts';
-import { type Format, findingFormats, listFormats } from './options.ts';
+import { type Format, listFormats } from './options.ts';
 import { assertStore } from './store-option.ts';
 import { type Session, UsageError } from '../../answers/session.ts';
 
@@ -183,7 +183,7 @@ export function readForm(given: ParsedArguments, byDefault?: Format): Format | '
  * @throws UsageError when both are given and differ.
  */
 export function readFormat({ switches, values }: ParsedArguments, byDefault: Format = 'text'): Format {
-  const given = [...findingFormats, ...listFormats].find((format) => format === values.get('format')?.[0]);
+  const given = listFormats.find((format) => format === values.get('format')?.[0]);
   if (!switches.has('json')) return given ?? byDefault;
   if (given === undefined || given === 'json') return 'json';
   throw new UsageError(`Expected either --json or --format ${given}, got both; leave one of them out`);

@@ -17,7 +17,6 @@ import {
 } from '../frame/command.ts';
 import { RobotsLoader } from '../frame/open-client.ts';
 import { describeDiagnostic, WHOLE_FILE } from '../../../core/rules/lint/findings.ts';
-import { artifactUri, sarifLog, type SarifRule } from '../frame/sarif.ts';
 
 /** Ten times the bytes that crawlers read. Linting more would only repeat for each line that crawlers ignore it. */
 const LINTED_BYTES = 5_120_000;
@@ -45,13 +44,12 @@ export async function lintFiles(given: ParsedArguments, session: Session): Promi
     const file = lintLoaded(await loader.load(operand), dialect);
     linted.push(file);
     const absence = absenceOf(file.loaded);
-    if (absence !== undefined && format !== 'sarif') session.stderr.write(`canfetch: ${absence}\n`);
+    if (absence !== undefined) session.stderr.write(`canfetch: ${absence}\n`);
     if (format === 'text') await output.write(renderFile(shown(file), colours, width));
     if (format === 'json')
       for (const finding of shown(file).findings) await output.write(jsonLine<LintLine>(finding));
   }
   if (format === 'text') await output.write(renderSummary(linted));
-  if (format === 'sarif') await output.write(lintSarif(linted.map(shown)));
   await output.release();
   return codeOf(linted, given.values.get('fail-on')?.[0] ?? 'warning');
 }
@@ -78,20 +76,18 @@ type Finding = Omit<LintLine, 'schemaVersion'>;
 /** The findings for one operand. */
 interface LintedFile {
   readonly loaded: LoadedRobots;
-  /** The bytes that were linted. */
-  readonly bytes: Uint8Array;
   readonly findings: readonly Finding[];
 }
 
 /** Lints a file. A missing robots.txt has no findings. */
 function lintLoaded(loaded: LoadedRobots, dialect: Dialect): LintedFile {
-  if (loaded.kind === 'none') return { loaded, bytes: new Uint8Array(0), findings: [] };
+  if (loaded.kind === 'none') return { loaded, findings: [] };
   const file = parseRobots(loaded.body, { dialect });
   const findings = lint(file).map((diagnostic): Finding => {
     const { message, hint } = describeDiagnostic(diagnostic);
     return { file: loaded.name, ...diagnostic, message, hint };
   });
-  return { loaded, bytes: file.bytes, findings };
+  return { loaded, findings };
 }
 
 /** Bounds a message, which quotes up to 100 bytes of the file and adds a sentence or two. */
@@ -168,90 +164,4 @@ function renderSummary(linted: readonly LintedFile[]): string {
   }
   const { error, warning, info } = tally;
   return `${count(error, 'error')}, ${count(warning, 'warning')}, ${count(info, 'note')} in ${count(files, 'file')}\n`;
-}
-
-const LF = 0x0a;
-const CR = 0x0d;
-const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
-const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
-
-/** Converts columns counted in bytes to UTF-16 code units. Callers must ask for lines in ascending order. */
-class Utf16Columns {
-  readonly #bytes: Uint8Array;
-  #line = 1;
-  #start: number;
-
-  constructor(bytes: Uint8Array) {
-    this.#bytes = bytes;
-    // Columns of the first line start after a byte order mark.
-    this.#start = BYTE_ORDER_MARK.every((byte, index) => bytes[index] === byte) ? BYTE_ORDER_MARK.length : 0;
-  }
-
-  /** Converts a column; both numbers are 1-based. `line` must not be less than in the call before. */
-  of(line: number, column: number): number {
-    for (; this.#line < line && this.#start < this.#bytes.length; this.#start++) {
-      const byte = this.#bytes[this.#start];
-      if (byte === LF || (byte === CR && this.#bytes[this.#start + 1] !== LF)) this.#line++;
-    }
-    return decoder.decode(this.#bytes.subarray(this.#start, this.#start + column - 1)).length + 1;
-  }
-}
-
-/** Renders findings as a SARIF log. */
-function lintSarif(linted: readonly LintedFile[]): string {
-  const rules = rulesOf(linted);
-  const ruleIds = rules.map(({ id }) => id);
-  const files = linted.filter(({ loaded }) => loaded.kind === 'file');
-  return sarifLog({
-    rules,
-    artifacts: files.map(({ loaded }) => artifactUri(loaded)),
-    results: files.flatMap((file, index) => resultsOf(file, index, ruleIds)),
-    failures: linted.flatMap(({ loaded }) =>
-      loaded.kind === 'none' && loaded.policy.reason === 'unreachable' ? [absenceOf(loaded) ?? ''] : [],
-    ),
-  });
-}
-
-const levels: Readonly<Record<Severity, SarifRule['level']>> = {
-  error: 'error',
-  warning: 'warning',
-  info: 'note',
-};
-
-/** The diagnostic codes among the findings, each with its description. */
-function rulesOf(linted: readonly LintedFile[]): readonly SarifRule[] {
-  const first = new Map<string, Finding>();
-  for (const { findings } of linted) {
-    for (const finding of findings) if (!first.has(finding.code)) first.set(finding.code, finding);
-  }
-  return [...first].map(([id, finding]) => ({
-    id,
-    explanation: describeDiagnostic(finding).explanation,
-    level: levels[finding.severity],
-  }));
-}
-
-function resultsOf(
-  { loaded, bytes, findings }: LintedFile,
-  index: number,
-  ruleIds: readonly string[],
-): object[] {
-  const columns = new Utf16Columns(bytes);
-  return [...findings]
-    .sort((a, b) => a.line - b.line || a.column - b.column)
-    .map(({ code, severity, line, column, text, message, hint }) => {
-      const startColumn = columns.of(line, column);
-      const region = {
-        startLine: line,
-        startColumn,
-        ...(text === '' ? {} : { endColumn: startColumn + text.length }),
-      };
-      return {
-        ruleId: code,
-        ruleIndex: ruleIds.indexOf(code),
-        level: levels[severity],
-        message: { text: `${message} ${hint}` },
-        locations: [{ physicalLocation: { artifactLocation: { uri: artifactUri(loaded), index }, region } }],
-      };
-    });
 }

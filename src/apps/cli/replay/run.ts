@@ -91,7 +91,7 @@ function readView(given: ParsedArguments, style: Style, bodies: Bodies): View {
     const page = values.get('url')?.[0];
     const url = page === undefined ? undefined : readUrl(page, '--url takes the URL of a page').href;
     const isPage = format !== 'json' && format !== 'csv' && !switches.has('list');
-    const listFormat = isPage ? 'page' : format === 'sarif' ? 'text' : format;
+    const listFormat = isPage ? 'page' : format;
     return listView({ format: listFormat, colours: style.colours, url, purpose, bodies });
   }
   if (view === 'body') {

@@ -20,17 +20,15 @@ import {
   type Unversioned,
   quoted,
 } from '../../../core/base/index.ts';
-import { namedAgents } from '../../answers/comparison/rule-changes.ts';
 import { Output } from '../../answers/text/output.ts';
 import type { TestLine } from '../../answers/schema.ts';
 import { originOf } from '../../../core/url/index.ts';
 import { type ExitCode, exitCode, type ParsedArguments } from '../frame/command.ts';
 import { RobotsLoader } from '../frame/open-client.ts';
 import { coloursOf, onlineSettings, onlyOperand, readFormat, isAgent } from '../frame/settings.ts';
-import { artifactUri, sarifLog, type SarifRule } from '../frame/sarif.ts';
 import type { Readable } from 'node:stream';
 import { type Target, targetLines } from '../../answers/input/targets.ts';
-import type { Verdict } from '../../../core/rules/index.ts';
+import type { RobotsFile, Verdict } from '../../../core/rules/index.ts';
 
 /** Compares the verdicts of a robots.txt with expectations, and prints those that are not met. */
 export async function testRobots(given: ParsedArguments, session: Session): Promise<ExitCode> {
@@ -49,12 +47,7 @@ export async function testRobots(given: ParsedArguments, session: Session): Prom
   const loaded = await loader.load(operand);
   const rules = rulesInForce(loaded, profiles[settings.profile].dialect);
   if (rules === undefined) {
-    const because = absenceOf(loaded) ?? '';
-    session.stderr.write(`canfetch: ${because}\n`);
-    if (format === 'sarif') {
-      await output.write(sarifLog({ rules: RULES, artifacts: [], results: [], failures: [because] }));
-      await output.release();
-    }
+    session.stderr.write(`canfetch: ${absenceOf(loaded) ?? ''}\n`);
     return exitCode.undecided;
   }
   warn(loaded, session);
@@ -69,7 +62,6 @@ export async function testRobots(given: ParsedArguments, session: Session): Prom
     agentsOf(expectation, file).map((agent) => testExpectation({ ...expectation, agent }, file)),
   );
   const failures = tested.filter(({ met }) => !met);
-  if (format === 'sarif') await output.write(testSarif(file, failures));
   if (format === 'json')
     for (const each of tested) await output.write(jsonLine<TestLine>(testRecord(file, each)));
   if (format === 'text') {
@@ -103,16 +95,6 @@ function renderFailure(file: TestedFile, tested: TestedExpectation, colours: Pal
     `${colours.bad('FAILED')}  ${fileName(file.list)}:${tested.line}  ${expectationText(tested)}`,
     ...rows.map(([label = '', text = '']) => `  ${colours.faint(label.padEnd(7))} ${text}`),
   ].join('\n')}\n`;
-}
-
-/** Renders the same as one sentence, for programs that show a single message. */
-function failureMessage(file: TestedFile, tested: TestedExpectation): string {
-  const applies = applyingGroup(file, tested);
-  return (
-    `Expected "${expectationText(tested)}" (${fileName(file.list)}:${tested.line}), ` +
-    `but it is ${tested.verdict.allowed ? 'allowed' : 'disallowed'}: ${decidingLine(file, tested)}` +
-    `${applies === undefined ? '' : `; ${applies}`}.`
-  );
 }
 
 function expectationText({ expected, agent, input }: TestedExpectation): string {
@@ -158,46 +140,6 @@ function testRecord(
     allowed,
     ...(because === undefined ? { reason, rule, group } : { because }),
   };
-}
-
-const RULES: readonly SarifRule[] = [
-  {
-    id: 'unexpected-allow',
-    explanation: 'An agent may fetch a URL that it is expected not to fetch.',
-    level: 'error',
-  },
-  {
-    id: 'unexpected-disallow',
-    explanation: 'An agent may not fetch a URL that it is expected to fetch.',
-    level: 'error',
-  },
-];
-
-/** Renders the expectations that are not met as a SARIF log, at the lines of robots.txt that decide. */
-function testSarif(file: TestedFile, failures: readonly TestedExpectation[]): string {
-  const artifacts = [artifactUri(file), artifactUri({ name: file.list })];
-  const at = (index: number, startLine: number): object => ({
-    physicalLocation: { artifactLocation: { uri: artifacts[index], index }, region: { startLine } },
-  });
-  return sarifLog({
-    rules: RULES,
-    artifacts,
-    results: failures.map((failure) => {
-      const { line, verdict } = failure;
-      const ruleIndex = verdict.allowed ? 0 : 1;
-      // Code scanning services need a line: without a rule, the group's, or the first.
-      const deciding = verdict.rule?.line ?? verdict.group?.lines[0] ?? 1;
-      return {
-        ruleId: RULES[ruleIndex]?.id,
-        ruleIndex,
-        level: 'error',
-        message: { text: failureMessage(file, failure) },
-        locations: [at(0, file.because === undefined ? deciding : 1)],
-        relatedLocations: [{ id: 0, message: { text: 'The expectation' }, ...at(1, line) }],
-      };
-    }),
-    failures: [],
-  });
 }
 
 /** One line of a file of expectations: the expected verdict for an agent and a URL. */
@@ -248,7 +190,19 @@ function readExpectation({ input, line = 1, tooLong }: Target, name: string): Ex
 const EVERY = 'every';
 
 function agentsOf({ agent }: Expectation, { file }: TestedFile): readonly string[] {
-  return agent.toLowerCase() === EVERY ? namedAgents([file], Infinity).agents : [agent];
+  return agent.toLowerCase() === EVERY ? namedAgents(file) : [agent];
+}
+
+/** The agents that a file names: `*` first, each in its first spelling. */
+function namedAgents({ groups }: RobotsFile): string[] {
+  const names = new Map([['*', '*']]);
+  for (const { agentLines } of groups) {
+    for (const name of agentLines.flatMap((each) => each.names)) {
+      const key = name.toLowerCase();
+      if (!names.has(key)) names.set(key, name);
+    }
+  }
+  return [...names.values()];
 }
 
 /** The robots.txt under test. */

@@ -37,7 +37,6 @@ export function clear() {
 const PROBLEMS = {
   ERR_ROBOTS_BUSY: 'The service is busy. Try again in a moment.',
   ERR_ROBOTS_TOO_LARGE: 'That is too much for one request. Use shorter files or fewer URLs.',
-  ERR_ROBOTS_UNREACHABLE: 'The robots.txt of the site could not be read. Try again later, or paste its text.',
 };
 
 /** The error for a problem of the service. */
@@ -114,13 +113,11 @@ export const readLines = (count) => async (response, tell) => {
  * browsers do not send: `#try=` and compressed JSON in base64url.
  *
  * @typedef {object} Question
- * @property {'site' | 'list' | 'text' | 'diff'} mode
+ * @property {'site' | 'list' | 'text'} mode
  * @property {string} [url]
  * @property {string[]} [agent]
  * @property {string[]} [compare] Absent for the list that the page suggests.
  * @property {string} [robots]
- * @property {string} [before]
- * @property {string} [after]
  * @property {string[]} [urls]
  * @property {string[]} [agents]
  * @property {string} [purpose]
@@ -176,13 +173,12 @@ export async function questionOf({ search, hash }) {
 
 /** Takes the fields that have the right type: a link can hold anything. @returns {Question} */
 function checked(found) {
-  const { mode, robots, before, after, urls, agents, purpose } = Object(found);
+  const { mode, robots, urls, agents, purpose } = Object(found);
   const text = (value) => (typeof value === 'string' ? value : '');
   const strings = (list) => (Array.isArray(list) ? list.filter((each) => typeof each === 'string') : []);
-  const all = [robots, before, after].map(text).concat(strings(urls), strings(agents));
+  const all = [robots].map(text).concat(strings(urls), strings(agents));
   const lines = all.map((each) => each.split(/\r\n?|\n/).length);
   if (lines.reduce((sum, count) => sum + count, 0) > MAX_LINES) throw new TooLong();
-  if (mode === 'diff') return { mode, before: text(before), after: text(after) };
   const list = { urls: strings(urls), agents: strings(agents), purpose: text(purpose) };
   return mode === 'list' ? { mode, ...list } : { mode: 'text', robots: text(robots), ...list };
 }

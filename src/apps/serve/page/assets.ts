@@ -1,6 +1,4 @@
-import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import type { Exchange } from '../exchange.ts';
 import type { Handler, Reply } from '../reply.ts';
 
@@ -10,7 +8,6 @@ const FILES = [
   ['/page/style.css', 'text/css', 'style.css'],
   ['/page/main.js', 'text/javascript', 'main.js'],
   ['/page/asking.js', 'text/javascript', 'asking.js'],
-  ['/page/comparison.js', 'text/javascript', 'comparison.js'],
   ['/page/form.js', 'text/javascript', 'form.js'],
   ['/page/verdict.js', 'text/javascript', 'verdict.js'],
   ['/page/tables.js', 'text/javascript', 'tables.js'],
@@ -19,12 +16,8 @@ const FILES = [
   ['/page/icon.svg', 'image/svg+xml', 'icon.svg'],
 ] as const;
 
-/** The content codings of the files, the preferred one first. */
-const CODINGS = ['br', 'gzip', 'identity'] as const;
-type Coding = (typeof CODINGS)[number];
-
 /**
- * Handlers of the files of the page, by path. The files are read and compressed once, at import; the build copies them
+ * Handlers of the files of the page, by path. The files are read once, at import; the build copies them
  * to `dist`. This module imports no other one: it stays a file of its own there, beside them.
  */
 export const assets: ReadonlyMap<string, Handler> = new Map(
@@ -56,60 +49,13 @@ function documentHandler(foreign: FileHandler, file: Buffer): FileHandler {
   return (exchange) => {
     const site = exchange.request.headers['sec-fetch-site'];
     const reply = (site === 'none' || site === 'same-origin' ? own : foreign)(exchange);
-    return { ...reply, headers: { ...reply.headers, vary: 'Accept-Encoding, Sec-Fetch-Site' } };
+    return { ...reply, headers: { ...reply.headers, vary: 'Sec-Fetch-Site' } };
   };
 }
 
-function assetHandler(type: string, file: Buffer): FileHandler {
-  const replies: Readonly<Record<Coding, Reply>> = {
-    br: assetReply(
-      type,
-      'br',
-      brotliCompressSync(file, { params: { [constants.BROTLI_PARAM_SIZE_HINT]: file.length } }),
-    ),
-    gzip: assetReply(type, 'gzip', gzipSync(file, { level: 9 })),
-    identity: assetReply(type, 'identity', file),
-  };
+function assetHandler(type: string, body: Buffer): FileHandler {
+  // Stored, but asked for again each time: after an update, all files must be of one version.
+  const reply: Reply = { type, body, headers: { 'cache-control': 'no-cache' } };
   // The query is for the script of the page alone.
-  return ({ request }) => {
-    const { headers } = request;
-    const reply = replies[preferredCoding(String(headers['accept-encoding'] ?? ''))];
-    return isCurrent(headers['if-none-match'], reply) ? { ...reply, status: 304, body: '' } : reply;
-  };
-}
-
-function assetReply(type: string, coding: Coding, body: Buffer): Reply {
-  const hash = createHash('sha256').update(body).digest('base64url').slice(0, 22);
-  return {
-    type,
-    body,
-    headers: {
-      // Stored, but asked for again each time: after an update, all files must be of one version.
-      'cache-control': 'no-cache',
-      etag: `"${hash}"`,
-      vary: 'Accept-Encoding',
-      ...(coding === 'identity' ? {} : { 'content-encoding': coding }),
-    },
-  };
-}
-
-/** RFC 9110 §12.5.3: a coding with the weight 0 is not acceptable, and `*` stands for codings that are not named. */
-function preferredCoding(accepted: string): Coding {
-  const weights = new Map(
-    accepted.split(',').map((item): [string, number] => {
-      const [name = '', weight = ''] = item.split(';');
-      const value = /^\s*q=([\d.]+)\s*$/i.exec(weight)?.[1];
-      return [name.trim().toLowerCase(), value === undefined ? 1 : Number(value)];
-    }),
-  );
-  const accepts = (coding: Coding): boolean => (weights.get(coding) ?? weights.get('*') ?? 0) > 0;
-  return CODINGS.find(accepts) ?? 'identity';
-}
-
-/** RFC 9110 §13.1.2: whether the requester already holds the entity tag of `reply`. */
-function isCurrent(held: string | undefined, { headers }: Reply): boolean {
-  if (held === undefined) return false;
-  return (
-    held.trim() === '*' || held.split(',').some((tag) => tag.trim().replace(/^W\//, '') === headers?.['etag'])
-  );
+  return () => reply;
 }

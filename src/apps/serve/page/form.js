@@ -32,7 +32,7 @@ const names = (text) => pieces(text, /(?:\([^)\n]*\)|[^,\n])+/g);
 const lines = (text) => pieces(text, /[^\n]+/g);
 
 /** Prefixes a bare host name with `https://`, as browsers do. */
-export function withScheme(text) {
+function withScheme(text) {
   return /^[\w-]+(?:\.[\w-]+)+(?:[:/?#]|$)/.test(text) ? 'https://' + text : text;
 }
 
@@ -47,10 +47,9 @@ export class FieldError extends Error {
 /** The fields that a problem of the service can be about, by its code. Of these, the mode has one or two. */
 const FIELDS = {
   ERR_ROBOTS_INVALID_REQUEST: ['url', 'urls', 'agents'],
-  ERR_ROBOTS_INVALID_URL: ['url', 'before', 'after'],
+  ERR_ROBOTS_INVALID_URL: ['url'],
   ERR_ROBOTS_INVALID_OPTIONS: ['agent', 'compare', 'agents'],
-  ERR_ROBOTS_TOO_LARGE: ['robots', 'urls', 'before', 'after'],
-  ERR_ROBOTS_UNREACHABLE: ['before', 'after'],
+  ERR_ROBOTS_TOO_LARGE: ['robots', 'urls'],
 };
 
 const isShown = (field) => field.checkVisibility();
@@ -106,7 +105,7 @@ export class Form {
       of.hidden = !(of.dataset.modes || '').split(' ').includes(this.mode);
     }
     this.fields.url.required = this.mode === 'site';
-    byId('submit').textContent = this.mode === 'diff' ? 'Compare' : 'Check';
+    byId('submit').textContent = 'Check';
     const takesPaths = this.mode === 'text';
     byId('urls-label').textContent = takesPaths ? 'URLs or paths' : 'URLs';
     this.fields.urls.placeholder = takesPaths ? '/private/report' : 'https://example.com/page';
@@ -122,8 +121,7 @@ export class Form {
   /** @returns {import('./asking.js').Question} */
   read() {
     this.clearFault();
-    const { url, agent, compare, robots, urls, agents, purpose, before, after } = this.fields;
-    if (this.mode === 'diff') return { mode: 'diff', before: before.value, after: after.value };
+    const { url, agent, compare, robots, urls, agents, purpose } = this.fields;
     for (const { name, value } of [agent, compare, agents].filter(isShown)) {
       const count = names(value).length;
       if (count > MAX_AGENTS) throw new FieldError(name, 'Expected at most 100 agents, got ' + count);
@@ -153,10 +151,10 @@ export class Form {
   fill(question = { mode: 'site' }) {
     const { fields } = this;
     this.node.reset();
-    const { mode, url, robots, before, after, urls, agent, compare, agents, purpose } = question;
+    const { mode, url, robots, urls, agent, compare, agents, purpose } = question;
     const lists = { agent, compare, agents };
     for (const [name, list] of Object.entries(lists)) if (list) fields[name].value = list.join(', ');
-    const plain = { mode, url, robots, before, after, purpose, urls: urls && urls.join('\n') };
+    const plain = { mode, url, robots, purpose, urls: urls && urls.join('\n') };
     for (const [name, value] of Object.entries(plain)) if (value !== undefined) fields[name].value = value;
     // A purpose that is no choice.
     if (fields.purpose.selectedIndex < 0) fields.purpose.value = '';
@@ -195,22 +193,14 @@ export class Form {
     document.addEventListener('drop', (event) => {
       mark(event, false);
       const files = holdsFile(event) && event.dataTransfer && event.dataTransfer.files;
-      if (files) this.take(files[0], this.fieldAt(event.target));
+      if (files) this.take(files[0], 'robots');
     });
-  }
-
-  /** The field that takes a file which is dropped on `target`. */
-  fieldAt(target) {
-    if (this.mode !== 'diff') return 'robots';
-    const { before, after } = this.fields;
-    if (target === before || target === after) return target.name;
-    return before.value === '' ? 'before' : 'after';
   }
 
   /** Puts the text of a file into a field. @param {File | null | undefined} file @param {string} field */
   async take(file, field) {
     if (!file) return;
-    if (this.mode !== 'diff') this.fields.mode.value = 'text';
+    this.fields.mode.value = 'text';
     this.showMode();
     if (file.size > MAX_FILE_BYTES) {
       this.showError(

@@ -12,9 +12,8 @@ import {
   readLines,
   say,
 } from './asking.js';
-import { comparison, countOf } from './comparison.js';
 import { button, element, folded, foreign, many, section } from './elements.js';
-import { FieldError, Form, withScheme } from './form.js';
+import { FieldError, Form } from './form.js';
 import { Listing } from './listing.js';
 import { agentTable, matrix, profileTable, saveCsv, usageTable } from './tables.js';
 import {
@@ -184,19 +183,7 @@ function listFacts({ robots, agent }, url) {
   return [...robotsFacts(robots, Date.now()), ['More', element('a', { href }, 'Everything about this URL')]];
 }
 
-async function askDiff({ before, after }) {
-  // The address of a site stands for the file that it serves.
-  const given = (text) => {
-    const origin = withScheme(text.trim());
-    return /^(?:https?|ftp):\/\/\S+$/i.test(origin) ? { origin } : text;
-  };
-  const result = await askAbout('Comparing …', '/v1/diff', { before: given(before), after: given(after) });
-  const [head, ...sections] = comparison(result);
-  put(head, shareBar(), ...sections);
-  announce(countOf(result), 'Compare two files');
-}
-
-const asks = { site: askSite, list: askList, text: askText, diff: askDiff };
+const asks = { site: askSite, list: askList, text: askText };
 const showResult = (question) => asks[question.mode](question).catch(showError);
 
 async function submit() {
