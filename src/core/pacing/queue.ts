@@ -24,6 +24,8 @@ export interface FleetSlot {
   /** A start after it may come too close to that of another member. */
   readonly latestAt: number;
   readonly delayMs: number;
+  /** When the fleet was last asked whether a pause forbids it. */
+  lookedAt: number;
 }
 
 /** A request for a page, with its permit. */
@@ -63,8 +65,14 @@ export interface QueueContext {
 const LONGER_PAUSE_MS = 1_000;
 /** A request may be late for its slot by half the gap, and by this where the gap is short: timers are late, too. */
 const MIN_LATE_MS = 50;
-/** How long a slot is usable that the process gives itself, before the fleet is asked again. */
-const LOCAL_SLOT_MS = 1_000;
+/** How late a start may be without a gap, or in a slot that the process gives itself. */
+const LATE_WITHOUT_GAP_MS = 1_000;
+/** Another member may have paused since: no start by a look at its pauses that is older. */
+const LOOK_AGAIN_MS = 250;
+/** A reply that takes longer came while this process was stopped, and says nothing of now. */
+const STOPPED_MS = 3_000;
+/** The longest time by which a call is made earlier because replies are late. */
+const MAX_LEAD_MS = 1_000;
 
 /** The requests of this process that share one schedule: those that wait, in order, and those in flight. */
 export class PacingQueue {
@@ -84,7 +92,9 @@ export class PacingQueue {
   readonly #alarm: Alarm;
   /** A slot that is booked in the fleet and not used. */
   #slot: FleetSlot | undefined;
-  #isBookingSlot = false;
+  #isAskingFleet = false;
+  /** What the last call of the fleet took: the next one is made earlier by it. */
+  #leadMs = 0;
   /** A pause has begun: every waiting request must be checked again. */
   #mustRecheckAll = false;
   /** The earliest deadline of the waiting requests, or an earlier time. */
@@ -325,7 +335,7 @@ export class PacingQueue {
 
   /** Starts, books and defers requests, up to the first that has to wait. */
   #serve(): void {
-    if (this.#isBookingSlot) return;
+    if (this.#isAskingFleet) return;
     const { clock, fleet } = this.#context;
     for (let waiter; (waiter = this.#first) !== undefined;) {
       const { permit } = waiter;
@@ -335,9 +345,9 @@ export class PacingQueue {
       if (this.#first !== waiter) continue;
       const decided = this.#decide(permit, 0, now);
       if (typeof decided === 'object') this.#settle(waiter, decided);
-      else if (decided > now && !permit.isBooking) {
-        const forPermit = this.schedule.earliestStart(now, permit) <= now;
-        return this.#alarm.set(Math.min(decided, this.#nextDeadline), forPermit);
+      else if (this.#nextStep(permit, decided, now) > now) {
+        const at = Math.min(this.#nextStep(permit, decided, now), this.#nextDeadline);
+        return this.#alarm.set(at, this.schedule.earliestStart(now, permit) <= now);
       } else if (fleet !== undefined) {
         if (!this.#serveInFleet(waiter, fleet, decided, now)) return;
       } else {
@@ -364,60 +374,103 @@ export class PacingQueue {
     }
   }
 
+  /** When to go on with a request that can start at `start`. The fleet is asked earlier, so that its reply is in time. */
+  #nextStep({ isBooking, pace }: QueuedRequest, start: number, now: number): number {
+    if (isBooking || start <= now) return now;
+    const waitsForGap = this.#leadMs > 0 && this.schedule.hasFreePermit(now, now, pace.concurrency);
+    return waitsForGap ? start - this.#leadMs : start;
+  }
+
   /** Starts or books the first request in a slot of the fleet. `false` when it has to wait for one. */
   #serveInFleet(waiter: Waiter, fleet: FleetSchedule, earliest: number, now: number): boolean {
     const { permit } = waiter;
-    const { pace, deadline, firstAt = now } = permit;
+    const { pace, deadline, firstAt = now, isBooking } = permit;
     const { delayMs } = this.schedule.gapOf(permit);
-    const lastStart = permit.isBooking ? deadline : Math.min(deadline, firstAt + pace.maxDelayMs);
+    const lastStart = isBooking ? deadline : Math.min(deadline, firstAt + pace.maxDelayMs);
     const slot = this.#slot;
     if (slot === undefined || slot.delayMs < delayMs || slot.latestAt < earliest) {
-      void this.#bookSlot(waiter, fleet, { minWaitMs: earliest - now, maxWaitMs: lastStart - now });
+      void this.#bookSlot(waiter, fleet, earliest - now, lastStart - now);
       return false;
     }
     if (slot.at > lastStart) {
       this.#settle(waiter, this.#defer(permit, now, slot.at));
       return true;
     }
-    if (slot.at > now && !permit.isBooking) {
-      this.#alarm.set(Math.min(slot.at, this.#nextDeadline), false);
-      return false;
+    const start = Math.max(slot.at, earliest);
+    if (!isBooking) {
+      const isOld = Math.max(now, start) - slot.lookedAt > LOOK_AGAIN_MS;
+      const next = isOld ? start - this.#leadMs : start;
+      if (next > now) this.#alarm.set(Math.min(next, this.#nextDeadline), false);
+      else if (isOld) void this.#lookAgain(permit, fleet, slot);
+      if (next > now || isOld) return false;
     }
     this.#slot = undefined;
     permit.slot = slot;
-    this.#grant(permit, Math.max(slot.at, earliest), now);
+    this.#grant(permit, start, now);
     this.#settle(waiter, undefined);
     return true;
   }
 
-  async #bookSlot(
-    waiter: Waiter,
-    fleet: FleetSchedule,
-    bounds: { readonly minWaitMs: number; readonly maxWaitMs: number },
-  ): Promise<void> {
+  /** Books a slot of the fleet for the first request. */
+  async #bookSlot(waiter: Waiter, fleet: FleetSchedule, minWaitMs: number, maxWaitMs: number): Promise<void> {
     const { permit } = waiter;
     const { delayMs } = this.schedule.gapOf(permit);
-    const { clock } = this.#context;
-    const askedAt = clock.now();
-    const maxWaitMs = Math.max(0, bounds.maxWaitMs);
-    this.#isBookingSlot = true;
-    const booked = await fleet.reserve(this.scope, delayMs, { ...bounds, maxWaitMs });
-    this.#isBookingSlot = false;
-    const now = clock.now();
+    const lateMs = delayMs === 0 ? LATE_WITHOUT_GAP_MS : Math.max(MIN_LATE_MS, delayMs / 2);
+    // Where a reply comes too late for a slot of now, only a later one is of use.
+    const aheadMs = this.#leadMs > lateMs ? Math.max(0, this.#leadMs - minWaitMs) : 0;
+    const bounds = { minWaitMs: minWaitMs + aheadMs, maxWaitMs: Math.max(0, maxWaitMs) + aheadMs };
+    const {
+      value: booked,
+      askedAt,
+      now,
+    } = await this.#ask(permit, () => fleet.reserve(this.scope, delayMs, bounds));
+    permit.deadline += aheadMs;
+    permit.firstAt = (permit.firstAt ?? askedAt) + aheadMs;
+    const tookMs = now - askedAt;
     this.#learnShared(booked?.pauseMs ?? 0);
-    if (booked === undefined) {
-      // A fleet that cannot be reached leaves each process its own schedule.
-      const at = Math.max(now, askedAt + bounds.minWaitMs);
-      this.#slot = { at, latestAt: at + LOCAL_SLOT_MS, delayMs };
-    } else if (booked.waitMs > maxWaitMs) {
+    if (booked !== undefined && booked.waitMs > bounds.maxWaitMs) {
       this.#settle(waiter, this.#defer(permit, now, now + booked.waitMs));
-    } else {
-      const at = now + booked.waitMs;
-      this.#slot = { at, latestAt: at + Math.max(MIN_LATE_MS, delayMs / 2), delayMs };
+    } else if (booked !== undefined) {
+      // The store counted from some time between the call and its reply. It must not be taken to be much later.
+      const askedFor = askedAt + booked.waitMs;
+      const at = askedFor + Math.min(tookMs / 2, delayMs / 3);
+      this.#slot = { at, latestAt: askedFor + lateMs, delayMs, lookedAt: lookedAt(askedAt, now) };
+    } else if (tookMs <= STOPPED_MS) {
+      // A fleet that cannot be reached leaves each process its own schedule.
+      const at = Math.max(now, askedAt + minWaitMs);
+      this.#slot = { at, latestAt: at + LATE_WITHOUT_GAP_MS, delayMs, lookedAt: at };
     }
-    // The time that the store took is no wait.
-    permit.deadline += now - askedAt;
-    permit.firstAt = (permit.firstAt ?? askedAt) + now - askedAt;
     this.#serve();
   }
+
+  /** Learns of a pause that the fleet has begun since the slot was booked. */
+  async #lookAgain(permit: QueuedRequest, fleet: FleetSchedule, slot: FleetSlot): Promise<void> {
+    const { value: pausedMs, askedAt, now } = await this.#ask(permit, () => fleet.pause(this.scope, 0));
+    slot.lookedAt = lookedAt(askedAt, now);
+    this.#learnShared(pausedMs ?? 0);
+    this.#serve();
+  }
+
+  /** One call of the fleet at a time, for the first request. The time that it takes is no wait. */
+  async #ask<Value>(
+    permit: QueuedRequest,
+    call: () => Promise<Value>,
+  ): Promise<{ readonly value: Value; readonly askedAt: number; readonly now: number }> {
+    const { clock } = this.#context;
+    const askedAt = clock.now();
+    this.#isAskingFleet = true;
+    const value = await call();
+    this.#isAskingFleet = false;
+    const now = clock.now();
+    const tookMs = now - askedAt;
+    this.#leadMs = Math.min(tookMs, MAX_LEAD_MS);
+    permit.deadline += tookMs;
+    permit.firstAt = (permit.firstAt ?? askedAt) + tookMs;
+    return { value, askedAt, now };
+  }
+}
+
+/** From when on a reply says nothing of pauses. One that was late is good for a start that follows at once. */
+function lookedAt(askedAt: number, now: number): number {
+  return now - askedAt > STOPPED_MS ? askedAt : Math.max(askedAt, now - LOOK_AGAIN_MS + MIN_LATE_MS);
 }
