@@ -1,5 +1,6 @@
 import type { EvidenceEntry } from '../../src/core/client/evidence/entry.ts';
 import {
+  evidenceLine,
   replay,
   type ReplayDifference,
   type ReplayOptions,
@@ -7,7 +8,6 @@ import {
 } from '../../src/extras/evidence/index.ts';
 import { Conduct, type EarlyStart } from '../../src/extras/evidence/conduct.ts';
 import { Replay } from '../../src/extras/evidence/replay.ts';
-import { bodyJson } from '../../src/core/store/record/record-schema.ts';
 
 /** Collects the entries of clients, and gives them as the lines of one file. */
 export class Recording {
@@ -16,14 +16,8 @@ export class Recording {
 
   /** The lines as `evidenceFile` writes them, but for the end of a run: a body once. */
   lines(): string[] {
-    const written = new Set<string>();
-    return this.entries.map((entry) => {
-      if (!('body' in entry) || entry.body === undefined) return JSON.stringify(entry);
-      const { body, ...others } = entry;
-      if (written.has(others.sha256!)) return JSON.stringify(others);
-      written.add(others.sha256!);
-      return `${JSON.stringify(others).slice(0, -1)},"body":${bodyJson(body)}}`;
-    });
+    const digests = new Set<string>();
+    return this.entries.map((entry) => evidenceLine(entry, digests).trimEnd());
   }
 
   ofType<Type extends EvidenceEntry['type']>(type: Type): Extract<EvidenceEntry, { type: Type }>[] {

@@ -49,21 +49,15 @@ export interface ObservedAttempt {
   readonly profile: Profile;
   /** The time at which the record was made. */
   readonly at: number;
-  /** `false`: the origin was removed meanwhile: only the waiting callers use the record. */
-  readonly isKept: boolean;
 }
 
 /** Called for each change of a record in memory, in order. */
 export interface RecordObserver {
   onAttempt(attempt: ObservedAttempt): void;
-  /**
-   * A record from a store is in force.
-   *
-   * @param isKept As {@link ObservedAttempt.isKept}.
-   */
-  onRecordRestored(record: OriginRecord, profile: Profile, isKept: boolean): void;
+  /** A record from a store is in force. */
+  onRecordRestored(record: OriginRecord, profile: Profile): void;
   /** `report`, or a guard, said whether the site is reachable. */
-  onSiteSignal(record: OriginRecord, reachable: boolean, at: number): void;
+  onSiteSignal(origin: string, reachable: boolean, at: number): void;
   /** The clock went back: the pause after a failure restarts. */
   onBackoffRestarted(before: OriginRecord, after: OriginRecord): void;
   onRemoved(origin: string, reason: 'invalidated' | 'evicted'): void;

@@ -118,7 +118,7 @@ export class OriginMemory {
     const merged = known === undefined ? record : mergeRecords(known.record, record);
     if (known !== undefined && merged === known.record) return known;
     const entry = this.keep(merged, known, now);
-    this.events.observe((observer) => observer.onRecordRestored(merged, entry.profile, true));
+    this.events.observe((observer) => observer.onRecordRestored(merged, entry.profile));
     return entry;
   }
 
@@ -147,8 +147,8 @@ export class OriginMemory {
     const now = this.#clock.now();
     const entry = this.peek(origin);
     const { origin: kept = detachedString(origin) } = entry?.record ?? {};
-    const { record } = this.keep(withSiteSignal(entry?.record, kept, reachable, now), entry, now);
-    this.events.observe((observer) => observer.onSiteSignal(record, reachable, now));
+    this.keep(withSiteSignal(entry?.record, kept, reachable, now), entry, now);
+    this.events.observe((observer) => observer.onSiteSignal(kept, reachable, now));
     this.events.publish();
   }
 

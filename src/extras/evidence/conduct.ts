@@ -90,8 +90,10 @@ export class Conduct {
         return [];
       case 'robots':
         if ('outcome' in entry) {
-          const { headers } = entry.record.failure ?? entry.record.answer ?? {};
-          keepPause(this.#at(entry.origin).pauses, askedIn({ ...entry, ...headers, startedAt: entry.at }));
+          keepPause(
+            this.#at(entry.origin).pauses,
+            askedIn({ ...entry, ...entry.headers, startedAt: entry.at }),
+          );
         }
         return [];
       case 'pause':

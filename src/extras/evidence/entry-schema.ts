@@ -2,9 +2,9 @@
 import * as z from 'zod/mini';
 import { type Check, isText, quote, RobotsEvidenceError, textOf } from '../../core/base/index.ts';
 import { PURPOSES, REASONS, wholeProfile } from '../../core/decision/index.ts';
-import { ORIGIN_STATES } from '../../core/lifecycle/index.ts';
+import { ORIGIN_STATES, SUSPECTS } from '../../core/lifecycle/index.ts';
 import type { EvidenceLine } from '../../core/client/evidence/entry.ts';
-import * as stored from '../../core/store/record/record-schema.ts';
+import { bytesOf } from '../../core/store/record/record-schema.ts';
 
 /** A line of a type that this version does not know. A later version has written it. */
 export interface SkippedLine {
@@ -41,27 +41,32 @@ const ofFile = {
   body: z.optional(
     z.pipe(
       z.union([text, z.object({ base64: z.string().check(z.regex(/^[0-9A-Za-z+/]*={0,2}$/)) })]),
-      z.transform(stored.bytesOf),
+      z.transform(bytesOf),
     ),
   ),
 };
-const record = stored.recordWithoutBody;
-
-const attempt = z.looseObject({
+const ofOutcome = {
   ...ofFile,
   outcome: z.enum(['success', 'not-modified', 'unavailable', 'restricted', 'unreachable']),
-  requests: z.array(z.looseObject({ url: text, status: z.optional(status), location: z.optional(text) })),
   status: z.optional(status),
   error: z.optional(text),
   reason: z.optional(z.enum(['too-many-redirects', 'redirect-loop', 'disallowed-redirect'])),
-  record,
-  detached: onlyTrue,
+  suspect: z.optional(z.enum(SUSPECTS)),
+  headers: z.optional(z.record(text, text)),
+  staleAt: z.optional(time),
+  since: z.optional(time),
+  retryAt: z.optional(time),
+  copyUntil: z.optional(time),
+};
+
+const attempt = z.looseObject({
+  ...ofOutcome,
+  requests: z.array(z.looseObject({ url: text, status: z.optional(status), location: z.optional(text) })),
 });
 const override = z.looseObject({
   ...ofFile,
   override: z.enum(['text', 'allow', 'disallow']),
   because: z.optional(text),
-  restated: onlyTrue,
 });
 const usage = z.looseObject({
   purpose: z.enum(PURPOSES),
@@ -81,8 +86,8 @@ const schemas: Readonly<Record<EvidenceLine['type'], z.ZodMiniType>> = {
     from: z.optional(number),
   }),
   robots: z.union([override, attempt]),
-  stored: z.looseObject({ ...ofFile, record, detached: onlyTrue, restated: onlyTrue }),
-  signal: z.looseObject({ ...ofOrigin, reachable: z.boolean(), record }),
+  stored: z.looseObject({ ...ofOutcome, finalUrl: text, hops: number, fetchedAt: time }),
+  signal: z.looseObject({ ...ofOrigin, reachable: z.boolean() }),
   forgotten: z.looseObject({ ...ofOrigin, reason: z.enum(['invalidated', 'evicted']) }),
   ignored: z.looseObject({ ...ofOrigin, url: text, because: text }),
   decision: z.looseObject({
@@ -101,6 +106,7 @@ const schemas: Readonly<Record<EvidenceLine['type'], z.ZodMiniType>> = {
     lookup: onlyTrue,
     paused: onlyTrue,
     by: z.optional(number),
+    siteReachable: onlyTrue,
   }),
   request: z.looseObject({
     ...ofOrigin,

@@ -10,7 +10,7 @@ import {
   RobotsInvalidOptionsError,
 } from '../../core/base/index.ts';
 import type { EvidenceEntry } from '../../core/client/evidence/entry.ts';
-import { isRepeated, type Line, RunLines } from './run-lines.ts';
+import { type Line, RunLines } from './run-lines.ts';
 import { WrittenFile } from './written-file.ts';
 
 /** `canfetch:evidence`: entries were lost. Published once per file and kind of trouble. */
@@ -216,8 +216,8 @@ class EvidenceWriter {
 }
 
 /** Whether a line counts as lost when it is not written. Others are written again. */
-function isCounted({ entry }: Line): boolean {
-  return entry.type !== 'run' && !isRepeated(entry);
+function isCounted({ entry, isRepeated }: Line): boolean {
+  return entry.type !== 'run' && !isRepeated;
 }
 
 function charactersOf(entry: EvidenceEntry): number {

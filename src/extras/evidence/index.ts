@@ -15,3 +15,4 @@ export {
   type ReplayReport,
 } from './replay.ts';
 export type { EntryFault } from './recorded-run.ts';
+export { evidenceLine } from './run-lines.ts';

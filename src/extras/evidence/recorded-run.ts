@@ -1,4 +1,3 @@
-import { omitUndefined } from '../../core/base/index.ts';
 import {
   decide,
   decideByOverride,
@@ -10,30 +9,18 @@ import {
   overriddenOrigin,
   usageOf,
 } from '../../core/decision/index.ts';
-import {
-  type OriginRecord,
-  type Profile,
-  profiles,
-  recordUnderProfile,
-  timeInPause,
-  validateRecord,
-} from '../../core/lifecycle/index.ts';
+import { type Profile, profiles, recordUnderProfile, timeInPause } from '../../core/lifecycle/index.ts';
 import type { RobotsFile } from '../../core/rules/index.ts';
-import { locate, LocatedUrl, ROBOTS_PATH } from '../../core/url/index.ts';
-import type {
-  AttemptEntry,
-  DecisionEntry,
-  OverrideEntry,
-  RunEntry,
-  SignalEntry,
-  StoredEntry,
-} from '../../core/client/evidence/entry.ts';
+import { locate, LocatedUrl } from '../../core/url/index.ts';
+import type { DecisionEntry, RunEntry } from '../../core/client/evidence/entry.ts';
+import type { BasisEntry } from '../../core/client/evidence/recorder.ts';
+import { fileOnly, isByFile, isReadBy, recordOf } from './recorded-outcome.ts';
 
 /** The bytes of each digest. Many origins have the same file. Several replays may share them. */
 export type Bodies = Map<string, Uint8Array>;
 
 /** What is wrong with an entry: canfetch did not write it so. */
-export type EntryFault = 'unknown-profile' | 'missing-body' | 'impossible-record';
+export type EntryFault = 'unknown-profile' | 'missing-body' | 'impossible-outcome';
 
 /** A decision that was made again, with what the site says about the recorded purpose. */
 export interface ReplayedAgain {
@@ -43,20 +30,20 @@ export interface ReplayedAgain {
   readonly file?: RobotsFile | undefined;
 }
 
-/** An entry after which something else is known of an origin. */
-type KnownEntry = AttemptEntry | StoredEntry | SignalEntry;
-
 /** What is known of an origin. */
 interface RecordedOrigin {
-  override?: OverriddenOrigin;
-  /** The latest records, by the numbers of their entries. A decision may be published later than it was made. */
-  readonly records: Map<number, OriginRecord>;
-  /** The record of the latest decision, with its parsed file. */
-  latest?: { readonly by: number | undefined; readonly known: KnownOrigin };
+  /** The latest entries, without their bytes, by their numbers. A decision may be published later than it was made. */
+  readonly entries: Map<number, BasisEntry>;
+  /** What the latest decision rests on, with its parsed file. */
+  latest?: {
+    readonly by: number;
+    readonly siteReachable: boolean;
+    readonly known: KnownOrigin | OverriddenOrigin;
+  };
 }
 
-/** Records of an origin that are kept. A decision by an earlier one is checked by the file of its digest alone. */
-const MAX_RECORDS = 16;
+/** Entries of an origin that are kept. A decision by an earlier one is checked by the file of its digest alone. */
+const MAX_ENTRIES = 16;
 
 const located = new LocatedUrl();
 
@@ -81,36 +68,27 @@ export class RecordedRun {
     return this.#profileNamed(this.#run.profile) !== undefined;
   }
 
-  /** Takes what is known of an origin after an entry. Returns what is wrong with it. */
-  learn({ origin, record: written, n }: KnownEntry): EntryFault | undefined {
+  /** Takes an entry that decisions rest on. Returns what is wrong with it. */
+  learn(given: BasisEntry): EntryFault | undefined {
+    const { body: _, ...entry } = given;
+    const { origin, n, sha256 } = entry;
+    let known = this.#origins.get(origin);
+    if (known === undefined) this.#origins.set(origin, (known = { entries: new Map() }));
+    const { entries } = known;
+    entries.set(n, entry);
+    const [oldest] = entries.keys();
+    if (entries.size > MAX_ENTRIES && oldest !== undefined) entries.delete(oldest);
+    const needsBody =
+      'override' in entry ? entry.override === 'text' : isByFile(entry) || sha256 !== undefined;
+    if (needsBody && this.#bodyOf(sha256) === undefined) return 'missing-body';
+    if ('override' in entry) return undefined;
     const profile = this.#profileOf(origin);
     if (profile === undefined) return 'unknown-profile';
-    const { copy, ...others } = written;
-    const body = copy?.sha256 === undefined ? undefined : this.#bodies.get(copy.sha256);
-    const record = copy === undefined || body === undefined ? others : { ...others, copy: { ...copy, body } };
-    const { records } = this.#at(origin);
-    records.set(n, record);
-    const [oldest] = records.keys();
-    if (records.size > MAX_RECORDS && oldest !== undefined) records.delete(oldest);
-    if (copy !== undefined && body === undefined) return 'missing-body';
-    // Replies of FTP are no statuses of HTTP. A clock may have been set back, so no time is in the future.
-    const isPossible = origin.startsWith('ftp:') || validateRecord(record, profile, Infinity) === undefined;
-    return isPossible ? undefined : 'impossible-record';
-  }
-
-  /** Takes an override. Returns what is wrong with it. */
-  override({ origin, override, because, sha256, profile }: OverrideEntry): EntryFault | undefined {
-    const text = sha256 === undefined ? undefined : this.#bodies.get(sha256);
-    if (override === 'text' && text === undefined) return 'missing-body';
-    const { dialect } = this.#other ?? this.#profileOf(origin) ?? profiles.rfc9309;
-    const given =
-      override === 'text' ? { text: text ?? '', because } : { verdict: override, because: because ?? '' };
-    this.#at(origin).override = overriddenOrigin(origin, { name: profile, dialect }, given);
-    return undefined;
+    return isReadBy(profile, entry) ? undefined : 'impossible-outcome';
   }
 
   /**
-   * Decides again: by the record that the decision names, or, if it is an old one, by the file of its digest. `undefined`
+   * Decides again: by the entry that the decision names, or, if that is an old one, by the file of its digest. `undefined`
    * when the evidence lacks both.
    *
    * @throws RobotsInvalidUrlError (`ERR_ROBOTS_INVALID_URL`)
@@ -118,10 +96,6 @@ export class RecordedRun {
   decide(recorded: DecisionEntry, agent: string = recorded.agent): ReplayedAgain | undefined {
     const { url, origin, by, usage, at } = recorded;
     if (locate(url, located).origin !== origin) return undefined;
-    const override = this.#origins.get(origin)?.override;
-    if (override !== undefined) {
-      return withUsage(decideByOverride(override, [agent], located), override.file, usage);
-    }
     const profile = this.#other ?? this.#profileOf(origin);
     if (profile === undefined) return undefined;
     if (by === undefined) {
@@ -131,35 +105,58 @@ export class RecordedRun {
     }
     const known = this.#knownTo(recorded, by, profile);
     if (known === undefined) return undefined;
+    if (!(known instanceof KnownOrigin)) {
+      return withUsage(decideByOverride(known, [agent], located), known.file, usage);
+    }
     // The other profile would have fetched at other times: a response holds until the next one in the log.
     const holds = recorded.paused === true || this.#other !== undefined;
     const readAt = holds ? timeInPause(known.record, profile, at) : at;
     const decision = decide(known, [agent], located, readAt, 'memory');
-    const isByFile = decision.state === 'rules' || decision.state === 'last-good';
-    return withUsage(decision, isByFile ? known.file : undefined, usage);
+    const isByRules = decision.state === 'rules' || decision.state === 'last-good';
+    return withUsage(decision, isByRules ? known.file : undefined, usage);
   }
 
   /** What the decision rests on. */
-  #knownTo(recorded: DecisionEntry, by: number, profile: Profile): KnownOrigin | undefined {
-    const recordedOrigin = this.#origins.get(recorded.origin);
-    const { records, latest } = recordedOrigin ?? {};
-    if (recordedOrigin === undefined || latest?.by === by) return latest?.known;
-    const own = records?.get(by);
-    const record = own && this.#other !== undefined ? recordUnderProfile(own, this.#other) : own;
-    if (record !== undefined && record !== 'unread') {
-      const known = new KnownOrigin(record, profile, latest?.known);
-      recordedOrigin.latest = { by, known };
-      return known;
-    }
-    const body =
-      recorded.sha256 === undefined || own !== undefined ? undefined : this.#bodies.get(recorded.sha256);
-    return body && new KnownOrigin(recordOfFile(recorded, body), profile, latest?.known);
+  #knownTo(
+    recorded: DecisionEntry,
+    by: number,
+    profile: Profile,
+  ): KnownOrigin | OverriddenOrigin | undefined {
+    const { origin, siteReachable = false } = recorded;
+    const recordedOrigin = this.#origins.get(origin);
+    const { entries, latest } = recordedOrigin ?? {};
+    if (latest?.by === by && latest.siteReachable === siteReachable) return latest.known;
+    const entry = entries?.get(by);
+    const known = this.#knownBy(entry ?? fileOnly(recorded), siteReachable, profile, latest?.known);
+    if (recordedOrigin !== undefined && entry !== undefined && known !== undefined)
+      recordedOrigin.latest = { by, siteReachable, known };
+    return known;
   }
 
-  #at(origin: string): RecordedOrigin {
-    let known = this.#origins.get(origin);
-    if (known === undefined) this.#origins.set(origin, (known = { records: new Map() }));
-    return known;
+  #knownBy(
+    entry: BasisEntry,
+    siteReachable: boolean,
+    profile: Profile,
+    before: KnownOrigin | OverriddenOrigin | undefined,
+  ): KnownOrigin | OverriddenOrigin | undefined {
+    const body = this.#bodyOf(entry.sha256);
+    if ('override' in entry) {
+      const { origin, override, because } = entry;
+      // Only its dialect counts.
+      const read = { name: entry.profile, dialect: profile.dialect };
+      if (override !== 'text')
+        return overriddenOrigin(origin, read, { verdict: override, because: because ?? '' });
+      return body && overriddenOrigin(origin, read, { text: body, because });
+    }
+    if (isByFile(entry) && body === undefined) return undefined;
+    const own = recordOf(entry, body, this.#profileOf(entry.origin) ?? profile, siteReachable);
+    const record = this.#other === undefined ? own : recordUnderProfile(own, this.#other);
+    if (record === undefined || record === 'unread') return undefined;
+    return new KnownOrigin(record, profile, before instanceof KnownOrigin ? before : undefined);
+  }
+
+  #bodyOf(sha256: string | undefined): Uint8Array | undefined {
+    return sha256 === undefined ? undefined : this.#bodies.get(sha256);
   }
 
   #profileOf(origin: string): Profile | undefined {
@@ -175,16 +172,6 @@ export class RecordedRun {
     const own = this.#run.profiles;
     return own !== undefined && Object.hasOwn(own, name) ? own[name] : undefined;
   }
-}
-
-/** A record of the file alone, in force when the decision was made. */
-function recordOfFile({ origin, at, sha256 }: DecisionEntry, body: Uint8Array): OriginRecord {
-  const response = { status: 200, finalUrl: origin + ROBOTS_PATH, hops: 0, fetchedAt: at };
-  return {
-    origin,
-    answer: { ...response, kind: 'rules', staleAt: at + 1 },
-    copy: { ...response, body, truncated: false, ...omitUndefined({ sha256 }) },
-  };
 }
 
 function withUsage(

@@ -50,8 +50,7 @@ export type ReplayedDecision = Pick<
  * - `missing-run`: the entry is of a run that the file does not have.
  * - `changed-lines`: the lines of the run do not have the digest that its end states.
  * - `missing-body`: the bytes of the entry's digest are not in the file.
- * - `impossible-record`: the profile makes no such record of a response: its status means something else, or it may not
- *   live so long.
+ * - `impossible-outcome`: the profile makes another outcome of that status.
  * - `unknown-profile`: the entry names a profile that is not described.
  */
 export type EvidenceFault = EntryFault | 'missing-lines' | 'missing-run' | 'changed-lines';
@@ -292,14 +291,11 @@ export class Replay {
   /** Checks the number of an entry, and at the end of a run the digest of its lines. */
   #count(run: ReplayedRun, entry: ReadLine['entry'], text: string, line: number): void {
     const { type, n = run.next, at = 0 } = entry;
-    const isRestated =
-      (type === 'run' && entry.from !== undefined) || ('restated' in entry && entry.restated);
+    // What a decision rests on may have been written before, and in an earlier file.
     const number = type === 'run' ? (entry.from ?? n) : n;
-    if (!(isRestated === true && type !== 'run') && number !== run.next) {
-      this.#fault({ line, at, fault: 'missing-lines' });
-    }
-    if (isRestated !== true) run.next = type === 'end' ? n : n + 1;
-    else if (type === 'run') run.next = number;
+    if (number > run.next) this.#fault({ line, at, fault: 'missing-lines' });
+    const isNew = type !== 'end' && !(type === 'run' && entry.from !== undefined);
+    run.next = Math.max(run.next, isNew ? number + 1 : number);
     if (type !== 'end') return run.lines.add(`${text}\n`);
     run.hasEnded = true;
     if (entry.entries !== run.lines.count || entry.sha256 !== run.lines.sha256())
@@ -325,12 +321,7 @@ export class Replay {
     }
     if ('body' in entry && entry.body !== undefined) this.#keep(entry.sha256, entry.body, line);
     if (this.#origin !== undefined && entry.origin !== this.#origin) return undefined;
-    const fault =
-      'override' in entry
-        ? run.state.override(entry)
-        : 'record' in entry
-          ? run.state.learn(entry)
-          : undefined;
+    const fault = entry.type === 'robots' || entry.type === 'stored' ? run.state.learn(entry) : undefined;
     if (fault !== undefined) this.#fault({ line, at: entry.at, fault, origin: entry.origin });
     return undefined;
   }

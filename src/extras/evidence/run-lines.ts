@@ -1,18 +1,11 @@
-import type {
-  EndEntry,
-  EvidenceEntry,
-  EvidenceLine,
-  OverrideEntry,
-  RunEntry,
-} from '../../core/client/evidence/entry.ts';
-import { restatedRecord } from '../../core/client/evidence/recorder.ts';
+import type { EndEntry, EvidenceEntry, EvidenceLine, RunEntry } from '../../core/client/evidence/entry.ts';
+import { basisOf } from '../../core/client/evidence/recorder.ts';
 import { bodyJson } from '../../core/store/record/record-schema.ts';
 import { createHash } from 'node:crypto';
 
 /** A run that entries came from. */
 interface KnownRun {
   readonly entry: RunEntry;
-  readonly overrides: OverrideEntry[];
   /** One more than the number of the latest written entry. */
   next: number;
   /** The time of the latest entry. */
@@ -24,7 +17,7 @@ interface RunInFile {
   readonly lines: LinesDigest;
   /** The number of its first entry here. */
   readonly first: number;
-  /** Numbers of earlier entries whose records are here all the same, and of later ones whose records are not. */
+  /** Of entries that decisions rest on: numbers of earlier ones that are here all the same, and of later ones that are not. */
   readonly exceptions: Set<number>;
 }
 
@@ -34,6 +27,8 @@ export interface Line {
   readonly text: string;
   /** The digest of the body in it. */
   readonly digest: string | undefined;
+  /** Whether the entry has a line already, in an earlier file or here. */
+  readonly isRepeated: boolean;
 }
 
 /** The lines of the current file: its entries, and before them what it needs to be replayed by itself. */
@@ -52,7 +47,7 @@ export class RunLines {
 
   /** Whether the entry begins a run, or is of one that has begun. */
   accepts(entry: EvidenceEntry): boolean {
-    if (entry.type === 'run') this.#known.set(entry.run, { entry, overrides: [], next: 0, at: entry.at });
+    if (entry.type === 'run') this.#known.set(entry.run, { entry, next: 0, at: entry.at });
     return this.#known.has(entry.run);
   }
 
@@ -62,53 +57,36 @@ export class RunLines {
     const known = this.#known.get(run);
     if (known !== undefined) {
       known.at = entry.at;
-      const here = this.#inFile.get(run);
-      if (here === undefined) yield* this.#beginRun(known, entry);
-      else yield* this.#restate(entry, here);
-      if ('override' in entry) known.overrides.push(entry);
+      let here = this.#inFile.get(run);
+      if (here === undefined) {
+        here = { lines: new LinesDigest(), first: entry.n, exceptions: new Set() };
+        this.#inFile.set(run, here);
+        if (entry.type !== 'run') yield this.#lineOf({ ...known.entry, from: Math.max(known.next, 1) }, true);
+      }
+      if (entry.type === 'decision' && entry.by !== undefined && !hasEntry(here, entry.by)) {
+        const basis = basisOf(entry);
+        if (basis !== undefined) {
+          toggleEntry(here, entry.by);
+          yield this.#lineOf(basis, true);
+        }
+      }
     }
     yield this.#lineOf(entry);
   }
 
-  /** The first lines of a run in a file. */
-  *#beginRun({ entry, overrides, next }: KnownRun, first: EvidenceEntry): Iterable<Line> {
-    const here: RunInFile = { lines: new LinesDigest(), first: first.n, exceptions: new Set() };
-    this.#inFile.set(entry.run, here);
-    if (first.type === 'run') return;
-    yield this.#lineOf({ ...entry, from: Math.max(next, 1) });
-    for (const override of overrides) yield this.#lineOf({ ...override, restated: true });
-    yield* this.#restate(first, here);
-  }
-
-  /** The record that a decision rests on, if only an earlier file has it. */
-  *#restate(entry: EvidenceEntry, here: RunInFile): Iterable<Line> {
-    if (entry.type !== 'decision' || entry.by === undefined || hasRecord(here, entry.by)) return;
-    const stored = restatedRecord(entry);
-    if (stored === undefined) return;
-    toggleRecord(here, entry.by);
-    yield this.#lineOf(stored);
-  }
-
-  /** An entry's line. Its body is left out when the file has it. */
-  #lineOf(entry: EvidenceLine): Line {
-    if (!('body' in entry) || entry.body === undefined) {
-      return { entry, text: `${JSON.stringify(entry)}\n`, digest: undefined };
-    }
-    const { body, sha256, ...others } = entry;
-    if (sha256 === undefined || this.#digests.has(sha256)) {
-      return { entry, text: `${JSON.stringify({ ...others, sha256 })}\n`, digest: undefined };
-    }
-    this.#digests.add(sha256);
-    const text = `${JSON.stringify({ ...others, sha256 }).slice(0, -1)},"body":${bodyJson(body)}}\n`;
-    return { entry, text, digest: sha256 };
+  #lineOf(entry: EvidenceEntry, isRepeated = false): Line {
+    const bodies = this.#digests.size;
+    const text = evidenceLine(entry, this.#digests);
+    const digest = 'sha256' in entry && this.#digests.size > bodies ? entry.sha256 : undefined;
+    return { entry, text, digest, isRepeated };
   }
 
   /** Adds written lines to the digests of their runs. */
   wrote(lines: readonly Line[]): void {
-    for (const { entry, text } of lines) {
+    for (const { entry, text, isRepeated } of lines) {
       this.#inFile.get(entry.run)?.lines.add(text);
       const known = this.#known.get(entry.run);
-      if (known !== undefined && !isRepeated(entry)) known.next = entry.n + 1;
+      if (known !== undefined && !isRepeated) known.next = entry.n + 1;
     }
   }
 
@@ -119,7 +97,8 @@ export class RunLines {
       if (digest !== undefined) this.#digests.delete(digest);
       const here = this.#inFile.get(run);
       if (type === 'run') this.#inFile.delete(run);
-      else if (here !== undefined && 'record' in entry && hasRecord(here, n)) toggleRecord(here, n);
+      else if (here !== undefined && (type === 'robots' || type === 'stored') && hasEntry(here, n))
+        toggleEntry(here, n);
     }
   }
 
@@ -133,18 +112,39 @@ export class RunLines {
   }
 }
 
-/** Whether the file has the record of the entry with this number. */
-function hasRecord({ first, exceptions }: RunInFile, n: number): boolean {
+/** Whether the file has the entry with this number, which a decision rests on. */
+function hasEntry({ first, exceptions }: RunInFile, n: number): boolean {
   return n >= first !== exceptions.has(n);
 }
 
-function toggleRecord({ exceptions }: RunInFile, n: number): void {
+function toggleEntry({ exceptions }: RunInFile, n: number): void {
   if (!exceptions.delete(n)) exceptions.add(n);
 }
 
-/** Whether an entry was in an earlier file. */
-export function isRepeated(entry: EvidenceLine): boolean {
-  return ('restated' in entry && entry.restated === true) || ('from' in entry && entry.type === 'run');
+/**
+ * The line of an entry, with its end, as {@link replay} reads it: JSON, the bytes of a file as text or as base64.
+ *
+ * @param digests The digests of the bodies that the file has. Pass one set for each file: a body that is in it is left out,
+ *   and a new one is added.
+ *
+ * @example
+ * ```ts
+ * import { RobotsClient } from 'canfetch';
+ * import { evidenceLine } from 'canfetch/evidence';
+ *
+ * const digests = new Set<string>();
+ * const robots = new RobotsClient({
+ *   evidence: (entry) => void process.stdout.write(evidenceLine(entry, digests)),
+ * });
+ * ```
+ */
+export function evidenceLine(entry: EvidenceLine, digests: Set<string> = new Set()): string {
+  if (!('body' in entry) || entry.body === undefined) return `${JSON.stringify(entry)}\n`;
+  const { body, ...others } = entry;
+  const { sha256 } = others;
+  if (sha256 === undefined || digests.has(sha256)) return `${JSON.stringify(others)}\n`;
+  digests.add(sha256);
+  return `${JSON.stringify(others).slice(0, -1)},"body":${bodyJson(body)}}\n`;
 }
 
 /** Each update of a hash costs a microsecond, so that of many lines is one. */

@@ -125,16 +125,18 @@ describe('replay', () => {
   });
 
   it.each([
-    ['a lifetime that no profile gives', { staleAt: START + 366 * DAY }],
-    ['a status that has no rules', { status: 503 }],
+    ['a file with a status that has none', { status: 503 }],
+    ['no status', { status: undefined }],
+    [
+      'a failure of a status that is none',
+      { outcome: 'unreachable', status: 404, error: 'ERR_ROBOTS_STATUS' },
+    ],
+    ['an open site by a status that closes it', { outcome: 'unavailable', status: 503 }],
+    ['an open site by an error', { outcome: 'unavailable', status: 404, error: 'ECONNREFUSED' }],
+    ['a closed site for redirects that open it', { outcome: 'restricted', reason: 'redirect-loop' }],
   ])('finds an attempt with %s', async (_, change) => {
-    const lines = await smallCrawl();
-    const { record } = JSON.parse(lines[1]!) as { record: { answer: object } };
-    const answer = { ...record.answer, ...change };
-    expect(await faultsOf(doctored(lines, 2, { record: { ...record, answer } }))).toContainEqual([
-      2,
-      'impossible-record',
-    ]);
+    const lines = doctored(await smallCrawl(), 2, change);
+    expect(await faultsOf(lines)).toContainEqual([2, 'impossible-outcome']);
   });
 
   it('finds an attempt whose bytes are nowhere, lines that were removed, and runs that are not there', async () => {
@@ -169,6 +171,17 @@ describe('replay', () => {
     expect(await replayed(lines)).toMatchObject({ changed: 0 });
     const later = doctored(lines, lines.length, { at: START + 40 * DAY });
     expect(await replayed(later)).toMatchObject({ changed: 1 });
+  });
+
+  it('takes a decision by a copy beside a failure for the same under the same profile', async () => {
+    let response = new Response(FORBIDS);
+    const { client, recording, clock } = recorded({}, () => response);
+    await client.check('https://a.example/private');
+    response = new Response(null, { status: 302, headers: { location: '//' } });
+    clock.advance(2 * DAY);
+    await client.check('https://a.example/private');
+    expect(recording.ofType('decision').at(-1)).toMatchObject({ state: 'last-good', reason: 'rule' });
+    expect(await replayed(recording.lines(), { profile: 'rfc9309' })).toMatchObject({ changed: 0 });
   });
 
   it('decides by the digest where a site has changed its file often while a request waited', async () => {
@@ -215,8 +228,7 @@ describe('replay', () => {
     expect(await replay(Readable.from(torn))).toMatchObject(whole);
   });
 
-  it('says what is wrong with a stored record', async () => {
-    const failure = { hops: 0, since: 1, at: 1, attempts: 0, retryAt: 2, error: 'ETIMEDOUT' };
+  it('says what is wrong with a stored outcome', async () => {
     const stored = {
       type: 'stored',
       at: 1,
@@ -224,15 +236,15 @@ describe('replay', () => {
       n: 1,
       origin: 'https://a.example',
       profile: 'rfc9309',
-      record: {
-        origin: 'https://a.example',
-        failure: { ...failure, finalUrl: 'https://a.example/robots.txt' },
-      },
+      outcome: 'unreachable',
+      finalUrl: 'https://a.example/robots.txt',
+      hops: -1,
+      fetchedAt: 1,
     };
     const [run = ''] = await smallCrawl();
     await expect(replayed([run, JSON.stringify(stored)])).rejects.toMatchObject({
       code: 'ERR_ROBOTS_EVIDENCE',
-      message: expect.stringContaining('`record.failure.attempts` is not valid'),
+      message: expect.stringContaining('`hops` is not valid'),
     });
   });
 

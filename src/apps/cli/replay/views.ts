@@ -95,9 +95,7 @@ export function versionsView({ isJson }: Style, wanted: string | undefined): Vie
     took(_file, { entry }) {
       if (!('origin' in entry) || (wanted ?? entry.origin) !== entry.origin) return '';
       const { at, origin } = entry;
-      if (entry.type === 'stored' && entry.record.answer !== undefined) {
-        see(omitUndefined({ origin, from: at, until: at, sha256: entry.sha256 }));
-      } else if (entry.type === 'robots' && 'outcome' in entry && entry.outcome !== 'unreachable') {
+      if ('outcome' in entry && entry.outcome !== 'unreachable') {
         const { sha256, status } = entry;
         see(omitUndefined({ origin, from: at, until: at, sha256, status }));
       }
@@ -179,7 +177,7 @@ const FAULTS: Readonly<Record<Extract<ReplayDifference, { kind: 'entry' }>['faul
     'the lines of its run were changed, added or removed: they do not have the digest that it states',
   'unknown-profile': 'it names a profile that is not described',
   'missing-body': 'the bytes of its digest are not in the file before it',
-  'impossible-record': 'its profile makes no such record of that response',
+  'impossible-outcome': 'its profile makes another outcome of that status',
 };
 
 /** A decision that differs, or an entry that does not fit. */

@@ -1,6 +1,12 @@
-import type { OriginState, Outcome, Profile, UnavailableReason } from '../../lifecycle/index.ts';
+import type {
+  OriginState,
+  Outcome,
+  Profile,
+  RobotsResponseHeaders,
+  Suspect,
+  UnavailableReason,
+} from '../../lifecycle/index.ts';
 import type { Decision, DecisionUsage, OwnDelays, Pause } from '../../decision/index.ts';
-import type { RecordWithoutBody } from '../../store/record/record-schema.ts';
 
 interface EntryBase {
   /** When it happened, in epoch ms by the client's clock. */
@@ -37,27 +43,39 @@ export interface RobotsRequest {
   readonly location?: string;
 }
 
-/** An attempt to fetch a robots.txt has ended. */
-export interface AttemptEntry extends OriginEntryBase {
-  readonly type: 'robots';
+/** What a response for a robots.txt, or a failure, says. Decisions rest on it from then on. Times in epoch ms. */
+interface OutcomeEntryBase extends OriginEntryBase {
   readonly outcome: Outcome['kind'];
-  /** The request, and those of its redirects. */
-  readonly requests: readonly RobotsRequest[];
   /** Status of the last response. */
   readonly status?: number;
   /** Why robots.txt is unreachable: an error code. */
   readonly error?: string;
   /** Why robots.txt is unavailable, if the status does not say so. */
   readonly reason?: UnavailableReason;
-  /** SHA-256, in hex, of the decoded bytes in force after this attempt. */
+  /** Set when the response does not look like a robots.txt. */
+  readonly suspect?: Suspect;
+  /** Header fields of the last response, from which the lifetime or the pause comes. */
+  readonly headers?: RobotsResponseHeaders;
+  /** SHA-256, in hex, of the decoded bytes in force, or of the last good copy. */
   readonly sha256?: string;
-  /** Those bytes, if this attempt fetched them. A file has them once for each digest. */
+  /** Those bytes. A file has them once for each digest. */
   readonly body?: Uint8Array;
   readonly profile: string;
-  /** What is known of the origin from now on: the response, its header fields and its times, or the failure. */
-  readonly record: RecordWithoutBody;
-  /** The origin was removed meanwhile: only the waiting callers used the result. */
-  readonly detached?: true;
+  /** Until when the response may decide. Absent for a failure. */
+  readonly staleAt?: number;
+  /** Of a failure: since when each attempt has failed. */
+  readonly since?: number;
+  /** Of a failure: when the next attempt may start. */
+  readonly retryAt?: number;
+  /** Until when the last good copy serves beside a robots.txt that is unavailable. */
+  readonly copyUntil?: number;
+}
+
+/** An attempt to fetch a robots.txt has ended. */
+export interface AttemptEntry extends OutcomeEntryBase {
+  readonly type: 'robots';
+  /** The request, and those of its redirects. */
+  readonly requests: readonly RobotsRequest[];
 }
 
 /** The value of the option `overrides` for an origin. */
@@ -68,29 +86,23 @@ export interface OverrideEntry extends OriginEntryBase {
   readonly sha256?: string;
   readonly body?: Uint8Array;
   readonly profile: string;
-  /** A new file repeats it. */
-  readonly restated?: true;
 }
 
-/** A record that came from a store and is in force now. Its body is found by digest. */
-export interface StoredEntry extends OriginEntryBase {
+/** What a store knew of an origin, which is in force now: the outcome of an attempt of another process, or of an earlier run. */
+export interface StoredEntry extends OutcomeEntryBase {
   readonly type: 'stored';
-  readonly record: RecordWithoutBody;
-  readonly sha256?: string;
-  readonly body?: Uint8Array;
-  readonly profile: string;
-  /** The record was used once, and not kept: the origin was removed meanwhile. */
-  readonly detached?: true;
-  /** A new file repeats what was known after entry `n`, which is in an earlier file. A decision rests on it. */
-  readonly restated?: true;
+  /** URL of the last request. */
+  readonly finalUrl: string;
+  /** Number of redirects followed. */
+  readonly hops: number;
+  /** When the response arrived, or the attempt failed. */
+  readonly fetchedAt: number;
 }
 
 /** The caller, or a guard, reported whether the site is reachable. */
 export interface SignalEntry extends OriginEntryBase {
   readonly type: 'signal';
   readonly reachable: boolean;
-  /** What is known of the origin from now on. */
-  readonly record: RecordWithoutBody;
 }
 
 /** The origin is no longer in memory. */
@@ -122,8 +134,10 @@ export interface DecisionEntry extends OriginEntryBase {
   readonly lookup?: true;
   /** The origin paused, so that a robots.txt past its lifetime served. */
   readonly paused?: true;
-  /** Number of the `robots`, `stored` or `signal` entry whose record decided. Absent: no record did. */
+  /** Number of the `robots` or `stored` entry that it rests on. Absent: it rests on none. */
   readonly by?: number;
+  /** robots.txt fails, and the site is reachable otherwise. */
+  readonly siteReachable?: true;
 }
 
 /** A guard sent a request without a check, because its caller said so. */

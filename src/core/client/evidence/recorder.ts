@@ -6,26 +6,33 @@ import {
   type ClientListener,
   type Decision,
   type OverriddenOrigin,
+  type RobotsSource,
 } from '../../decision/index.ts';
 import {
-  type Copy,
-  type RobotsResponseHeaders,
+  type ConclusiveResponse,
+  type Failure,
   type OriginRecord,
   type Outcome,
   type Profile,
   profiles,
   type Redirect,
+  type RobotsResponseHeaders,
 } from '../../lifecycle/index.ts';
 import type {
   AttemptEntry,
   DecisionEntry,
   EvidenceEntry,
+  OverrideEntry,
   RobotsRequest,
-  SignalEntry,
   StoredEntry,
 } from './entry.ts';
 import type { OriginSettings, Settings } from '../settings.ts';
-import type { RecordWithoutBody } from '../../store/record/record-schema.ts';
+
+/** An entry that decisions rest on. */
+export type BasisEntry = AttemptEntry | OverrideEntry | StoredEntry;
+
+/** What a record knows by one attempt. */
+type Basis = ConclusiveResponse | Failure;
 
 interface Made {
   readonly at: number | undefined;
@@ -49,8 +56,8 @@ export class Recorder implements RecordObserver, ClientListener {
   #latestMade: Made = UNKNOWN;
   /** Decisions that others were made after: a guard publishes when its request starts. */
   readonly #made = new WeakMap<Decision, Made>();
-  /** Numbers of the entries with these records. */
-  readonly #numbers = new WeakMap<OriginRecord, number>();
+  /** The entry of a response, of a failure, or of an override. */
+  readonly #entryOf = new WeakMap<Basis | RobotsSource, BasisEntry>();
 
   constructor(
     listener: (entry: EvidenceEntry) => void,
@@ -73,47 +80,43 @@ export class Recorder implements RecordObserver, ClientListener {
     for (const override of origins.overrides.values()) this.#overridden(override, at);
   }
 
-  onAttempt({ origin, outcome, record, profile, at, isKept }: ObservedAttempt): void {
-    const { kind } = outcome;
-    const digest = kind === 'success' || kind === 'not-modified' ? record.copy?.sha256 : undefined;
-    this.#writeKnown(record, {
+  onAttempt({ origin, outcome, record, profile, at }: ObservedAttempt): void {
+    const basis = record.failure ?? record.answer;
+    if (basis === undefined) return;
+    this.#writeBasis(basis, {
       type: 'robots',
       ...this.#stamp(at),
       origin,
-      outcome: kind,
       requests: requestsOf(outcome),
-      ...omitUndefined({
-        status: outcome.status,
-        error: kind === 'unreachable' ? outcome.error : undefined,
-        reason: kind === 'unavailable' ? outcome.reason : undefined,
-        sha256: digest,
-        body: kind === 'success' ? outcome.body : undefined,
-        detached: isKept ? undefined : true,
-      }),
-      profile: profile.name,
-      record: writtenRecord(record),
+      ...outcomeIn(record, basis, profile),
     });
   }
 
-  onRecordRestored(record: OriginRecord, profile: Profile, isKept: boolean): void {
-    const entry = storedEntry(record, profile.name, this.#stamp());
-    this.#writeKnown(record, isKept ? entry : { ...entry, detached: true });
+  onRecordRestored(record: OriginRecord, profile: Profile): void {
+    const { origin, answer, failure } = record;
+    for (const basis of [answer, failure]) {
+      // Memory may have had the better record.
+      if (basis === undefined || this.#entryOf.has(basis)) continue;
+      const { finalUrl, hops } = basis;
+      this.#writeBasis(basis, {
+        type: 'stored',
+        ...this.#stamp(),
+        origin,
+        finalUrl: urlWithoutUserinfo(finalUrl),
+        hops,
+        fetchedAt: 'kind' in basis ? basis.fetchedAt : basis.at,
+        ...outcomeIn(record, basis, profile),
+      });
+    }
   }
 
-  onSiteSignal(record: OriginRecord, reachable: boolean, at: number): void {
-    const { origin } = record;
-    this.#writeKnown(record, {
-      type: 'signal',
-      ...this.#stamp(at),
-      origin,
-      reachable,
-      record: writtenRecord(record),
-    });
+  onSiteSignal(origin: string, reachable: boolean, at: number): void {
+    this.#write({ type: 'signal', ...this.#stamp(at), origin, reachable });
   }
 
-  onBackoffRestarted(before: OriginRecord, after: OriginRecord): void {
-    const number = this.#numbers.get(before);
-    if (number !== undefined) this.#numbers.set(after, number);
+  onBackoffRestarted({ failure: before }: OriginRecord, { failure: after }: OriginRecord): void {
+    const entry = before && this.#entryOf.get(before);
+    if (entry !== undefined && after !== undefined) this.#entryOf.set(after, entry);
   }
 
   onRemoved(origin: string, reason: 'invalidated' | 'evicted'): void {
@@ -130,8 +133,24 @@ export class Recorder implements RecordObserver, ClientListener {
   /** A decision is published. */
   decision({ decision, requested, lookup, usage: used }: ClientEvent<'decision'>): void {
     const { at, record, paused } = this.#takeMade(decision) ?? UNKNOWN;
-    const { url, rule, robots, because, usage: decided } = decision;
-    const entry = new RecordedDecision(this.#run, this.#entries, at ?? this.#clock.now(), decision, record);
+    const { origin, url, agent, profile, allowed, state, reason } = decision;
+    const { rule, robots, because, usage: decided } = decision;
+    const basis = record === undefined ? robots : basisIn(decision, record);
+    const known = basis && this.#entryOf.get(basis);
+    const entry: { -readonly [Name in keyof RecordedDecision]: RecordedDecision[Name] } = {
+      type: 'decision',
+      at: at ?? this.#clock.now(),
+      run: this.#run,
+      n: this.#entries,
+      origin,
+      url: urlWithoutUserinfo(url),
+      agent,
+      profile,
+      allowed,
+      state,
+      reason,
+      [BASIS]: known,
+    };
     if (rule !== undefined) entry.rule = rule;
     if (robots.sha256 !== undefined) entry.sha256 = robots.sha256;
     if (requested !== undefined && requested !== url) entry.requested = urlWithoutUserinfo(requested);
@@ -140,8 +159,8 @@ export class Recorder implements RecordObserver, ClientListener {
     if (because !== undefined) entry.because = because;
     if (lookup === true) entry.lookup = true;
     if (paused) entry.paused = true;
-    const by = record && this.#numbers.get(record);
-    if (by !== undefined) entry.by = by;
+    if (known !== undefined) entry.by = known.n;
+    if (record?.failure !== undefined && record.site?.reachable === true) entry.siteReachable = true;
     this.#write(entry);
   }
 
@@ -186,7 +205,7 @@ export class Recorder implements RecordObserver, ClientListener {
   }
 
   #overridden({ origin, state, robots, because, profile, file }: OverriddenOrigin, at: number): void {
-    this.#write({
+    this.#writeBasis(robots, {
       type: 'robots',
       ...this.#stamp(at),
       origin,
@@ -206,9 +225,8 @@ export class Recorder implements RecordObserver, ClientListener {
     return { at, run: this.#run, n: this.#entries };
   }
 
-  /** @param record What is known of the origin after the entry. */
-  #writeKnown(record: OriginRecord, entry: AttemptEntry | StoredEntry | SignalEntry): void {
-    this.#numbers.set(record, this.#entries);
+  #writeBasis(basis: Basis | RobotsSource, entry: BasisEntry): void {
+    this.#entryOf.set(basis, entry);
     this.#write(entry);
   }
 
@@ -220,83 +238,58 @@ export class Recorder implements RecordObserver, ClientListener {
 
 type Stamp = Pick<EvidenceEntry, 'at' | 'run' | 'n'>;
 
-/**
- * The entry of a decision, with the record that it rests on. Neither JSON nor a copy of the entry has the record. A weak map
- * from entries to records would take as long as all else that a decision takes.
- */
-class RecordedDecision implements DecisionEntry {
-  readonly #record: OriginRecord | undefined;
-  readonly type = 'decision';
-  readonly at: number;
-  readonly run: string;
-  readonly n: number;
-  readonly origin: string;
-  readonly url: string;
-  readonly agent: string;
-  readonly profile: string;
-  readonly allowed: boolean;
-  readonly state: DecisionEntry['state'];
-  readonly reason: DecisionEntry['reason'];
-  declare rule?: NonNullable<DecisionEntry['rule']>;
-  declare sha256?: string;
-  declare requested?: string;
-  declare usage?: NonNullable<DecisionEntry['usage']>;
-  declare because?: string;
-  declare lookup?: true;
-  declare paused?: true;
-  declare by?: number;
+/** Copies of an entry have it, JSON does not. */
+const BASIS: unique symbol = Symbol.for('canfetch.evidence.basis');
 
-  constructor(run: string, n: number, at: number, decision: Decision, record: OriginRecord | undefined) {
-    this.#record = record;
-    this.at = at;
-    this.run = run;
-    this.n = n;
-    this.origin = decision.origin;
-    this.url = urlWithoutUserinfo(decision.url);
-    this.agent = decision.agent;
-    this.profile = decision.profile;
-    this.allowed = decision.allowed;
-    this.state = decision.state;
-    this.reason = decision.reason;
-  }
-
-  static recordOf(entry: DecisionEntry): OriginRecord | undefined {
-    return #record in entry ? entry.#record : undefined;
-  }
+interface RecordedDecision extends DecisionEntry {
+  readonly [BASIS]?: BasisEntry | undefined;
 }
 
-/**
- * The record that a decision rests on, for a file that does not have its entry: the file was begun after that entry.
- * `undefined` when no record decided.
- */
-export function restatedRecord(decision: DecisionEntry): StoredEntry | undefined {
-  const { by, at, run, profile } = decision;
-  const record = RecordedDecision.recordOf(decision);
-  if (by === undefined || record === undefined) return undefined;
-  return { ...storedEntry(record, profile, { at, run, n: by }), restated: true };
+/** The entry that a decision rests on, for a file that was begun after that entry. */
+export function basisOf(decision: RecordedDecision): BasisEntry | undefined {
+  return decision[BASIS];
 }
 
-function storedEntry(record: OriginRecord, profile: string, stamp: Stamp): StoredEntry {
-  const { origin, copy } = record;
-  const file = copy === undefined ? {} : omitUndefined({ sha256: copy.sha256, body: copy.body });
-  return { type: 'stored', ...stamp, origin, profile, record: writtenRecord(record), ...file };
+/** The part of a record that a decision rests on. */
+function basisIn({ reason, state, robots }: Decision, { answer, failure }: OriginRecord): Basis | undefined {
+  const isByFailure = reason === 'robots-txt' ? robots.error !== undefined : reason.startsWith('unreachable');
+  return isByFailure || state === 'last-good' ? (failure ?? answer) : (answer ?? failure);
 }
 
-/** A record without its body, and without user names and passwords. */
-function writtenRecord({ copy, answer, failure, ...others }: OriginRecord): RecordWithoutBody {
-  return {
-    ...others,
-    ...omitUndefined({
-      answer: answer && plainLast(answer),
-      copy: copy && withoutBody(copy),
-      failure: failure && plainLast(failure),
-    }),
+/** What a record has by its response, or by the failure since. */
+function outcomeIn(
+  { answer, copy }: OriginRecord,
+  basis: Basis,
+  { name: profile, keepCopyOnUnavailableMs }: Profile,
+): Omit<AttemptEntry, 'type' | 'at' | 'run' | 'n' | 'origin' | 'requests'> {
+  const { status, headers } = basis;
+  const known = {
+    headers: headers && plainHeaders(headers),
+    copyUntil: copy && answer?.kind === 'unavailable' ? answer.since + keepCopyOnUnavailableMs : undefined,
+    sha256: copy?.sha256,
+    body: copy?.body,
   };
-}
-
-function withoutBody(copy: Copy): Omit<Copy, 'body'> {
-  const { body: _, ...described } = copy;
-  return described;
+  if (!('kind' in basis)) {
+    const { error, suspect, since, retryAt } = basis;
+    return {
+      outcome: 'unreachable',
+      ...omitUndefined({ status, error, suspect, since, retryAt, ...known }),
+      profile,
+    };
+  }
+  const { kind, staleAt } = basis;
+  if (kind !== 'rules') {
+    const reason = kind === 'unavailable' ? basis.reason : undefined;
+    const { suspect } = basis;
+    return { outcome: kind, ...omitUndefined({ status, reason, suspect, staleAt, ...known }), profile };
+  }
+  const isConfirmed = basis.notModified === true;
+  return {
+    outcome: isConfirmed ? 'not-modified' : 'success',
+    status: isConfirmed ? 304 : basis.status,
+    ...omitUndefined({ suspect: copy?.suspect, staleAt, ...known }),
+    profile,
+  };
 }
 
 function requestsOf({ finalUrl, redirects = [], status }: Outcome): RobotsRequest[] {
@@ -306,17 +299,6 @@ function requestsOf({ finalUrl, redirects = [], status }: Outcome): RobotsReques
 
 function plainRedirect({ url, status, location }: Redirect): Redirect {
   return { url: urlWithoutUserinfo(url), status, location: urlWithoutUserinfo(location) };
-}
-
-/** A response, or a failure, without user names and passwords. */
-function plainLast<
-  Last extends { readonly redirects?: readonly Redirect[]; readonly headers?: RobotsResponseHeaders },
->(last: Last): Last {
-  const { redirects, headers } = last;
-  return {
-    ...last,
-    ...omitUndefined({ redirects: redirects?.map(plainRedirect), headers: headers && plainHeaders(headers) }),
-  };
 }
 
 function plainHeaders(headers: RobotsResponseHeaders): RobotsResponseHeaders {

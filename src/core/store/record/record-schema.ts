@@ -1,7 +1,7 @@
 /** The one description of a record from a store or an evidence file. Loaded with one of them only. */
 import * as z from 'zod/mini';
 import { builtin } from '../../base/index.ts';
-import { type Copy, type OriginRecord, SUSPECTS, type UnavailableReason } from '../../lifecycle/index.ts';
+import { type OriginRecord, SUSPECTS, type UnavailableReason } from '../../lifecycle/index.ts';
 
 /** A stored record, with the settings of its writer that a reader must know. */
 export interface StoredRecord {
@@ -11,9 +11,6 @@ export interface StoredRecord {
   /** For a record without a copy: how long its writer's profile would have kept one. */
   readonly keepCopyOnUnavailableMs: number;
 }
-
-/** A record without the bytes of its copy. */
-export type RecordWithoutBody = Omit<OriginRecord, 'copy'> & { readonly copy?: Omit<Copy, 'body'> };
 
 /** Bytes, written as text if that is not longer than base64. */
 export type WrittenBody = string | { readonly base64: string };
@@ -103,12 +100,6 @@ const record = {
   ),
   site: z.exactOptional(z.strictObject({ reachable: z.boolean(), at: time })),
 };
-
-/** A record in evidence, whose body has a line of its own. */
-export const recordWithoutBody: z.ZodMiniType<RecordWithoutBody> = z.strictObject({
-  ...record,
-  copy: z.exactOptional(z.strictObject(copy)),
-});
 
 const written = z.strictObject({
   record: z.strictObject({ ...record, copy: z.exactOptional(z.strictObject({ ...copy, body })) }),
