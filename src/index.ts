@@ -19,7 +19,7 @@ export {
   type UnreachableTreatment,
   type Gatekeeper,
 } from './core/lifecycle/index.ts';
-export type { Agent } from './core/rules/agent-tokens.ts';
+export type { Agent } from './core/decision/agent-tokens.ts';
 export {
   type AttemptMessage,
   canFetch,

@@ -2,7 +2,7 @@ import { isRobotsError, omitUndefined } from '../../core/base/index.ts';
 import type { RobotsClient } from '../../core/client/index.ts';
 import { engineOf } from '../../core/client/client-engine.ts';
 import type { Decision, Purpose } from '../../core/decision/index.ts';
-import type { Agent } from '../../core/rules/agent-tokens.ts';
+import type { Agent } from '../../core/decision/agent-tokens.ts';
 import { type Target, type TargetResult, tooLongError } from './input/targets.ts';
 
 /** Decides a target. It returns a promise only when robots.txt must be fetched first. */

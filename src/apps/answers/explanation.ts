@@ -4,7 +4,7 @@ import { parseRobots } from '../../core/rules/parse.ts';
 import { profileNames, profiles } from '../../core/lifecycle/profile.ts';
 import type { RobotsClient } from '../../core/client/index.ts';
 import type { Decision, OriginPolicy, ProfileState } from '../../core/decision/index.ts';
-import type { Agent } from '../../core/rules/agent-tokens.ts';
+import type { Agent } from '../../core/decision/agent-tokens.ts';
 import type { ReportedDecision } from './input/targets.ts';
 import { linesApplying } from '../../core/rules/describe.ts';
 

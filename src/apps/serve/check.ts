@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
 import { type Decision, type Purpose, PURPOSES } from '../../core/decision/index.ts';
-import type { Agent } from '../../core/rules/agent-tokens.ts';
+import type { Agent } from '../../core/decision/agent-tokens.ts';
 import { jsonLine, mapBatches, orAborted, quote, untilAborted } from '../../core/base/index.ts';
 import { decideUrl } from '../answers/decide-online.ts';
 import { tooLongError, type Target, targetLines } from '../answers/input/targets.ts';

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { agentTokens } from '../../core/rules/agent-tokens.ts';
+import { agentTokens } from '../../core/decision/agent-tokens.ts';
 import { z } from 'zod';
 import { quote, RobotsInvalidOptionsError } from '../../core/base/index.ts';
 import { type Purpose, PURPOSES } from '../../core/decision/index.ts';

@@ -33,7 +33,7 @@ import type { Recorder } from './evidence/recorder.ts';
 import { attemptDue, stateOf, timeInPause } from '../lifecycle/index.ts';
 import type { Pace, RequestPermit } from '../pacing/index.ts';
 import type { Pacer } from '../pacing/pacer.ts';
-import { type Agent, AgentTokens, type Tokens } from '../rules/agent-tokens.ts';
+import { type Agent, AgentTokens, type Tokens } from '../decision/agent-tokens.ts';
 import type { RobotsFile } from '../rules/index.ts';
 import { isRobotsTarget, locate, LocatedUrl, targetOf } from '../url/index.ts';
 import type { StoredOrigins } from '../store/stored-origins.ts';

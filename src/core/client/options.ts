@@ -6,7 +6,7 @@ import type { FetchFunction } from '../fetch/index.ts';
 import type { Transport } from '../fetch/transport.ts';
 import type { Profile, ProfileName } from '../lifecycle/index.ts';
 import type { AddressPolicy } from '../net/address-policy.ts';
-import type { Agent } from '../rules/agent-tokens.ts';
+import type { Agent } from '../decision/agent-tokens.ts';
 import type { RobotsStore, StoreEvent } from '../store/store.ts';
 import type { Purpose } from '../decision/index.ts';
 import type { BookingOptions, PacingTotals } from '../pacing/index.ts';
@@ -23,7 +23,8 @@ export type OriginOverride =
 export interface RobotsClientOptions {
   /**
    * Who asks. The first string is also the `User-Agent` header of robots.txt requests, so say who you are and
-   * where to read about it: `ExampleBot/1.0 (+https://example.com/bot)`.
+   * where to read about it: `ExampleBot/1.0 (+https://example.com/bot)`. The process is warned once of a string that names
+   * only browsers, or has a space in its name (`CANFETCH_AGENT_UNNAMED`).
    * @default 'canfetch/<version>', with a warning of the process, once (`CANFETCH_NO_AGENT`)
    */
   readonly agent?: Agent;

@@ -15,7 +15,7 @@ import { asksForPause, type OriginState, stateOf } from '../lifecycle/index.ts';
 import { readReserveOptions, type RequestPermit, type Reservation } from '../pacing/index.ts';
 import { Recorder } from './evidence/recorder.ts';
 import type { AddressPolicy } from '../net/address-policy.ts';
-import type { Agent } from '../rules/agent-tokens.ts';
+import type { Agent } from '../decision/agent-tokens.ts';
 import { originOf } from '../url/index.ts';
 import { startDebugLog } from './debug-log.ts';
 import { checkPurpose, policyOptions } from './option-schema.ts';

@@ -14,7 +14,7 @@ import type { FetchFunction } from '../fetch/index.ts';
 import type { Transport } from '../fetch/transport.ts';
 import { type Profile, type ProfileName, profiles } from '../lifecycle/index.ts';
 import { DEFAULT_ADDRESS_POLICY } from '../net/address-policy.ts';
-import { agentTokens, type Tokens } from '../rules/agent-tokens.ts';
+import { agentTokens, type Tokens } from '../decision/agent-tokens.ts';
 import { originOf } from '../url/index.ts';
 import type { OriginOverride, RobotsClientOptions } from './options.ts';
 import { clientOptions, headerFields } from './option-schema.ts';

@@ -4,7 +4,7 @@
  */
 import { type HeaderFields, omitUndefined, sha256Now } from '../base/index.ts';
 import { type Profile, type KnownState, stateOf } from '../lifecycle/index.ts';
-import type { Tokens } from '../rules/agent-tokens.ts';
+import type { Tokens } from './agent-tokens.ts';
 import { parseRobots, type RobotsFile, statedBy, usage } from '../rules/index.ts';
 import { isRobotsTarget, type LocatedUrl, ROBOTS_PATH } from '../url/index.ts';
 import type { Decision, DecisionUsage, Purpose } from './decision.ts';

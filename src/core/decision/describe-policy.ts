@@ -19,7 +19,7 @@ import {
   type Suspect,
   summarizeState,
 } from '../lifecycle/index.ts';
-import type { Tokens } from '../rules/agent-tokens.ts';
+import type { Tokens } from './agent-tokens.ts';
 import type {
   OriginPolicy,
   PolicyAttempt,

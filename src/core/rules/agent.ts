@@ -1,21 +1,13 @@
 import { RobotsInvalidOptionsError } from '../base/index.ts';
 import type { DialectTraits } from './dialect.ts';
 import { asCharacters, BLANK, equalsAt, GOOGLE_TOKEN, LOWER, STAR, TOKEN, utf8 } from './bytes.ts';
-
-export const WHOLE_TOKEN: RegExp = /^[\w.-]+$/;
-/**
- * A run of token characters. Before a letter outside ASCII, or a combining mark, it is part of a name and no token.
- */
-const TOKEN_HERE = /[\w.-]+(?![\w.\-\p{L}\p{M}])/uy;
-const BROWSER = /^(?:mozilla|opera)$/i;
-/** Some crawlers write a comma where browsers have a semicolon. */
-const COMPATIBLE = /\bcompatible[;,]\s*/i;
-const COMMENTED_PRODUCT = /\(([\w.-]+)\/[^()]*\)/;
+import { whoAsks } from './user-agent.ts';
 
 /**
  * The product token of an agent: the whole string if it is one (`ExampleBot`), the first product of a
- * User-Agent string (`ExampleBot/1.0 (+https://example.com/bot)`), or the product a browser-like string says
- * it is compatible with (`Mozilla/5.0 (compatible; ExampleBot/1.0; …)`, `Opera/9.80 (compatible; ExampleBot/1.0)`).
+ * User-Agent string (`ExampleBot/1.0 (+https://example.com/bot)`), or the bot that it names behind a browser
+ * (`Mozilla/5.0 (compatible; ExampleBot/1.0; …)`, `Mozilla/5.0 (X11) … Safari/537.36 ExampleBot/1.0`). Of a string with
+ * nothing but browsers and platforms it is the first of them.
  *
  * RFC 9309 §2.2.1 allows only letters, `_` and `-`; digits and dots are accepted too, because a fifth of the
  * names in real files have them (`MJ12bot`, `archive.org_bot`).
@@ -27,21 +19,7 @@ const COMMENTED_PRODUCT = /\(([\w.-]+)\/[^()]*\)/;
 export function productToken(agent: string): string | undefined {
   if (typeof agent !== 'string')
     throw new RobotsInvalidOptionsError(`Expected a string or a list, got ${typeof agent}`);
-  const text = agent.trim();
-  if (WHOLE_TOKEN.test(text)) return text;
-  const first = tokenAt(text, 0);
-  if (first === undefined || text.startsWith('://', first.length)) return undefined;
-  if (!BROWSER.test(first)) return first;
-  const compatible = COMPATIBLE.exec(text);
-  const named = compatible === null ? undefined : tokenAt(text, compatible.index + compatible[0].length);
-  if (named !== undefined) return named;
-  // Opera's comments may name other products: `Opera/9.80 (J2ME/MIDP; Opera Mini/9.80; …)`.
-  return (/^m/i.test(first) ? COMMENTED_PRODUCT.exec(text)?.[1] : undefined) ?? first;
-}
-
-function tokenAt(text: string, start: number): string | undefined {
-  TOKEN_HERE.lastIndex = start;
-  return TOKEN_HERE.exec(text)?.[0];
+  return whoAsks(agent)?.token;
 }
 
 /* A crawler asks for the same agent again and again. */

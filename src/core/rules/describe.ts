@@ -1,8 +1,9 @@
-import { agentLineNames, callerAgent, WHOLE_TOKEN, NAMES_AGENT, NAMES_ALL, NAMES_NONE } from './agent.ts';
+import { agentLineNames, callerAgent, NAMES_AGENT, NAMES_ALL, NAMES_NONE } from './agent.ts';
 import { type Dialect, dialects, type DialectTraits } from './dialect.ts';
 import { GroupWalk } from './group-walk.ts';
 import { LINE_ALLOW, LINE_OTHER, LINE_SITEMAP, LINE_USER_AGENT, LineCursor } from './parse-line.ts';
 import { asCharacters, fromUtf8 } from './bytes.ts';
+import { WHOLE_TOKEN } from './user-agent.ts';
 
 /** A rule as written in the file. */
 export interface Rule {

@@ -11,7 +11,7 @@ import {
 } from '../../core/base/index.ts';
 import { type Decision, type DecisionUsage, profileOrName } from '../../core/decision/index.ts';
 import { type Profile, type ProfileName, profiles } from '../../core/lifecycle/index.ts';
-import { agentTokens } from '../../core/rules/agent-tokens.ts';
+import { agentTokens } from '../../core/decision/agent-tokens.ts';
 import { originOf } from '../../core/url/index.ts';
 import type { DecisionEntry, EvidenceLine, RunEntry } from '../../core/client/evidence/entry.ts';
 import { readEntry, type SkippedLine } from './entry-schema.ts';

@@ -1,5 +1,5 @@
 import { invokeListener, quote, warnOnce } from '../../core/base/index.ts';
-import { type Agent, agentTokens } from '../../core/rules/agent-tokens.ts';
+import { type Agent, agentTokens } from '../../core/decision/agent-tokens.ts';
 import { productToken } from '../../core/rules/index.ts';
 import { type EditableHeaders, HeaderCopy } from './headers.ts';
 

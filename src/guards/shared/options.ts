@@ -17,7 +17,7 @@ import {
 import { type Decision, type Purpose, PURPOSES, type RedirectChain } from '../../core/decision/index.ts';
 import type { OtherIdentity } from './identity.ts';
 import { ADDRESS_POLICIES, type AddressPolicy } from '../../core/net/address-policy.ts';
-import { type Agent, agentTokens } from '../../core/rules/agent-tokens.ts';
+import { type Agent, agentTokens } from '../../core/decision/agent-tokens.ts';
 import type { Refusal } from './refusal-errors.ts';
 import { pacingOptions, SitePaces, type SitePacing } from '../../core/pacing/index.ts';
 

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterEachTest } from '../../support/after-each-test.ts';
 import { type Site, startSite } from '../../support/site.ts';
 import { cli, masked, records } from './session.ts';
 
@@ -262,5 +263,19 @@ describe('--json', () => {
       },
     });
     expect(allowed).toMatchObject({ allowed: true, reason: 'unavailable', state: 'allow-all' });
+  });
+});
+
+describe('an agent that names no bot', () => {
+  it('is warned of, without a client too', async () => {
+    vi.resetModules();
+    const session = await import('./session.ts');
+    const warn = vi.spyOn(process, 'emitWarning').mockReturnValue();
+    afterEachTest(() => warn.mockRestore());
+    await session.cli(['check', '--robots', '-', '-a', 'My Bot/1.0', '/'], { stdin: ROBOTS });
+    expect(warn).toHaveBeenCalledExactlyOnceWith(
+      expect.stringContaining('robots.txt is checked for "My"'),
+      expect.objectContaining({ code: 'CANFETCH_AGENT_UNNAMED' }),
+    );
   });
 });

@@ -40,9 +40,9 @@ describe('a bundle', () => {
     expect(exports).toMatchObject({ allowed: false });
   });
 
-  it('of `parseRobots` and `productToken` stays under 13.6 kB compressed', async () => {
+  it('of `parseRobots` and `productToken` stays under 14.7 kB compressed', async () => {
     const { code } = await bundled(`export { parseRobots, productToken } from RULES;`);
-    expect(gzipSync(code, { level: 9 }).length).toBeLessThanOrEqual(13_600);
+    expect(gzipSync(code, { level: 9 }).length).toBeLessThanOrEqual(14_700);
   });
 
   it('of `pageDirectives` alone leaves the parser out', async () => {

@@ -155,7 +155,7 @@ describe('agents', () => {
     ['Opera/9.80 (compatible; GoodBot/1)', 'GoodBot'],
     ['OPERA/9.80 (Compatible,GoodBot)', 'GoodBot'],
     ['Opera/9.80 (J2ME/MIDP; Opera Mini/9.80; U; en) Presto/2.12', 'Opera'],
-    ['Mozilla/5.0 (incompatible; GoodBot/1.0)', 'Mozilla'],
+    ['Mozilla/5.0 (incompatible; GoodBot/1.0)', 'GoodBot'],
     ['Mozilla/5.0 (compatible; +https://example.com/bot)', 'Mozilla'],
     ['Mozilla/5.0 (compatible; jävla-bot/1.0)', 'Mozilla'],
     ['ExampleBot/1.0 (compatible; Mozilla/5.0)', 'ExampleBot'],

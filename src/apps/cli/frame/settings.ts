@@ -2,7 +2,7 @@ import { type Palette, paletteFor, widthOf } from '../../answers/text/layout.ts'
 import { quoted } from '../../../core/base/index.ts';
 import { isPurpose, type Purpose } from '../../../core/decision/decision.ts';
 import { type ProfileName, profileNames } from '../../../core/lifecycle/profile.ts';
-import { productToken } from '../../../core/rules/agent.ts';
+import { tokenOf } from '../../../core/decision/agent-tokens.ts';
 import type { ParsedArguments } from './command.ts';
 import { type Format, listFormats } from './options.ts';
 import { assertStore } from './store-option.ts';
@@ -37,9 +37,12 @@ export function readPurpose(given: ParsedArguments): Purpose | undefined {
   return isPurpose(purpose) ? purpose : undefined;
 }
 
-/** Whether `agent` is `*`, a product token or a User-Agent string with a product token. */
+/**
+ * Whether `agent` is `*`, a product token or a User-Agent string with a product token. Warns of one that names no bot
+ * (`CANFETCH_AGENT_UNNAMED`).
+ */
 export function isAgent(agent: string): boolean {
-  return agent === '*' || (productToken(agent) !== undefined && !/[\r\n]/.test(agent));
+  return agent === '*' || (tokenOf(agent) !== undefined && !/[\r\n]/.test(agent));
 }
 
 /**

@@ -1,5 +1,5 @@
-import { quote, RobotsInvalidOptionsError } from '../base/index.ts';
-import { productToken } from './index.ts';
+import { quote, RobotsInvalidOptionsError, warnOnce } from '../base/index.ts';
+import { whoAsks } from '../rules/user-agent.ts';
 
 /** A product token, a User-Agent string, or a list of those in order of preference. */
 export type Agent = string | readonly string[];
@@ -8,7 +8,8 @@ export type Agent = string | readonly string[];
 export type Tokens = readonly [string, ...string[]];
 
 /**
- * The product tokens of an agent, in order of preference.
+ * The product tokens of an agent, in order of preference. Warns the process once of one that names no bot
+ * (`CANFETCH_AGENT_UNNAMED`).
  *
  * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) when one of them has no product token.
  */
@@ -16,7 +17,7 @@ export function agentTokens(agent: Agent): Tokens {
   const agents: readonly unknown[] = typeof agent === 'string' ? [agent] : Array.isArray(agent) ? agent : [];
   const [first, ...others] = agents.map((each) => {
     // "*" asks for the group of all agents that no group names.
-    const token = typeof each !== 'string' ? undefined : each === '*' ? each : productToken(each);
+    const token = typeof each !== 'string' ? undefined : each === '*' ? each : tokenOf(each);
     if (token === undefined) {
       throw new RobotsInvalidOptionsError(
         `Expected \`agent\` to hold a product token, such as "ExampleBot" or "ExampleBot/1.0", got ${quote(each)}`,
@@ -30,6 +31,20 @@ export function agentTokens(agent: Agent): Tokens {
     );
   }
   return [first, ...others];
+}
+
+/** The product token of an agent; `undefined` when it has none. Warns the process once of one that names no bot. */
+export function tokenOf(agent: string): string | undefined {
+  const asking = whoAsks(agent);
+  if (asking?.doubt === undefined) return asking?.token;
+  const { doubt, token } = asking;
+  const why = doubt === 'browser' ? 'names browsers and platforms, and no bot' : 'has a space in its name';
+  warnOnce(
+    `robots.txt is checked for ${quote(token)}, because the agent ${quote(agent)} ${why}: ` +
+      'write one word and a version in front, such as "ExampleBot/1.0 (+https://example.com/bot)"',
+    'CANFETCH_AGENT_UNNAMED',
+  );
+  return token;
 }
 
 const MAX_REMEMBERED_AGENTS = 256;

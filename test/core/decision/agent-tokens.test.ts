@@ -1,5 +1,6 @@
-import { describe, expect, it } from 'vitest';
-import { agentTokens, AgentTokens } from '../../../src/core/rules/agent-tokens.ts';
+import { describe, expect, it, vi } from 'vitest';
+import { agentTokens, AgentTokens } from '../../../src/core/decision/agent-tokens.ts';
+import { afterEachTest } from '../../support/after-each-test.ts';
 
 describe('the product tokens of an agent', () => {
   it.each<[string | readonly string[], readonly string[]]>([
@@ -29,6 +30,29 @@ describe('the product tokens of an agent', () => {
         code: 'ERR_ROBOTS_INVALID_OPTIONS',
         message: expect.stringContaining(message),
       }),
+    );
+  });
+});
+
+describe('an agent that names no bot', () => {
+  it.each([
+    ['My Bot/1.0', 'robots.txt is checked for "My", because the agent "My Bot/1.0" has a space in its name'],
+    ['Mozilla/5.0 (X11)', 'names browsers and platforms, and no bot: write one word and a version in front'],
+  ])('is warned of once: %s', async (agent, message) => {
+    vi.resetModules();
+    const { RobotsClient } = await import('../../../src/index.ts');
+    const warn = vi.spyOn(process, 'emitWarning').mockReturnValue();
+    afterEachTest(() => warn.mockRestore());
+    const robots = new RobotsClient({ agent: 'ExampleBot/1.0 (+https://example.com/bot)' });
+    robots.peek('https://a.example/', 'Mozilla/5.0 (compatible; ExampleBot/1.0)');
+    expect(warn).not.toHaveBeenCalled();
+    robots.peek('https://a.example/', agent);
+    robots.peek('https://a.example/', `${agent} Mozilla/5.0`);
+    await new RobotsClient({ agent }).close();
+    await robots.close();
+    expect(warn).toHaveBeenCalledExactlyOnceWith(
+      expect.stringContaining(message),
+      expect.objectContaining({ code: 'CANFETCH_AGENT_UNNAMED' }),
     );
   });
 });
