@@ -104,6 +104,7 @@ export {
   retryAtOf,
   retryLater,
   type RetryLaterOptions,
+  type SiteWait,
   RobotsDisallowedError,
   type OtherIdentity,
   type IgnoreReason,

@@ -1,5 +1,13 @@
-import { describe, expect, it } from 'vitest';
-import { guardFetch, retryLater, RobotsClient } from '../../src/index.ts';
+import { describe, expect, it, vi } from 'vitest';
+import {
+  guardFetch,
+  refusalIn,
+  retryAtOf,
+  retryLater,
+  RobotsClient,
+  type RobotsClientOptions,
+  type SiteWait,
+} from '../../src/index.ts';
 import { virtualClock } from '../../src/extras/testing/index.ts';
 import { A, closing, noting } from '../core/pacing/support.ts';
 
@@ -83,5 +91,187 @@ describe('retryLater', () => {
     await expect(retryLater(() => guarded(A), options)).rejects.toMatchObject({
       code: 'ERR_ROBOTS_INVALID_OPTIONS',
     });
+  });
+});
+
+/** Answers of a site in turn, the last of them again and again: a status, or the code of a failure. */
+type Answers = readonly (number | string)[];
+
+/** Sites by their hosts: what robots.txt and pages answer. Time moves by itself. */
+function internet(sites: Readonly<Record<string, { readonly robots: Answers; readonly pages?: Answers }>>) {
+  const clock = virtualClock({ autoAdvance: true });
+  const asked: [url: string, afterMs: number][] = [];
+  const startedAt = clock.now();
+  const fetch = async (input: string | URL | Request): Promise<Response> => {
+    const { href, hostname, pathname } = new URL(input instanceof Request ? input.url : input);
+    const { robots, pages = [200] } = sites[hostname]!;
+    const [answers, isSame] =
+      pathname === '/robots.txt'
+        ? [robots, (url: string) => url === href]
+        : [pages, (url: string) => new URL(url).hostname === hostname && !url.endsWith('/robots.txt')];
+    const answer = answers[Math.min(asked.filter(([url]) => isSame(url)).length, answers.length - 1)]!;
+    asked.push([href, clock.now() - startedAt]);
+    if (typeof answer === 'string')
+      throw Object.assign(new TypeError('fetch failed'), {
+        cause: Object.assign(new Error(), { code: answer }),
+      });
+    const isRobots = pathname === '/robots.txt' && answer === 200;
+    return new Response(isRobots ? 'User-agent: *\nDisallow: /private\n' : 'a page', { status: answer });
+  };
+  const client = (options: RobotsClientOptions = {}) => {
+    const made = new RobotsClient({ agent: 'ExampleBot', clock, transport: { fetch }, ...options });
+    closing(made);
+    return made;
+  };
+  return { clock, fetch, client, asked, elapsedMs: () => clock.now() - startedAt };
+}
+
+const MINUTES = 60_000;
+
+describe('a run of `retryLater`', () => {
+  const sites = {
+    'well.example': { robots: [200] },
+    'dead.example': { robots: ['ENOTFOUND'] },
+    'busy.example': { robots: [200], pages: [429, 429, 200] },
+    'closed.example': { robots: [503] },
+  };
+  const urls = [1, 2].flatMap((page) => Object.keys(sites).map((host) => `https://${host}/${page}`));
+
+  it('ends within ten minutes, with every page told, whatever sites it meets', async () => {
+    const { clock, fetch, client, asked, elapsedMs } = internet(sites);
+    const fetchPolitely = guardFetch(fetch, client(), { pacing: true });
+    const told: Record<string, unknown> = {};
+    const waits: SiteWait[] = [];
+    for (const url of urls) {
+      try {
+        const response = await retryLater(() => fetchPolitely(url), {
+          clock,
+          onWait: (wait) => void waits.push(wait),
+        });
+        told[url] = [response.status, (await response.text()).length];
+      } catch (error) {
+        const { code, retryAt } = refusalIn(error)!;
+        told[url] = [code, retryAt === undefined ? 'for good' : 'later'];
+      }
+    }
+    const dead = ['ERR_ROBOTS_UNREACHABLE', 'for good'];
+    const closed = ['ERR_ROBOTS_UNREACHABLE', 'later'];
+    expect(told).toEqual({
+      'https://well.example/1': [200, 6],
+      'https://dead.example/1': dead,
+      'https://busy.example/1': [200, 6],
+      'https://closed.example/1': closed,
+      'https://well.example/2': [200, 6],
+      'https://dead.example/2': dead,
+      'https://busy.example/2': [200, 6],
+      'https://closed.example/2': closed,
+    });
+    expect(elapsedMs()).toBeLessThan(10 * MINUTES);
+    // Every wait was announced as it was kept.
+    const causes = waits.map(({ url, cause }) => `${new URL(url).hostname}: ${cause}`);
+    expect([...new Set(causes)]).toEqual([
+      'dead.example: robots.txt is unreachable (the host name does not exist, ENOTFOUND)',
+      'busy.example: it answered 429',
+      'closed.example: robots.txt is unreachable (503)',
+    ]);
+    const starts = new Set(asked.map(([, afterMs]) => afterMs + clock.now() - elapsedMs()));
+    for (const { until } of waits) expect(starts).toContain(until);
+  });
+
+  it('gives the refusal of a dead site after one further try; who asks later has another', async () => {
+    const { clock, fetch, client, asked } = internet({ 'dead.example': { robots: ['ECONNREFUSED'] } });
+    const guarded = guardFetch(fetch, client(), { pacing: true });
+    const visit = () => retryLater(() => guarded('https://dead.example/'), { clock }).catch((error) => error);
+    const outcome = await visit();
+    expect(asked.map(([url]) => url)).toEqual(Array(2).fill('https://dead.example/robots.txt'));
+    expect(refusalIn(outcome)).toMatchObject({
+      retryAt: undefined,
+      message: expect.stringMatching(/a second try failed, too, so this is for good$/),
+    });
+    expect(retryAtOf(outcome)).toBeUndefined();
+    await clock.advance(10 * MINUTES);
+    expect(retryAtOf(await visit())).toBeUndefined();
+    expect(asked).toHaveLength(3);
+  });
+
+  it('waits no longer than `maxWaitMs` in all, and asks no more often than `maxRetries` says', async () => {
+    const { clock, fetch, client, asked, elapsedMs } = internet({
+      'busy.example': { robots: [200], pages: [429] },
+    });
+    const guarded = guardFetch(fetch, client({ random: () => 0.5 }), { pacing: true });
+    const url = 'https://busy.example/';
+    const response = await retryLater(() => guarded(url), { clock, maxWaitMs: 100_000 });
+    // After 30 s and 60 s; 120 s more would be too long.
+    expect([response.status, Math.round(elapsedMs() / 1_000)]).toEqual([429, 91]);
+    await clock.advance(200 * MINUTES);
+    await retryLater(() => guarded(url), { clock, maxRetries: 1 });
+    expect(asked.filter(([each]) => each === url)).toHaveLength(3 + 2);
+  });
+
+  it('waits for a site that gives no page only once, however many pages are left', async () => {
+    const { clock, fetch, client, elapsedMs } = internet({ 'busy.example': { robots: [200], pages: [429] } });
+    const headers = { 'retry-after': '60' };
+    const busy = async (url: string | URL | Request): Promise<Response> =>
+      new Response('', { status: (await fetch(url)).status, headers });
+    const guarded = guardFetch(busy, client(), { pacing: true });
+    for (let page = 0; page < 20; page++)
+      expect((await retryLater(() => guarded(`https://busy.example/${page}`), { clock })).status).toBe(429);
+    // Ten minutes, and the pause that the site asks for before each page.
+    expect(elapsedMs()).toBeLessThan(31 * MINUTES);
+  });
+
+  it('ends with ERR_ROBOTS_CLOSED when the client closes, after a response and after a refusal', async () => {
+    const { fetch } = internet(sites);
+    const still = virtualClock();
+    for (const url of ['https://busy.example/', 'https://closed.example/']) {
+      const robots = new RobotsClient({ agent: 'ExampleBot', clock: still, transport: { fetch } });
+      const guarded = guardFetch(fetch, robots, { pacing: true });
+      const waiting = retryLater(() => guarded(url), { clock: still });
+      const ended = expect(waiting).rejects.toMatchObject({ code: 'ERR_ROBOTS_CLOSED' });
+      await still.whenWaiting();
+      await robots.close();
+      await ended;
+      expect(still.waiting).toBe(0);
+    }
+  });
+});
+
+describe('the warning CANFETCH_WAITING', () => {
+  const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
+
+  /** What a copy of the package, which has warned of nothing yet, warns of. */
+  async function warningsOf(
+    site: Parameters<typeof internet>[0][string],
+    onWait?: () => void,
+  ): Promise<string[]> {
+    warned.mockClear();
+    vi.resetModules();
+    const fresh = await import('../../src/index.ts');
+    const { clock, fetch } = internet({ 'a.example': site });
+    const robots = new fresh.RobotsClient({ agent: 'ExampleBot', clock, transport: { fetch } });
+    closing(robots);
+    const pacing = { defaultDelayMs: 400_000 };
+    const guarded = fresh.guardFetch(fetch, robots, { pacing });
+    for (const page of [1, 2])
+      await fresh
+        .retryLater(() => guarded(`https://a.example/${page}`), { clock, ...(onWait && { onWait }) })
+        .catch(() => undefined);
+    return warned.mock.calls.map(
+      ([message, details]) => `${Reflect.get(Object(details), 'code')}: ${String(message)}`,
+    );
+  }
+
+  it('names a site that is broken, once, and what tells of waits', async () => {
+    expect(await warningsOf({ robots: [503] })).toEqual([
+      expect.stringMatching(
+        /^CANFETCH_WAITING: Waits for https:\/\/a.example until 2026-.*: robots.txt is unreachable \(503\)\. .*`onWait`.*crawlReport\(robots, \{ every: 60_000 \}\)/,
+      ),
+    ]);
+    expect(await warningsOf({ robots: ['ENOTFOUND'] })).toHaveLength(1);
+  });
+
+  it('is not given where `onWait` is, nor for a wait that keeps a pace', async () => {
+    expect(await warningsOf({ robots: [503] }, () => undefined)).toEqual([]);
+    expect(await warningsOf({ robots: [200] })).toEqual([]);
   });
 });

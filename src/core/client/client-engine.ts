@@ -116,7 +116,7 @@ export class ClientEngine {
    * purpose is looked up; without the file nothing would be disallowed for it.
    */
   readonly #keptFiles = new WeakMap<RobotsSource, RobotsFile>();
-  #closed = false;
+  readonly #ending = new AbortController();
   /** Questions served from memory. */
   hits = 0;
   /** Questions that had to wait. */
@@ -251,7 +251,7 @@ export class ClientEngine {
 
   /** `RobotsClient.report` for an origin. Does nothing when the client is closed. */
   reportOrigin(origin: string, reachable: boolean, retryAfter?: string): void {
-    if (this.#closed) return;
+    if (this.#isClosed) return;
     // An origin that cannot be asked has no record.
     if (this.#origins.canAsk(origin)) this.#memory.noteSite(origin, reachable);
     if (retryAfter !== undefined) this.pause(origin, retryAfter);
@@ -290,7 +290,7 @@ export class ClientEngine {
       random,
       maxOrigins: Math.max(MIN_PACED_ORIGINS, maxOrigins),
       // A client that was closed meanwhile may not have closed this store. A reported pause is evidence all the same.
-      fleet: this.#closed ? undefined : stored?.fleet,
+      fleet: this.#isClosed ? undefined : stored?.fleet,
       fileOf: (decision) => this.fileOf(decision),
       onDeferral: (decision, deferral) => this.publish('deferred', { decision, ...deferral }),
       onPause: (pause, begins) => {
@@ -327,12 +327,21 @@ export class ClientEngine {
 
   /** @throws RobotsClosedError after {@link close}. */
   assertOpen(): void {
-    if (this.#closed) throw new RobotsClosedError();
+    if (this.#isClosed) throw new RobotsClosedError();
+  }
+
+  get #isClosed(): boolean {
+    return this.#ending.signal.aborted;
+  }
+
+  /** Aborted when the client closes: what waits for anything of it ends with this reason. */
+  get ending(): AbortSignal {
+    return this.#ending.signal;
   }
 
   /** From now on every question is refused. */
-  close(): void {
-    this.#closed = true;
+  close(reason: RobotsClosedError): void {
+    this.#ending.abort(reason);
   }
 
   /** @throws RobotsInvalidOptionsError for an agent without product token, RobotsClosedError. */

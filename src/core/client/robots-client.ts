@@ -80,8 +80,6 @@ export class RobotsClient {
     const { RecordCodec } = await import('../store/record/record-codec.ts');
     return new RecordCodec({ ...this.#settings, profileOf: this.#origins.profileOf });
   });
-  /** Ends long work when the client is closed. */
-  readonly #ending = new AbortController();
   #closing: Promise<void> | undefined;
 
   /** @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) naming the option that is wrong. */
@@ -402,18 +400,17 @@ export class RobotsClient {
 
   async #shutDown(): Promise<void> {
     const closed = new RobotsClosedError();
-    this[ENGINE].close();
+    this[ENGINE].close(closed);
     const written = this.#refresher.close(closed);
     // A reported pause is written to the evidence once the pacer has loaded. The caller may close the evidence after this.
     const paced = this[ENGINE].pacer.pending?.then((pacer) => pacer.close(closed), ignore);
-    this.#ending.abort(closed);
     const attempts = this.#attempts.pending?.then((opened) => opened.close(), ignore);
     await Promise.all([written, attempts, paced]);
   }
 
   /** Aborts when `signal` does, or when the client is closed. */
   #endingWith(signal: AbortSignal | undefined): AbortSignal {
-    return signal === undefined ? this.#ending.signal : AbortSignal.any([this.#ending.signal, signal]);
+    return signal === undefined ? this[ENGINE].ending : AbortSignal.any([this[ENGINE].ending, signal]);
   }
 
   /** The state of an origin that has been asked now, if it had to be. Nothing is described for it. */

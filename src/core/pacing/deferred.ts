@@ -14,6 +14,14 @@ const WHY: Readonly<Record<DelayFrom, (length: string) => string>> = {
   'back-off': (length) => `it refused requests, which asks for a pause${length}`,
 };
 
+/** Why a request is deferred, in words that complete "because of the site: …". */
+export function describeDelay({
+  delayFrom,
+  causeMs,
+}: Pick<RobotsDeferredError, 'delayFrom' | 'causeMs'>): string {
+  return WHY[delayFrom](causeMs === undefined ? '' : ` of ${seconds(causeMs)}`);
+}
+
 const FULL =
   'because requests to as many other origins wait, are in flight or pause as can be paced at a time: set ' +
   '`cache.maxOrigins` higher, or crawl fewer origins at a time';
@@ -48,7 +56,7 @@ export class RobotsDeferredError extends RefusedRequestError {
       `${urlWithoutUserinfo(decision.url)} is deferred until ${new Date(retryAt).toISOString()}, ` +
         (isFull
           ? FULL
-          : `further away than \`maxDelayMs\`, because of ${decision.origin}: ${WHY[delayFrom](causeMs === undefined ? '' : ` of ${seconds(causeMs)}`)}`),
+          : `further away than \`maxDelayMs\`, because of ${decision.origin}: ${describeDelay({ delayFrom, causeMs })}`),
       decision,
       chain,
     );

@@ -12,7 +12,7 @@ import {
 } from '../shared/options.ts';
 import { type Refusal, RobotsUndecidedError } from '../shared/refusal-errors.ts';
 import { Guard } from '../shared/guard.ts';
-import { markRetryAt } from '../shared/retry-later.ts';
+import { markRetryAt } from '../shared/not-now.ts';
 import type { RequestOptions, StartedRequest } from '../shared/guarded-request.ts';
 import { isNodeStream, observeNodeStream } from '../shared/response-body.ts';
 import { assertServed, type AxiosLike, earlierAxios, usesFetch } from './instance.ts';

@@ -5,7 +5,7 @@ import type { RobotsClient } from '../../core/client/index.ts';
 import { ignoredBecause, type RobotsInit, type GuardOptions, guardedTwice } from '../shared/options.ts';
 import type { Refusal } from '../shared/refusal-errors.ts';
 import { Guard } from '../shared/guard.ts';
-import { GUARDED_REQUEST, markRetryAt } from '../shared/retry-later.ts';
+import { GUARDED_REQUEST, markRetryAt } from '../shared/not-now.ts';
 import {
   type Admission,
   type PlannedRequest,

@@ -8,7 +8,7 @@ import {
   type ThrowingGuardOptions,
 } from '../shared/options.ts';
 import { Guard } from '../shared/guard.ts';
-import { markRetryAt } from '../shared/retry-later.ts';
+import { markRetryAt } from '../shared/not-now.ts';
 import type { ResponseFields } from '../shared/headers.ts';
 import type { PlannedRequest, RequestOptions, StartedRequest } from '../shared/guarded-request.ts';
 import { cleanInPlace } from '../../core/url/index.ts';

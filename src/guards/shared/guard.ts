@@ -9,6 +9,7 @@ import { type GuardOptions, type GuardSettings, readGuardOptions } from './optio
 import { type Refusal, refusalFor } from './refusal-errors.ts';
 import { handledRequestsOf } from './enclosing-request.ts';
 import { GuardEvents } from './events.ts';
+import { patienceOf } from './site-patience.ts';
 import {
   type AnyRequest,
   GuardedRequest,
@@ -64,6 +65,7 @@ export class Guard<Result = unknown> {
       settings,
       engine,
       events: this.events,
+      patience: patienceOf(engine),
       headersBeforeBody: capabilities.headersBeforeBody === true,
       afterRobotsFetch: capabilities.afterRobotsFetch,
       handled: this.#handled,

@@ -12,6 +12,8 @@ import { type Refusal, refusalFor } from './refusal-errors.ts';
 import { endOf, errorCodeOf, type GuardEvents, type RequestEnd } from './events.ts';
 import { redirects, type ResponseFields } from './headers.ts';
 import { requestBeingSent } from './enclosing-request.ts';
+import { markRequest } from './not-now.ts';
+import type { SitePatience } from './site-patience.ts';
 import { isTimeout, TimeLimit, warnOfTimeoutInQueue } from './time-limit.ts';
 
 /** What the caller said about a request. It holds for the redirects of the request, too. */
@@ -33,6 +35,7 @@ export interface RequestOptions {
 type InEachState =
   | 'url'
   | 'decision'
+  | 'status'
   | 'isInFlight'
   | 'hasResponded'
   | 'isFinished'
@@ -66,6 +69,7 @@ export interface RequestContext {
   readonly settings: GuardSettings<unknown>;
   readonly engine: ClientEngine;
   readonly events: GuardEvents;
+  readonly patience: SitePatience;
   /** Whether {@link GuardedRequest.onResponseHeaders} is called before the body is read. */
   readonly headersBeforeBody: boolean;
   readonly afterRobotsFetch: (() => Promise<unknown>) | undefined;
@@ -135,6 +139,19 @@ export class GuardedRequest {
 
   get hasResponded(): boolean {
     return this.#status !== undefined;
+  }
+
+  get status(): number | undefined {
+    return this.#status;
+  }
+
+  /** Aborted when the client closes. */
+  get ending(): AbortSignal {
+    return this.#context.engine.ending;
+  }
+
+  get patience(): SitePatience {
+    return this.#context.patience;
   }
 
   /** After a response that asks to try again later: epoch ms, the end of the pause. */
@@ -284,6 +301,8 @@ export class GuardedRequest {
     // A permit has learnt of a pause: reported once more, it would end some milliseconds later.
     const pauses = this.#permit === undefined;
     this.#context.events.responded(this.url, status, headers, this.decision?.origin, pauses);
+    if (this.retryAt === undefined && this.decision !== undefined)
+      this.patience.gavePage(this.decision.origin);
     const refusal = this.#refusalByHeaders(status, headers);
     this.#publishEnd({ status, headers, refusal });
     if (refusal === undefined) return this;
@@ -430,8 +449,11 @@ export class GuardedRequest {
       this.finish();
       this.#onWaitFailure(error);
       this.#publish(refused);
-      if (this.#from === undefined || !(error instanceof RobotsDeferredError)) throw error;
-      throw new RobotsDeferredError(error.decision, error, this.chain);
+      if (!(error instanceof RobotsDeferredError)) throw error;
+      const deferral =
+        this.#from === undefined ? error : new RobotsDeferredError(error.decision, error, this.chain);
+      markRequest(deferral, this);
+      throw deferral;
     }
     return this.#settle(refused);
   }
@@ -492,7 +514,10 @@ export class GuardedRequest {
     const { events, settings } = this.#context;
     const { chain } = this;
     events.refused(refused, chain);
-    return settings.enforces ? refusalFor(refused, chain) : undefined;
+    if (!settings.enforces) return undefined;
+    const refusal = refusalFor(refused, chain);
+    markRequest(refusal, this);
+    return refusal;
   }
 }
 

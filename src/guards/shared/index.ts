@@ -14,4 +14,5 @@ export {
   RobotsUnreachableError,
   RobotsUsageError,
 } from './refusal-errors.ts';
-export { retryAtOf, retryLater, type RetryLaterOptions } from './retry-later.ts';
+export { retryAtOf, type SiteWait } from './not-now.ts';
+export { retryLater, type RetryLaterOptions } from './retry-later.ts';

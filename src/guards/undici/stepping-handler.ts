@@ -2,7 +2,7 @@ import { isRedirect } from '../../core/fetch/location.ts';
 import type { Guard } from '../shared/guard.ts';
 import type { AnyRequest, RespondedRequest, StartedRequest } from '../shared/guarded-request.ts';
 import type { NodeHeaders } from '../shared/headers.ts';
-import { GUARDED_REQUEST, markRetryAt } from '../shared/retry-later.ts';
+import { GUARDED_REQUEST, markRetryAt } from '../shared/not-now.ts';
 
 /** The part of undici's `DispatchHandler` that receives the response. */
 export interface ResponseHandler {

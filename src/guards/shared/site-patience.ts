@@ -1,0 +1,39 @@
+/** Beyond it, the site that was waited for first is forgotten. */
+const MAX_SITES = 10_000;
+/** After this time without a wait a site is waited for anew. */
+const QUIET_MS = 30 * 60 * 1_000;
+
+/** Since when sites have been waited for without giving a page: a run with many pages of a broken site ends, too. */
+export class SitePatience {
+  readonly #waits = new Map<string, { readonly since: number; until: number }>();
+
+  /** Somebody is about to wait for an origin. Returns since when it has been waited for. */
+  waits(origin: string, now: number, until: number): number {
+    const known = this.#waits.get(origin);
+    if (known !== undefined && now - known.until < QUIET_MS) {
+      known.until = Math.max(known.until, until);
+      // The clock may have been set back.
+      return Math.min(known.since, now);
+    }
+    if (this.#waits.size >= MAX_SITES) {
+      const [oldest = ''] = this.#waits.keys();
+      this.#waits.delete(oldest);
+    }
+    this.#waits.set(origin, { since: now, until });
+    return now;
+  }
+
+  /** A site has given a page. */
+  gavePage(origin: string): void {
+    if (this.#waits.size > 0) this.#waits.delete(origin);
+  }
+}
+
+const patience = new WeakMap<object, SitePatience>();
+
+/** What all guards of a client know. */
+export function patienceOf(engine: object): SitePatience {
+  const known = patience.get(engine) ?? new SitePatience();
+  patience.set(engine, known);
+  return known;
+}
