@@ -109,7 +109,6 @@ export {
   type OtherIdentity,
   type IgnoreReason,
   type RobotsInit,
-  RobotsUndecidedError,
   RobotsUnreachableError,
   RobotsUsageError,
   type PaymentRequired,

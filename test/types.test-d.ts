@@ -8,7 +8,6 @@ import {
   type Profile,
   profiles,
   refusalIn,
-  type RobotsUndecidedError,
   type RobotsClientOptions,
   RobotsClient,
   describeDiagnostic,
@@ -91,8 +90,6 @@ type Narrow = (url: string) => Promise<Response>;
 expectTypeOf(guardFetch({} as Narrow, robots)).toExtend<Narrow>();
 expectTypeOf(refusalIn).parameter(0).toBeUnknown();
 // What is refused for want of an answer knows the way to it as well: the URL that was asked for.
-expectTypeOf<RobotsUndecidedError['requested']>().toEqualTypeOf<string>();
-expectTypeOf<RobotsUndecidedError['redirects']>().toEqualTypeOf<readonly string[]>();
 
 expectTypeOf(parseRobots).parameter(0).toEqualTypeOf<Uint8Array | string>();
 expectTypeOf(parseRobots('')).toEqualTypeOf<RobotsFile>();

@@ -47,7 +47,6 @@ const waitsInQueue = 'the request goes back to the queue';
 
 guardContract({
   name: 'withRobots(HttpCrawler)',
-  waitsAtRedirects: true,
   unabortable,
   waitsInQueue,
   handlerHoldsPermit: true,
@@ -56,7 +55,6 @@ guardContract({
 
 guardContract({
   name: 'withRobots(HttpCrawler) with an httpClient of its own',
-  waitsAtRedirects: true,
   unabortable,
   waitsInQueue,
   handlerHoldsPermit: true,
@@ -81,7 +79,6 @@ function browserContract<Page extends BrowserPage>(
 ): void {
   guardContract({
     name: 'guardContext',
-    waitsAtRedirects: true,
     documentHoldsPermit: true,
     make: (...given) => {
       const made = guard(...given);

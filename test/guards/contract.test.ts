@@ -46,7 +46,6 @@ const byFetch =
   };
 
 const guardedFetch = (fetch: AnyFetch): Omit<GuardedClient, 'name'> => ({
-  waitsAtRedirects: true,
   make: (robots, options) => {
     const guarded = guardFetch(fetch, robots, options);
     return {
@@ -87,7 +86,6 @@ for (const [version, load] of [
     if (undici === undefined) return undefined;
     const { Agent, interceptors, request } = undici;
     return {
-      waitsAtRedirects: true,
       make: (robots, options) => {
         const agent = new Agent();
         const guard = robotsInterceptor(robots, options);
@@ -115,7 +113,6 @@ for (const [version, load] of [
     if (undici === undefined) return undefined;
     const { Agent, fetch: send } = undici;
     return {
-      waitsAtRedirects: true,
       hidesRedirects: 'to an interceptor each redirect of fetch is a request of its own',
       tellsAbortsLate: true,
       make: (robots, options) => {
@@ -140,7 +137,6 @@ for (const [version, load] of [
     if (library === undefined) return undefined;
     const { default: got } = library;
     return {
-      waitsAtRedirects: true,
       readsBodyFirst: GOT,
       make: (robots, options) => {
         const guarded = got.extend(gotHooks(robots, options), { retry: { limit: 0 } });
@@ -199,7 +195,6 @@ for (const adapter of ['http', 'fetch'] as const) {
   await contractOf(`guardAxios with adapter '${adapter}'`, async () => {
     const { default: axios } = await import('axios');
     return {
-      waitsAtRedirects: adapter === 'fetch',
       ...(adapter === 'http' ? { readsBodyFirst: AXIOS } : {}),
       make: (robots, options) => byAxios(axios, robots, adapter, options),
     };
@@ -216,7 +211,6 @@ for (const onDisallow of ['throw', 'response'] as const) {
       if (library === undefined) return undefined;
       const { default: ky } = library;
       return {
-        waitsAtRedirects: true,
         make: (robots, options) => {
           const guarded = ky.create({
             fetch: guardFetch(fetch, robots, { ...options, onDisallow }),
@@ -235,7 +229,6 @@ for (const onDisallow of ['throw', 'response'] as const) {
   await contractOf(`ofetch 1 over guardFetch with onDisallow: '${onDisallow}'`, async () => {
     const { createFetch } = await import('ofetch');
     return {
-      waitsAtRedirects: true,
       make: (robots, options) => {
         const guarded = createFetch({
           fetch: guardFetch(fetch, robots, { ...options, onDisallow }),

@@ -33,8 +33,6 @@ export interface PageStream {
 /** One client library with its guard on. */
 export interface GuardedClient {
   readonly name: string;
-  /** Whether a redirect can wait for a robots.txt that was not requested yet. */
-  readonly waitsAtRedirects: boolean;
   /** Why a single request cannot be aborted, of a client where it cannot. */
   readonly unabortable?: string;
   /** Why a request whose signal was aborted beforehand is sent all the same, by a client that does so unguarded, too. */
@@ -233,23 +231,11 @@ export function guardContract(guarded: GuardedClient): void {
       expect(seenBy(second)).toEqual(['GET /robots.txt', 'GET /private']);
     });
 
-    it(`a hop to an unknown origin ${guarded.waitsAtRedirects ? 'waits for its robots.txt' : 'is refused'}`, async () => {
+    it('a hop to an unknown origin waits for its robots.txt', async () => {
       const first = await site();
       const second = await site();
-      const url = first.url(`/to?${second.url('/page')}`);
-      if (guarded.waitsAtRedirects) {
-        expect(await get(url)).toMatchObject({ body: 'a page' });
-        expect(seenBy(second)).toEqual(['GET /robots.txt', 'GET /page']);
-        return;
-      }
-      const errors: unknown[] = [];
-      for (let error = await failure(get(url)); error instanceof Error; error = error.cause)
-        errors.push(error);
-      const way = { url: second.url('/page'), requested: url, redirects: [] };
-      expect(errors).toContainEqual(expect.objectContaining({ code: 'ERR_ROBOTS_UNDECIDED', ...way }));
-      expect(seenBy(second)).toEqual([]);
-      await robots.check(second.origin);
-      expect(await get(url)).toMatchObject({ body: 'a page' });
+      expect(await get(first.url(`/to?${second.url('/page')}`))).toMatchObject({ body: 'a page' });
+      expect(seenBy(second)).toEqual(['GET /robots.txt', 'GET /page']);
     });
 
     it('robots unreachable: the error carries the decision and says when to come back', async () => {

@@ -1,7 +1,9 @@
 import { expect, it } from 'vitest';
 import { guardHttpClient } from '../../src/guards/crawlee/http-client.ts';
+import { SteppedRequest } from '../../src/guards/crawlee/request-guard.ts';
+import { Guard } from '../../src/guards/shared/guard.ts';
 import type { HttpResponse } from '../../src/guards/crawlee/types.ts';
-import { redirectedRequest } from '../../src/guards/fetch/redirect.ts';
+import { redirectedRequest } from '../../src/guards/shared/redirect.ts';
 import { readCall } from '../../src/guards/fetch/request.ts';
 import { guardFetch } from '../../src/index.ts';
 import { scriptedClient } from './support.ts';
@@ -58,14 +60,10 @@ it.each([
     url: GIVEN,
     redirectUrls: statusCode === 0 ? [new URL(GIVEN)] : [],
   } as unknown as HttpResponse;
+  const guard = new Guard(scriptedClient(), {});
   const client = guardHttpClient(
     { sendRequest: async () => response, stream: async () => response } as never,
-    () =>
-      ({
-        start: async () => undefined,
-        onHeaders: () => undefined,
-        fail: () => undefined,
-      }) as never,
+    (request) => new SteppedRequest(guard, request, { because: undefined }),
   );
   await expect(client.sendRequest({ url: GIVEN, maxRedirects: 0 })).rejects.toThrow(message);
 });

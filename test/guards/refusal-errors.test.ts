@@ -5,7 +5,6 @@ import {
   refusalIn,
   refusalOf,
   RobotsDisallowedError,
-  RobotsUndecidedError,
   RobotsUnreachableError,
   RobotsUsageError,
 } from '../../src/guards/shared/refusal-errors.ts';
@@ -137,7 +136,6 @@ describe('the error of a guard', () => {
         refusalFor(refused, way),
         refusalFor(refused, { ...way, redirects: [] }),
         new RobotsDeferredError(refused, { retryAt: 0, delayFrom: 'crawl-delay' }, way),
-        new RobotsUndecidedError(url, way),
       ]) {
         expect(error.message).toContain('https://example.com/private');
         expect(error.message).not.toMatch(/user|secret/);
@@ -145,16 +143,6 @@ describe('the error of a guard', () => {
       }
       expect(refusalFor(refused).decision.url).toBe(url);
     }
-  });
-
-  it('of a redirect that cannot wait names its URL', () => {
-    const way = { requested: 'https://example.com/start', redirects: [] };
-    expect(new RobotsUndecidedError(BASE.url, way)).toMatchObject({
-      code: 'ERR_ROBOTS_UNDECIDED',
-      url: BASE.url,
-      ...way,
-      message: expect.stringMatching(`^${way.requested} redirects to ${BASE.url}: robots.txt for `),
-    });
   });
 });
 
@@ -225,10 +213,7 @@ describe('the refusal in', () => {
     ['a text', 'ERR_ROBOTS_DISALLOWED'],
     ['another error', new Error('x')],
     ['an error that took over the code', Object.assign(new Error('x'), { code: 'ERR_ROBOTS_DISALLOWED' })],
-    [
-      'another error of the family',
-      new RobotsUndecidedError(BASE.url, { requested: BASE.url, redirects: [] }),
-    ],
+    ['another error of the family', new RobotsAddressRefusedError('10.0.0.1', 'a private address')],
     ['an answer of the site', new Response()],
     ['an error with an answer of the site', Object.assign(new Error('x'), { response: new Response() })],
     ['an error with no answer', Object.assign(new Error('x'), { response: null })],

@@ -6,7 +6,6 @@ export interface AxiosLike {
   request(config: object): Promise<unknown>;
   readonly interceptors: {
     readonly request: { readonly use: (onFulfilled: never) => number };
-    readonly response: { readonly use: (onFulfilled: never, onRejected: never) => number };
   };
 }
 
@@ -30,6 +29,18 @@ export function assertServed(instance: object): void {
 export function defaultsOf(instance: object): { readonly adapter?: unknown } {
   const { defaults }: { defaults?: object } = Object(instance);
   return Object(defaults);
+}
+
+/** A new instance, without interceptors and defaults. */
+export function bareInstance(instance: AxiosLike): { request(config: object): Promise<never> } {
+  const { create, constructor }: { create?: unknown; constructor: unknown } = Object(instance);
+  // Instances of the class itself have no `create`.
+  const bare =
+    typeof create === 'function'
+      ? Reflect.apply(create, instance, [{}])
+      : Reflect.construct(constructor as new () => unknown, [{}]);
+  for (const name of Object.keys(bare.defaults)) delete bare.defaults[name];
+  return bare;
 }
 
 /** Earlier versions call no `fetch` of their config. */

@@ -1,8 +1,9 @@
 import { RobotsInvalidOptionsError, urlWithoutUserinfo } from '../../core/base/index.ts';
-import { type HopRequest, redirectedRequest } from '../fetch/redirect.ts';
-import { isStream } from '../fetch/request.ts';
-import { cleanInPlace, sentUrl } from '../../core/url/index.ts';
+import { sentUrl } from '../../core/url/index.ts';
+import { exchange, type LibraryCall, type ResponseHead } from '../shared/exchange.ts';
+import type { AnyRequest, RequestOptions, StartedRequest } from '../shared/guarded-request.ts';
 import { redirects } from '../shared/headers.ts';
+import { type HopRequest, isStream, redirectedRequest } from '../shared/redirect.ts';
 import type { SteppedRequest } from './request-guard.ts';
 import type {
   HeaderRecord,
@@ -13,7 +14,10 @@ import type {
   UpdatedRequest,
 } from './types.ts';
 
-type RequestSteps = Pick<SteppedRequest, 'identity' | 'start' | 'onHeaders' | 'fail'>;
+type RequestSteps = Pick<
+  SteppedRequest,
+  'identity' | 'options' | 'plan' | 'onHop' | 'onResponse' | 'onFailure' | 'onRefusal'
+>;
 
 /** Begins the steps of a request. @param navigates Whether its response is the page that the crawler handles. */
 type BeginSteps = (request: HttpRequest, navigates: boolean) => RequestSteps;
@@ -21,12 +25,12 @@ type BeginSteps = (request: HttpRequest, navigates: boolean) => RequestSteps;
 type Send = (request: HttpRequest) => Promise<HttpResponse>;
 
 /**
- * Wraps `client`, so that each request and each redirect is checked before it is sent.
+ * Wraps `client`, so that each request and each redirect is checked before it is sent. Redirects are followed here, by the
+ * steps of the Fetch standard, with the cookies of Crawlee's session.
  *
  * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`): the client follows redirects by itself.
  */
 export function guardHttpClient(client: HttpClient, begin: BeginSteps): HttpClient {
-  const follow = takesHooks(client) ? followedByGot : followedByGuard;
   // ImpitHttpClient has this property, and ignores the `followRedirect` of a request.
   if (Reflect.get(client, 'followRedirects') === true) throw followsUnchecked('is set to follow them');
   /** Set once the client was found to follow redirects by itself. All further requests reject with this error. */
@@ -37,15 +41,20 @@ export function guardHttpClient(client: HttpClient, begin: BeginSteps): HttpClie
     send: Send,
     onRedirect?: RedirectHandler,
   ): Promise<HttpResponse> => {
+    if (redirectError !== undefined) throw redirectError;
     const steps = begin(given, navigates);
     const { robots: _, ...request } = { ...given, url: sentUrl(String(given.url)) };
-    await steps.start(new URL(request.url));
+    const headers = steps.identity?.identified(request.url, request.headers) ?? request.headers;
+    const call = new ClientCall({ ...request, ...(headers && { headers }) }, steps, send, onRedirect);
     try {
-      const headers = steps.identity?.identified(request.url, request.headers) ?? request.headers;
-      if (redirectError !== undefined) throw redirectError;
-      return await follow(send, { ...request, ...(headers && { headers }) }, steps, onRedirect);
+      const ended = await exchange(steps.plan(new URL(request.url)), call);
+      if (ended.refusal !== undefined) {
+        steps.onRefusal(ended.refusal);
+        throw ended.refusal;
+      }
+      steps.onResponse(ended.request);
+      return call.arrived(ended.response.response);
     } catch (error) {
-      steps.fail(error);
       if (error instanceof RobotsInvalidOptionsError) redirectError = error;
       throw error;
     }
@@ -60,88 +69,96 @@ export function guardHttpClient(client: HttpClient, begin: BeginSteps): HttpClie
 /** What mends pages that are requested under another name. */
 const REMEDY = '`withRobots(…, { identify: true })`';
 
-/** Whether a client is Crawlee's own, which passes its options to got. */
-function takesHooks(client: HttpClient): boolean {
-  return client.constructor.name === 'GotScrapingHttpClient';
+/** As got, which Crawlee's own client uses. */
+const MAX_REDIRECTS = 10;
+
+interface ClientResponse extends ResponseHead {
+  readonly response: HttpResponse;
 }
 
-/** got follows redirects and awaits its hooks at each. The guard's hook runs last, so it sees the final URL. */
-async function followedByGot(send: Send, request: HttpRequest, steps: RequestSteps): Promise<HttpResponse> {
-  let seen = 0;
-  let url = new URL(request.url);
-  const beforeRedirect = async (
-    updated: { readonly url: string | URL },
-    response: Pick<HttpResponse, 'statusCode' | 'headers'>,
-  ): Promise<void> => {
-    seen += 1;
-    steps.onHeaders(response);
-    if (updated.url instanceof URL) cleanInPlace(updated.url);
-    url = new URL(updated.url);
-    await steps.start(url);
-  };
-  /** The client has chosen a `User-Agent` by then. */
-  const beforeRequest = ({ headers }: { readonly headers: HeaderRecord }): void =>
-    steps.identity?.compare(request.url, String(headers['user-agent'] ?? ''), REMEDY);
-  const { hooks } = request;
-  const response = await send({
-    ...request,
-    hooks: {
-      ...hooks,
-      beforeRequest: [...(hooks?.beforeRequest ?? []), beforeRequest],
-      beforeRedirect: [...(hooks?.beforeRedirect ?? []), beforeRedirect],
-    },
-  });
-  if ((response.redirectUrls?.length ?? 0) > seen) throw followedUnchecked(response, url);
-  assertUsable(response, steps);
-  return response;
-}
+/** A request of an HTTP client, hop by hop. */
+class ClientCall implements LibraryCall<HopRequest, ClientResponse> {
+  readonly options: RequestOptions;
+  readonly #request: HttpRequest;
+  readonly #steps: RequestSteps;
+  readonly #send: Send;
+  readonly #onRedirect: RedirectHandler | undefined;
+  readonly #redirectUrls: URL[] = [];
+  /** Of the next hop. */
+  #headers: HeaderRecord;
 
-/** Any other client sends one hop at a time. Redirects are followed here, by the steps of the Fetch standard. */
-async function followedByGuard(
-  send: Send,
-  request: HttpRequest,
-  steps: RequestSteps,
-  onRedirect?: RedirectHandler,
-): Promise<HttpResponse> {
-  const { followRedirect = true, maxRedirects = Infinity } = request;
-  const redirectUrls: URL[] = [];
-  let next = firstRequest(request);
-  let { headers = {} } = request;
-  for (;;) {
-    const { url, method, body } = next;
-    const sent = { ...request, url: url.href, method, headers, body, followRedirect: false };
-    const response = await send(sent);
-    if (hasFollowed(response, url)) throw followedUnchecked(response, url);
-    assertUsable(response, steps);
-    const { statusCode: status } = response;
-    const follows = typeof followRedirect === 'function' ? followRedirect(response) : followRedirect;
-    if (!follows || !redirects(status, response.headers)) {
-      return Object.defineProperty(response, 'redirectUrls', { value: redirectUrls, configurable: true });
-    }
-    response.stream?.destroy();
-    if (redirectUrls.length >= maxRedirects) {
-      throw new Error(
-        `Expected at most ${maxRedirects} redirects, got another one from ${urlWithoutUserinfo(url.href)}`,
-      );
-    }
-    next = redirectedRequest(next, { status, headers: response.headers });
-    const updated: UpdatedRequest = { url: next.url, headers: Object.fromEntries(next.headers) };
-    // Crawlee stores the cookies of the response, and sets `Cookie` for the next hop from its session.
-    onRedirect?.(response, updated);
-    if (updated.headers['Cookie'] !== undefined) delete updated.headers['cookie'];
-    next = { ...next, url: new URL(updated.url) };
-    await steps.start(next.url);
-    redirectUrls.push(next.url);
-    headers = updated.headers;
+  constructor(request: HttpRequest, steps: RequestSteps, send: Send, onRedirect?: RedirectHandler) {
+    const { headers = {}, hooks, sessionToken = {} } = request;
+    /** Crawlee's own client has chosen a `User-Agent` by then, which it keeps for the token. */
+    const beforeRequest = ({ headers: sent }: { readonly headers: HeaderRecord }): void =>
+      steps.identity?.compare(request.url, String(sent['user-agent'] ?? ''), REMEDY);
+    this.#request = {
+      ...request,
+      sessionToken,
+      hooks: { ...hooks, beforeRequest: [...(hooks?.beforeRequest ?? []), beforeRequest] },
+    };
+    this.options = steps.options;
+    this.#steps = steps;
+    this.#send = send;
+    this.#onRedirect = onRedirect;
+    this.#headers = headers;
   }
-}
 
-/** @throws RobotsUsageError (`ERR_ROBOTS_USAGE`) after closing the response. */
-function assertUsable(response: HttpResponse, steps: RequestSteps): void {
-  const refusal = steps.onHeaders(response);
-  if (refusal === undefined) return;
-  response.stream?.destroy();
-  throw refusal;
+  beforeHop(request: AnyRequest): void {
+    this.#steps.onHop(request);
+  }
+
+  async send(hop = firstRequest(this.#request)): Promise<ClientResponse> {
+    const { url, method, body } = hop;
+    const headers = this.#headers;
+    const sent = { ...this.#request, url: url.href, method, headers, body, followRedirect: false };
+    const response = await this.#send(sent);
+    if (hasFollowed(response, url)) {
+      response.stream?.destroy();
+      throw followsUnchecked(`followed one from ${urlWithoutUserinfo(url.href)}`);
+    }
+    return { status: response.statusCode, headers: response.headers, response };
+  }
+
+  follows({ status, headers, response }: ClientResponse): boolean {
+    const { followRedirect = true } = this.#request;
+    const follows = typeof followRedirect === 'function' ? followRedirect(response) : followRedirect;
+    return follows && redirects(status, headers);
+  }
+
+  async next(hop: HopRequest | undefined, { response, ...head }: ClientResponse): Promise<HopRequest> {
+    const from = hop ?? firstRequest(this.#request);
+    const { maxRedirects = MAX_REDIRECTS, hooks } = this.#request;
+    if (this.#redirectUrls.length >= maxRedirects) {
+      const url = urlWithoutUserinfo(from.url.href);
+      throw new Error(`Expected at most ${maxRedirects} redirects, got another one from ${url}`);
+    }
+    const next = redirectedRequest(from, head);
+    const updated: UpdatedRequest = { url: next.url, headers: Object.fromEntries(next.headers) };
+    for (const hook of hooks?.beforeRedirect ?? []) await hook(updated, response);
+    // Crawlee stores the cookies of the response, and sets `Cookie` for the next hop from its session.
+    this.#onRedirect?.(response, updated);
+    if (updated.headers['Cookie'] !== undefined) delete updated.headers['cookie'];
+    this.#headers = updated.headers;
+    const url = new URL(updated.url);
+    this.#redirectUrls.push(url);
+    return { ...next, url };
+  }
+
+  discard({ response }: ClientResponse): void {
+    response.stream?.destroy();
+  }
+
+  onFailure(request: StartedRequest, error: unknown): void {
+    this.#steps.onFailure(request, error);
+  }
+
+  arrived(response: HttpResponse): HttpResponse {
+    return Object.defineProperty(response, 'redirectUrls', {
+      value: this.#redirectUrls,
+      configurable: true,
+    });
+  }
 }
 
 function firstRequest({ url, method = 'GET', headers = {}, body }: HttpRequest): HopRequest {
@@ -173,11 +190,6 @@ function hasFollowed({ url, redirectUrls = [] }: HttpResponse, requested: URL): 
 
 function withoutFragment(url: string | URL): string {
   return new URL(url).href.split('#', 1)[0] ?? '';
-}
-
-function followedUnchecked(response: HttpResponse, requested: URL): RobotsInvalidOptionsError {
-  response.stream?.destroy();
-  return followsUnchecked(`followed one from ${urlWithoutUserinfo(requested.href)}`);
 }
 
 function followsUnchecked(what: string): RobotsInvalidOptionsError {

@@ -9,11 +9,11 @@ import type { Identity } from '../shared/identity.ts';
 import type {
   AdmittedRequest,
   AnyRequest,
+  PlannedRequest,
   RequestOptions,
   StartedRequest,
 } from '../shared/guarded-request.ts';
-import { redirects } from '../shared/headers.ts';
-import { type CrawlRequest, type HttpRequest, type HttpResponse, robotsOf } from './types.ts';
+import { type CrawlRequest, type HttpRequest, robotsOf } from './types.ts';
 
 const TLS_HINT =
   ". Crawlee's `ignoreSslErrors` holds for pages alone: give the client a dispatcher that accepts the certificate, " +
@@ -224,14 +224,13 @@ interface StepOptions extends Pick<RequestOptions, 'because' | 'maxTotalWaitMs'>
   readonly onRefusal?: (refusal: Refusal) => void;
 }
 
-/** A request of the HTTP client, and the redirects it meets. */
+/** What the guard does with a request of the HTTP client, and the redirects it meets. */
 export class SteppedRequest {
   /** Sets and checks its `User-Agent`; `undefined` when neither is needed. */
   readonly identity: Identity | undefined;
   readonly #guard: Guard;
   readonly #request: HttpRequest;
   readonly #options: StepOptions;
-  #started: StartedRequest | undefined;
 
   constructor(guard: Guard, request: HttpRequest, options: StepOptions) {
     this.identity = guard.identity;
@@ -240,38 +239,33 @@ export class SteppedRequest {
     this.#options = options;
   }
 
-  /** Resolves when the request, or the next redirect, may be sent; rejects with the refusal. */
-  async start(url: URL): Promise<void> {
-    const { signal } = this.#request;
-    const { because, maxTotalWaitMs, admitted, onRequest } = this.#options;
-    if (this.#started === undefined && admitted !== undefined) {
-      this.#started = admitted.start();
-      return;
-    }
-    const options = { signal, because, maxTotalWaitMs };
-    const planned = this.#started?.redirectedTo(url, options) ?? this.#guard.plan(url, options);
-    onRequest?.(planned);
-    const admission = await planned.admit();
-    if (admission.refusal !== undefined) throw this.#refused(admission.refusal);
-    this.#started = admission.start();
+  /** @param url The URL as it is sent. */
+  plan(url: URL): PlannedRequest | AdmittedRequest {
+    return this.#options.admitted ?? this.#guard.plan(url, this.options);
   }
 
-  /** The refusal of a response whose header fields disallow the purpose. Its body must not be read. */
-  onHeaders({ statusCode, headers }: Pick<HttpResponse, 'statusCode' | 'headers'>): Refusal | undefined {
-    if (this.#started === undefined) return undefined;
-    const { refusal } = this.#started.onResponseHeaders(statusCode, headers);
-    if (this.#options.onRequest === undefined || redirects(statusCode, headers)) this.#started.finish();
-    return refusal && this.#refused(refusal);
+  get options(): RequestOptions {
+    const { because, maxTotalWaitMs } = this.#options;
+    return { signal: this.#request.signal, because, maxTotalWaitMs };
   }
 
-  fail(error: unknown): void {
+  /** The request, or one of its redirects, is decided next. */
+  onHop(request: AnyRequest): void {
+    this.#options.onRequest?.(request);
+  }
+
+  /** The response has come; that of a page is in flight until its handler has ended. */
+  onResponse(request: AnyRequest): void {
+    if (this.#options.onRequest === undefined) request.finish();
+  }
+
+  onFailure(request: StartedRequest, error: unknown): void {
     // With a proxy, the proxy may have failed rather than the site.
-    if (this.#request.proxyUrl === undefined) this.#started?.fail(error);
-    else this.#started?.finish();
+    if (this.#request.proxyUrl === undefined) request.fail(error);
+    else request.finish();
   }
 
-  #refused(refusal: Refusal): Refusal {
+  onRefusal(refusal: Refusal): void {
     this.#options.onRefusal?.(refusal);
-    return refusal;
   }
 }

@@ -59,10 +59,12 @@ export interface HttpRequest {
   readonly followRedirect?: boolean | ((response: HttpResponse) => boolean);
   readonly maxRedirects?: number;
   readonly proxyUrl?: string | undefined;
+  /** Crawlee's own client keeps the browser that it poses as for this object. */
+  readonly sessionToken?: object | undefined;
   /** Hooks of got. Other clients ignore them. */
   readonly hooks?: {
     readonly beforeRequest?: readonly unknown[];
-    readonly beforeRedirect?: readonly unknown[];
+    readonly beforeRedirect?: readonly ((updated: UpdatedRequest, response: HttpResponse) => unknown)[];
   };
   /** `{ ignore: true, because: '…' }`, as in `sendRequest({ robots })`. */
   readonly robots?: unknown;

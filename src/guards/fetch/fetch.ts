@@ -6,25 +6,24 @@ import { ignoredBecause, type RobotsInit, type GuardOptions, guardedTwice } from
 import type { Refusal } from '../shared/refusal-errors.ts';
 import { Guard } from '../shared/guard.ts';
 import { GUARDED_REQUEST, markRetryAt } from '../shared/not-now.ts';
+import { type Exchanged, exchange, type LibraryCall } from '../shared/exchange.ts';
 import {
-  type Admission,
-  type PlannedRequest,
   reachesSite,
-  type RefusedRequest,
   type RequestOptions,
   type RespondedRequest,
   type StartedRequest,
 } from '../shared/guarded-request.ts';
+import { type HopRequest, redirectedRequest } from '../shared/redirect.ts';
 import { isNodeStream, observeNodeStream } from '../shared/response-body.ts';
 import { sendUntilArrived } from '../shared/enclosing-request.ts';
 import { observeWebStream } from './page-body.ts';
 import { redirects } from '../shared/headers.ts';
 import { addressChecks } from './page-addresses.ts';
 import type { PageHops } from './page-hops.ts';
-import { firstRequest, type HopRequest, redirectedRequest } from './redirect.ts';
 import {
   acceptingForeignRequests,
   type Call,
+  firstRequest,
   membersOf,
   NO_INIT,
   parseUrl,
@@ -84,12 +83,7 @@ export function guardFetch(
   if (clientOf.get(fetch) === client) throw guardedTwice('a fetch');
   platform.undici?.surviveManyCodings();
   const guarded = new GuardedFetch(fetch, guard, options);
-  const guardedFetch = (input: unknown, init?: unknown): Promise<unknown> => {
-    if (!guard.needsNoDecision || typeof input !== 'string' || init !== undefined)
-      return guarded.fetch(input, init);
-    const origin = guard.allowedOrigin(input);
-    return origin === undefined ? guarded.fetch(input, init) : guarded.fetchAllowed(input, origin);
-  };
+  const guardedFetch = (input: unknown, init?: unknown): Promise<unknown> => guarded.fetch(input, init);
   clientOf.set(guardedFetch, client);
   return guardedFetch;
 }
@@ -103,7 +97,6 @@ class GuardedFetch {
   readonly #addressesOf: ReturnType<typeof addressChecks>;
   /** The `init` of a call without one. */
   readonly #plainInit: Call['init'];
-  readonly #plainHop: object;
 
   constructor(fetch: Send, guard: Guard, options: GuardFetchOptions) {
     this.#guard = guard;
@@ -114,123 +107,28 @@ class GuardedFetch {
       identity?.fills === true
         ? Object.freeze({ headers: Object.freeze({ 'user-agent': identity.userAgent }) })
         : NO_INIT;
-    this.#plainHop = Object.freeze({ ...this.#plainInit, redirect: 'manual' });
   }
 
-  /**
-   * A call with a URL alone, which memory allows: most calls of a crawler. It takes no steps, and allocates less than
-   * {@link fetch}.
-   */
-  async fetchAllowed(url: string, origin: string): Promise<unknown> {
-    const { events } = this.#guard;
-    let response: ResponseLike;
+  async fetch(input: unknown, init: unknown): Promise<unknown> {
+    const call = this.#read(input, init);
+    if (isOwnRequest(init)) return this.#send(call.input, init);
+    const hops = new FetchCall(call, this.#guard, this.#send, this.#addressesOf);
+    const planned = this.#guard.plan(call.url, hops.options);
+    let ended: Exchanged<HopRequest, ResponseLike>;
     try {
-      response = await this.#send(url, this.#plainHop);
-    } catch (error) {
-      events.failed(url, error, undefined);
-      throw error;
-    }
-    assertUnfollowed(response, url);
-    const { status } = response;
-    events.responded(url, status, response.headers, origin);
-    return redirects(status, response.headers)
-      ? this.#follow(this.#read(url, undefined), this.#guard.unseen(url), response)
-      : response;
-  }
-
-  /** Any call. Its first request is sent synchronously when memory allows it. */
-  fetch(input: unknown, init: unknown): Promise<unknown> {
-    try {
-      const call = this.#read(input, init);
-      if (isOwnRequest(init)) return this.#send(call.input, init);
-      const planned = this.#guard.plan(call.url, optionsOf(call));
-      try {
-        if (!reachesSite(call.url)) return this.#send(call.input, call.init);
-        const admission = this.#addressesOf === undefined ? planned.admit() : undefined;
-        return admission === undefined || admission instanceof Promise
-          ? this.#fetchWhenAdmitted(call, planned, admission)
-          : this.#exchange(call, admission);
-      } catch (error) {
-        parseUrl(call.url);
-        throw error;
-      }
-    } catch (error) {
-      return Promise.reject(error);
-    }
-  }
-
-  async #fetchWhenAdmitted(
-    call: Call,
-    planned: PlannedRequest,
-    admitting: Promise<Admission> | undefined,
-  ): Promise<unknown> {
-    let addresses: PageHops | undefined;
-    let admission: Admission;
-    try {
-      addresses = await this.#addressesOf?.(call);
-      if (addresses !== undefined) await this.#admitAddress(addresses, new URL(call.url), call);
-      admission = await (admitting ?? planned.admit());
+      if (!reachesSite(call.url)) return this.#send(call.input, call.init);
+      ended = await exchange(planned, hops);
     } catch (error) {
       parseUrl(call.url);
       throw error;
     }
-    return this.#exchange(call, admission, addresses);
-  }
-
-  /**
-   * Sends an admitted request, and follows where its response leads. One asynchronous function for all of it: each costs
-   * a request nearly a kilobyte.
-   *
-   * @param hop The redirect that led to the request; `undefined` for the request of the call.
-   */
-  async #exchange(
-    call: Call,
-    admission: Admission,
-    addresses?: PageHops,
-    hop?: HopRequest,
-  ): Promise<unknown> {
-    if (admission.refusal !== undefined) return this.#refuse(admission.refusal, hop ?? arrivalOf(call.url));
-    const follows = call.redirect === 'follow';
-    let started: StartedRequest | undefined;
-    let response: ResponseLike;
-    let request: RespondedRequest | RefusedRequest;
-    try {
-      started = admission.start();
-      response = await this.#sendOver(addresses, call, hop, started);
-      if (follows) assertUnfollowed(response, String(admission.url));
-      request = started.onResponseHeaders(response.status, response.headers);
-      markRetryAt(response, started);
-      // axios shows the Request alone.
-      markRetryAt(call.request, started);
-    } catch (error) {
-      if (started === undefined) admission.finish();
-      else started.fail(error);
-      throw error;
-    }
-    if (request.refusal !== undefined) {
-      discard(response);
-      return this.#refuse(request.refusal, hop ?? arrivalOf(call.url));
-    }
-    if (follows && redirects(response.status, response.headers))
-      return this.#follow(call, request, response, addresses, hop);
-    return this.#untilBodyEnds(request, hop === undefined ? response : arrivedAt(response, hop));
-  }
-
-  /** Follows a redirect, by the steps of the Fetch standard. */
-  async #follow(
-    call: Call,
-    request: RespondedRequest,
-    response: ResponseLike,
-    addresses?: PageHops,
-    hop?: HopRequest,
-  ): Promise<unknown> {
-    // Release the connection before the decision, which may take a long time.
-    discard(response);
-    request.finish();
-    const next = redirectedRequest(hop ?? firstRequest(call), response);
-    const planned = request.redirectedTo(next.url, optionsOf(call));
-    if (addresses !== undefined) await this.#admitAddress(addresses, next.url, call);
-    return this.#exchange(call, await planned.admit(), addresses, next);
+    const { hop } = ended;
+    if (ended.refusal !== undefined) return this.#refuse(ended.refusal, hop ?? arrivalOf(call.url));
+    const { request, response } = ended;
+    markRetryAt(response, request);
+    // axios shows the Request alone.
+    markRetryAt(call.request, request);
+    return untilBodyEnds(request, hop === undefined ? response : arrivedAt(response, hop));
   }
 
   #read(input: unknown, init: unknown): Call {
@@ -242,29 +140,56 @@ class GuardedFetch {
     return headers === given ? call : { ...call, init: { ...call.init, headers } };
   }
 
-  /** The init of the first request of a call. */
-  #initOf(call: Call): object {
-    if (call.redirect !== 'follow') return call.init;
-    return call.init === this.#plainInit ? this.#plainHop : { ...call.init, redirect: 'manual' };
+  /** Refuses a request by the option `onDisallow`. */
+  #refuse(refusal: Refusal, arrival: Arrival): unknown {
+    const { onDisallow, clock } = this.#guard.settings;
+    if (onDisallow === 'throw') throw refusal;
+    if (onDisallow === 'response') return arrivedAt(refusalResponse(refusal, clock), arrival);
+    return onDisallow(refusal.decision, refusal);
+  }
+}
+
+/** One call, hop by hop: redirects are followed by the steps of the Fetch standard. */
+class FetchCall implements LibraryCall<HopRequest, ResponseLike> {
+  readonly discard = discard;
+  readonly options: RequestOptions;
+  readonly #call: Call;
+  readonly #guard: Guard;
+  readonly #send: Send;
+  readonly #addressesOf: ReturnType<typeof addressChecks>;
+  #addresses: PageHops | undefined;
+
+  constructor(call: Call, guard: Guard, send: Send, addressesOf: ReturnType<typeof addressChecks>) {
+    this.#call = call;
+    this.options = optionsOf(call);
+    this.#guard = guard;
+    this.#send = send;
+    this.#addressesOf = addressesOf;
+  }
+
+  beforeHop(_request: unknown, hop: HopRequest | undefined): Promise<void> | undefined {
+    return this.#addressesOf && this.#admitAddress(this.#addressesOf, hop);
   }
 
   /** @throws RobotsAddressRefusedError (`ERR_ROBOTS_ADDRESS_REFUSED`) */
-  #admitAddress(addresses: PageHops, url: URL, { signal }: Call): Promise<void> {
-    return addresses.admit(url, () => this.#guard.knows(url), signal);
+  async #admitAddress(
+    addressesOf: NonNullable<ReturnType<typeof addressChecks>>,
+    hop: HopRequest | undefined,
+  ): Promise<void> {
+    const url = hop?.url ?? new URL(this.#call.url);
+    this.#addresses ??= await addressesOf(this.#call);
+    await this.#addresses.admit(url, () => this.#guard.knows(url), this.#call.signal);
   }
 
   /** Sends a request, under its address policy if it has one. */
-  #sendOver(
-    addresses: PageHops | undefined,
-    call: Call,
-    hop: HopRequest | undefined,
-    started: StartedRequest,
-  ): Promise<ResponseLike> {
+  async send(hop: HopRequest | undefined, started: StartedRequest): Promise<ResponseLike> {
+    const call = this.#call;
+    const addresses = this.#addresses;
     const signal = started.limitTime(call.signal);
     const input = hop === undefined ? call.input : hop.url.href;
-    const ofCall = hop === undefined ? this.#initOf(call) : initOf(hop, call);
     const { isInFlight } = started;
-    const init = isInFlight ? { ...ofCall, ...(signal && { signal }), [GUARDED_REQUEST]: started } : ofCall;
+    const ofHop = hop === undefined ? this.#firstInit() : initOf(hop, call);
+    const init = isInFlight ? { ...ofHop, ...(signal && { signal }), [GUARDED_REQUEST]: started } : ofHop;
     const send = (): Promise<ResponseLike> =>
       addresses === undefined
         ? this.#send(input, init)
@@ -273,30 +198,42 @@ class GuardedFetch {
           );
     const sending = isInFlight ? sendUntilArrived(started, send) : send();
     // Not every fetch rejects with the reason of its signal.
-    return signal === undefined || signal === call.signal ? sending : orAborted(sending, signal);
-  }
-
-  /** Holds the permit of a request until its body has ended. */
-  #untilBodyEnds<Response extends ResponseLike>(request: RespondedRequest, response: Response): Response {
-    if (!request.isInFlight) return response;
-    const { body } = response;
-    if (isNodeStream(body)) observeNodeStream(body, request);
-    else if (body !== null && 'getReader' in body) observeWebStream(body, request);
-    else {
-      request.finish();
-      return response;
-    }
-    request.awaitReader();
+    const response = await (signal === undefined || signal === call.signal
+      ? sending
+      : orAborted(sending, signal));
+    if (call.redirect === 'follow') assertUnfollowed(response, hop?.url.href ?? call.url);
     return response;
   }
 
-  /** Refuses a request by the option `onDisallow`. */
-  #refuse(refusal: Refusal, arrival: Arrival): unknown {
-    const { onDisallow, clock } = this.#guard.settings;
-    if (onDisallow === 'throw') throw refusal;
-    if (onDisallow === 'response') return arrivedAt(refusalResponse(refusal, clock), arrival);
-    return onDisallow(refusal.decision, refusal);
+  #firstInit(): object {
+    const { init, redirect } = this.#call;
+    return redirect === 'follow' ? { ...init, redirect: 'manual' } : init;
   }
+
+  follows({ status, headers }: ResponseLike): boolean {
+    return this.#call.redirect === 'follow' && redirects(status, headers);
+  }
+
+  next(hop: HopRequest | undefined, response: ResponseLike): HopRequest {
+    return redirectedRequest(hop ?? firstRequest(this.#call), response);
+  }
+}
+
+/** Holds the permit of a request until its body has ended. */
+function untilBodyEnds<Response extends ResponseLike>(
+  request: RespondedRequest,
+  response: Response,
+): Response {
+  if (!request.isInFlight) return response;
+  const { body } = response;
+  if (isNodeStream(body)) observeNodeStream(body, request);
+  else if (body !== null && 'getReader' in body) observeWebStream(body, request);
+  else {
+    request.finish();
+    return response;
+  }
+  request.awaitReader();
+  return response;
 }
 
 /** @throws TypeError when the wrapped fetch has followed a redirect, or hides its target. */

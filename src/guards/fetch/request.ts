@@ -1,5 +1,6 @@
 import { urlWithoutUserinfo } from '../../core/base/index.ts';
 import { sentUrl } from '../../core/url/index.ts';
+import { type BodySource, type HopRequest, isStream } from '../shared/redirect.ts';
 import type { ResponseLike } from './response.ts';
 
 /** Reads the arguments of a fetch once, so that the request checked is the request sent. */
@@ -106,6 +107,34 @@ function plainCall(url: string, init: Call['init']): Call {
   };
 }
 
+/** The methods that the standard's "normalize" puts in upper case; `patch` stays `patch`. */
+const NORMALIZED_METHODS: ReadonlySet<string> = new Set(['DELETE', 'GET', 'HEAD', 'OPTIONS', 'POST', 'PUT']);
+
+/** The first request of a call. */
+export function firstRequest({ url, request, init }: Call): HopRequest {
+  const method = init.method ?? request?.method ?? 'GET';
+  const upperCase = method.toUpperCase();
+  const ownBody = init.body ?? undefined;
+  const requestBody = request?.body ?? undefined;
+  const firstUrl = parseUrl(url);
+  return {
+    url: firstUrl,
+    method: NORMALIZED_METHODS.has(upperCase) ? upperCase : method,
+    headers: new Headers(init.headers ?? request?.headers),
+    body: ownBody ?? requestBody,
+    bodySource: sourceOf(ownBody, requestBody),
+    mode: init.mode ?? request?.mode,
+    firstOrigin: firstUrl.origin,
+    crossedOrigins: false,
+    redirects: 0,
+  };
+}
+
+function sourceOf(ownBody: unknown, requestBody: unknown): BodySource {
+  if (ownBody === undefined) return requestBody === undefined ? 'known' : 'unseen';
+  return isStream(ownBody) ? 'none' : 'known';
+}
+
 /** The members of a Request besides method, headers and body, for requests that are made without it. */
 export function membersOf(request: RequestLike): object {
   // A Request cannot be made with mode "navigate".
@@ -119,11 +148,6 @@ export function withoutRequest(request: RequestLike, init: object): [url: string
   const { url, method, headers, body } = request;
   const stream = body === null || body === undefined ? {} : { body, duplex: 'half' };
   return [url, { ...membersOf(request), method, headers: [...headers], ...stream, ...init }];
-}
-
-/** Whether `body` can be read once only, so that it cannot be sent again. */
-export function isStream(body: unknown): boolean {
-  return typeof body === 'object' && body !== null && (Symbol.asyncIterator in body || 'getReader' in body);
 }
 
 function isRequest(input: unknown): input is RequestLike {

@@ -1,6 +1,7 @@
 import type { Clock } from '../../core/base/index.ts';
 import { answeringFor, type Refusal, refusalOf } from '../shared/refusal-errors.ts';
 import type { Fields } from '../shared/headers.ts';
+import type { HopRequest } from '../shared/redirect.ts';
 
 /** The part of a `Response`, of any realm, that a guard reads. */
 export interface ResponseLike {
@@ -22,13 +23,7 @@ export function discard({ body }: ResponseLike): void {
 }
 
 /** The URL of a response, and the redirects that led to it. */
-export interface Arrival {
-  readonly url: URL;
-  /** The number of redirects followed. */
-  readonly redirects: number;
-  /** Whether a redirect led to an origin other than the first URL's. */
-  readonly crossedOrigins: boolean;
-}
+export type Arrival = Pick<HopRequest, 'url' | 'redirects' | 'crossedOrigins'>;
 
 /** Sets `url`, `redirected` and `type` of `response`, and of its clones, as after a chain of redirects. */
 export function arrivedAt<Response extends ResponseLike>(response: Response, arrival: Arrival): Response {

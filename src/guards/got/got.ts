@@ -9,8 +9,8 @@ import {
 } from '../shared/options.ts';
 import { Guard } from '../shared/guard.ts';
 import { markRetryAt } from '../shared/not-now.ts';
-import type { ResponseFields } from '../shared/headers.ts';
-import type { PlannedRequest, RequestOptions, StartedRequest } from '../shared/guarded-request.ts';
+import type { EditableHeaders, ResponseFields } from '../shared/headers.ts';
+import type { AnyRequest, StartedRequest } from '../shared/guarded-request.ts';
 import { cleanInPlace } from '../../core/url/index.ts';
 import { isNodeStream, observeNodeStream } from '../shared/response-body.ts';
 import { AsyncLocalStorage } from 'node:async_hooks';
@@ -35,7 +35,7 @@ export interface GotRequest {
 export interface GotHooks {
   readonly hooks: {
     beforeRequest: ((request: GotRequest) => Promise<void>)[];
-    beforeRedirect: ((request: GotRequest, response: GotResponse) => Promise<void>)[];
+    beforeRedirect: ((request: GotRequest, response: GotResponse) => void)[];
     afterResponse: (<Response extends GotResponse>(response: Response) => Response)[];
     beforeRetry: ((failure: GotFailure) => void)[];
     beforeError: (<Failure extends GotFailure>(error: Failure) => Failure)[];
@@ -59,7 +59,6 @@ export interface GotResponse {
 /** The part of got's `RequestError` that the guard reads. */
 export interface GotFailure {
   readonly options: GotRequest;
-  readonly response?: unknown;
   readonly cause?: unknown;
 }
 
@@ -111,9 +110,11 @@ const guardOf = new WeakMap<GotRequest, GotRequests>();
 class GotRequests {
   readonly #guard: Guard;
   readonly #requests = new WeakMap<GotRequest, StartedRequest>();
+  /** The request whose redirect leads to another one. */
+  readonly #redirected = new WeakMap<GotRequest, AnyRequest>();
   readonly #calls = new AsyncLocalStorage<GotCall>();
-  /** The error that a hook threw about a request, or about a redirect response. */
-  readonly #thrown = new WeakMap<object, unknown>();
+  /** The error that a hook threw about a request. */
+  readonly #thrown = new WeakMap<GotRequest, unknown>();
 
   constructor(guard: Guard) {
     this.#guard = guard;
@@ -150,23 +151,24 @@ class GotRequests {
     });
   }
 
+  /** Called for each attempt and redirect, just before got sends it: after the hooks of the caller, with the final URL. */
   async begin(request: GotRequest): Promise<void> {
     if (isOwn(request)) return;
     if ((guardOf.get(request) ?? this) !== this) throw guardedTwice('a request of got');
     guardOf.set(request, this);
     const known = this.#requests.get(request);
-    // A redirect was started already, and `got.extend` may get the hooks twice.
+    // `got.extend` may get the hooks twice.
     if (known?.isFinished === false && String(known.url) === String(request.url)) return;
     known?.finish();
-    await this.#start(request, request, (url, options) => this.#guard.plan(url, options));
+    await this.#start(request);
   }
 
-  /** @param request The options of the request that follows. */
-  async redirect(request: GotRequest, response: GotResponse): Promise<void> {
+  /** got awaits its hooks, so {@link begin} decides the redirect. @param request The options of the request that follows. */
+  redirect(request: GotRequest, response: GotResponse): void {
     const from = this.#of(response);
     if (from.hasResponded) return;
     from.onResponse(response.statusCode, fieldsOf(response));
-    await this.#start(request, response, (url, options) => from.redirectedTo(url, options));
+    this.#redirected.set(request, from);
   }
 
   end<Response extends GotResponse>(response: Response): Response {
@@ -185,13 +187,10 @@ class GotRequests {
   }
 
   fail<Failure extends GotFailure>(error: Failure): Failure {
-    const { options, response } = error;
+    const cause = this.#thrown.get(error.options);
     // Before version 14.4 got copies the code and the message of an error thrown by a hook, but sets no `cause`.
-    if (error.cause === undefined) {
-      const cause =
-        this.#thrown.get(options) ?? (isObject(response) ? this.#thrown.get(response) : undefined);
-      if (cause !== undefined) Object.defineProperty(error, 'cause', { value: cause, configurable: true });
-    }
+    if (error.cause === undefined && cause !== undefined)
+      Object.defineProperty(error, 'cause', { value: cause, configurable: true });
     this.retry(error);
     return error;
   }
@@ -200,23 +199,19 @@ class GotRequests {
     return this.#requests.get(response.request.options) ?? this.#guard.unseen(response.url);
   }
 
-  /** @param about The object that got passes to {@link fail} with the error that this throws. */
-  async #start(
-    request: GotRequest,
-    about: object,
-    plan: (url: URL, options: RequestOptions) => PlannedRequest,
-  ): Promise<void> {
+  async #start(request: GotRequest): Promise<void> {
     try {
       if (request.url === undefined) throw earlierGot();
       if (request.url instanceof URL) cleanInPlace(request.url);
       const url = new URL(String(request.url));
       const because = ignoredBecause(request.context?.['robots']);
       const { headers, signal } = request;
-      if (headers !== undefined) {
-        // got sends the fields of this object.
-        Object.assign(headers, this.#guard.identity?.identified(url, headers));
-      }
-      const started = await plan(url, { signal, because }).startOrThrow();
+      // got 16 takes a field that a hook has set, to whatever value, for one of the caller: so only this one.
+      if (headers !== undefined) this.#guard.identity?.identify(url, editable(headers));
+      const options = { signal, because };
+      const planned =
+        this.#redirected.get(request)?.redirectedTo(url, options) ?? this.#guard.plan(url, options);
+      const started = await planned.startOrThrow();
       this.#requests.set(request, started);
       const call = this.#calls.getStore();
       if (call !== undefined) call.current = started;
@@ -224,11 +219,16 @@ class GotRequests {
       const isUnseen = call === undefined && request.isStream === true;
       if (isUnseen || call?.isOver === true || signal?.aborted === true) started.finish();
     } catch (error) {
-      this.#thrown.set(about, error);
+      this.#thrown.set(request, error);
       throw error;
     }
   }
 }
+
+const editable = (headers: NonNullable<GotRequest['headers']>): EditableHeaders => ({
+  get: (name) => headers[name],
+  set: (name, value) => (headers[name] = value),
+});
 
 /** A redirect or a response may have two lines of a field of which Node keeps one. */
 function fieldsOf({ headers, rawHeaders }: GotResponse): ResponseFields {
@@ -249,8 +249,4 @@ function isOwn({ context }: GotRequest): boolean {
 
 function isFailure(value: unknown): value is GotFailure {
   return value instanceof Error && 'options' in value;
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null;
 }

@@ -49,9 +49,9 @@ type InState<Members extends keyof GuardedRequest = never> = Readonly<
 
 export type AnyRequest = InState;
 /** A request that was not decided yet. */
-export type PlannedRequest = InState<'admit' | 'startOrThrow' | 'startUndecided'>;
+export type PlannedRequest = InState<'admit' | 'startOrThrow'>;
 /** A request that may be sent. */
-export type AdmittedRequest = InState<'refusal' | 'start'>;
+export type AdmittedRequest = InState<'refusal' | 'admit' | 'start'>;
 /** A request on its way. */
 export type StartedRequest = InState<
   'refusal' | 'limitTime' | 'onResponseHeaders' | 'onResponse' | 'onArrived' | 'fail'
@@ -96,6 +96,7 @@ export class GuardedRequest {
   readonly #options: RequestOptions;
   readonly #from: GuardedRequest | undefined;
   #permit: RequestPermit | undefined;
+  #isAdmitted = false;
   #isStarted = false;
   #isFinished = false;
   #status: number | undefined;
@@ -168,24 +169,25 @@ export class GuardedRequest {
   }
 
   /** The request that a redirect of this one leads to. */
-  redirectedTo(url: string | URL, options: RequestOptions = this.#options): PlannedRequest {
+  redirectedTo(url: string | URL, options: RequestOptions): PlannedRequest {
     return new GuardedRequest(this.#context, url, options, this);
   }
 
   /**
-   * Decides, refuses, and waits for the permit of an allowed request. A promise only when something has to be waited for,
-   * so that the request otherwise starts synchronously.
+   * Decides, refuses, and waits for the permit of an allowed request; once. A promise only when something has to be waited
+   * for, so that the request otherwise starts synchronously.
    *
    * @throws RobotsDeferredError (`ERR_ROBOTS_DEFERRED`), the reason of an aborted signal, and what the client or `filter`
    * throws.
    */
   admit(): Admission | Promise<Admission> {
+    if (this.#isAdmitted) return this;
     const { settings, events } = this.#context;
-    if (!reachesSite(this.url) || settings.filter?.(new URL(this.url)) === false) return this;
+    if (!reachesSite(this.url) || settings.filter?.(new URL(this.url)) === false) return this.#admitted();
     const { because } = this.#options;
     if (because !== undefined) {
       events.ignored(this.url, because);
-      return this;
+      return this.#admitted();
     }
     const decided = this.#decide();
     return decided instanceof Promise
@@ -204,11 +206,6 @@ export class GuardedRequest {
     return admission.start();
   }
 
-  /** In a dry run, where a library cannot wait for {@link admit}: the request is sent, and its decision follows. */
-  startUndecided(): StartedRequest {
-    return this.#onStart();
-  }
-
   /**
    * Starts the request, which must then be sent at once.
    *
@@ -216,19 +213,15 @@ export class GuardedRequest {
    */
   start(): StartedRequest {
     if (this.#permit !== undefined) this.#throwIfFinished();
-    return this.#onStart();
+    this.#isStarted = true;
+    if (this.#options.isPreliminary !== true && reachesSite(this.url))
+      this.#startedAt = this.#context.engine.requestStart;
+    return this;
   }
 
   /** Its caller may give a request up while the request waits. */
   #throwIfFinished(): void {
     if (this.#isFinished) throw new DOMException('The request was given up while it waited', 'AbortError');
-  }
-
-  #onStart(): this {
-    this.#isStarted = true;
-    if (this.#options.isPreliminary !== true && reachesSite(this.url))
-      this.#startedAt = this.#context.engine.requestStart;
-    return this;
   }
 
   /**
@@ -469,9 +462,14 @@ export class GuardedRequest {
   #settle(refused: Decision | undefined): Admission {
     this.#publish(refused);
     const refusal = refused && this.#refuse(refused);
-    if (refusal === undefined) return this;
+    if (refusal === undefined) return this.#admitted();
     this.finish();
     return { refusal };
+  }
+
+  #admitted(): this {
+    this.#isAdmitted = true;
+    return this;
   }
 
   #publish(refused: Decision | undefined): void {

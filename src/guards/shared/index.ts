@@ -10,7 +10,6 @@ export {
   refusalIn,
   refusalOrAddressIn,
   RobotsDisallowedError,
-  RobotsUndecidedError,
   RobotsUnreachableError,
   RobotsUsageError,
 } from './refusal-errors.ts';

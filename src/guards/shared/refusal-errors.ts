@@ -3,17 +3,10 @@ import {
   type Decision,
   type DecisionUsage,
   describeDecision,
-  redirectChainPrefix,
   RefusedRequestError,
   type RedirectChain,
 } from '../../core/decision/index.ts';
-import {
-  causesOf,
-  isRobotsError,
-  type RobotsAddressRefusedError,
-  RobotsError,
-  urlWithoutUserinfo,
-} from '../../core/base/index.ts';
+import { causesOf, isRobotsError, type RobotsAddressRefusedError } from '../../core/base/index.ts';
 import { failures } from '../../core/decision/describe-decision.ts';
 import { ADDRESS_REFUSED, STATUS } from '../../core/fetch/failure.ts';
 import type { RobotsDeferredError } from '../../core/pacing/index.ts';
@@ -67,31 +60,6 @@ export class RobotsUnreachableError extends RefusedRequestError {
 function failureOf({ robots: { error: code } }: Decision): { readonly cause: Error } | undefined {
   if (code === undefined || code === STATUS) return undefined;
   return { cause: Object.assign(new Error(failures[code] ?? code), { code }) };
-}
-
-/**
- * A guard refused a redirect because the robots.txt of its origin is not in memory, and the guarded library cannot
- * wait for a fetch. Call `client.check(url)`, then repeat the request.
- */
-export class RobotsUndecidedError extends RobotsError implements RedirectChain {
-  override readonly name = 'RobotsUndecidedError';
-  readonly code = 'ERR_ROBOTS_UNDECIDED';
-  /** The URL that was not requested. */
-  readonly url: string;
-  /** The URL that was asked for. */
-  readonly requested: string;
-  /** The URLs between {@link requested} and {@link url}, in order. */
-  readonly redirects: readonly string[];
-
-  constructor(url: string, chain: RedirectChain) {
-    super(
-      `${redirectChainPrefix(url, chain)}robots.txt for ${urlWithoutUserinfo(url)} is not in memory, and this redirect cannot wait until it is fetched; ` +
-        'call client.check() with that URL, then repeat the request',
-    );
-    this.url = url;
-    this.requested = chain.requested;
-    this.redirects = chain.redirects;
-  }
 }
 
 /**

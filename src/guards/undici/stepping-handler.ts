@@ -135,7 +135,7 @@ export class SteppingHandler implements ResponseHandler {
   }
 
   #unseen(url: string): AnyRequest {
-    return this.#redirected.get(this.#handler)?.redirectedTo(url) ?? this.#guard.unseen(url);
+    return this.#redirected.get(this.#handler)?.redirectedTo(url, {}) ?? this.#guard.unseen(url);
   }
 }
 

@@ -9,6 +9,9 @@ import { withRobots } from '../../../src/guards/crawlee/crawlee.ts';
 import { guardHttpClient } from '../../../src/guards/crawlee/http-client.ts';
 import { refusalIn } from '../../../src/index.ts';
 import { inMemory } from '../../support/crawlee.ts';
+import { SteppedRequest } from '../../../src/guards/crawlee/request-guard.ts';
+import { Guard } from '../../../src/guards/shared/guard.ts';
+import { scriptedClient } from '../support.ts';
 import { client, pagesOf, record, site } from './support.ts';
 
 /** A client that is not Crawlee's own, as far as the guard can tell. */
@@ -166,15 +169,15 @@ it.each([
     () => Promise.resolve({ statusCode: 200, headers: {}, url: 'https://b.example/' }),
   ],
 ])('the place of a request is free when the httpClient %s', async (_, send) => {
-  let [admitted, failed] = [0, 0];
-  const guarded = guardHttpClient({ sendRequest: send, stream: send }, () => ({
-    start: async () => void admitted++,
-    onHeaders: () => undefined,
-    identity: undefined,
-    fail: () => void failed++,
-  }));
+  const guard = new Guard(scriptedClient(), { pacing: { defaultDelayMs: 0, maxDelayMs: 0 } });
+  const guarded = guardHttpClient(
+    { sendRequest: send, stream: send },
+    (request) => new SteppedRequest(guard, request, { because: undefined }),
+  );
   const sent = (): Promise<unknown> => guarded.sendRequest({ url: 'https://a.example/' });
   await expect(sent()).rejects.toThrow(Error);
+  const planned = guard.plan('https://a.example/next');
+  expect((await planned.admit()).refusal).toBeUndefined();
+  planned.finish();
   await expect(sent()).rejects.toThrow(Error);
-  expect([admitted, failed]).toEqual([2, 2]);
 });

@@ -1,15 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import { guardHttpClient } from '../../../src/guards/crawlee/http-client.ts';
+import { SteppedRequest } from '../../../src/guards/crawlee/request-guard.ts';
 import type { HttpClient, HttpRequest, HttpResponse } from '../../../src/guards/crawlee/types.ts';
+import { Guard } from '../../../src/guards/shared/guard.ts';
+import { decidedBy, scriptedClient } from '../support.ts';
 
 const START = 'https://example.com/start';
 
-/** A client that answers by URL, as told, and the guard's view of what passed. */
+/** A client that answers by URL, as told, and what passed: decisions, requests, failures. */
 class Scripted implements HttpClient {
   readonly sent: HttpRequest[] = [];
   readonly passed: string[] = [];
   readonly destroyed: string[] = [];
-  refused: string | undefined;
+  /** The path that robots.txt disallows. */
+  refused = '/private';
   readonly #answers: Readonly<Record<string, Partial<HttpResponse> | Error>>;
 
   constructor(answers: Readonly<Record<string, Partial<HttpResponse> | Error>>) {
@@ -17,27 +21,21 @@ class Scripted implements HttpClient {
   }
 
   get guarded(): HttpClient {
-    return guardHttpClient(this, () => {
-      let current = '';
-      return {
-        start: async ({ href }) => {
-          current = href;
-          this.passed.push(`asked ${href}`);
-          if (href === this.refused) throw new Error(`refused ${href}`);
-        },
-        identity: undefined,
-        onHeaders: ({ statusCode }) => {
-          this.passed.push(`${statusCode} ${current}`);
-          return undefined;
-        },
-        fail: () => void this.passed.push(`failed ${current}`),
-      };
+    const robots = scriptedClient(`User-agent: *\nDisallow: ${this.refused}`);
+    const decided = decidedBy(robots);
+    decided.push = (url) => this.passed.push(`decided ${url}`);
+    const guard = new Guard(robots, {}, { choosesUserAgent: true });
+    return guardHttpClient(this, (request) => {
+      const steps = new SteppedRequest(guard, request, { because: undefined });
+      steps.onFailure = ({ url }) => void this.passed.push(`failed ${url}`);
+      return steps;
     });
   }
 
   async sendRequest(request: HttpRequest): Promise<HttpResponse> {
     this.sent.push(request);
     const url = String(request.url);
+    this.passed.push(`sent ${url}`);
     const answer = this.#answers[url] ?? {};
     if (answer instanceof Error) throw answer;
     const stream = { destroy: () => this.destroyed.push(url) };
@@ -63,12 +61,12 @@ describe('an HTTP client of Crawlee, guarded', () => {
     });
     const response = await client.guarded.sendRequest({ url: START, robots: 'of the guard' });
     expect(client.passed).toEqual([
-      `asked ${START}`,
-      `302 ${START}`,
-      'asked https://example.com/a',
-      '302 https://example.com/a',
-      'asked https://other.example/b',
-      '200 https://other.example/b',
+      `decided ${START}`,
+      `sent ${START}`,
+      'decided https://example.com/a',
+      'sent https://example.com/a',
+      'decided https://other.example/b',
+      'sent https://other.example/b',
     ]);
     expect(response.redirectUrls?.map(String)).toEqual(['https://example.com/a', 'https://other.example/b']);
     expect(client.sent.map(({ followRedirect }) => followRedirect)).toEqual([false, false, false]);
@@ -79,12 +77,18 @@ describe('an HTTP client of Crawlee, guarded', () => {
 
   it('sends nothing where it may not go', async () => {
     const client = new Scripted({ [START]: to('/a') });
-    client.refused = 'https://example.com/a';
-    await expect(client.guarded.sendRequest({ url: START })).rejects.toThrow('refused https://example.com/a');
-    expect(urlsOf(client)).toEqual([START]);
-    client.refused = START;
-    await expect(client.guarded.sendRequest({ url: START })).rejects.toThrow(`refused ${START}`);
-    expect(urlsOf(client)).toEqual([START]);
+    const code = 'ERR_ROBOTS_DISALLOWED';
+    for (const [refused, url] of [
+      ['/a', 'https://example.com/a'],
+      ['/start', START],
+    ] as const) {
+      client.refused = refused;
+      await expect(client.guarded.sendRequest({ url: START })).rejects.toMatchObject({
+        code,
+        decision: { url },
+      });
+      expect(urlsOf(client)).toEqual([START]);
+    }
   });
 
   it.each<[what: string, request: Partial<HttpRequest>, arrives: string | RegExp]>([
@@ -161,7 +165,7 @@ describe('an HTTP client of Crawlee, guarded', () => {
     });
     expect(urlsOf(client)).toEqual([START, 'https://example.com/c']);
     expect(client.sent[1]?.headers).toEqual({ Cookie: 'b=2' });
-    expect(client.passed).toContain('asked https://example.com/c');
+    expect(client.passed).toContain('decided https://example.com/c');
   });
 
   it('names the hop that failed', async () => {
@@ -191,49 +195,25 @@ describe('an HTTP client of Crawlee, guarded', () => {
   });
 });
 
-describe('the HTTP client that Crawlee comes with, guarded', () => {
-  /** Has the name by which it is known, and calls hooks as got does. */
-  class GotScrapingHttpClient extends Scripted {
-    unseen = 0;
+it('calls the `beforeRedirect` of got, with the URL and the headers that follow, and waits for it', async () => {
+  const client = new Scripted({ [START]: to('/a') });
+  const beforeRedirect = async (updated: { url: string | URL; headers: object }): Promise<void> => {
+    await Promise.resolve();
+    client.passed.push(`redirect to ${updated.url}`);
+    Object.assign(updated.headers, { 'x-hop': '2' });
+  };
+  await client.guarded.sendRequest({ url: START, hooks: { beforeRedirect: [beforeRedirect] } });
+  expect(client.passed.slice(2, 4)).toEqual([
+    'redirect to https://example.com/a',
+    'decided https://example.com/a',
+  ]);
+  expect(client.sent[1]?.headers).toEqual({ 'x-hop': '2' });
+});
 
-    override async sendRequest(request: HttpRequest): Promise<HttpResponse> {
-      const response = await super.sendRequest(request);
-      const location = response.headers['location'];
-      if (typeof location !== 'string') return response;
-      const url = new URL(location, request.url).href;
-      for (const hook of request.hooks?.beforeRedirect ?? []) {
-        await Reflect.apply(hook as () => unknown, undefined, [{ url }, response]);
-      }
-      const last = await this.sendRequest({ ...request, url });
-      const extra = Array.from({ length: this.unseen }, () => new URL('https://example.com/unseen'));
-      return { ...last, redirectUrls: [new URL(url), ...(last.redirectUrls ?? []), ...extra] };
-    }
-  }
-
-  it('follows by itself, and waits at each redirect for the decision, after the hooks of the user', async () => {
-    const client = new GotScrapingHttpClient({ [START]: to('/a'), 'https://example.com/a': to('/b') });
-    const hook = ({ url }: { url: string }): void => void client.passed.push(`hook ${url}`);
-    await client.guarded.sendRequest({ url: START, hooks: { beforeRedirect: [hook] } });
-    expect(client.passed).toEqual([
-      `asked ${START}`,
-      'hook https://example.com/a',
-      `302 ${START}`,
-      'asked https://example.com/a',
-      'hook https://example.com/b',
-      '302 https://example.com/a',
-      'asked https://example.com/b',
-      '200 https://example.com/b',
-    ]);
-    client.refused = 'https://example.com/a';
-    await expect(client.guarded.sendRequest({ url: START })).rejects.toThrow('refused');
-    expect(client.passed.at(-1)).toBe('failed https://example.com/a');
-  });
-
-  it('is detected when it names more redirects than were decided', async () => {
-    const client = new GotScrapingHttpClient({ [START]: to('/a') });
-    client.unseen = 1;
-    await expect(client.guarded.sendRequest({ url: START })).rejects.toMatchObject({
-      code: 'ERR_ROBOTS_INVALID_OPTIONS',
-    });
-  });
+it('poses as one browser at all hops', async () => {
+  const client = new Scripted({ [START]: to('/a') });
+  await client.guarded.sendRequest({ url: START });
+  const [first, second] = client.sent.map(({ sessionToken }) => sessionToken);
+  expect(first).toBeTypeOf('object');
+  expect(second).toBe(first);
 });

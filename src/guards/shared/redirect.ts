@@ -1,10 +1,9 @@
 /** The steps of "HTTP-redirect fetch" (Fetch standard) that concern a single hop. */
 import { urlWithoutUserinfo } from '../../core/base/index.ts';
 import { locationText } from '../../core/fetch/location.ts';
-import { type Call, isStream, parseUrl } from './request.ts';
-import { type ResponseFields, fieldOf } from '../shared/headers.ts';
 import { cleanInPlace } from '../../core/url/index.ts';
-import type { Arrival } from './response.ts';
+import type { ResponseHead } from './exchange.ts';
+import { fieldOf } from './headers.ts';
 
 const MAX_REDIRECTS = 20;
 /** "Request-body-header name", and `content-length`, which the standard's fetch sets by itself. */
@@ -17,17 +16,19 @@ const BODY_HEADERS = [
 ];
 /** "CORS non-wildcard request-header name", and credential fields that browsers do not let callers set. */
 const CREDENTIAL_HEADERS = ['authorization', 'proxy-authorization', 'cookie', 'host'];
-/** The methods that the standard's "normalize" puts in upper case; `patch` stays `patch`. */
-const NORMALIZED_METHODS: ReadonlySet<string> = new Set(['DELETE', 'GET', 'HEAD', 'OPTIONS', 'POST', 'PUT']);
-
 /**
  * Whether a body can be sent again. `none`: it is a stream ("request's body's source is null"). `unseen`: it is the
  * body of a Request, which does not show what it was made from.
  */
-type BodySource = 'known' | 'none' | 'unseen';
+export type BodySource = 'known' | 'none' | 'unseen';
 
 /** A request as it is sent: the first one, or one for a redirect. */
-export interface HopRequest extends Arrival {
+export interface HopRequest {
+  readonly url: URL;
+  /** The number of redirects followed. */
+  readonly redirects: number;
+  /** Whether a redirect led to an origin other than the first URL's. */
+  readonly crossedOrigins: boolean;
   readonly method: string;
   readonly headers: Headers;
   readonly body: unknown;
@@ -37,35 +38,9 @@ export interface HopRequest extends Arrival {
   readonly firstOrigin: string;
 }
 
-/** The first request of a call. */
-export function firstRequest({ url, request, init }: Call): HopRequest {
-  const method = init.method ?? request?.method ?? 'GET';
-  const upperCase = method.toUpperCase();
-  const ownBody = init.body ?? undefined;
-  const requestBody = request?.body ?? undefined;
-  const firstUrl = parseUrl(url);
-  return {
-    url: firstUrl,
-    method: NORMALIZED_METHODS.has(upperCase) ? upperCase : method,
-    headers: new Headers(init.headers ?? request?.headers),
-    body: ownBody ?? requestBody,
-    bodySource: sourceOf(ownBody, requestBody),
-    mode: init.mode ?? request?.mode,
-    firstOrigin: firstUrl.origin,
-    crossedOrigins: false,
-    redirects: 0,
-  };
-}
-
-function sourceOf(ownBody: unknown, requestBody: unknown): BodySource {
-  if (ownBody === undefined) return requestBody === undefined ? 'known' : 'unseen';
-  return isStream(ownBody) ? 'none' : 'known';
-}
-
-/** The part of a response that a redirect is read from. */
-export interface ResponseHead {
-  readonly status: number;
-  readonly headers: ResponseFields;
+/** Whether `body` can be read once only, so that it cannot be sent again. */
+export function isStream(body: unknown): boolean {
+  return typeof body === 'object' && body !== null && (Symbol.asyncIterator in body || 'getReader' in body);
 }
 
 /**
