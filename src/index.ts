@@ -21,10 +21,8 @@ export {
 } from './core/lifecycle/index.ts';
 export type { Agent } from './core/decision/agent-tokens.ts';
 export {
-  type AttemptMessage,
   canFetch,
   type CheckOptions,
-  type FetchMessage,
   type OriginOverride,
   type PolicyOptions,
   type PrefetchOptions,
@@ -129,9 +127,11 @@ export {
 export { originOf, targetOf } from './core/url/index.ts';
 export type { AddressPolicy } from './core/net/address-policy.ts';
 export type {
+  AttemptMessage,
   FetchedBody,
   FetchedResponse,
   FetchFunction,
+  FetchMessage,
   RobotsRequestMessage,
 } from './core/fetch/index.ts';
 export { describeDecision } from './core/decision/index.ts';

@@ -87,7 +87,7 @@ async function attempt(answers: readonly FuzzAnswer[]): Promise<{ outcome: Outco
   const clock = { now: () => NOW };
   const outcome = await fetchRobots({
     origin: ORIGIN,
-    agent: 'ExampleBot',
+    userAgent: 'ExampleBot',
     profile,
     transport,
     clock,

@@ -41,8 +41,8 @@ export interface RefresherOptions {
   readonly clock: Clock;
   readonly random: () => number;
   readonly profileOf: (origin: string) => Profile;
-  /** Whether `origin` would be asked, and its response read, as in an attempt for `asked` that was redirected there. */
-  readonly isAskedAlike: (origin: string, asked: string) => boolean;
+  /** Whether the response of `origin` would be read as in an attempt for `asked` that was redirected there. */
+  readonly isReadAlike: (origin: string, asked: string) => boolean;
   /** The pauses of origins, in which a known robots.txt is not requested. */
   readonly pauses: OriginPauses;
   /** The store, if there is one. */
@@ -280,7 +280,7 @@ export class OriginRefresher {
     if (outcome.kind !== 'success' || outcome.hops === 0) return;
     const { origin } = new URL(outcome.finalUrl);
     if (origin === context.origin || outcome.finalUrl !== origin + ROBOTS_PATH) return;
-    if (!this.#options.isAskedAlike(origin, context.origin)) return;
+    if (!this.#options.isReadAlike(origin, context.origin)) return;
     const now = this.#options.clock.now();
     const random = this.#options.random();
     const profile = this.#options.profileOf(origin);

@@ -1,7 +1,6 @@
 import {
   type ClientMessage,
   type HeaderFields,
-  ignore,
   invalid,
   Lazy,
   RobotsClosedError,
@@ -25,19 +24,18 @@ import {
   decideUnknown,
   decisionChannels,
   permits,
-  type OriginPacing,
   type RobotsSource,
   usageOf,
 } from '../decision/index.ts';
 import type { Recorder } from './evidence/recorder.ts';
 import { attemptDue, stateOf, timeInPause } from '../lifecycle/index.ts';
-import type { Pace, RequestPermit } from '../pacing/index.ts';
-import type { Pacer } from '../pacing/pacer.ts';
 import { type Agent, AgentTokens, type Tokens } from '../decision/agent-tokens.ts';
 import type { RobotsFile } from '../rules/index.ts';
 import { isRobotsTarget, locate, LocatedUrl, targetOf } from '../url/index.ts';
 import type { StoredOrigins } from '../store/stored-origins.ts';
-import type { OriginSettings, Settings } from './settings.ts';
+import type { OriginSettings } from './origin-settings.ts';
+import { PagePacing } from './page-pacing.ts';
+import type { Settings } from './settings.ts';
 
 /** The parts of a client that decisions are made with. */
 export interface EngineContext {
@@ -66,9 +64,6 @@ export interface CheckMessage extends ClientMessage {
 }
 
 const waiting: TracedWork<CheckMessage> = tracedWork('canfetch:check');
-
-/** Paced origins take little memory, so a small `cache.maxOrigins` does not limit them. */
-const MIN_PACED_ORIGINS = 1_000;
 
 /** The URL of {@link ClientEngine.allows}. Overwritten by the next call, so it must not be kept. */
 const scratch = new LocatedUrl();
@@ -101,13 +96,9 @@ export class ClientEngine {
   readonly agents: AgentTokens;
   readonly #settings: Settings;
   readonly #origins: OriginSettings;
-  /** The overrides of the origins, stored here because every decision reads them. */
-  readonly #overrides: OriginSettings['overrides'];
   readonly #memory: OriginMemory;
   readonly #refresher: OriginRefresher;
-  readonly #stored: Lazy<StoredOrigins> | undefined;
-  /** What lets requests start. */
-  readonly pacer: Lazy<Pacer> = new Lazy(() => this.#openPacer());
+  readonly pacing: PagePacing;
   /** The client, for messages about what its guards do. */
   readonly client: object;
   readonly #recorder: Recorder | undefined;
@@ -125,13 +116,23 @@ export class ClientEngine {
   constructor({ settings, origins, memory, refresher, stored, client, recorder }: EngineContext) {
     this.#settings = settings;
     this.#origins = origins;
-    this.#overrides = origins.overrides;
     this.agents = new AgentTokens(settings.tokens);
     this.#memory = memory;
     this.#refresher = refresher;
-    this.#stored = stored;
     this.client = client;
     this.#recorder = recorder;
+    this.pacing = new PagePacing({
+      settings,
+      stored,
+      ending: this.ending,
+      fileOf: (decision) => this.fileOf(decision),
+      onDeferral: (decision, deferral) => this.publish('deferred', { decision, ...deferral }),
+      onPause: (pause, begins) => {
+        if (begins) this.publish('pause', pause);
+        else this.#recorder?.pause(pause);
+      },
+      onBookedRequest: (request) => this.publish('request', request),
+    });
   }
 
   /** Whether decisions are written down as evidence. Then each needs its reasons, so {@link allows} does not suffice. */
@@ -151,12 +152,13 @@ export class ClientEngine {
     const tokens = this.#tokensOf(agent);
     // The user's clock may ask the client, which overwrites `scratch`: from here on it is read only to look for a pause.
     const now = this.#settings.clock.now();
+    if (now >= this.#origins.profileEndsAt) this.#endProfiles(now);
     locate(url, located);
     if (decisionChannels.decision.hasSubscribers || cacheChannels.cache.hasSubscribers) return undefined;
     // RFC 9309 §2.2.2: "The /robots.txt URI is implicitly allowed."
     if (isRobotsTarget(located)) return true;
     const { origin } = located;
-    if (this.#overrides.size > 0 && this.#overrides.has(origin)) return undefined;
+    if (this.#origins.overrideAt(origin, now) !== undefined) return undefined;
     const entry = this.#memory.get(origin);
     if (entry === undefined) return undefined;
     if (entry.isFreshAndNotDue(now)) return permits(entry, tokens, located);
@@ -208,7 +210,7 @@ export class ClientEngine {
   }
 
   /**
-   * Whether the rules in memory disallow the URL of a redirect, for the client's own agent. Never fetches, so there is no
+   * Whether the rules in memory, or the caller's own text, disallow the URL of a redirect, for the client's own agent. Never fetches, so there is no
    * recursion. The origin being fetched is skipped: its rules are just being replaced, and a robots.txt moved to a
    * disallowed folder would open its site at every refresh.
    */
@@ -216,9 +218,13 @@ export class ClientEngine {
     const located = locate(url);
     if (located.origin === asked || isRobotsTarget(located)) return false;
     const now = this.#settings.clock.now();
+    const { tokens } = this.#settings;
+    const override = this.#origins.overrideAt(located.origin, now);
+    if (override !== undefined)
+      return override.state === 'rules' && !decideByOverride(override, tokens, located).allowed;
     const entry = this.#memory.peek(located.origin);
     if (entry === undefined || attemptDue(entry.record, entry.profile, now) === 'now') return false;
-    const decision = decide(entry, this.#settings.tokens, located, now, 'memory');
+    const decision = decide(entry, tokens, located, now, 'memory');
     return decision.reason === 'rule' && !decision.allowed;
   }
 
@@ -254,56 +260,7 @@ export class ClientEngine {
     if (this.#isClosed) return;
     // An origin that cannot be asked has no record.
     if (this.#origins.canAsk(origin)) this.#memory.noteSite(origin, reachable);
-    if (retryAfter !== undefined) this.pause(origin, retryAfter);
-  }
-
-  /** An origin asks for a pause. */
-  pause(origin: string, retryAfter: string, status?: number): void {
-    const now = this.#settings.clock.now();
-    const { value: pacer } = this.pacer;
-    if (pacer !== undefined) pacer.report(origin, retryAfter, now, status);
-    // If the pacer cannot be loaded, the next call that needs it rejects with the same error.
-    else void this.pacer.load().then((pacer) => pacer.report(origin, retryAfter, now, status), ignore);
-  }
-
-  /** `RobotsClient.acquirePermit`, but a promise only when the request has to wait. */
-  acquirePermit(
-    decision: Decision,
-    pace: Pace,
-    signal: AbortSignal | undefined,
-  ): RequestPermit | Promise<RequestPermit> {
-    this.assertOpen();
-    const { value: pacer } = this.pacer;
-    if (pacer !== undefined) return pacer.acquire(decision, pace, signal);
-    return this.pacer.load().then((pacer) => {
-      this.assertOpen();
-      return pacer.acquire(decision, pace, signal);
-    });
-  }
-
-  async #openPacer(): Promise<Pacer> {
-    const { Pacer } = await import('../pacing/pacer.ts');
-    const stored = await this.#stored?.load();
-    const { clock, random, maxOrigins } = this.#settings;
-    return new Pacer({
-      clock,
-      random,
-      maxOrigins: Math.max(MIN_PACED_ORIGINS, maxOrigins),
-      // A client that was closed meanwhile may not have closed this store. A reported pause is evidence all the same.
-      fleet: this.#isClosed ? undefined : stored?.fleet,
-      fileOf: (decision) => this.fileOf(decision),
-      onDeferral: (decision, deferral) => this.publish('deferred', { decision, ...deferral }),
-      onPause: (pause, begins) => {
-        if (begins) this.publish('pause', pause);
-        else this.#recorder?.pause(pause);
-      },
-      onBookedRequest: (request) => this.publish('request', request),
-    });
-  }
-
-  /** What slows the crawl of this client: the queues in which requests wait, or that are in a pause. */
-  slowedScopes(): readonly OriginPacing[] {
-    return this.pacer.value?.slowed() ?? [];
+    if (retryAfter !== undefined) this.pacing.pause(origin, retryAfter);
   }
 
   /** The file that a decision rests on, while memory has it, or it was made for a purpose. */
@@ -311,7 +268,9 @@ export class ClientEngine {
     if (state !== 'rules' && state !== 'last-good') return undefined;
     const kept = this.#keptFiles.get(robots);
     if (kept !== undefined) return kept;
-    return (this.#overrides.get(origin) ?? this.#memory.peek(origin))?.file;
+    return robots.source === 'override'
+      ? this.#origins.overridingFile(origin)
+      : this.#memory.peek(origin)?.file;
   }
 
   /** `RobotsClient.usageOf`, for a purpose that is one. */
@@ -353,10 +312,11 @@ export class ClientEngine {
   /** The decision without I/O; `undefined` when robots.txt must be fetched first. */
   #decideKnown(located: LocatedUrl, tokens: Tokens, mayRefresh: boolean): Decision | undefined {
     const { origin } = located;
-    const override = this.#overrides.size === 0 ? undefined : this.#overrides.get(origin);
     const now = this.#settings.clock.now();
+    const override = this.#origins.overrideAt(origin, now);
     if (override !== undefined)
       return this.#recordDecisionTime(decideByOverride(override, tokens, located), now);
+    if (now >= this.#origins.profileEndsAt) this.#endProfiles(now);
     const entry = this.#memory.getAt(origin, now);
     if (entry === undefined) {
       const { profileOf } = this.#origins;
@@ -379,6 +339,11 @@ export class ClientEngine {
     }
     const decision = this.#untilPauseEnds(decide(entry, tokens, located, at, 'memory'));
     return this.#recordDecisionTime(decision, now, entry, at !== now);
+  }
+
+  /** Where an override that is a profile has ended, another profile reads the response otherwise: it is fetched anew. */
+  #endProfiles(now: number): void {
+    for (const origin of this.#origins.endProfiles(now)) this.#memory.forget(origin);
   }
 
   /** In a pause robots.txt is not requested: of its end and the next attempt the later time governs. */

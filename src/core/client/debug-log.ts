@@ -1,6 +1,6 @@
 import { builtin, printable, withoutUserinfo } from '../base/index.ts';
 import type { DecisionMessage } from '../decision/index.ts';
-import type { FetchMessage } from './attempts.ts';
+import type { FetchMessage } from '../fetch/index.ts';
 
 let isStarted = false;
 

@@ -12,13 +12,16 @@ import type { Purpose } from '../decision/index.ts';
 import type { BookingOptions, PacingTotals } from '../pacing/index.ts';
 
 /** The caller's override for one origin. */
-export type OriginOverride =
-  /** Use this robots.txt. The origin's own is not fetched. */
+export type OriginOverride = {
+  /** Epoch ms from which the origin's own rules hold again, such as the end of a contract. @default without end */
+  readonly until?: number;
+} & /** Use this robots.txt. The origin's own is not fetched. */ (
   | { readonly text: string; readonly because?: string }
   /** Allow or disallow every URL of the origin. Nothing is fetched. */
   | { readonly verdict: 'allow' | 'disallow'; readonly because: string }
   /** Use another profile for this origin. */
-  | { readonly profile: ProfileName | Profile };
+  | { readonly profile: ProfileName | Profile }
+);
 
 export interface RobotsClientOptions {
   /**
@@ -149,8 +152,9 @@ export interface RobotsClientOptions {
    */
   readonly evidence?: (entry: EvidenceEntry) => void;
   /**
-   * Header fields to be added to the robots.txt request of an origin. They are not sent to where it redirects. When it
-   * throws, or gives what no header field can carry, the question rejects with `ERR_ROBOTS_INVALID_OPTIONS`.
+   * Header fields to be added to the robots.txt request of an origin. Asked for each request: after a redirect it gets the
+   * origin that the redirect leads to, and fields of one origin are sent to no other. When it throws, or gives what no
+   * header field can carry, the question rejects with `ERR_ROBOTS_INVALID_OPTIONS`.
    *
    * @default none
    * @example
@@ -163,15 +167,15 @@ export interface RobotsClientOptions {
    */
   readonly headersForRobots?: (origin: string) => Readonly<Record<string, string>> | undefined;
   /**
-   * A robots.txt, a verdict or a profile of your own for single origins. The key is an origin: a path in it is refused
-   * (`ERR_ROBOTS_INVALID_OPTIONS`), and so is a second key for the same origin.
+   * A robots.txt, a verdict or a profile of your own for single origins, each with an end if it has `until`. The key is an
+   * origin: a path in it is refused (`ERR_ROBOTS_INVALID_OPTIONS`), and so is a second key for the same origin.
    *
    * @default none
    * @example
    * ```ts
    * const robots = new RobotsClient({
    *   overrides: {
-   *     'https://example.com': { verdict: 'allow', because: 'the owner asked us to crawl it' },
+   *     'https://example.com': { verdict: 'allow', because: 'contract of 2026', until: Date.UTC(2027, 0, 1) },
    *     'https://example.org': { text: 'User-agent: *\nDisallow: /private' },
    *     'https://example.net': { profile: 'google' },
    *   },

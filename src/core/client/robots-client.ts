@@ -4,6 +4,7 @@ import {
   omitUndefined,
   invalid,
   Lazy,
+  type LightAbortSignal,
   RobotsClosedError,
   ignore,
   DEFAULT_AGENT,
@@ -11,14 +12,19 @@ import {
 import { OriginMemory, OriginRefresher } from '../cache/index.ts';
 import type { StoredOrigins } from '../store/stored-origins.ts';
 import { type Decision, type DecisionUsage, type OriginPolicy, type Purpose } from '../decision/index.ts';
-import { asksForPause, type OriginState, stateOf } from '../lifecycle/index.ts';
+import {
+  asksForPause,
+  type OriginRecord,
+  type OriginState,
+  type Outcome,
+  stateOf,
+} from '../lifecycle/index.ts';
 import { readReserveOptions, type RequestPermit, type Reservation } from '../pacing/index.ts';
 import { Recorder } from './evidence/recorder.ts';
 import type { AddressPolicy } from '../net/address-policy.ts';
 import type { Agent } from '../decision/agent-tokens.ts';
 import { originOf } from '../url/index.ts';
 import { startDebugLog } from './debug-log.ts';
-import { checkPurpose, policyOptions } from './option-schema.ts';
 import type {
   RobotsClientOptions,
   CheckOptions,
@@ -28,7 +34,8 @@ import type {
   RobotsStats,
   SiteSignal,
 } from './options.ts';
-import { addressChecksOf, readOptions, type Settings, OriginSettings } from './settings.ts';
+import { OriginSettings } from './origin-settings.ts';
+import { addressChecksOf, checkPurpose, policyOptions, readOptions, type Settings } from './settings.ts';
 import type { PrefetchOptions, PrefetchResult } from './prefetch.ts';
 import { ClientEngine, ENGINE } from './client-engine.ts';
 
@@ -72,13 +79,9 @@ export class RobotsClient {
   readonly #refresher: OriginRefresher;
   readonly #stored: Lazy<StoredOrigins> | undefined;
   // What many clients never use is loaded when it is first needed: Workers and pages pay for every byte.
-  readonly #attempts = new Lazy(async () => {
-    const { ClientAttempts } = await import('./attempts.ts');
-    return ClientAttempts.open(this.#settings, this.#origins, this[ENGINE]);
-  });
-  readonly #codec = new Lazy(async () => {
-    const { RecordCodec } = await import('../store/record/record-codec.ts');
-    return new RecordCodec({ ...this.#settings, profileOf: this.#origins.profileOf });
+  readonly #fetching = new Lazy(async () => {
+    const { fetchRobots, openTransport } = await import('../fetch/index.ts');
+    return { fetchRobots, transport: await openTransport(this.#settings) };
   });
   #closing: Promise<void> | undefined;
 
@@ -93,25 +96,28 @@ export class RobotsClient {
     const stored =
       store &&
       new Lazy(async () => {
-        const { StoredOrigins } = await import('../store/stored-origins.ts');
-        return new StoredOrigins({ ...settings, store, client: this }, await this.#codec.load(), profileOf);
+        const [{ StoredOrigins }, { RecordCodec }] = await Promise.all([
+          import('../store/stored-origins.ts'),
+          import('../store/record/record-codec.ts'),
+        ]);
+        const codec = new RecordCodec({ ...settings, profileOf });
+        return new StoredOrigins({ ...settings, store, client: this }, codec, profileOf);
       });
     const memory = new OriginMemory({ ...settings, profileOf, client: this, observer: recorder });
-    const attempts = this.#attempts;
     const refresher = new OriginRefresher({
       ...settings,
       pauses: {
-        until: (origin) => this[ENGINE].pacer.value?.pausedUntil(origin),
+        until: (origin) => this[ENGINE].pacing.pacer.value?.pausedUntil(origin),
         ask: (origin, retryAfter, status) => {
-          const engine = this[ENGINE];
-          if (engine.pacer.value?.asksForPause(origin, status) ?? asksForPause(status))
-            engine.pause(origin, retryAfter, status);
+          const { pacing } = this[ENGINE];
+          if (pacing.pacer.value?.asksForPause(origin, status) ?? asksForPause(status))
+            pacing.pause(origin, retryAfter, status);
         },
       },
       memory,
-      attempt: async (...asked) => (attempts.value ?? (await attempts.load())).attempt(...asked),
+      attempt: (origin, known, signal) => this.#fetch(origin, known, signal),
       profileOf,
-      isAskedAlike: (origin, asked) => origins.isAskedAlike(origin, asked),
+      isReadAlike: (origin, asked) => origins.isReadAlike(origin, asked),
       stored,
     });
     this[ENGINE] = new ClientEngine({ settings, origins, memory, refresher, stored, client: this, recorder });
@@ -227,7 +233,8 @@ export class RobotsClient {
     const origin = originOf(url);
     const policy = await this.#policyOf(origin, options);
     // Another process of the fleet may have paused the origin.
-    const pacer = await (this.#stored === undefined ? this[ENGINE].pacer.pending : this[ENGINE].pacer.load());
+    const { pacer: loading } = this[ENGINE].pacing;
+    const pacer = await (this.#stored === undefined ? loading.pending : loading.load());
     this[ENGINE].assertOpen();
     const pacing = await pacer?.pacingOf(origin, policy);
     if (pacing === undefined) return policy;
@@ -251,7 +258,7 @@ export class RobotsClient {
     };
     const { describeOrigin, describeOverride, describeUnaskable } =
       await import('../decision/describe-policy.ts');
-    const override = this.#origins.overrides.get(origin);
+    const override = this.#origins.overrideAt(origin, settings.clock.now());
     if (override !== undefined) return describeOverride(override, context);
     if (!this.#origins.canAsk(origin)) {
       return describeUnaskable(this.#origins.profileOf(origin), origin, context);
@@ -303,8 +310,7 @@ export class RobotsClient {
     const pace = readReserveOptions(options);
     const decision = await this.check(url, agent, options);
     if (decision.allowed) {
-      const pacer = await this[ENGINE].pacer.load();
-      this[ENGINE].assertOpen();
+      const pacer = await this[ENGINE].pacing.load();
       return pacer.book(decision, pace, options.signal);
     }
     const { retryAt } = decision;
@@ -323,7 +329,7 @@ export class RobotsClient {
    * of an aborted signal.
    */
   async acquirePermit(decision: Decision, options: ReserveOptions = {}): Promise<RequestPermit> {
-    return this[ENGINE].acquirePermit(decision, readReserveOptions(options), options.signal);
+    return this[ENGINE].pacing.acquire(decision, readReserveOptions(options), options.signal);
   }
 
   /**
@@ -375,13 +381,12 @@ export class RobotsClient {
   clear(): void {
     this[ENGINE].assertOpen();
     this.#refresher.clear();
-    this[ENGINE].pacer.value?.clear();
+    this[ENGINE].pacing.pacer.value?.clear();
   }
 
   stats(): RobotsStats {
-    const { hits, misses } = this[ENGINE];
-    const pacing = this[ENGINE].pacer.value?.totals() ?? { waiting: 0, inFlight: 0, paused: 0 };
-    return { ...this.#memory.stats(), ...this.#refresher.stats(), hits, misses, pacing };
+    const { hits, misses, pacing } = this[ENGINE];
+    return { ...this.#memory.stats(), ...this.#refresher.stats(), hits, misses, pacing: pacing.totals() };
   }
 
   /**
@@ -402,10 +407,27 @@ export class RobotsClient {
     const closed = new RobotsClosedError();
     this[ENGINE].close(closed);
     const written = this.#refresher.close(closed);
-    // A reported pause is written to the evidence once the pacer has loaded. The caller may close the evidence after this.
-    const paced = this[ENGINE].pacer.pending?.then((pacer) => pacer.close(closed), ignore);
-    const attempts = this.#attempts.pending?.then((opened) => opened.close(), ignore);
-    await Promise.all([written, attempts, paced]);
+    const paced = this[ENGINE].pacing.close();
+    // The FTP transport is the caller's, who may share it.
+    const disconnected = this.#fetching.pending?.then(({ transport }) => transport.close?.(), ignore);
+    await Promise.all([written, disconnected, paced]);
+  }
+
+  /** Makes one attempt to fetch a robots.txt. */
+  async #fetch(origin: string, known: OriginRecord | undefined, signal: LightAbortSignal): Promise<Outcome> {
+    const { fetchRobots, transport } = this.#fetching.value ?? (await this.#fetching.load());
+    const { profileOf, headersFor } = this.#origins;
+    return fetchRobots({
+      ...this.#settings,
+      origin,
+      profile: profileOf(origin),
+      transport: this.#origins.ftpFor(origin) ?? transport,
+      headersFor,
+      isRedirectDisallowed: (url) => this[ENGINE].disallowsRedirect(url, origin),
+      signal,
+      copy: known?.copy,
+      client: this,
+    });
   }
 
   /** Aborts when `signal` does, or when the client is closed. */
@@ -416,7 +438,7 @@ export class RobotsClient {
   /** The state of an origin that has been asked now, if it had to be. Nothing is described for it. */
   async #warm(origin: string, signal: AbortSignal): Promise<OriginState> {
     this[ENGINE].assertOpen();
-    const override = this.#origins.overrides.get(origin);
+    const override = this.#origins.overrideAt(origin, this.#settings.clock.now());
     if (override !== undefined) return override.state;
     if (!this.#origins.canAsk(origin)) return 'disallow-all';
     const { entry } = await this.#refresher.getOrRefresh(origin, signal);

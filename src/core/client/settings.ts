@@ -1,40 +1,171 @@
+/** The options of a client: what each must be, its default, and which of them exclude each other. */
 import {
+  abortSignal,
+  allOf,
+  type Check,
+  DEFAULT_AGENT,
   DEFAULT_CONCURRENCY,
   DEFAULT_DEADLINE_MS,
   DEFAULT_MAX_BODY_BYTES,
-  quote,
-  DEFAULT_AGENT,
+  fields,
+  func,
+  hasMethod,
+  ignore,
+  isFunction,
+  isText,
+  listOf,
+  oneOf,
+  optionTable,
+  predicate,
   RobotsInvalidOptionsError,
   systemClock,
+  textMatching,
   warnOnce,
+  wholeNumber,
 } from '../base/index.ts';
 import { platform } from '#platform';
-import { type OriginPolicy, type OverriddenOrigin, overriddenOrigin } from '../decision/index.ts';
+import { type OriginPolicy, profileOrName, PURPOSES } from '../decision/index.ts';
 import type { FetchFunction } from '../fetch/index.ts';
 import type { Transport } from '../fetch/transport.ts';
-import { type Profile, type ProfileName, profiles } from '../lifecycle/index.ts';
-import { DEFAULT_ADDRESS_POLICY } from '../net/address-policy.ts';
+import type { Profile } from '../lifecycle/index.ts';
+import { ADDRESS_POLICIES, DEFAULT_ADDRESS_POLICY } from '../net/address-policy.ts';
 import { agentTokens, type Tokens } from '../decision/agent-tokens.ts';
-import { originOf } from '../url/index.ts';
-import type { OriginOverride, RobotsClientOptions } from './options.ts';
-import { clientOptions, headerFields } from './option-schema.ts';
+import { productToken } from '../rules/index.ts';
+import type { PolicyOptions, RobotsClientOptions } from './options.ts';
+import { FIELD_VALUE, overridesCheck, readProfile } from './origin-settings.ts';
 
-type Defaulted =
-  | 'agent'
-  | 'addressPolicy'
-  | 'clock'
-  | 'concurrency'
-  | 'deadlineMs'
-  | 'maxBodyBytes'
-  | 'onStoreEvent'
-  | 'random'
-  | 'storeDeadlineMs';
-type MayLack = 'dispatcher' | 'evidence' | 'ftp' | 'headersForRobots' | 'lookup' | 'store';
+const agentString: Check = allOf(
+  predicate('a product token or User-Agent string', isText),
+  textMatching('a string without CR or LF', /^[^\r\n]*$/),
+  textMatching('a string of characters that a header field can carry', FIELD_VALUE),
+  predicate(
+    'a string that holds a product token, such as "ExampleBot/1.0 (+https://example.com/bot)"',
+    (value) => isText(value) && productToken(value) !== undefined,
+  ),
+);
+const agentList = listOf(agentString, 'at least one agent', 1);
+const agent: Check = (value, path) => (Array.isArray(value) ? agentList : agentString)(value, path);
+
+export const checkPurpose: Check = oneOf(PURPOSES);
+
+/** The second argument of `policy`. */
+export const policyOptions: Check = optionTable(
+  { agent, signal: abortSignal } satisfies Readonly<Record<keyof PolicyOptions, Check>>,
+  'an object, such as { agent, signal }',
+);
+
+/** Optional methods of a store must be functions if present. */
+function isStore(value: unknown): boolean {
+  const method = (name: string): unknown => Reflect.get(Object(value), name);
+  return (
+    ['get', 'set', 'delete'].every((name) => isFunction(method(name))) &&
+    ['lease', 'reserve', 'pause'].every((name) => method(name) === undefined || isFunction(method(name)))
+  );
+}
+
+const transportCheck: Check = (value, path) => {
+  // An instance of axios, which has a `request`, too, is not meant to be one.
+  if (value !== 'fetch' && !isText(Reflect.get(Object(value), 'acceptEncoding')))
+    fields(
+      { fetch: func('like fetch') },
+      "'fetch', an object with a `fetch`, or what `gotTransport` or `axiosTransport` returns",
+    )(value, path);
+};
+
+type Given = Required<RobotsClientOptions>;
+
+type Name = keyof Given;
+
+/** These may be absent. */
+type WithoutDefault =
+  | 'dispatcher'
+  | 'evidence'
+  | 'ftp'
+  | 'headersForRobots'
+  | 'lookup'
+  | 'store'
+  | 'transport';
 
 /** The options with all defaults. */
-export type Settings = Required<Pick<RobotsClientOptions, Defaulted>> & {
-  readonly [Name in MayLack]: RobotsClientOptions[Name] | undefined;
-} & {
+type WithDefaults = {
+  readonly [Key in Name]: Key extends WithoutDefault ? Given[Key] | undefined : Given[Key];
+};
+
+const OPTIONS: {
+  readonly [Key in Name]: Key extends WithoutDefault
+    ? { readonly check: Check }
+    : { readonly check: Check; readonly default: Given[Key] };
+} = {
+  agent: { check: agent, default: DEFAULT_AGENT },
+  profile: { check: profileOrName, default: 'rfc9309' },
+  deadlineMs: {
+    check: wholeNumber(1, 2 ** 31 - 1, 'a whole number of milliseconds, at least 1'),
+    default: DEFAULT_DEADLINE_MS,
+  },
+  maxBodyBytes: {
+    check: wholeNumber(
+      DEFAULT_MAX_BODY_BYTES,
+      2 ** 27,
+      `a whole number of bytes, at least ${DEFAULT_MAX_BODY_BYTES} (RFC 9309 §2.5: 500 KiB)`,
+    ),
+    default: DEFAULT_MAX_BODY_BYTES,
+  },
+  concurrency: { check: wholeNumber(1, 100_000, 'a whole number, at least 1'), default: DEFAULT_CONCURRENCY },
+  addressPolicy: { check: oneOf(ADDRESS_POLICIES), default: DEFAULT_ADDRESS_POLICY },
+  lookup: { check: func('like dns.lookup') },
+  dispatcher: {
+    check: predicate(
+      'an undici Dispatcher, or a function from a URL to one',
+      (value) => isFunction(value) || isFunction(Reflect.get(Object(value), 'dispatch')),
+    ),
+  },
+  transport: { check: transportCheck },
+  ftp: { check: hasMethod('request', 'an FTP transport, made by `ftpTransport()` of canfetch/ftp') },
+  clock: {
+    check: hasMethod('now', 'an object whose `now()` returns epoch milliseconds'),
+    default: systemClock,
+  },
+  random: { check: func('that returns numbers in [0, 1)'), default: (): number => Math.random() },
+  cache: {
+    check: optionTable({
+      maxOrigins: wholeNumber(1, 2 ** 31 - 1, 'a whole number, at least 1'),
+      maxBytes: wholeNumber(1_048_576, Number.MAX_SAFE_INTEGER, 'a whole number of bytes, at least 1 MiB'),
+    }),
+    default: {},
+  },
+  store: {
+    check: predicate(
+      'a store with `get`, `set` and `delete`, and optionally `lease`, `reserve` and `pause`',
+      isStore,
+    ),
+  },
+  storeDeadlineMs: {
+    check: wholeNumber(1, 60_000, 'a whole number of milliseconds from 1 to 60000'),
+    default: 150,
+  },
+  onStoreEvent: { check: func('that takes an event'), default: ignore },
+  evidence: { check: func('that takes an entry, such as `evidenceFile(path)`') },
+  headersForRobots: { check: func('from an origin to header fields') },
+  overrides: { check: overridesCheck, default: {} },
+};
+
+const clientOptions: Check = optionTable(
+  Object.fromEntries(Object.entries(OPTIONS).map(([name, { check }]) => [name, check])),
+);
+
+function withDefaults(options: RobotsClientOptions): WithDefaults;
+function withDefaults(options: object): object {
+  const given = (name: string): unknown => Reflect.get(options, name);
+  return Object.fromEntries(
+    Object.entries(OPTIONS).map(([name, option]) => [
+      name,
+      given(name) ?? ('default' in option ? option.default : undefined),
+    ]),
+  );
+}
+
+/** The options with all defaults, as the modules below read them. */
+export type Settings = Omit<WithDefaults, 'cache' | 'profile' | 'transport'> & {
   readonly tokens: Tokens;
   readonly userAgent: string;
   readonly profile: Profile;
@@ -42,7 +173,6 @@ export type Settings = Required<Pick<RobotsClientOptions, Defaulted>> & {
   readonly transport: FetchFunction | Transport | undefined;
   readonly maxOrigins: number;
   readonly maxBytes: number;
-  readonly overrides: Readonly<Record<string, OriginOverride>>;
 };
 
 const NO_AGENT =
@@ -57,51 +187,42 @@ const NO_AGENT =
  */
 export function readOptions(options: RobotsClientOptions): Settings {
   clientOptions(options, '');
-  if (options.dispatcher !== undefined && options.transport !== undefined) {
-    throw new RobotsInvalidOptionsError('Expected either `dispatcher` or `transport`, got both');
-  }
-  const other = typeof options.dispatcher === 'object' ? 'dispatcher' : 'transport';
-  if (options.lookup !== undefined && options[other] !== undefined) {
-    throw new RobotsInvalidOptionsError(
-      `Expected either \`lookup\` or \`${other}\`, which looks up names by itself, got both`,
-    );
-  }
+  assertFitTogether(options);
   if (options.transport === undefined && platform.undici === undefined) assertFetchSuffices(options);
-  const maxBodyBytes = options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES;
-  const maxBytes = options.cache?.maxBytes ?? 128 * 1_048_576;
+  // RFC 9309 §2.2.1: "The product token SHOULD be a substring of the identification string that the crawler sends to
+  // the service." Without one, sites can neither name this crawler nor reach its operator.
+  if (options.agent === undefined) warnOnce(NO_AGENT, 'CANFETCH_NO_AGENT');
+  const { cache, ...settings } = withDefaults(options);
+  const { maxOrigins = 100_000, maxBytes = 128 * 1_048_576 } = cache;
+  const { agent, maxBodyBytes, profile, transport } = settings;
   if (maxBytes < 2 * maxBodyBytes) {
     throw new RobotsInvalidOptionsError(
       `Expected \`cache.maxBytes\` to be at least twice \`maxBodyBytes\` (${maxBodyBytes}), got "${maxBytes}" (number)`,
     );
   }
-  // RFC 9309 §2.2.1: "The product token SHOULD be a substring of the identification string that the crawler sends to
-  // the service." Without one, sites can neither name this crawler nor reach its operator.
-  if (options.agent === undefined) warnOnce(NO_AGENT, 'CANFETCH_NO_AGENT');
-  const agent = options.agent ?? DEFAULT_AGENT;
   return {
+    ...settings,
     tokens: agentTokens(agent),
     agent: typeof agent === 'string' ? agent : [...agent],
     userAgent: typeof agent === 'string' ? agent : agent[0]!,
-    profile: readProfile(options.profile ?? 'rfc9309'),
-    deadlineMs: options.deadlineMs ?? DEFAULT_DEADLINE_MS,
-    maxBodyBytes,
-    concurrency: options.concurrency ?? DEFAULT_CONCURRENCY,
-    addressPolicy: options.addressPolicy ?? DEFAULT_ADDRESS_POLICY,
-    lookup: options.lookup,
-    dispatcher: options.dispatcher,
-    transport: transportOf(options.transport),
-    ftp: options.ftp,
-    clock: options.clock ?? systemClock,
-    random: options.random ?? Math.random,
-    maxOrigins: options.cache?.maxOrigins ?? 100_000,
+    profile: readProfile(profile),
+    transport: transportOf(transport),
+    maxOrigins,
     maxBytes,
-    store: options.store,
-    storeDeadlineMs: options.storeDeadlineMs ?? 150,
-    evidence: options.evidence,
-    onStoreEvent: options.onStoreEvent ?? ((): void => {}),
-    headersForRobots: options.headersForRobots,
-    overrides: options.overrides ?? {},
   };
+}
+
+/** @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) for two options of which one would have no effect. */
+function assertFitTogether({ dispatcher, transport, lookup }: RobotsClientOptions): void {
+  if (dispatcher !== undefined && transport !== undefined) {
+    throw new RobotsInvalidOptionsError('Expected either `dispatcher` or `transport`, got both');
+  }
+  const other =
+    typeof dispatcher === 'object' ? 'dispatcher' : transport === undefined ? undefined : 'transport';
+  if (lookup === undefined || other === undefined) return;
+  throw new RobotsInvalidOptionsError(
+    `Expected either \`lookup\` or \`${other}\`, which looks up names by itself, got both`,
+  );
 }
 
 /**
@@ -140,105 +261,5 @@ function transportOf(transport: RobotsClientOptions['transport']): Settings['tra
 /** See `addressChecks` of `OriginPolicy`. */
 export function addressChecksOf({ transport, dispatcher }: Settings): OriginPolicy['addressChecks'] {
   const isOwn = transport === undefined && dispatcher === undefined;
-  const checks = isOwn && platform.undici?.checksConnections();
-  return checks ? 'connections' : 'literals';
-}
-
-/**
- * The preset of that name, or a copy of the object, so that later changes to it have no effect. A status map without
- * an entry for 2xx extends that of `rfc9309`.
- */
-export function readProfile(profile: ProfileName | Profile): Profile {
-  if (typeof profile === 'string') return profiles[profile];
-  const copy = structuredClone(profile);
-  return '2xx' in copy.status ? copy : { ...copy, status: { ...profiles.rfc9309.status, ...copy.status } };
-}
-
-/** An override is for a whole origin, so a key with a path is refused. */
-function overrideOrigin(key: string): string {
-  try {
-    const { origin, href } = new URL(key);
-    if (originOf(key) === origin && href === `${origin}/`) return origin;
-  } catch {
-    // Reported below.
-  }
-  throw new RobotsInvalidOptionsError(
-    `Expected a key of \`overrides\` to be an origin such as "https://example.com", got ${quote(key)}`,
-  );
-}
-
-/** The settings that may differ by origin. */
-export class OriginSettings {
-  /** The caller's texts and verdicts, by origin. */
-  readonly overrides: ReadonlyMap<string, OverriddenOrigin>;
-  /** Profiles of single origins. */
-  readonly profiles: ReadonlyMap<string, Profile>;
-  readonly #settings: Settings;
-
-  constructor(settings: Settings) {
-    this.#settings = settings;
-    const overrides = new Map<string, OverriddenOrigin>();
-    const profiles = new Map<string, Profile>();
-    for (const [key, override] of Object.entries(settings.overrides)) {
-      const origin = overrideOrigin(key);
-      if (overrides.has(origin) || profiles.has(origin)) {
-        throw new RobotsInvalidOptionsError(
-          `Expected one override per origin, got several for ${quote(origin)}`,
-        );
-      }
-      if ('profile' in override) profiles.set(origin, readProfile(override.profile));
-      else overrides.set(origin, overriddenOrigin(origin, settings.profile, override));
-    }
-    this.overrides = overrides;
-    this.profiles = profiles;
-  }
-
-  /** Bound, so that it can be passed on by itself. */
-  readonly profileOf = (origin: string): Profile => this.profiles.get(origin) ?? this.#settings.profile;
-
-  /** Whether robots.txt can be fetched: `ftp:` needs a transport. */
-  canAsk(origin: string): boolean {
-    return this.#settings.ftp !== undefined || !isFtp(origin);
-  }
-
-  /** The transport for an origin of `ftp:`; `undefined` for others. */
-  ftpFor(origin: string): Transport | undefined {
-    return isFtp(origin) ? this.#settings.ftp : undefined;
-  }
-
-  /**
-   * Calls `headersForRobots` for an origin.
-   *
-   * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) when it throws or returns invalid header fields.
-   */
-  headersFor(origin: string): Readonly<Record<string, string>> | undefined {
-    const { headersForRobots } = this.#settings;
-    if (headersForRobots === undefined) return undefined;
-    try {
-      const headers = headersForRobots(origin);
-      if (headers !== undefined) headerFields(headers, `headersForRobots(${quote(origin)})`);
-      return headers;
-    } catch (cause) {
-      if (cause instanceof RobotsInvalidOptionsError) throw cause;
-      throw new RobotsInvalidOptionsError(`\`headersForRobots\` failed for ${quote(origin)}`, { cause });
-    }
-  }
-
-  /**
-   * Whether `origin` would be asked, and its response read, as in an attempt for `asked` that was redirected there. A
-   * redirect carries no fields of `headersForRobots`, so the site may have responded with a login page.
-   */
-  isAskedAlike(origin: string, asked: string): boolean {
-    if (this.overrides.has(origin) || this.profileOf(origin) !== this.profileOf(asked)) return false;
-    try {
-      return Object.keys(this.headersFor(origin) ?? {}).length === 0;
-    } catch {
-      // An attempt for `origin` would fail with it. That for `asked` has succeeded.
-      return false;
-    }
-  }
-}
-
-function isFtp(origin: string): boolean {
-  return origin.startsWith('ftp:');
+  return isOwn && platform.undici?.checksConnections() === true ? 'connections' : 'literals';
 }

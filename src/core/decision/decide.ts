@@ -6,9 +6,10 @@ import { type HeaderFields, omitUndefined, sha256Now } from '../base/index.ts';
 import { type Profile, type KnownState, stateOf } from '../lifecycle/index.ts';
 import type { Tokens } from './agent-tokens.ts';
 import { parseRobots, type RobotsFile, statedBy, usage } from '../rules/index.ts';
-import { isRobotsTarget, type LocatedUrl, ROBOTS_PATH } from '../url/index.ts';
+import { isRobotsTarget, type LocatedUrl } from '../url/index.ts';
 import type { Decision, DecisionUsage, Purpose } from './decision.ts';
-import type { KnownOrigin, RobotsSource } from './known-origin.ts';
+import type { KnownOrigin } from './known-origin.ts';
+import { neverFetched, noFtpTransport, overridden, type RobotsSource } from './robots-source.ts';
 
 /** An origin for which the caller gave a robots.txt or a verdict. Nothing is fetched for it. */
 export type OverriddenOrigin = {
@@ -38,22 +39,14 @@ export function overriddenOrigin(
     | { readonly text: string | Uint8Array; readonly because?: string | undefined }
     | { readonly verdict: 'allow' | 'disallow'; readonly because: string },
 ): OverriddenOrigin {
-  const url = origin + ROBOTS_PATH;
-  const robots = { url, finalUrl: url, hops: 0, source: 'override' } as const;
+  const { because } = given;
   if ('verdict' in given) {
     const state = given.verdict === 'allow' ? 'allow-all' : 'disallow-all';
-    return { origin, profile, robots, state, file: undefined, because: given.because };
+    return { origin, profile, robots: overridden(origin), state, file: undefined, because: given.because };
   }
   const file = parseRobots(given.text, { dialect });
-  const sha256 = sha256Now(file.bytes);
-  return {
-    origin,
-    profile,
-    robots: { ...robots, ...omitUndefined({ sha256 }) },
-    state: 'rules',
-    file,
-    because: given.because,
-  };
+  const robots = overridden(origin, sha256Now(file.bytes));
+  return { origin, profile, robots, state: 'rules', file, because };
 }
 
 /**
@@ -243,17 +236,6 @@ function decideWithoutRules(
   return known.reason === 'restricted'
     ? { ...disallowed, reason: 'restricted' }
     : { ...disallowed, reason: 'unreachable', ...omitUndefined({ retryAt: known.retryAt }) };
-}
-
-/** The source of a decision about an origin that was not fetched. */
-function neverFetched(origin: string): RobotsSource {
-  const url = origin + ROBOTS_PATH;
-  return { url, finalUrl: url, hops: 0, source: 'memory' };
-}
-
-/** The source of a decision about an `ftp:` origin without a transport. */
-export function noFtpTransport(origin: string): RobotsSource {
-  return { ...neverFetched(origin), error: 'ERR_ROBOTS_NO_FTP_TRANSPORT' };
 }
 
 let nothingStated: RobotsFile | undefined;

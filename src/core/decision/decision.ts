@@ -1,5 +1,5 @@
 import type { OriginState } from '../lifecycle/index.ts';
-import type { RobotsSource } from './known-origin.ts';
+import type { RobotsSource } from './robots-source.ts';
 import type { MatchedGroup, MatchedRule, Preference, Usage, UsageSource } from '../rules/index.ts';
 
 interface DecisionBase {

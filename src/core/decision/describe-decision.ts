@@ -1,7 +1,7 @@
 import { printable, urlWithoutUserinfo } from '../base/index.ts';
 import { isAbsent, type UnavailableReason } from '../lifecycle/index.ts';
 import type { Decision, DecisionUsage } from './decision.ts';
-import type { RobotsSource } from './known-origin.ts';
+import type { RobotsSource } from './robots-source.ts';
 
 /**
  * Reasons and error codes in words: one table for guards, the command, the service's page, the tools for AI agents and replay.

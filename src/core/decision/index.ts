@@ -8,5 +8,6 @@ export * from './decision.ts';
 export * from './describe-decision.ts';
 export * from './known-origin.ts';
 export type * from './policy.ts';
+export * from './robots-source.ts';
 export * from './profile-check.ts';
 export * from './refused-request.ts';

@@ -9,7 +9,7 @@ import type {
   Suspect,
   UnavailableReason,
 } from '../lifecycle/index.ts';
-import type { RobotsSource } from './known-origin.ts';
+import type { RobotsSource } from './robots-source.ts';
 import type { Group, MatchedGroup, RobotsFile, Sitemap } from '../rules/index.ts';
 
 /** A `Sitemap` line. */

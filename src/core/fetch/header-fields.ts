@@ -33,22 +33,17 @@ export function truncatedUrl(url: string): string {
 
 const ACCEPT = 'text/plain, text/*;q=0.9, */*;q=0.1';
 
-/**
- * The header fields of the request for `url` in the attempt that began at `initial`; and whether they make the request
- * conditional.
- */
+/** The header fields of the request for `url`, and whether they make it conditional. */
 export function requestFields(
   url: URL,
-  initial: URL,
   options: FetchRobotsOptions,
 ): { readonly fields: Record<string, string>; readonly conditional: boolean } {
-  const { agent, headersForRobots, transport } = options;
-  const fields: Record<string, string> = { 'user-agent': agent, accept: ACCEPT };
+  const { userAgent, headersFor, transport } = options;
+  const fields: Record<string, string> = { 'user-agent': userAgent, accept: ACCEPT };
   if (transport.acceptEncoding !== undefined) fields['accept-encoding'] = transport.acceptEncoding;
   // Fields that the caller gave for one origin are sent to no other.
-  if (headersForRobots !== undefined && url.origin === initial.origin) {
-    for (const [name, value] of Object.entries(headersForRobots)) fields[name.toLowerCase()] = value;
-  }
+  for (const [name, value] of Object.entries(headersFor?.(url.origin) ?? {}))
+    fields[name.toLowerCase()] = value;
   return { fields, conditional: addValidators(fields, url, options) };
 }
 

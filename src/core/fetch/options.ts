@@ -8,11 +8,11 @@ export interface FetchRobotsOptions {
   /** Scheme, host and port: `https://example.com`. */
   readonly origin: string;
   /** Value of the `User-Agent` field. */
-  readonly agent: string;
+  readonly userAgent: string;
   readonly profile: Profile;
   readonly transport: Transport;
-  /** Further request fields, sent to `origin` only. They replace the fields set here. */
-  readonly headersForRobots?: Readonly<Record<string, string>> | undefined;
+  /** Further request fields for an origin, redirects included. They replace the fields set here. */
+  readonly headersFor?: (origin: string) => Readonly<Record<string, string>> | undefined;
   /** What an earlier attempt found. Its validators are sent to its `finalUrl` only. */
   readonly copy?: Pick<Copy, 'finalUrl' | 'etag' | 'lastModified'> | undefined;
   readonly deadlineMs: number;

@@ -17,9 +17,8 @@ import {
   FETCH_FAILED,
 } from '../../core/base/index.ts';
 import type { DecisionMessage } from '../../core/decision/index.ts';
-import type { RobotsRequestMessage } from '../../core/fetch/index.ts';
+import type { AttemptMessage, RobotsRequestMessage } from '../../core/fetch/index.ts';
 import { targetOf } from '../../core/url/index.ts';
-import type { AttemptMessage } from '../../core/client/attempts.ts';
 import type { CheckMessage } from '../../core/client/client-engine.ts';
 import type { RobotsClient } from '../../core/client/robots-client.ts';
 import type { Outcome } from '../../core/lifecycle/index.ts';

@@ -2,7 +2,8 @@
 import type { Counter, Gauge, Registry } from 'prom-client';
 import { invalid, isFunction, listenTo, RobotsInvalidOptionsError } from '../../core/base/index.ts';
 import type { CacheMessage, PolicyChangeMessage } from '../../core/cache/index.ts';
-import type { FetchMessage, RobotsClient, RobotsStats } from '../../core/client/index.ts';
+import type { RobotsClient, RobotsStats } from '../../core/client/index.ts';
+import type { FetchMessage } from '../../core/fetch/index.ts';
 import type {
   DecisionMessage,
   DeferralMessage,

@@ -197,7 +197,7 @@ class ChannelReport implements CrawlReport {
   }
 
   slowed(): readonly ReportedSlowness[] {
-    return this.#engine.slowedScopes().map(({ scope, waiting, drainsAt, gapMs, delayFrom, pause }) => ({
+    return this.#engine.pacing.slowed().map(({ scope, waiting, drainsAt, gapMs, delayFrom, pause }) => ({
       scope,
       delayFrom,
       delayMs: pause === undefined ? gapMs : pause.until - pause.from,

@@ -420,7 +420,7 @@ export class GuardedRequest {
         ? pace
         : { ...pace, maxTotalWaitMs };
     try {
-      return this.#context.engine.acquirePermit(decision, bounded, signal);
+      return this.#context.engine.pacing.acquire(decision, bounded, signal);
     } catch (error) {
       return Promise.reject(error);
     }

@@ -251,7 +251,7 @@ describe('an answer that a redirect led to', () => {
     expect(robots.peek(`${SHARED}/private`)).toMatchObject({ allowed: false, robots: { hops: 0 } });
   });
 
-  it('opens no origin that is asked with header fields of its own', async () => {
+  it('is asked for, and shared, with the header fields of the origin that serves it', async () => {
     const robots = await redirected(
       ({ headers }) =>
         new Headers(headers).has('authorization')
@@ -259,17 +259,17 @@ describe('an answer that a redirect led to', () => {
           : new Response('<html>Log in</html>', { headers: { 'content-type': 'text/html' } }),
       { headersForRobots: (origin) => (origin === SHARED ? { authorization: 'Bearer token' } : undefined) },
     );
-    expect(robots.peek(`${SHARED}/`)).toBeUndefined();
-    expect(await robots.check(`${SHARED}/`)).toMatchObject({ allowed: false, reason: 'rule' });
+    expect(robots.peek(`${SHARED}/`)).toMatchObject({ allowed: false, reason: 'rule' });
+    expect(robots.peek('https://moved.example/')).toMatchObject({ allowed: false, reason: 'rule' });
   });
 
-  it('is not disturbed by header fields that cannot be had for the origin that served it', async () => {
+  it('is an error where `headersForRobots` fails for the origin that a redirect leads to', async () => {
     const headersForRobots = (origin: string): undefined => {
       if (origin === SHARED) throw new Error('no token');
     };
-    const robots = await redirected(rules, { headersForRobots });
-    expect(robots.peek('https://moved.example/private')).toMatchObject({ allowed: false });
-    await expect(robots.check(`${SHARED}/`)).rejects.toThrow('`headersForRobots` failed');
+    await expect(redirected(rules, { headersForRobots })).rejects.toThrow(
+      '`headersForRobots` failed for "https://shared.example"',
+    );
   });
 
   it.each<[string, Response, Partial<Profile>]>([
@@ -446,5 +446,69 @@ describe('overrides', () => {
       profile: 'koster-1996',
     });
     expect(await robots.check(other.url('/'))).toMatchObject({ profile: 'rfc9309', allowed: true });
+  });
+
+  it('end at `until`: then the rules of the origin hold, in every question', async () => {
+    const server = await site({ '/robots.txt': { body: 'User-agent: *\nDisallow: /theirs\n' } });
+    const text = await site({ '/robots.txt': { body: RULES } });
+    const until = START + HOUR;
+    const { robots, clock } = client({
+      overrides: {
+        [server.origin]: { verdict: 'allow', because: 'contract of 2026', until },
+        [text.origin]: { text: 'User-agent: *\nDisallow: /ours\n', until },
+      },
+    });
+    expect(await robots.canFetch(server.url('/theirs'))).toBe(true);
+    expect(robots.peek(text.url('/ours'))).toMatchObject({ allowed: false, reason: 'override' });
+    clock.advance(HOUR - 1);
+    expect(await robots.policy(server.url('/'))).toMatchObject({ reason: 'override' });
+    expect(await robots.canFetch(server.url('/theirs'))).toBe(true);
+    clock.advance(1);
+    expect(robots.permits(server.url('/theirs'))).toBeUndefined();
+    expect(await robots.check(server.url('/theirs'))).toMatchObject({ allowed: false, reason: 'rule' });
+    expect(robots.permits(server.url('/theirs'))).toBe(false);
+    expect(await robots.policy(server.url('/'))).toMatchObject({ state: 'rules', robots: { status: 200 } });
+    expect(await robots.prefetch([text.origin])).toMatchObject({ states: { rules: 1 } });
+    expect(robots.peek(text.url('/private'))).toMatchObject({ allowed: false, reason: 'rule' });
+    expect(robots.permits(text.url('/ours'))).toBe(true);
+    expect([server.requests.length, text.requests.length]).toEqual([1, 1]);
+  });
+
+  it('that are profiles end at `until`, one after the other: the site is asked again, once', async () => {
+    const sites = await Promise.all([1, 2].map(() => site({ '/robots.txt': { status: 403 } })));
+    const { robots, clock } = client({
+      overrides: Object.fromEntries(
+        sites.map(({ origin }, at) => [origin, { profile: 'koster-1996', until: START + (at + 1) * HOUR }]),
+      ),
+    });
+    const verdicts = (): Promise<boolean[]> =>
+      Promise.all(sites.map((each) => robots.canFetch(each.url('/'))));
+    expect(await verdicts()).toEqual([false, false]);
+    clock.advance(HOUR - 1);
+    expect(await verdicts()).toEqual([false, false]);
+    clock.advance(1);
+    expect(await verdicts()).toEqual([true, false]);
+    clock.advance(HOUR);
+    expect(await verdicts()).toEqual([true, true]);
+    expect(robots.peek(sites[1]!.url('/'))).toMatchObject({ profile: 'rfc9309', reason: 'unavailable' });
+    expect(sites.map(({ requests }) => requests.length)).toEqual([2, 2]);
+  });
+
+  it('with a text decide about redirects of robots.txt, while they hold', async () => {
+    const target = await site({ '/rules/robots.txt': { body: 'User-agent: *\nDisallow: /x\n' } });
+    const moved = await site({
+      '/robots.txt': { status: 302, headers: { location: target.url('/rules/robots.txt') } },
+    });
+    const { robots, clock } = client({
+      profile: 'google',
+      overrides: { [target.origin]: { text: 'User-agent: *\nDisallow: /rules\n', until: START + DAY } },
+    });
+    expect(await robots.check(moved.url('/x'))).toMatchObject({
+      allowed: true,
+      robots: { unavailable: 'disallowed-redirect' },
+    });
+    expect(target.requests).toHaveLength(0);
+    clock.advance(DAY);
+    expect(await robots.check(moved.url('/x'))).toMatchObject({ allowed: false, reason: 'rule' });
   });
 });

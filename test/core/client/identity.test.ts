@@ -145,7 +145,7 @@ describe.each(OVER)('the header section of a robots.txt request over %s', (name,
     ]);
   });
 
-  it('is given back to an origin that is come back to', async () => {
+  it('has the result of headersForRobots for the origin of each redirect', async () => {
     const other = await site((_request, response) =>
       answer(response, { status: 302, headers: { location: server.url('/rules.txt') } }),
     );
@@ -153,9 +153,16 @@ describe.each(OVER)('the header section of a robots.txt request over %s', (name,
       '/robots.txt': { status: 302, headers: { location: other.url('/there') } },
       '/rules.txt': RULES,
     });
-    const { robots } = client({ ...options, headersForRobots: () => ({ 'x-staging': 'key' }) });
+    const keys = new Map([
+      [server.origin, 'ours'],
+      [other.origin, 'theirs'],
+    ]);
+    const { robots } = client({
+      ...options,
+      headersForRobots: (origin) => ({ 'x-staging': keys.get(origin) ?? 'nobody' }),
+    });
     expect(await robots.canFetch(server.url('/x'))).toBe(false);
-    expect(server.requests.map(({ headers }) => headers['x-staging'])).toEqual(['key', 'key']);
-    expect(other.requests.map(({ headers }) => headers['x-staging'])).toEqual([undefined]);
+    expect(server.requests.map(({ headers }) => headers['x-staging'])).toEqual(['ours', 'ours']);
+    expect(other.requests.map(({ headers }) => headers['x-staging'])).toEqual(['theirs']);
   });
 });

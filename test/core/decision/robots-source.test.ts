@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { OriginRecord } from '../../../src/core/lifecycle/index.ts';
-import { sourceOf } from '../../../src/core/decision/known-origin.ts';
+import { sourceOf } from '../../../src/core/decision/robots-source.ts';
 import { DAY, HOUR, START } from '../lifecycle/support.ts';
 
 const url = 'https://example.com/robots.txt';

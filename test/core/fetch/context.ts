@@ -1,5 +1,5 @@
 import { fetchTransport } from '../../../src/core/fetch/fetch-transport.ts';
-import { fetchRobots } from '../../../src/core/fetch/attempt.ts';
+import { fetchRobots } from '../../../src/core/fetch/fetch-robots.ts';
 import type { FetchRobotsOptions } from '../../../src/core/fetch/options.ts';
 import type { Transport } from '../../../src/core/fetch/transport.ts';
 import { undiciTransport } from '../../../src/core/fetch/undici-transport.ts';
@@ -66,7 +66,7 @@ export function context(transport: Transport): Context {
     site: async (plan) => keep(await startSite(plan)),
     rawSite: async (handler) => keep(await startRawSite(handler)),
     fetch: (origin, options) =>
-      fetchRobots({ ...ATTEMPT, origin, agent: AGENT, profile: PROFILE, transport, ...options }),
+      fetchRobots({ ...ATTEMPT, origin, userAgent: AGENT, profile: PROFILE, transport, ...options }),
     transport,
   };
 }

@@ -1,5 +1,5 @@
 // Loaded before any time is counted: a clock that moves on by itself would take the loading for idleness.
-import '../../../src/core/client/attempts.ts';
+import '../../../src/core/fetch/index.ts';
 import { describe, expect, it } from 'vitest';
 import { type Clock, guardFetch, RobotsClient, type RobotsStore } from '../../../src/index.ts';
 import { virtualClock, type VirtualClock } from '../../../src/extras/testing/index.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { ftpTransport } from '../../../src/extras/ftp/ftp.ts';
 import { ControlSocket } from '../../../src/extras/ftp/ftp-session.ts';
-import { fetchRobots } from '../../../src/core/fetch/attempt.ts';
+import { fetchRobots } from '../../../src/core/fetch/fetch-robots.ts';
 import type { FetchRobotsOptions } from '../../../src/core/fetch/options.ts';
 import type { Transport } from '../../../src/core/fetch/transport.ts';
 import { profiles } from '../../../src/core/lifecycle/index.ts';
@@ -27,7 +27,7 @@ function fetch(origin: string, options: Partial<FetchRobotsOptions> = {}): Promi
   return fetchRobots({
     ...ATTEMPT,
     origin,
-    agent: AGENT,
+    userAgent: AGENT,
     profile: profiles.rfc9309,
     transport: ftpTransport(),
     deadlineMs: 5_000,

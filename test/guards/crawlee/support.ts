@@ -74,6 +74,6 @@ export function record(): {
 
 /** The URLs for which guards acquire permits from now on. */
 export function permitsOf(client: RobotsClient): () => string[] {
-  const { mock } = vi.spyOn(engineOf(client), 'acquirePermit');
+  const { mock } = vi.spyOn(engineOf(client).pacing, 'acquire');
   return () => mock.calls.map(([{ url }]) => url);
 }

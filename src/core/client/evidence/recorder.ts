@@ -26,7 +26,8 @@ import type {
   RobotsRequest,
   StoredEntry,
 } from './entry.ts';
-import type { OriginSettings, Settings } from '../settings.ts';
+import type { OriginSettings } from '../origin-settings.ts';
+import type { Settings } from '../settings.ts';
 
 /** An entry that decisions rest on. */
 export type BasisEntry = AttemptEntry | OverrideEntry | StoredEntry;
@@ -77,7 +78,7 @@ export class Recorder implements RecordObserver, ClientListener {
       ...omitUndefined({ profiles: Object.keys(own).length === 0 ? undefined : own }),
       agent,
     });
-    for (const override of origins.overrides.values()) this.#overridden(override, at);
+    for (const override of origins.overrides) this.#overridden(override, at);
   }
 
   onAttempt({ origin, outcome, record, profile, at }: ObservedAttempt): void {

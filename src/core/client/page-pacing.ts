@@ -1,0 +1,87 @@
+import { ignore, Lazy } from '../base/index.ts';
+import type { Decision, OriginPacing } from '../decision/index.ts';
+import type { Pace, PacingTotals, RequestPermit } from '../pacing/index.ts';
+import type { Pacer, PacerOptions } from '../pacing/pacer.ts';
+import type { StoredOrigins } from '../store/stored-origins.ts';
+import type { Settings } from './settings.ts';
+
+/** Paced origins take little memory, so a small `cache.maxOrigins` does not limit them. */
+const MIN_PACED_ORIGINS = 1_000;
+
+interface PagePacingOptions extends Required<
+  Pick<PacerOptions, 'fileOf' | 'onBookedRequest' | 'onDeferral' | 'onPause'>
+> {
+  readonly settings: Settings;
+  /** Aborted when the client closes, with the reason for all who wait. */
+  readonly ending: AbortSignal;
+  readonly stored: Lazy<StoredOrigins> | undefined;
+}
+
+/** When the page requests of a client may start. The pacer is loaded by the first of them, or by the first pause. */
+export class PagePacing {
+  readonly #options: PagePacingOptions;
+  readonly pacer: Lazy<Pacer> = new Lazy(() => this.#open());
+
+  constructor(options: PagePacingOptions) {
+    this.#options = options;
+  }
+
+  async #open(): Promise<Pacer> {
+    const { Pacer } = await import('../pacing/pacer.ts');
+    const { settings, stored, ending, ...listeners } = this.#options;
+    const { clock, random, maxOrigins } = settings;
+    const { fleet } = (await stored?.load()) ?? {};
+    return new Pacer({
+      ...listeners,
+      clock,
+      random,
+      maxOrigins: Math.max(MIN_PACED_ORIGINS, maxOrigins),
+      // A client that was closed meanwhile may not have closed this store. A reported pause is evidence all the same.
+      fleet: ending.aborted ? undefined : fleet,
+    });
+  }
+
+  /** The pacer, to book with. */
+  async load(): Promise<Pacer> {
+    const pacer = await this.pacer.load();
+    this.#options.ending.throwIfAborted();
+    return pacer;
+  }
+
+  /** `RobotsClient.acquirePermit`, but a promise only when the request has to wait. */
+  acquire(
+    decision: Decision,
+    pace: Pace,
+    signal: AbortSignal | undefined,
+  ): RequestPermit | Promise<RequestPermit> {
+    this.#options.ending.throwIfAborted();
+    const { value: pacer } = this.pacer;
+    return (
+      pacer?.acquire(decision, pace, signal) ??
+      this.load().then((pacer) => pacer.acquire(decision, pace, signal))
+    );
+  }
+
+  /** An origin asks for a pause. */
+  pause(origin: string, retryAfter: string, status?: number): void {
+    const now = this.#options.settings.clock.now();
+    const { value: pacer } = this.pacer;
+    if (pacer !== undefined) pacer.report(origin, retryAfter, now, status);
+    // If the pacer cannot be loaded, the next call that needs it rejects with the same error.
+    else void this.pacer.load().then((pacer) => pacer.report(origin, retryAfter, now, status), ignore);
+  }
+
+  /** The queues in which requests wait, or that are in a pause: what slows a crawl. */
+  slowed(): readonly OriginPacing[] {
+    return this.pacer.value?.slowed() ?? [];
+  }
+
+  totals(): PacingTotals {
+    return this.pacer.value?.totals() ?? { waiting: 0, inFlight: 0, paused: 0 };
+  }
+
+  /** Rejects requests that wait. A reported pause is written to the evidence once the pacer has loaded. */
+  async close(): Promise<void> {
+    await this.pacer.pending?.then((pacer) => pacer.close(this.#options.ending.reason), ignore);
+  }
+}
