@@ -279,8 +279,8 @@ const replay: Command = {
   summary: 'Make the decisions of a crawl again, from the evidence that it wrote',
   operands: 'FILE…',
   operandsHelp:
-    'FILE was written with --evidence, or by evidenceFile(). Several files are read as one log, by time; "-" is ' +
-    'standard input.',
+    'FILE was written with --evidence, or by evidenceFile(). Several files are read as one log, by time; names that end ' +
+    'in .gz are unzipped; "-" is standard input.',
   options: [
     { ...profileOption, help: 'decide under this profile what was recorded under another' },
     { ...agentOption, repeatable: false, help: 'decide for this agent what was asked for another' },
@@ -296,13 +296,17 @@ const replay: Command = {
     },
     { name: 'until', value: 'DATE', help: 'only what was decided before this time' },
     { name: 'list', help: 'list each decision in words, and what became of its request' },
+    {
+      name: 'summary',
+      help: 'count by agent and origin what was allowed, refused, not wanted, deferred, requested, and requested although refused',
+    },
     { name: 'url', value: 'URL', help: 'the same for this page alone, with the response that decided' },
     { ...purposeOption, help: 'with --list or --url: what the recorded files say about this purpose' },
     { name: 'versions', help: 'list the versions of each robots.txt, from when to when, with their SHA-256' },
     { name: 'body', value: 'SHA256', help: 'write the bytes of this version of a robots.txt' },
     {
       name: 'conduct',
-      help: 'check each request against pauses, Retry-After, Crawl-delay, Request-rate and the delays of `pacing`, and list those sent too early',
+      help: 'list requests that were sent although they were refused, and those sent too early for a pause, Retry-After, Crawl-delay, Request-rate or the delays of `pacing`',
     },
     ...formatOptions(listFormats),
   ],
@@ -315,8 +319,8 @@ const replay: Command = {
     'canfetch replay --conduct evidence.ndjson': 'did the crawler wait as the sites asked?',
   },
   exitCodes: {
-    0: 'every decision is as recorded; with --conduct: no request was too early',
-    1: 'a decision differs, lines are missing or were changed, or a request was too early',
+    0: 'every decision is as recorded; with --conduct: no request was too early, or sent although refused',
+    1: 'a decision differs, lines are missing or were changed; a request was too early, or sent although refused',
     2: 'wrong usage, nothing to judge, a line that is no evidence, or bytes that do not have their digest',
   },
   notes: [

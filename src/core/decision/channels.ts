@@ -10,6 +10,8 @@ export interface DecisionContext extends Partial<RedirectChain> {
   readonly lookup?: boolean;
   /** `true` when the decision is about a request of a guard. Others are about questions to the client. */
   readonly request?: boolean;
+  /** `true` when a guard refuses its request. Absent in a dry run, where the request is sent. */
+  readonly refused?: boolean;
   /** What the site states about the use of the page, where the question has a purpose. */
   readonly usage?: DecisionUsage;
 }

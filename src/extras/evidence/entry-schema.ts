@@ -103,6 +103,8 @@ const schemas: Readonly<Record<EvidenceLine['type'], z.ZodMiniType>> = {
     requested: z.optional(text),
     usage: z.optional(usage),
     because: z.optional(text),
+    question: onlyTrue,
+    refused: onlyTrue,
     lookup: onlyTrue,
     paused: onlyTrue,
     by: z.optional(number),

@@ -10,9 +10,10 @@ import {
   usageOf,
 } from '../../core/decision/index.ts';
 import { type Profile, profiles, recordUnderProfile, timeInPause } from '../../core/lifecycle/index.ts';
+import { agentTokens } from '../../core/decision/agent-tokens.ts';
 import type { RobotsFile } from '../../core/rules/index.ts';
 import { locate, LocatedUrl } from '../../core/url/index.ts';
-import type { DecisionEntry, RunEntry } from '../../core/client/evidence/entry.ts';
+import type { DecisionEntry, IgnoredEntry, RunEntry } from '../../core/client/evidence/entry.ts';
 import type { BasisEntry } from '../../core/client/evidence/recorder.ts';
 import { fileOnly, isByFile, isReadBy, recordOf } from './recorded-outcome.ts';
 
@@ -116,6 +117,27 @@ export class RecordedRun {
     return withUsage(decision, isByRules ? known.file : undefined, usage);
   }
 
+  /** What the latest entry says about a request that was not checked. `undefined` when the log has none. */
+  wouldDecide({ url, origin, at, run, n }: IgnoredEntry): ReplayedAgain | undefined {
+    const latest = [...(this.#origins.get(origin)?.entries.keys() ?? [])].at(-1);
+    const profile = this.#profileOf(origin);
+    // Nobody has decided on it, so it may be any text.
+    if (latest === undefined || profile === undefined || !isFetchable(url)) return undefined;
+    const [agent] = agentTokens(this.#run.agent);
+    const question = {
+      type: 'decision',
+      at,
+      run,
+      n,
+      origin,
+      url,
+      agent,
+      profile: profile.name,
+      by: latest,
+    } as const;
+    return this.decide({ ...question, allowed: true, state: 'unknown', reason: 'no-rule', paused: true });
+  }
+
   /** What the decision rests on. */
   #knownTo(
     recorded: DecisionEntry,
@@ -171,6 +193,14 @@ export class RecordedRun {
   #ownProfile(name: string): Profile | undefined {
     const own = this.#run.profiles;
     return own !== undefined && Object.hasOwn(own, name) ? own[name] : undefined;
+  }
+}
+
+function isFetchable(url: string): boolean {
+  try {
+    return locate(url, located).href !== '';
+  } catch {
+    return false;
   }
 }
 

@@ -168,7 +168,7 @@ export interface ReadLine {
 export interface ReplayedLine {
   readonly entry: EvidenceLine;
   readonly line: number;
-  /** The decision, if the entry is one that was made again. */
+  /** The decision, if the entry is one that was made again; of a request without a check what the log says of its URL. */
   readonly again?: ReplayedAgain | undefined;
   /** Whether the options select the entry. */
   readonly isSelected: boolean;
@@ -314,6 +314,7 @@ export class Replay {
     isSelected: boolean,
   ): ReplayedAgain | undefined {
     if (entry.type === 'decision') return isSelected ? this.#decision(run, entry, line) : undefined;
+    if (entry.type === 'ignored') return run.state.wouldDecide(entry);
     if (entry.type === 'end') return undefined;
     if (entry.type === 'run') {
       if (!run.state.isKnown) this.#fault({ line, at: entry.at, fault: 'unknown-profile' });

@@ -84,6 +84,7 @@ const ONE_PERMIT = { waits: false, isPreliminary: true } as const;
 const UNREAD_MS = 2_000;
 
 const ABOUT_REQUEST: DecisionContext = Object.freeze({ request: true });
+const ABOUT_REFUSED: DecisionContext = Object.freeze({ request: true, refused: true });
 
 /** One request, of the caller or by a redirect, in all of its states: libraries see the members of one. */
 export class GuardedRequest {
@@ -477,10 +478,11 @@ export class GuardedRequest {
     // The guard that decides again will publish what this one allows.
     if (decision === undefined || (this.#options.isPreliminary === true && refused === undefined)) return;
     const usage = refused?.usage;
+    const about = refused !== undefined && this.#context.settings.enforces ? ABOUT_REFUSED : ABOUT_REQUEST;
     const context =
       usage === undefined && this.#from === undefined
-        ? ABOUT_REQUEST
-        : { ...ABOUT_REQUEST, ...(this.#from && this.chain), ...omitUndefined({ usage }) };
+        ? about
+        : { ...about, ...(this.#from && this.chain), ...omitUndefined({ usage }) };
     this.#context.engine.publishDecision(decision, context);
   }
 

@@ -3,7 +3,9 @@ import { z } from 'zod';
 import type {
   AccessLine,
   ConductReportLine,
+  AlthoughRefusedLine,
   EarlyStartLine,
+  SummaryLine,
   ListedDecisionLine,
   ExplainedByFile,
   ExplainedUrl,
@@ -214,6 +216,32 @@ export const listedDecisionLine = object<ListedDecisionLine>({
   sha256: robots.shape.sha256,
   outcome: text,
   request: some('object').optional(),
+  cut: text.optional(),
+});
+
+export const summaryLine = object<SummaryLine>({
+  schemaVersion,
+  kind: z.literal('summary'),
+  agent: text,
+  origin: text,
+  allowed: count,
+  refused: count,
+  notWanted: count,
+  deferred: count,
+  requested: count,
+  requestedAlthoughRefused: count,
+});
+
+export const althoughRefusedLine = object<AlthoughRefusedLine>({
+  schemaVersion,
+  kind: z.literal('although-refused'),
+  file: text,
+  line,
+  decisionLine: line,
+  url: text,
+  startedAt: epochMs,
+  refusal: z.enum(['disallowed', 'not-wanted']),
+  why: text,
 });
 
 export const fileVersionLine = object<FileVersionLine>({
@@ -223,6 +251,7 @@ export const fileVersionLine = object<FileVersionLine>({
   from: epochMs,
   until: epochMs,
   sha256: text.optional(),
+  outcome: z.enum(['unavailable', 'restricted']).optional(),
   status: count.optional(),
 });
 
@@ -242,6 +271,7 @@ export const conductReportLine = object<ConductReportLine>({
   kind: z.literal('conduct'),
   requests: count,
   early: count,
+  refused: count,
   unknown: count,
 });
 

@@ -174,14 +174,15 @@ describe('every field that the command prints in JSON stands in its schema', () 
     const evidence = await evidenceFile(crawled);
     const client = new RobotsClient({
       evidence,
-      transport: { fetch: async () => new Response('User-agent: *\nCrawl-delay: 60') },
+      transport: { fetch: async () => new Response('User-agent: *\nDisallow: /private\nCrawl-delay: 60') },
     });
-    const get = guardFetch(async (_url: string) => new Response('a page'), client);
-    for (const path of ['/1', '/2']) await get(`https://a.example${path}`);
+    const get = guardFetch(async (_url: string) => new Response('a page'), client, { mode: 'report' });
+    for (const path of ['/1', '/2', '/private']) await get(`https://a.example${path}`);
     await client.close();
     await evidence.close();
-    const conduct = ofLines.earlyStartLine.or(ofLines.conductReportLine);
+    const conduct = ofLines.earlyStartLine.or(ofLines.althoughRefusedLine).or(ofLines.conductReportLine);
     await expectLines(conduct, ['replay', '--json', '--conduct', crawled]);
+    await expectLines(ofLines.summaryLine, ['replay', '--json', '--summary', crawled]);
     // Without the response to the request for robots.txt.
     const lines = readFileSync(file, 'utf8').split('\n');
     const cut = lines.filter((line) => !line.includes('"type":"robots"')).join('\n');

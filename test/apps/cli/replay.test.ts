@@ -311,12 +311,12 @@ describe('replay --url', () => {
       `2026-01-15 12:00:00Z  DISALLOWED for ExampleBot under rfc9309: line 2  Disallow: /private
   by https://a.example/robots.txt → 200, fetched 2026-01-15 12:00:00Z, valid until 2026-01-16 12:00:00Z
   robots.txt had 67 bytes, sha256 ${digest}
-  not requested
+  no request in the log
   written in ${file}, line 3
 2026-01-16 13:00:00Z  DISALLOWED for ExampleBot under rfc9309: line 2  Disallow: /private (last good copy)
-  by https://a.example/robots.txt → ERR_ROBOTS_STATUS
+  by https://a.example/robots.txt → 503
   robots.txt had 67 bytes, sha256 ${digest}
-  not requested
+  no request in the log
   written in ${file}, line 6
 `,
     ]);
@@ -326,7 +326,7 @@ describe('replay --url', () => {
     const { stdout } = await cli(['replay', '--json', '--url', 'https://a.example/private', file]);
     expect(records(stdout)).toMatchObject([
       { kind: 'listed', line: 3, at: START, allowed: false, reason: 'rule', rule: { line: 2 } },
-      { kind: 'listed', line: 6, decision: 'disallowed', outcome: 'not requested' },
+      { kind: 'listed', line: 6, decision: 'disallowed', outcome: 'no request in the log' },
     ]);
   });
 });
@@ -365,14 +365,14 @@ describe('replay --list', () => {
     const sent = 'requested at 2026-01-15T12:00:00.000Z';
     const agent = (label: string, path: string): string => `${label}  ExampleBot  https://a.example${path}  `;
     expect(rows).toEqual([
-      `${agent('DISALLOWED', '/private')}line 2  Disallow: /private; not requested`,
-      `${agent('ALLOWED, BUT NOT WANTED', '/art')}no rule matches; train-ai: not wanted, by line 3  Content-Usage: /art train-ai=n; not requested, for its purpose`,
-      `${agent('ALLOWED', '/own')}no rule matches; ${sent}, response 200, then refused: its header fields forbid the purpose`,
+      `${agent('DISALLOWED', '/private')}line 2  Disallow: /private; not requested: refused`,
+      `${agent('ALLOWED, BUT NOT WANTED', '/art')}no rule matches; train-ai: not wanted, by line 3  Content-Usage: /art train-ai=n; not requested: refused`,
+      `${agent('ALLOWED', '/own')}no rule matches; ${sent}, 200, refused by its header fields (ERR_ROBOTS_USAGE)`,
       `${agent('ALLOWED', '/lost')}no rule matches; ${sent}, failed: ECONNRESET`,
-      `${agent('ALLOWED', '/=1+1,%22x%22')}no rule matches; ${sent}, response 200`,
-      expect.stringMatching(/^ALLOWED .*\/first .*not requested: deferred to .* \(crawl-delay\)$/),
-      expect.stringMatching(/^ALLOWED .*\/second .*not requested: deferred to .* \(crawl-delay\)$/),
-      expect.stringMatching(/^NOT CHECKED .*b\.example\/x {2}because: ours; requested .*response 200$/),
+      `${agent('ALLOWED', '/=1+1,%22x%22')}no rule matches; ${sent}, 200`,
+      expect.stringMatching(/^ALLOWED .*\/first .*deferred until .* \(crawl-delay\)$/),
+      expect.stringMatching(/^ALLOWED .*\/second .*deferred until .* \(crawl-delay\)$/),
+      expect.stringMatching(/^NOT CHECKED .*b\.example\/x {2}because: ours; requested .*, 200$/),
       '',
     ]);
   });
@@ -382,7 +382,7 @@ describe('replay --list', () => {
     const [head, first, second] = stdout.split('\n');
     expect(head).toBe('time,url,agent,profile,decision,why,rule,line,preference,sha256,outcome');
     expect(first).toMatch(
-      /^2026-01-15 12:00:00Z,https:\/\/a\.example\/private,ExampleBot,rfc9309,disallowed,line 2 {2}Disallow: \/private,disallow: \/private,2,,[0-9a-f]{64},not requested$/,
+      /^2026-01-15 12:00:00Z,https:\/\/a\.example\/private,ExampleBot,rfc9309,disallowed,line 2 {2}Disallow: \/private,disallow: \/private,2,,[0-9a-f]{64},not requested: refused$/,
     );
     expect(second).toContain(',"allowed, but not wanted",');
   });
@@ -392,6 +392,17 @@ describe('replay --list', () => {
     expect(records(asked.stdout)[0]).toMatchObject({ usage: { purpose: 'train-ai', preference: 'unknown' } });
     const other = await cli(['replay', '--json', '--list', '--purpose', 'search', listed]);
     expect(records(other.stdout)[1]).toMatchObject({ usage: { purpose: 'search', preference: 'unknown' } });
+    const { stdout } = await cli(['replay', '--list', '--purpose', 'train-ai', listed]);
+    expect(stdout).toMatch(
+      /^.*DISALLOWED.*train-ai: no preference is implied for a disallowed page; not requested/,
+    );
+  });
+
+  it('says beside words which status decided', async () => {
+    const { stdout } = await cli(['replay', '--list', file]);
+    expect(stdout).toMatch(
+      /ALLOWED .*b\.example\/page {2}robots\.txt is unavailable \(403\); no request in the log$/m,
+    );
   });
 });
 
@@ -417,8 +428,8 @@ describe('replay --versions and --body', () => {
     const [, digest = ''] = /([0-9a-f]{64})/.exec(listed.stdout) ?? [];
     expect([listed.code, listed.stdout]).toEqual([
       0,
-      `2026-01-15 12:00:00Z to 2026-01-15 12:00:00Z  https://a.example  ${digest}  67 bytes\n` +
-        '2026-01-16 13:00:00Z to 2026-01-16 13:00:00Z  https://b.example  no file (403)\n',
+      `2026-01-15 12:00:00Z to 2026-01-16 13:00:00Z  https://a.example  ${digest}  67 bytes\n` +
+        '2026-01-16 13:00:00Z to 2026-01-16 13:00:00Z  https://b.example  unavailable (403)\n',
     ]);
     expect(await cli(['replay', '--body', digest, file])).toMatchObject({ code: 0, stdout: FORBIDS });
     expect(await cli(['replay', '--body', digest.slice(0, 12).toUpperCase(), file])).toMatchObject({
@@ -432,9 +443,8 @@ describe('replay --versions and --body', () => {
         kind: 'version',
         origin: 'https://a.example',
         from: START,
-        until: START,
+        until: START + 25 * HOUR,
         sha256: digest,
-        status: 200,
       },
     ]);
   });

@@ -422,3 +422,26 @@ describe('a process', () => {
     expect(await replayed(linesOf(path))).toMatchObject({ runs: 1, unfinished: 0, changed: 0, faults: 0 });
   }, 60_000);
 });
+
+describe('a function before the file', () => {
+  it('may shorten URLs: what is written replays, after a rotation, too', async () => {
+    const path = join(folder(), 'evidence.ndjson');
+    const evidence = await evidenceFile(path);
+    const client = new RobotsClient({
+      agent: 'ExampleBot',
+      transport: { fetch: async () => new Response(FORBIDS) },
+      evidence: (entry) =>
+        evidence('url' in entry ? { ...entry, url: entry.url.replace(/\?.*/, '') } : { ...entry }),
+    });
+    await client.check('https://a.example/page?secret=1');
+    renameSync(path, `${path}.1`);
+    evidence.reopen();
+    await client.check('https://a.example/private?secret=2');
+    await client.close();
+    await evidence.close();
+    for (const each of [`${path}.1`, path]) {
+      expect(readFileSync(each, 'utf8')).not.toContain('secret');
+      expect(await replayed(linesOf(each))).toMatchObject({ decisions: 1, changed: 0, faults: 0 });
+    }
+  });
+});

@@ -92,26 +92,63 @@ export interface ListedDecisionLine extends Line {
   readonly outcome: string;
   /** The entry of the request, or of its deferral. */
   readonly request?: object;
+  /** The code of the error that cut the body of its response. */
+  readonly cut?: string;
+}
+
+/** `canfetch replay --summary --json`: decisions and requests of an agent at an origin. Links that were looked up do not count. */
+export interface SummaryLine extends Line {
+  readonly kind: 'summary';
+  readonly agent: string;
+  readonly origin: string;
+  readonly allowed: number;
+  /** By robots.txt. */
+  readonly refused: number;
+  /** Allowed, but not wanted for its purpose. */
+  readonly notWanted: number;
+  readonly deferred: number;
+  readonly requested: number;
+  readonly requestedAlthoughRefused: number;
 }
 
 /** `canfetch replay --versions --json`: a version of an origin's robots.txt. */
 export interface FileVersionLine extends Line {
   readonly kind: 'version';
   readonly origin: string;
+  /** When it was fetched. */
   readonly from: number;
+  /** When it was last in force, by the log. */
   readonly until: number;
   readonly sha256?: string;
+  /** Why there was no file. */
+  readonly outcome?: 'unavailable' | 'restricted';
   readonly status?: number;
 }
 
 /** `canfetch replay --conduct --json`: a request that was sent too early. */
 export type EarlyStartLine = Line & EarlyStart & { readonly kind: 'early' };
 
+/** `canfetch replay --conduct --json`: a request that was sent although it was refused. */
+export interface AlthoughRefusedLine extends Line {
+  readonly kind: 'although-refused';
+  readonly file: string;
+  /** Of the request. */
+  readonly line: number;
+  /** Of the decision, or of the request without a check. */
+  readonly decisionLine: number;
+  readonly url: string;
+  readonly startedAt: number;
+  readonly refusal: 'disallowed' | 'not-wanted';
+  readonly why: string;
+}
+
 /** The last line of `canfetch replay --conduct --json`. */
 export interface ConductReportLine extends Line {
   readonly kind: 'conduct';
   readonly requests: number;
   readonly early: number;
+  /** Sent although they were refused. */
+  readonly refused: number;
   /** Requests whose site's own delay is not in the log. */
   readonly unknown: number;
 }

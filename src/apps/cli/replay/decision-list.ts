@@ -1,29 +1,21 @@
 import { jsonLine, omitUndefined, printable } from '../../../core/base/index.ts';
 import { type DecisionUsage, type Purpose, reasons, usageOf } from '../../../core/decision/index.ts';
-import type {
-  CutEntry,
-  DecisionEntry,
-  DeferredEntry,
-  IgnoredEntry,
-  RequestEntry,
-} from '../../../core/client/evidence/entry.ts';
+import type { DecisionEntry } from '../../../core/client/evidence/entry.ts';
 import type { Bodies, ReplayedAgain } from '../../../extras/evidence/recorded-run.ts';
 import type { ReplayedDecision, ReplayedLine } from '../../../extras/evidence/replay.ts';
+import {
+  RequestOutcomes,
+  type RequestOutcome,
+  type RequestRow,
+} from '../../../extras/evidence/request-outcomes.ts';
 import type { ListedDecisionLine } from '../../answers/schema.ts';
 import { count, instant, type Palette } from '../../answers/text/layout.ts';
 import { purposeSentence, ruleText } from '../../answers/text/sentences.ts';
+import { csvLine } from './csv.ts';
 
-/** Decisions that wait in the list for what becomes of their requests. Beyond it they are listed without. */
-const MAX_WAITING = 10_000;
-
-/** A decision, or a request without a check, and what became of it; or a body that was cut later. */
-interface Row {
-  readonly entry: DecisionEntry | IgnoredEntry | CutEntry;
-  readonly file: string;
-  readonly line: number;
-  readonly again: ReplayedAgain | undefined;
+/** A row, with what the site says about the purpose of its request. */
+interface Row extends RequestRow {
   readonly usage: DecisionUsage | undefined;
-  outcome?: RequestEntry | DeferredEntry;
 }
 
 type ListFormat = 'text' | 'json' | 'csv' | 'page';
@@ -42,87 +34,43 @@ export interface ListOptions {
 /** Lists decisions in the order of the log, each with what became of its request. */
 export class DecisionList {
   readonly #options: ListOptions;
-  /** In the order of the log. */
-  readonly #waiting = new Set<Row>();
-  /** Those whose request may follow, by run and URL. */
-  readonly #open = new Map<string, Row[]>();
-  /** A deferral is written right before its decision. */
-  #deferred: DeferredEntry | undefined;
-  /** Rows so far. */
-  rows = 0;
+  readonly #outcomes = new RequestOutcomes();
+  #hasHead = false;
 
   constructor(options: ListOptions) {
     this.#options = options;
   }
 
-  /** Takes the next line of the log. Returns the text of rows that are complete. */
-  add(file: string, { entry, line, again, isSelected }: ReplayedLine): string {
+  /** Rows so far. */
+  get rows(): number {
+    return this.#outcomes.rows;
+  }
+
+  /** Takes the next line of the log. Returns the text of a row that is complete. */
+  add(file: string, line: ReplayedLine): string {
+    const { entry } = line;
     if (!('url' in entry) || (this.#options.url ?? entry.url) !== entry.url) return '';
-    const key = `${entry.run} ${entry.url}`;
-    if (entry.type === 'deferred') this.#deferred = entry;
-    if (entry.type === 'request') {
-      const rows = this.#open.get(key);
-      const row = rows?.shift();
-      if (rows?.length === 0) this.#open.delete(key);
-      if (row !== undefined) row.outcome = entry;
-      return row === undefined ? '' : this.#complete();
-    }
-    if (!isSelected || entry.type === 'deferred') return '';
-    const row: Row = { entry, file, line, again, usage: this.#usageOf(entry, again) };
-    const { run, url } = this.#deferred ?? {};
-    if (this.#deferred !== undefined && run === entry.run && url === entry.url) row.outcome = this.#deferred;
-    this.#deferred = undefined;
-    const first = this.rows++ === 0 ? this.#head() : '';
-    this.#waiting.add(row);
-    if (mayFollow(row) && row.outcome === undefined)
-      this.#open.set(key, [...(this.#open.get(key) ?? []), row]);
-    return first + this.#complete();
+    const row = this.#outcomes.add(file, line);
+    return row === undefined ? '' : this.#text(row);
   }
 
   /** The rows that still wait. */
   finish(): string {
-    return this.#complete(0);
+    return Array.from(this.#outcomes.finish(), (row) => this.#text(row)).join('');
   }
 
-  #usageOf(entry: Row['entry'], again: ReplayedAgain | undefined): DecisionUsage | undefined {
-    const { purpose } = this.#options;
-    if (purpose === undefined || again === undefined) return 'usage' in entry ? entry.usage : undefined;
-    return usageOf(again.decision, again.file, purpose);
-  }
-
-  /** The text of the first rows, up to one whose request may follow. */
-  #complete(maxWaiting: number = MAX_WAITING): string {
-    let text = '';
-    for (const row of this.#waiting) {
-      if (mayFollow(row) && row.outcome === undefined && this.#waiting.size <= maxWaiting) break;
-      this.#waiting.delete(row);
-      if (row.outcome === undefined) this.#close(row);
-      text += this.#text(row);
-    }
-    return text;
-  }
-
-  #close(row: Row): void {
-    const { run, url } = row.entry;
-    const rows = this.#open.get(`${run} ${url}`)?.filter((each) => each !== row) ?? [];
-    if (rows.length === 0) this.#open.delete(`${run} ${url}`);
-    else this.#open.set(`${run} ${url}`, rows);
-  }
-
-  #head(): string {
-    if (this.#options.format === 'csv') return `${Object.keys(cellsOf(EMPTY)).join(',')}\n`;
-    return '';
-  }
-
-  #text(row: Row): string {
-    const { format, colours, bodies } = this.#options;
+  #text(found: RequestRow): string {
+    const { format, colours, bodies, purpose } = this.#options;
+    const row = { ...found, usage: usageIn(found, purpose) };
     switch (format) {
       case 'json':
         return jsonLine<ListedDecisionLine>(dataOf(row));
-      case 'csv':
-        return `${Object.values(cellsOf(dataOf(row)))
-          .map(csvCell)
-          .join(',')}\n`;
+      case 'csv': {
+        const cells = cellsOf(dataOf(row));
+        const head = this.#hasHead ? '' : csvLine(Object.keys(cells));
+        this.#hasHead = true;
+        return head + csvLine(Object.values(cells));
+      }
       case 'page':
         return pageText(row, colours, bodies);
       case 'text': {
@@ -134,22 +82,23 @@ export class DecisionList {
   }
 }
 
-/** Whether a request may follow. A link that was looked up has a decision of its own when it is requested. */
-function mayFollow({ entry, usage }: Row): boolean {
-  if (entry.type !== 'decision') return entry.type === 'ignored';
-  return entry.allowed && entry.lookup !== true && usage?.preference !== 'disallow';
+function usageIn({ entry, again }: RequestRow, purpose: Purpose | undefined): DecisionUsage | undefined {
+  if (purpose === undefined || again === undefined) return 'usage' in entry ? entry.usage : undefined;
+  return usageOf(again.decision, again.file, purpose);
 }
 
 type Data = Omit<ListedDecisionLine, 'schemaVersion'>;
 
-const EMPTY: Data = { kind: 'listed', file: '', line: 0, at: 0, url: '', decision: '', why: '', outcome: '' };
-
 function dataOf(row: Row): Data {
-  const { entry, file, line, usage, outcome } = row;
+  const { entry, file, line, usage, again, outcome, cut } = row;
   const base = { kind: 'listed', file, line, at: entry.at, url: entry.url } as const;
-  const became = { outcome: outcomeText(row), ...omitUndefined({ request: outcome && factsOf(outcome) }) };
-  if (entry.type !== 'decision')
-    return { ...base, decision: wordOf(row), why: whyUnchecked(entry), ...became };
+  const sent = outcome ?? (entry.type === 'request' || entry.type === 'deferred' ? entry : undefined);
+  const became = {
+    ...omitUndefined({ usage }),
+    outcome: outcomeText(row),
+    ...omitUndefined({ request: sent && factsOf(sent), cut: cut?.error }),
+  };
+  if (entry.type !== 'decision') return { ...base, decision: wordOf(row), why: whyUnchecked(row), ...became };
   const { agent, profile, allowed, reason, rule, sha256, requested } = entry;
   return {
     ...base,
@@ -159,22 +108,42 @@ function dataOf(row: Row): Data {
     allowed,
     decision: wordOf(row),
     reason,
-    why: whyText(entry),
-    ...omitUndefined({ rule, usage, sha256 }),
+    why: whyText(entry, again),
+    ...omitUndefined({ rule, sha256 }),
     ...became,
   };
 }
 
-function whyUnchecked(entry: IgnoredEntry | CutEntry): string {
-  return entry.type === 'ignored' ? `because: ${entry.because}` : entry.error;
+/** Why a request without a decision was sent, and what the log says of its URL. */
+function whyUnchecked({ entry, again }: RequestRow): string {
+  if (entry.type !== 'ignored') return 'the log has no decision for it';
+  const because = `because: ${entry.because}`;
+  return again?.decision.allowed === false
+    ? `${because}; disallowed: ${whyText(again.decision, again)}`
+    : because;
 }
 
-function factsOf(outcome: RequestEntry | DeferredEntry): object {
+/** Why the request of a row was refused, or sent without a check. */
+export function whyOf(row: RequestRow): string {
+  const { entry, again } = row;
+  if (entry.type !== 'decision') return whyUnchecked(row);
+  return entry.allowed && entry.usage !== undefined ? purposeSentence(entry.usage) : whyText(entry, again);
+}
+
+function factsOf(outcome: RequestOutcome): object {
   const { run: _run, n: _n, origin: _origin, url: _url, ...facts } = outcome;
   return facts;
 }
 
-function cellsOf({ at, url, agent, profile, decision, why, rule, usage, sha256, outcome }: Data) {
+/** draft-ietf-aipref-attach: "no preferences are implied for resources that are disallowed". */
+function preferenceText(usage: DecisionUsage | undefined, allowed: boolean | undefined): string {
+  if (usage === undefined) return '';
+  return allowed === false && usage.source === undefined
+    ? `${usage.purpose}: no preference is implied for a disallowed page`
+    : purposeSentence(usage);
+}
+
+function cellsOf({ at, url, agent, profile, decision, allowed, why, rule, usage, sha256, outcome }: Data) {
   return {
     time: instant(at),
     url: printable(url),
@@ -184,52 +153,58 @@ function cellsOf({ at, url, agent, profile, decision, why, rule, usage, sha256, 
     why: printable(why),
     rule: rule === undefined ? '' : `${rule.directive}: ${printable(rule.pattern)}`,
     line: rule === undefined ? '' : String(rule.line),
-    preference: usage === undefined ? '' : purposeSentence(usage),
+    preference: preferenceText(usage, allowed),
     sha256: sha256 ?? '',
     outcome,
   };
 }
 
-/** RFC 4180. A cell that a spreadsheet would take for a formula begins with a quote. */
-function csvCell(text: string): string {
-  const safe = /^[=+\-@]/.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
-}
-
-function wordOf({ entry, usage }: Pick<Row, 'entry' | 'usage'>): string {
-  if (entry.type === 'ignored') return 'not checked';
-  if (entry.type === 'cut') return 'body cut';
+function wordOf({ entry, usage }: Row): string {
+  if (entry.type !== 'decision') return entry.type === 'ignored' ? 'not checked' : 'no decision';
   if (!entry.allowed) return 'disallowed';
   return usage?.preference === 'disallow' ? 'allowed, but not wanted' : 'allowed';
 }
 
-function labelOf(row: Pick<Row, 'entry' | 'usage'>, { good, bad, unsure }: Palette): string {
+function labelOf(row: Row, { good, bad, unsure }: Palette): string {
   const word = wordOf(row).toUpperCase();
   return word === 'ALLOWED' ? good(word) : word === 'DISALLOWED' ? bad(word) : unsure(word);
 }
 
 /** What became of a request, in words. */
-function outcomeText({ entry, usage, outcome }: Row): string {
-  if (outcome === undefined) {
-    if (entry.type === 'ignored') return 'no request in the log';
-    if (entry.type === 'cut') return `after response ${entry.status}`;
-    if (entry.lookup === true) return entry.allowed ? 'a link, looked up' : 'a link, not queued';
-    if (!entry.allowed) return 'not requested';
-    return usage?.preference === 'disallow' ? 'not requested, for its purpose' : 'no request in the log';
+function outcomeText({ entry, outcome, cut }: RequestRow): string {
+  if (outcome !== undefined) return entryText(outcome, cut?.error);
+  switch (entry.type) {
+    case 'request':
+    case 'deferred':
+      return entryText(entry, cut?.error);
+    case 'cut':
+      return `${entry.status}, body cut: ${printable(entry.error)}`;
+    case 'ignored':
+      return 'no request in the log';
+    case 'decision':
+      if (entry.lookup === true) return 'a link, looked up';
+      return entry.refused === true ? 'not requested: refused' : 'no request in the log';
   }
-  if (outcome.type === 'deferred') {
-    return `not requested: deferred to ${instant(outcome.retryAt)} (${printable(outcome.delayFrom)})`;
-  }
-  const { startedAt, status, error, refused } = outcome;
-  const sent = `requested at ${new Date(startedAt).toISOString()}, ${status === undefined ? `failed: ${printable(error ?? 'no response')}` : `response ${status}`}`;
-  return refused === undefined ? sent : `${sent}, then refused: its header fields forbid the purpose`;
+}
+
+function entryText(entry: RequestOutcome, cutBy: string | undefined): string {
+  if (entry.type === 'deferred')
+    return `deferred until ${instant(entry.retryAt)} (${printable(entry.delayFrom)})`;
+  const { startedAt, status, error, refused } = entry;
+  const parts = [
+    `requested at ${new Date(startedAt).toISOString()}`,
+    status === undefined ? `failed: ${printable(error ?? 'no response')}` : String(status),
+    ...(refused === undefined ? [] : [`refused by its header fields (${refused})`]),
+    ...(cutBy === undefined ? [] : [`body cut: ${printable(cutBy)}`]),
+  ];
+  return parts.join(', ');
 }
 
 /** A decision in some lines. */
 function pageText(row: Row, colours: Palette, bodies: Bodies): string {
   const { entry, file, line, again, usage } = row;
   const lines = [`${instant(entry.at)}  ${labelOf(row, colours)}${headText(row)}`];
-  if (usage !== undefined) lines.push(purposeSentence(usage));
+  if (usage !== undefined) lines.push(preferenceText(usage, 'allowed' in entry ? entry.allowed : undefined));
   if ('requested' in entry) lines.push(`requested as ${printable(entry.requested)}, which redirected here`);
   if (again !== undefined) lines.push(`by ${sourceText(again)}`);
   if ('sha256' in entry) {
@@ -241,17 +216,18 @@ function pageText(row: Row, colours: Palette, bodies: Bodies): string {
   return `${lines.join('\n  ')}\n`;
 }
 
-function headText({ entry }: Row): string {
+function headText(row: RequestRow): string {
+  const { entry, again } = row;
   return entry.type !== 'decision'
-    ? `, ${printable(whyUnchecked(entry))}`
-    : ` for ${printable(entry.agent)} under ${printable(entry.profile)}: ${whyText(entry)}`;
+    ? `, ${printable(whyUnchecked(row))}`
+    : ` for ${printable(entry.agent)} under ${printable(entry.profile)}: ${whyText(entry, again)}`;
 }
 
 /** The response that a decision rests on. */
 function sourceText({ decision: { robots } }: ReplayedAgain): string {
-  const { finalUrl, status, error, fetchedAt, staleAt, source } = robots;
+  const { finalUrl, error, fetchedAt, staleAt, source } = robots;
   if (source === 'override') return 'the option `overrides` of the crawler';
-  const response = `${printable(finalUrl)} → ${error ?? status ?? 'never requested'}`;
+  const response = `${printable(finalUrl)} → ${causeIn(robots) ?? 'never requested'}`;
   if (error !== undefined || fetchedAt === undefined || staleAt === undefined) return response;
   return `${response}, fetched ${instant(fetchedAt)}, valid until ${instant(staleAt)}`;
 }
@@ -265,7 +241,23 @@ export function decisionText(decision: ReplayedDecision, colours: Palette): stri
   return `${label} for ${printable(agent)} under ${printable(profile)}: ${whyText(decision)}${purpose}${digest}`;
 }
 
-function whyText({ reason, state, rule }: ReplayedDecision | DecisionEntry): string {
-  const why = rule === undefined ? reasons[reason].what : ruleText(rule);
+/** Why, with the status or the error that decided. */
+function whyText({ reason, state, rule }: ReplayedDecision | DecisionEntry, again?: ReplayedAgain): string {
+  if (rule !== undefined) return withCopy(ruleText(rule), state);
+  const cause = causeIn(again?.decision.robots ?? {});
+  const isByResponse = state === 'allow-all' || state === 'disallow-all';
+  const { what } = reasons[reason];
+  return withCopy(isByResponse && cause !== undefined ? `${what} (${cause})` : what, state);
+}
+
+/** The status that decided, or the error where none did. */
+function causeIn({
+  status,
+  error,
+}: Partial<ReplayedAgain['decision']['robots']>): string | number | undefined {
+  return error === undefined || error === 'ERR_ROBOTS_STATUS' ? status : error;
+}
+
+function withCopy(why: string, state: ReplayedDecision['state']): string {
   return state === 'last-good' ? `${why} (last good copy)` : why;
 }

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { isRobotsError, printable } from '../../../core/base/index.ts';
+import { codeOf, isRobotsError, printable, quoted } from '../../../core/base/index.ts';
 import { type ReadLine, type Replay, type ReplayedLine } from '../../../extras/evidence/replay.ts';
 import { readLines } from '../../answers/input/targets.ts';
 import { UsageError } from '../../answers/session.ts';
@@ -37,9 +37,21 @@ export class EvidenceSource {
    */
   async fill(): Promise<void> {
     while (!this.isReady) {
-      const { done, value } = await this.#batches.next();
+      const { done, value } = await this.#nextBatch();
       if (done === true) this.#hasEnded = true;
       else [this.#lines, this.#next] = [value, 0];
+    }
+  }
+
+  async #nextBatch(): Promise<IteratorResult<readonly string[]>> {
+    try {
+      return await this.#batches.next();
+    } catch (cause) {
+      const code = codeOf(cause);
+      if (!code.startsWith('Z_')) throw cause;
+      throw new UsageError(`Expected ${quoted(this.name)} to be a whole gzip file, got one with ${code}`, {
+        cause,
+      });
     }
   }
 

@@ -1,3 +1,5 @@
+import { pipeline, type Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
 import type { Bodies } from '../../../extras/evidence/recorded-run.ts';
 import {
   flips,
@@ -7,7 +9,7 @@ import {
   type ReplayReport,
   type RunPart,
 } from '../../../extras/evidence/replay.ts';
-import { isRobotsError, omitUndefined, printable, quoted } from '../../../core/base/index.ts';
+import { ignore, isRobotsError, omitUndefined, printable, quoted } from '../../../core/base/index.ts';
 import { locate, type LocatedUrl, originOf } from '../../../core/url/index.ts';
 import { type Session, UsageError } from '../../answers/session.ts';
 import { openList, assertStdinOnce } from '../../answers/input/load-robots.ts';
@@ -18,14 +20,15 @@ import { coloursOf, readAgents, readDate, readFormat, readProfile, readPurpose }
 import { EvidenceSource } from './evidence-source.ts';
 import {
   bodyView,
-  conductView,
   differenceLine,
   differencesView,
   listView,
+  summaryView,
   type Style,
-  versionsView,
   type View,
 } from './views.ts';
+import { conductView } from './conduct-view.ts';
+import { versionsView } from './versions-view.ts';
 
 /** Lines between two updates of the progress. */
 const LINES_AT_ONCE = 4_096;
@@ -54,7 +57,7 @@ export async function replayFiles(given: ParsedArguments, session: Session): Pro
   const { signal } = session;
   try {
     for (const name of operands) {
-      const stream = await openList(name, 'a file of evidence', session, signal);
+      const stream = unzipped(name, await openList(name, 'a file of evidence', session, signal));
       const onDifference = (difference: ReplayDifference): void => listing.differs(name, difference);
       listing.sources.push(
         new EvidenceSource(name, stream, new Replay({ ...options, onDifference }, bodies)),
@@ -67,11 +70,15 @@ export async function replayFiles(given: ParsedArguments, session: Session): Pro
   }
 }
 
+function unzipped(name: string, stream: Readable): Readable {
+  return name.endsWith('.gz') ? pipeline(stream, createGunzip(), ignore) : stream;
+}
+
 /** @throws UsageError for more than one view, or for an invalid URL or digest. */
 function readView(given: ParsedArguments, style: Style, bodies: Bodies): View {
   const { values, switches } = given;
   const format = readFormat(given);
-  const views = ['list', 'url', 'body', 'versions', 'conduct'].filter(
+  const views = ['list', 'url', 'body', 'versions', 'conduct', 'summary'].filter(
     (name) => values.has(name) || switches.has(name),
   );
   if (views.length > 1 && views.join() !== 'list,url') {
@@ -82,11 +89,10 @@ function readView(given: ParsedArguments, style: Style, bodies: Bodies): View {
   const [view = 'differences'] = views;
   const purpose = readPurpose(given);
   const isList = view === 'list' || view === 'url';
-  if (!isList && (purpose !== undefined || format === 'csv')) {
-    throw new UsageError(
-      `Expected --list or --url beside ${purpose === undefined ? '--format csv' : '--purpose'}`,
-    );
-  }
+  if (!isList && purpose !== undefined) throw new UsageError('Expected --list or --url beside --purpose');
+  if (view === 'summary') return summaryView(format);
+  if (!isList && format === 'csv')
+    throw new UsageError('Expected --list, --url or --summary beside --format csv');
   if (isList) {
     const page = values.get('url')?.[0];
     const url = page === undefined ? undefined : readUrl(page, '--url takes the URL of a page').href;

@@ -1,4 +1,3 @@
-import { Conduct, type EarlyStart } from '../../../extras/evidence/conduct.ts';
 import type { Bodies } from '../../../extras/evidence/recorded-run.ts';
 import {
   flips,
@@ -6,17 +5,12 @@ import {
   type ReplayedLine,
   type ReplayReport,
 } from '../../../extras/evidence/replay.ts';
-import type {
-  ConductReportLine,
-  EarlyStartLine,
-  FileVersionLine,
-  ReplayLine,
-  ReplayReportLine,
-} from '../../answers/schema.ts';
-import { omitUndefined, jsonLine, printable } from '../../../core/base/index.ts';
+import type { ReplayLine, ReplayReportLine } from '../../answers/schema.ts';
+import { jsonLine, printable } from '../../../core/base/index.ts';
 import { UsageError } from '../../answers/session.ts';
-import { count, type Palette, duration, instant } from '../../answers/text/layout.ts';
+import { count, type Palette, instant } from '../../answers/text/layout.ts';
 import { DecisionList, decisionText, type ListOptions } from './decision-list.ts';
+import { Summary } from './summary.ts';
 
 /** What a replay shows. Its functions return the text to write. */
 export interface View {
@@ -75,38 +69,19 @@ export function listView(options: ListOptions): View {
   };
 }
 
-/** The versions of the files, of one origin or all. */
-export function versionsView({ isJson }: Style, wanted: string | undefined): View {
-  const versions: FileVersion[] = [];
-  const latest = new Map<string, FileVersion>();
-  /** An unreachable file is no other version: the last good one stays in force. */
-  const see = (version: FileVersion): void => {
-    const before = latest.get(version.origin);
-    if (before !== undefined && before.sha256 === version.sha256) {
-      before.until = version.until;
-      return;
-    }
-    latest.set(version.origin, version);
-    versions.push(version);
-  };
+/** How many were allowed, refused and requested, by agent and origin. */
+export function summaryView(format: 'text' | 'json' | 'csv'): View {
+  const summary = new Summary();
   return {
-    subject: 'versions',
-    judged: () => versions.length,
-    took(_file, { entry }) {
-      if (!('origin' in entry) || (wanted ?? entry.origin) !== entry.origin) return '';
-      const { at, origin } = entry;
-      if ('outcome' in entry && entry.outcome !== 'unreachable') {
-        const { sha256, status } = entry;
-        see(omitUndefined({ origin, from: at, until: at, sha256, status }));
-      }
+    subject: 'decisions',
+    differing: 'counted',
+    isRaw: format === 'csv',
+    judged: () => undefined,
+    took(file, line) {
+      summary.add(file, line);
       return '';
     },
-    finish: (_report, bodies) =>
-      versions
-        .map((version) =>
-          isJson ? jsonLine<FileVersionLine>({ kind: 'version', ...version }) : versionText(version, bodies),
-        )
-        .join(''),
+    finish: () => summary.text(format),
   };
 }
 
@@ -128,44 +103,6 @@ export function bodyView(digest: string): View {
       throw new UsageError(
         `Expected --body to name one version, got ${digest}, which ${found.length === 0 ? 'no version has' : `begins the digests of ${found.length}`}; --versions lists them`,
       );
-    },
-  };
-}
-
-/** Requests that were sent too early. */
-export function conductView({ isJson, colours }: Style): View {
-  // Rotated files of a run have one.
-  const byRun = new Map<string, Conduct>();
-  const byFile = new Map<string, Conduct>();
-  let early = 0;
-  const conductOf = (file: string, run: string): Conduct => {
-    const conduct = byRun.get(run) ?? byFile.get(file) ?? new Conduct();
-    byRun.set(run, conduct);
-    byFile.set(file, conduct);
-    return conduct;
-  };
-  const sum = (name: 'requests' | 'unknown'): number =>
-    [...new Set(byRun.values())].reduce((total, conduct) => total + conduct[name], 0);
-  return {
-    subject: 'requests',
-    judged: () => sum('requests'),
-    isNegative: () => early > 0,
-    took(file, line) {
-      const found = conductOf(file, line.entry.run).add(file, line);
-      early += found.length;
-      return found
-        .map((each) =>
-          isJson ? jsonLine<EarlyStartLine>({ kind: 'early', ...each }) : earlyText(each, colours),
-        )
-        .join('');
-    },
-    finish() {
-      const [requests, unknown] = [sum('requests'), sum('unknown')];
-      if (isJson) return jsonLine<ConductReportLine>({ kind: 'conduct', requests, early, unknown });
-      const found = early === 0 ? 'none too early' : `${early.toLocaleString('en')} too early`;
-      const note =
-        unknown === 0 ? '' : `; of ${unknown.toLocaleString('en')} the site’s own delay is not known`;
-      return `${count(requests, 'request')}: ${found}${note}\n`;
     },
   };
 }
@@ -222,34 +159,4 @@ function reportText(report: ReplayReport, override: string): string {
 
 function entries(many: number): string {
   return many === 1 ? '1 entry' : `${many.toLocaleString('en')} entries`;
-}
-
-/** One version of an origin's robots.txt, or the time in which it had none. */
-type FileVersion = Omit<FileVersionLine, 'schemaVersion' | 'kind' | 'until'> & { until: number };
-
-/** A version of a file, in a line. */
-function versionText({ origin, from, until, sha256, status }: FileVersion, bodies: Bodies): string {
-  const size = sha256 === undefined ? undefined : bodies.get(sha256)?.length;
-  const bytes = size === undefined ? '' : `  ${count(size, 'byte')}`;
-  const what =
-    sha256 === undefined ? `no file${status === undefined ? '' : ` (${status})`}` : `${sha256}${bytes}`;
-  return `${instant(from)} to ${instant(until)}  ${printable(origin)}  ${what}\n`;
-}
-
-const EARLY: Readonly<Record<EarlyStart['reason'], string>> = {
-  'retry-after': 'Retry-After',
-  'back-off': 'its pause after a 429, a 503 or a refusal',
-  'crawl-delay': 'Crawl-delay',
-  'request-rate': 'Request-rate',
-  'default-delay': 'the crawler’s `defaultDelayMs`',
-  'min-delay': 'the crawler’s `minDelayMs`',
-  latency: 'the crawler’s `latencyFactor`',
-};
-
-/** A request that was sent too early. */
-function earlyText(early: EarlyStart, colours: Palette): string {
-  const { file, line, url, startedAt, earliestAt, reason } = early;
-  const by = duration(earliestAt - startedAt);
-  return `${colours.bad('TOO EARLY')}  ${printable(url)}  ${printable(file)}, line ${line}
-  sent at ${new Date(startedAt).toISOString()}, ${by} before the end of ${EARLY[reason]}\n`;
 }

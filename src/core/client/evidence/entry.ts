@@ -130,6 +130,10 @@ export interface DecisionEntry extends OriginEntryBase {
   readonly requested?: string;
   readonly usage?: DecisionUsage;
   readonly because?: string;
+  /** The client was asked, and no guard: whether a request follows is up to the caller. */
+  readonly question?: true;
+  /** A guard refused the request. Absent in a dry run, where the request is sent. */
+  readonly refused?: true;
   /** A crawler looked up a link before it queued the link. No request follows from this decision. */
   readonly lookup?: true;
   /** The origin paused, so that a robots.txt past its lifetime served. */

@@ -132,7 +132,8 @@ export class Recorder implements RecordObserver, ClientListener {
   }
 
   /** A decision is published. */
-  decision({ decision, requested, lookup, usage: used }: ClientEvent<'decision'>): void {
+  decision(event: ClientEvent<'decision'>): void {
+    const { decision, requested, request, refused, lookup, usage: used } = event;
     const { at, record, paused } = this.#takeMade(decision) ?? UNKNOWN;
     const { origin, url, agent, profile, allowed, state, reason } = decision;
     const { rule, robots, because, usage: decided } = decision;
@@ -159,6 +160,8 @@ export class Recorder implements RecordObserver, ClientListener {
     if (usage !== undefined) entry.usage = usage;
     if (because !== undefined) entry.because = because;
     if (lookup === true) entry.lookup = true;
+    else if (request !== true) entry.question = true;
+    if (refused === true) entry.refused = true;
     if (paused) entry.paused = true;
     if (known !== undefined) entry.by = known.n;
     if (record?.failure !== undefined && record.site?.reachable === true) entry.siteReachable = true;
