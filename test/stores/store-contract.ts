@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { RobotsStore } from '../../src/core/store/store.ts';
+import type { PauseCause, RobotsStore, StorePause } from '../../src/core/store/store.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../support/client.ts';
 
 /** A store with nothing in it. */
@@ -347,6 +347,19 @@ export function storeContract(
         expect(minutes(await store.pause('k', 2 * HOUR))).toBe(120);
       });
 
+      it('keep the cause of the longest, through bookings', async () => {
+        expect(await store.paused('k', 0)).toEqual({ pauseMs: 0 });
+        expect(await store.paused('k', MINUTE, 'back-off')).toMatchObject({ cause: 'back-off' });
+        expect(await store.paused('k', HOUR, 'retry-after')).toMatchObject({ cause: 'retry-after' });
+        expect(await store.paused('k', MINUTE, 'back-off')).toMatchObject({ cause: 'retry-after' });
+        for (const maxWaitMs of [MINUTE, 2 * HOUR]) {
+          expect(await store.slot('k', 0, { maxWaitMs })).toMatchObject({ cause: 'retry-after' });
+        }
+        expect(await store.paused('k', 0)).toMatchObject({ cause: 'retry-after' });
+        await store.paused('k', 2 * HOUR);
+        expect(await store.paused('k', 0)).toEqual({ pauseMs: expect.any(Number) });
+      });
+
       it('of one key do not hold for another', async () => {
         await Promise.all(KEYS.map((key) => store.pause(key, HOUR)));
         const left = await Promise.all(KEYS.map((key) => store.pause(key, 0)));
@@ -369,9 +382,11 @@ function timeLost(waitMs: number, delayMs: number): number {
   return Math.ceil(waitMs / delayMs) * delayMs - waitMs;
 }
 
-interface StoreOfTests extends Required<Omit<RobotsStore, 'reserve'>> {
+interface StoreOfTests extends Required<Omit<RobotsStore, 'reserve' | 'pause'>> {
   reserve(...booking: Parameters<Required<RobotsStore>['reserve']>): Promise<number>;
+  pause(key: string, pauseMs: number): Promise<number>;
   readonly slot: Required<RobotsStore>['reserve'];
+  paused(key: string, pauseMs: number, cause?: PauseCause): Promise<StorePause>;
 }
 
 /** The store, which must be able to do all that it should, and no more. */
@@ -387,11 +402,9 @@ function complete(store: RobotsStore, has: 'fleet' | 'values'): StoreOfTests {
     set: (key, value, options) => store.set(key, value, options),
     delete: (key) => store.delete(key),
     lease: (key, ttlMs) => lease.call(store, key, ttlMs),
-    async reserve(key, delayMs, options) {
-      const slot = await reserve.call(store, key, delayMs, options);
-      return typeof slot === 'number' ? slot : slot.waitMs;
-    },
+    reserve: async (key, delayMs, options) => (await reserve.call(store, key, delayMs, options)).waitMs,
     slot: (key, delayMs, options) => reserve.call(store, key, delayMs, options),
-    pause: (key, pauseMs) => pause.call(store, key, pauseMs),
+    paused: async (key, pauseMs, cause) => Object(await pause.call(store, key, pauseMs, cause)),
+    pause: async (key, pauseMs) => Object(await pause.call(store, key, pauseMs)).pauseMs,
   };
 }

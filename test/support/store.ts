@@ -1,7 +1,9 @@
 import { durationMs } from '../../src/core/store/store.ts';
 import type {
+  PauseCause,
   RobotsStore,
   StoreLease,
+  StorePause,
   StoreReserveOptions,
   StoreSlot,
   StoreSetOptions,
@@ -30,12 +32,15 @@ export class ScriptedStore implements RobotsStore {
   readonly reservedMs: number[] = [];
   readonly lease?: NonNullable<RobotsStore['lease']>;
   readonly reserve?: (key: string, delayMs: number, options?: StoreReserveOptions) => Promise<StoreSlot>;
-  readonly pause?: NonNullable<RobotsStore['pause']>;
+  readonly pause?: (key: string, pauseMs: number, cause?: PauseCause) => Promise<StorePause>;
   private readonly clock: { now(): number };
   private readonly faults = new Map<StoreCall, StoreFault>();
   private readonly leases = new Map<string, { token: string; until: number }>();
   private readonly slots = new Map<string, { readonly end: number; readonly delayMs: number }>();
-  private readonly pausedUntil = new Map<string, number>();
+  private readonly paused = new Map<
+    string,
+    { readonly until: number; readonly cause: PauseCause | undefined }
+  >();
   private readonly held: (() => void)[] = [];
 
   constructor({ clock, leases = true, reserves = false }: ScriptedStoreOptions) {
@@ -43,7 +48,7 @@ export class ScriptedStore implements RobotsStore {
     if (leases) this.lease = (key, ttlMs) => this.do('lease', key, () => this.take(key, ttlMs));
     if (!reserves) return;
     this.reserve = (key, delayMs, options) => this.do('reserve', key, () => this.book(key, delayMs, options));
-    this.pause = (key, pauseMs) => this.do('pause', key, () => this.pauseUntil(key, pauseMs));
+    this.pause = (key, pauseMs, cause) => this.do('pause', key, () => this.pauseUntil(key, pauseMs, cause));
   }
 
   get(key: string): Promise<string | undefined> {
@@ -156,18 +161,22 @@ export class ScriptedStore implements RobotsStore {
     this.reservedMs.push(durationMs('delayMs', delayMs));
     durationMs('minWaitMs', minWaitMs);
     const now = this.clock.now();
-    const pausedUntil = this.pausedUntil.get(key) ?? -Infinity;
+    const pausedUntil = this.paused.get(key)?.until ?? -Infinity;
     const last = this.slots.get(key) ?? { end: -Infinity, delayMs: 0 };
     const at = Math.max(now + minWaitMs, pausedUntil, last.end + Math.max(delayMs, last.delayMs));
     if (at - now <= maxWaitMs) this.slots.set(key, { end: at, delayMs });
-    return { waitMs: at - now, pauseMs: Math.max(0, pausedUntil - now) };
+    return { waitMs: at - now, ...this.pauseOf(key) };
   }
 
-  private pauseUntil(key: string, pauseMs: number): number {
-    const now = this.clock.now();
-    durationMs('pauseMs', pauseMs);
-    const until = Math.max(this.pausedUntil.get(key) ?? -Infinity, now + pauseMs);
-    this.pausedUntil.set(key, until);
-    return until - now;
+  private pauseUntil(key: string, pauseMs: number, cause?: PauseCause): StorePause {
+    const until = this.clock.now() + durationMs('pauseMs', pauseMs);
+    if (until > (this.paused.get(key)?.until ?? -Infinity)) this.paused.set(key, { until, cause });
+    return this.pauseOf(key);
+  }
+
+  private pauseOf(key: string): StorePause {
+    const { until = -Infinity, cause } = this.paused.get(key) ?? {};
+    const pauseMs = Math.max(0, until - this.clock.now());
+    return pauseMs === 0 || cause === undefined ? { pauseMs } : { pauseMs, cause };
   }
 }

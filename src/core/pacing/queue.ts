@@ -203,7 +203,7 @@ export class PacingQueue {
   learn(signal: PauseSignal): Pause | undefined {
     const pause = this.schedule.learn(signal);
     if (pause === undefined) return undefined;
-    void this.#context.fleet?.pause(this.scope, pause.until - signal.now);
+    void this.#context.fleet?.pause(this.scope, pause.until - signal.now, pause.delayFrom);
     this.#mustRecheckAll = true;
     this.#serve();
     return pause;
@@ -211,7 +211,7 @@ export class PacingQueue {
 
   /** Learns whether another member of the fleet has paused these requests. */
   async askForPause(): Promise<void> {
-    this.#learnShared((await this.#context.fleet?.pause(this.scope, 0)) ?? 0);
+    this.#learnShared((await this.#context.fleet?.pause(this.scope, 0))?.pauseMs ?? 0);
   }
 
   #learnShared(pausedMs: number): void {
@@ -445,9 +445,9 @@ export class PacingQueue {
 
   /** Learns of a pause that the fleet has begun since the slot was booked. */
   async #lookAgain(permit: QueuedRequest, fleet: FleetSchedule, slot: FleetSlot): Promise<void> {
-    const { value: pausedMs, askedAt, now } = await this.#ask(permit, () => fleet.pause(this.scope, 0));
+    const { value: paused, askedAt, now } = await this.#ask(permit, () => fleet.pause(this.scope, 0));
     slot.lookedAt = lookedAt(askedAt, now);
-    this.#learnShared(pausedMs ?? 0);
+    this.#learnShared(paused?.pauseMs ?? 0);
     this.#serve();
   }
 

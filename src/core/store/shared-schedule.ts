@@ -1,6 +1,7 @@
+import { omitUndefined } from '../base/index.ts';
 import type { StoreCaller } from './store-caller.ts';
 import { slotKey } from './record/record-codec.ts';
-import type { RobotsStore, StoreReserveOptions, StoreSlot } from './store.ts';
+import type { PauseCause, RobotsStore, StorePause, StoreReserveOptions, StoreSlot } from './store.ts';
 
 /** Ten years. A slot further away comes from a broken store. */
 const MAX_WAIT_MS = 10 * 365 * 24 * 60 * 60 * 1000;
@@ -33,50 +34,56 @@ export class SharedSchedule {
       maxWaitMs: Math.min(Math.floor(maxWaitMs), MAX_WAIT_MS),
       deadlineMs: this.#caller.patientMs,
     };
-    const booked = await this.#call('reserve', key, (slot) =>
+    return this.#call('reserve', key, (slot) =>
       this.#store.reserve?.(slot, wholeMs(Math.max(1, delayMs)), options),
     );
-    if (booked === undefined) return undefined;
-    const { waitMs, pauseMs } = slotOf(booked);
-    return { waitMs: Math.ceil(waitMs), pauseMs: Math.ceil(pauseMs) };
   }
 
-  /** Pauses for at least `ms`; 0 only asks. Resolves with the milliseconds until the end of the pause in force. */
-  async pause(key: string, ms: number): Promise<number | undefined> {
+  /** Pauses for at least `ms`; 0 only asks. Resolves with the pause in force. */
+  async pause(key: string, ms: number, cause?: PauseCause): Promise<StorePause | undefined> {
     if (this.#store.pause === undefined) return undefined;
-    const leftMs = await this.#call('pause', key, (slot) => this.#store.pause?.(slot, wholeMs(ms)));
-    return leftMs === undefined ? undefined : Math.ceil(leftMs);
+    return this.#call('pause', key, async (slot) => {
+      const paused = await this.#store.pause?.(slot, wholeMs(ms), cause);
+      return { waitMs: 0, ...(typeof paused === 'object' ? paused : { pauseMs: Number(paused) }) };
+    });
   }
 
   close(): void {
     this.#isClosed = true;
   }
 
-  async #call<Times extends number | StoreSlot>(
+  async #call(
     operation: 'reserve' | 'pause',
     key: string,
-    send: (slot: string) => Promise<Times> | undefined,
-  ): Promise<Times | undefined> {
+    send: (slot: string) => Promise<StoreSlot> | undefined,
+  ): Promise<StoreSlot | undefined> {
     if (this.#isClosed) return undefined;
-    const called = await this.#caller.call<Times | undefined>({
+    const called = await this.#caller.call<StoreSlot | undefined>({
       operation,
       origin: key,
       patient: true,
       send: () => send(slotKey(key)),
       expectedValue: (value) =>
-        Object.values(slotOf(value)).every((ms) => ms >= 0 && ms <= MAX_WAIT_MS)
-          ? undefined
-          : `milliseconds from now until ${operation === 'reserve' ? 'the slot' : 'the end of the pause'}`,
+        readSlot(value) === undefined
+          ? operation === 'reserve'
+            ? '`{ waitMs, pauseMs }`, in milliseconds from now'
+            : 'milliseconds from now until the end of the pause'
+          : undefined,
     });
-    return called.ok ? called.value : undefined;
+    return called.ok ? readSlot(called.value) : undefined;
   }
 }
 
 /** What a store returned, which may be anything. */
-function slotOf(value: unknown): StoreSlot {
-  if (typeof value === 'number') return { waitMs: value, pauseMs: 0 };
-  const { waitMs = NaN, pauseMs = 0 }: Partial<StoreSlot> = Object(value);
-  return { waitMs: Number(waitMs), pauseMs: Number(pauseMs) };
+function readSlot(value: unknown): StoreSlot | undefined {
+  const { waitMs, pauseMs, cause }: Partial<Record<keyof StoreSlot, unknown>> = Object(value);
+  if (!isWait(waitMs) || !isWait(pauseMs)) return undefined;
+  const known = cause === 'retry-after' || cause === 'back-off' ? cause : undefined;
+  return { waitMs: Math.ceil(waitMs), pauseMs: Math.ceil(pauseMs), ...omitUndefined({ cause: known }) };
+}
+
+function isWait(value: unknown): value is number {
+  return typeof value === 'number' && value >= 0 && value <= MAX_WAIT_MS;
 }
 
 function wholeMs(ms: number): number {

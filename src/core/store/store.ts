@@ -9,6 +9,7 @@ import {
   type ClientMessage,
   type Publisher,
 } from '../base/index.ts';
+import type { Pause } from '../decision/index.ts';
 import type { Rejection } from './record/record-codec.ts';
 
 /**
@@ -58,12 +59,21 @@ export interface StoreReserveOptions {
   readonly deadlineMs?: number;
 }
 
+/** The pause that is in force. */
+export interface StorePause {
+  /** Milliseconds from now until its end, 0 without one. */
+  readonly pauseMs: number;
+  /** What it was reported with. Absent without a pause, and where a store does not keep it. */
+  readonly cause?: PauseCause;
+}
+
+/** The site named the time, or it was guessed. */
+export type PauseCause = Pause['delayFrom'];
+
 /** A booked slot, and the pause that is in force: a process learns of the pauses of others when it books. */
-export interface StoreSlot {
+export interface StoreSlot extends StorePause {
   /** Milliseconds from now until the slot. More than `maxWaitMs`: it was not booked. */
   readonly waitMs: number;
-  /** Milliseconds from now until the end of the pause in force, 0 without one. */
-  readonly pauseMs: number;
 }
 
 /** A lease on an origin. Its holder fetches the robots.txt. */
@@ -95,17 +105,18 @@ export interface RobotsStore {
    * client booked, or the delay of that one, if it was longer. When that clock was set back, waits go on from where they
    * were.
    *
-   * @returns milliseconds from now until the slot, more than `maxWaitMs` when it was not booked; a store with `pause`
-   * returns a {@link StoreSlot}, which has the pause in force, too.
+   * @returns `{ waitMs, pauseMs }`, with the `cause` of the pause if the store keeps it. `pauseMs` is 0 without `pause`.
    */
-  reserve?(key: string, delayMs: number, options?: StoreReserveOptions): Promise<number | StoreSlot>;
+  reserve?(key: string, delayMs: number, options?: StoreReserveOptions): Promise<StoreSlot>;
   /**
    * Moves the schedule of `key` past a pause of at least `pauseMs` from now; 0 only asks. Booked slots
    * stay. Without this method only the process that saw the pause observes it.
    *
-   * @returns milliseconds from now until the end of the pause in force, 0 without one.
+   * @param cause Kept with the pause that it makes longer, for the processes that learn of it. A store may leave it out.
+   * @returns milliseconds from now until the end of the pause in force, 0 without one; with its `cause` as a
+   * {@link StorePause}.
    */
-  pause?(key: string, pauseMs: number): Promise<number>;
+  pause?(key: string, pauseMs: number, cause?: PauseCause): Promise<number | StorePause>;
 }
 
 export type StoreOperation = 'get' | 'set' | 'delete' | 'lease' | 'release' | 'reserve' | 'pause';

@@ -4,9 +4,11 @@ import { CLOCK_SKEW_MS } from '../../core/lifecycle/index.ts';
 import { decodeValue, encodeValue, MAX_VALUE_BYTES } from '../../core/store/value-encoding.ts';
 import {
   durationMs,
+  type PauseCause,
   type RobotsStore,
   type StoreEntry,
   type StoreLease,
+  type StorePause,
   SLOT_REMEMBERED_MS,
   type StoreReserveOptions,
   type StoreSlot,
@@ -26,8 +28,10 @@ export type {
   RedisConnection,
 } from './connection.ts';
 export type {
+  PauseCause,
   RobotsStore,
   StoreLease,
+  StorePause,
   StoreReserveOptions,
   StoreSetOptions,
   StoreSlot,
@@ -48,7 +52,7 @@ export interface RedisStore extends RobotsStore {
   delete(key: string): Promise<void>;
   lease(key: string, ttlMs: number): Promise<StoreLease | undefined>;
   reserve(key: string, delayMs: number, options?: StoreReserveOptions): Promise<StoreSlot>;
-  pause(key: string, pauseMs: number): Promise<number>;
+  pause(key: string, pauseMs: number, cause?: PauseCause): Promise<StorePause>;
   /**
    * All values of the prefix on the server, a page at a time (`SCAN`). Values written or deleted during the iteration
    * may or may not be included. Not over a Cluster: make a store for each of its masters.
@@ -131,9 +135,9 @@ export function redisStore(connection: RedisConnection, options: RedisStoreOptio
         micros(Math.min(maxWaitMs, MAX_WAIT_MS)),
         deadlineMs === undefined ? '0' : clock.after(deadlineMs),
       );
-      const [waitMs, pauseMs, now]: readonly unknown[] = Object(reply);
+      const [waitMs, pauseMs, now, cause]: readonly unknown[] = Object(reply);
       clock.set(Number(String(now)));
-      return { waitMs: readWait(waitMs), pauseMs: readWait(pauseMs) };
+      return { waitMs: readWait(waitMs), ...readPause(pauseMs, cause) };
     },
     async *entries(isWanted = () => true) {
       for await (const names of scan(connection, send, prefix)) {
@@ -147,10 +151,12 @@ export function redisStore(connection: RedisConnection, options: RedisStoreOptio
         await Promise.all(names.map((name) => send(name, 'DEL', name)));
       }
     },
-    async pause(key, pauseMs) {
+    async pause(key, pauseMs, cause = undefined) {
       const name = nameOf(prefix, key, ':slot');
       const pause = durationMs('pauseMs', pauseMs);
-      return readWait(await pauseSlots(send, name, micros(pause), micros(SLOT_REMEMBERED_MS)));
+      const reply = await pauseSlots(send, name, micros(pause), micros(SLOT_REMEMBERED_MS), cause ?? '');
+      const [leftMs, kept]: readonly unknown[] = Object(reply);
+      return readPause(leftMs, kept);
     },
   };
 }
@@ -187,6 +193,14 @@ function readWait(reply: unknown): number {
   const waitMicros = Number(String(reply));
   if (Number.isFinite(waitMicros) && waitMicros >= 0) return waitMicros / 1000;
   throw new Error(`Expected the server to return a time in microseconds, got ${quote(reply)}`);
+}
+
+function readPause(leftMicros: unknown, cause: unknown): StorePause {
+  const pauseMs = readWait(leftMicros);
+  const kept = bytes(cause).toString();
+  return pauseMs > 0 && (kept === 'retry-after' || kept === 'back-off')
+    ? { pauseMs, cause: kept }
+    : { pauseMs };
 }
 
 /** A value with the time of its response begins with `r` and that time, for {@link setLater}. */

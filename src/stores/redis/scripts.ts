@@ -60,14 +60,14 @@ return 1
 
 /**
  * Reads a schedule: the end of the last slot, the end of the pause, when both were written, and the delay of that slot,
- * in microseconds of the server's clock, because clients' clocks may differ. When that clock was set back, waits go on
- * from where they were.
+ * in microseconds of the server's clock, because clients' clocks may differ; then the cause of the pause, and whatever a
+ * later version adds. When that clock was set back, waits go on from where they were.
  */
 const READ_SCHEDULE = `
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
 local stored = redis.call('GET', KEYS[1]) or ''
-local slot, paused, written, delay = string.match(stored, '^(%d+) (%d+) (%d+) (%d+)$')
+local slot, paused, written, delay, cause = string.match(stored, '^(%d+) (%d+) (%d+) (%d+) ?(%S*)')
 slot, paused = tonumber(slot) or 0, tonumber(paused) or 0
 written, delay = tonumber(written) or now, tonumber(delay) or 0
 local setback = math.max(0, written - now)
@@ -76,7 +76,7 @@ slot, paused = math.max(0, slot - setback), math.max(0, paused - setback)
 
 const WRITE_SCHEDULE = `
 local ttl = math.ceil((math.max(now, slot, paused) - now + math.max(delay, ARGV[2])) / 1000)
-local text = string.format('%.0f %.0f %.0f %.0f', slot, paused, now, delay)
+local text = string.format('%.0f %.0f %.0f %.0f %s', slot, paused, now, delay, cause or '')
 redis.call('SET', KEYS[1], text, 'PX', string.format('%.0f', ttl))
 `;
 
@@ -84,7 +84,7 @@ redis.call('SET', KEYS[1], text, 'PX', string.format('%.0f', ttl))
  * Books a slot. KEYS[1] the schedule; ARGV[1] the delay of the slot, ARGV[2] the least time to keep the key after it,
  * ARGV[3] and ARGV[4] the shortest and the longest wait, all in microseconds; ARGV[5] the time after which nobody waits for
  * the reply, 0 for none. Returns the time until the slot, which is not booked when that is more than the longest wait,
- * the time until the end of the pause, and the server's time.
+ * the time until the end of the pause, the server's time, and the cause of the pause.
  */
 export const bookSlot: RedisScript = redisScript(`${READ_SCHEDULE}
 local at = math.max(now + ARGV[3], paused, slot + math.max(delay, ARGV[1]))
@@ -93,17 +93,17 @@ if at - now <= tonumber(ARGV[4]) and not isLate then
   slot, delay = at, tonumber(ARGV[1])
   ${WRITE_SCHEDULE}
 end
-return {isLate and -1 or at - now, math.max(0, paused - now), now}
+return {isLate and -1 or at - now, math.max(0, paused - now), now, cause or ''}
 `);
 
 /**
  * Pauses a schedule. KEYS[1] the schedule; ARGV[1] the pause from now on, 0 to read only, ARGV[2] the time to keep the
- * key after it, both in microseconds. Returns the time until the end of the pause in force.
+ * key after it, both in microseconds; ARGV[3] its cause. Returns the time until the end of the pause in force, and its cause.
  */
 export const pauseSlots: RedisScript = redisScript(`${READ_SCHEDULE}
-if ARGV[1] ~= '0' then
-  paused = math.max(paused, now + ARGV[1])
+if ARGV[1] ~= '0' and now + ARGV[1] > paused then
+  paused, cause = now + ARGV[1], ARGV[3]
   ${WRITE_SCHEDULE}
 end
-return math.max(0, paused - now)
+return {math.max(0, paused - now), cause or ''}
 `);

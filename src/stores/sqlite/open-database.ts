@@ -24,7 +24,7 @@ export type OpenSqlite = (path: string) => SqliteDatabase;
 /** "canf" in ASCII: the application id in the header of our databases. */
 const APPLICATION_ID = 0x63616e66;
 /** The version of the tables, in `user_version`. */
-const LAYOUT = 2;
+const LAYOUT = 3;
 
 /** A larger database is not checked as a whole when it is opened: a call that meets damage rejects. */
 const CHECKED_BYTES = 64 * 1024 * 1024;
@@ -67,7 +67,8 @@ const TABLES = `
     delay_ms INTEGER NOT NULL,
     paused_until INTEGER NOT NULL,
     written_at INTEGER NOT NULL,
-    expires_at INTEGER NOT NULL
+    expires_at INTEGER NOT NULL,
+    cause TEXT NOT NULL
   ) WITHOUT ROWID;
   PRAGMA application_id = ${APPLICATION_ID};
   PRAGMA user_version = ${LAYOUT};

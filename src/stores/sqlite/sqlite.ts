@@ -13,10 +13,12 @@ import { decodeValue, encodeValue } from '../../core/store/value-encoding.ts';
 import {
   type DamagedDatabase,
   durationMs,
+  type PauseCause,
   type RobotsStore,
   SLOT_REMEMBERED_MS,
   type StoreEntry,
   type StoreLease,
+  type StorePause,
   type StoreReserveOptions,
   type StoreSetOptions,
   type StoreSlot,
@@ -25,8 +27,10 @@ import { isBusy, openDatabase, prepareDatabase, rollBack, type SqliteDatabase } 
 
 export type { DamagedDatabase, StoreEntry } from '../../core/store/store.ts';
 export type {
+  PauseCause,
   RobotsStore,
   StoreLease,
+  StorePause,
   StoreReserveOptions,
   StoreSetOptions,
   StoreSlot,
@@ -117,9 +121,9 @@ const SQL = {
     WHERE expires_at <= excluded.taken_at OR taken_at > excluded.taken_at RETURNING 1`,
   release: 'DELETE FROM lease WHERE key = ? AND holder = ?',
   schedule:
-    'SELECT slot_at, delay_ms, paused_until, written_at FROM schedule WHERE key = ? AND expires_at > ?',
-  move: `INSERT OR REPLACE INTO schedule (key, slot_at, delay_ms, paused_until, written_at, expires_at)
-    VALUES (?, ?, ?, ?, ?, ?)`,
+    'SELECT slot_at, delay_ms, paused_until, written_at, cause FROM schedule WHERE key = ? AND expires_at > ?',
+  move: `INSERT OR REPLACE INTO schedule (key, slot_at, delay_ms, paused_until, written_at, expires_at, cause)
+    VALUES (?, ?, ?, ?, ?, ?, ?)`,
   page: 'SELECT key, expires_at, content FROM value WHERE key > ? AND expires_at > ? ORDER BY key LIMIT ?',
   clear: 'DELETE FROM value',
 } as const;
@@ -132,6 +136,12 @@ interface Schedule {
   /** The delay of that slot. */
   readonly delayMs: number;
   readonly pausedUntil: number;
+  readonly cause: PauseCause | '';
+}
+
+function pauseOf({ pausedUntil, cause }: Schedule, now: number): StorePause {
+  const pauseMs = Math.max(0, pausedUntil - now);
+  return pauseMs === 0 || cause === '' ? { pauseMs } : { pauseMs, cause };
 }
 
 /** A write that waits for its transaction. */
@@ -223,26 +233,28 @@ export class SqliteStore implements RobotsStore, AsyncDisposable {
     const { maxWaitMs = Infinity } = options;
     return this.#write(() => {
       const now = this.#clock.now();
-      const { slotAt, pausedUntil, ...last } = this.#schedule(key, now);
-      const at = Math.max(now + minWaitMs, pausedUntil, slotAt + Math.max(delayMs, last.delayMs));
-      if (at - now <= maxWaitMs) this.#move(key, { slotAt: at, delayMs, pausedUntil }, now);
-      return { waitMs: at - now, pauseMs: Math.max(0, pausedUntil - now) };
+      const before = this.#schedule(key, now);
+      const { slotAt, pausedUntil } = before;
+      const at = Math.max(now + minWaitMs, pausedUntil, slotAt + Math.max(delayMs, before.delayMs));
+      if (at - now <= maxWaitMs) this.#move(key, { ...before, slotAt: at, delayMs }, now);
+      return { waitMs: at - now, ...pauseOf(before, now) };
     });
   }
 
-  async pause(key: string, pauseMs: number): Promise<number> {
+  async pause(key: string, pauseMs: number, cause?: PauseCause): Promise<StorePause> {
     durationMs('pauseMs', pauseMs);
     this.#assertOpen();
     if (pauseMs === 0) {
       const now = this.#clock.now();
-      return Math.max(0, this.#schedule(key, now).pausedUntil - now);
+      return pauseOf(this.#schedule(key, now), now);
     }
     return this.#write(() => {
       const now = this.#clock.now();
       const before = this.#schedule(key, now);
-      const pausedUntil = Math.max(before.pausedUntil, now + pauseMs);
-      this.#move(key, { ...before, pausedUntil }, now);
-      return pausedUntil - now;
+      if (before.pausedUntil >= now + pauseMs) return pauseOf(before, now);
+      const after = { ...before, pausedUntil: now + pauseMs, cause: cause ?? '' } as const;
+      this.#move(key, after, now);
+      return pauseOf(after, now);
     });
   }
 
@@ -292,21 +304,22 @@ export class SqliteStore implements RobotsStore, AsyncDisposable {
 
   /** The time of the write is stored, so that a clock set back since lengthens no wait. */
   #schedule(key: string, now: number): Schedule {
-    const row: Partial<Record<string, number>> = Object(this.#sql.schedule.get(key, now));
+    const row = Object(this.#sql.schedule.get(key, now));
     const {
       slot_at: slotAt = 0,
       delay_ms: delayMs = 0,
       paused_until: paused = 0,
       written_at: at = now,
+      cause = '',
     } = row;
     const setBackMs = Math.max(0, at - now);
-    return { slotAt: slotAt - setBackMs, delayMs, pausedUntil: paused - setBackMs };
+    return { slotAt: slotAt - setBackMs, delayMs, pausedUntil: paused - setBackMs, cause };
   }
 
   /** It is kept until the next slot can no longer depend on it. */
-  #move(key: string, { slotAt, delayMs, pausedUntil }: Schedule, now: number): void {
+  #move(key: string, { slotAt, delayMs, pausedUntil, cause }: Schedule, now: number): void {
     const expiresAt = Math.max(now, slotAt, pausedUntil) + Math.max(delayMs, SLOT_REMEMBERED_MS);
-    this.#sql.move.run(key, slotAt, delayMs, pausedUntil, now, expiresAt);
+    this.#sql.move.run(key, slotAt, delayMs, pausedUntil, now, expiresAt, cause);
   }
 
   /** Runs `work` in the next transaction: the writes of one turn of the event loop share one. */

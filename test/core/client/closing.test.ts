@@ -51,7 +51,7 @@ function noted(options: RobotsClientOptions = {}) {
     get: note('get', undefined),
     set: note('set', undefined),
     delete: note('delete', undefined),
-    reserve: note('reserve', 0),
+    reserve: note('reserve', { waitMs: 0, pauseMs: 0 }),
     pause: note('pause', 0),
   };
   const fetch: FetchFunction = async (url) => {

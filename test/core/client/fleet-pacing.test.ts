@@ -312,20 +312,22 @@ describe('a store that cannot reserve', () => {
     expect(await after(0)).toBe(10_000);
   });
 
-  it.each([Number.NaN, Infinity, -1, '0', undefined, null, 1e15])(
-    '(it says %s) is not believed',
-    async (value) => {
-      const { store, processes, after } = startFleet(1);
-      store.fail({ kind: 'give', value }, 'reserve');
-      expect([await after(0), await after(0)]).toEqual([0, 2_000]);
-      expect(processes[0]!.events[0]).toMatchObject({
-        type: 'failed',
-        operation: 'reserve',
-        origin: 'slow.example',
-        error: { message: 'Expected `reserve` to return milliseconds from now until the slot' },
-      });
-    },
-  );
+  it.each([
+    ...[Number.NaN, Infinity, -1, '0', undefined, null, 1e15].map((waitMs) => ({ waitMs, pauseMs: 0 })),
+    { waitMs: 0 },
+    0,
+    null,
+  ])('(it says %j) is not believed', async (value) => {
+    const { store, processes, after } = startFleet(1);
+    store.fail({ kind: 'give', value }, 'reserve');
+    expect([await after(0), await after(0)]).toEqual([0, 2_000]);
+    expect(processes[0]!.events[0]).toMatchObject({
+      type: 'failed',
+      operation: 'reserve',
+      origin: 'slow.example',
+      error: { message: 'Expected `reserve` to return `{ waitMs, pauseMs }`, in milliseconds from now' },
+    });
+  });
 
   it('delays no rejection when the client is closed', async () => {
     const { store, robots } = startFleet(1);

@@ -11,7 +11,7 @@ const namespace = namespaceKey({ token: 'ExampleBot', addressPolicy: 'public-onl
 
 describe('the key of a record', () => {
   it('has the namespace, with the token in lower case, and the origin', () => {
-    expect(storeKey('record', namespace, ORIGIN)).toBe('v3:record:examplebot:public-only:http://[::1]:8080');
+    expect(storeKey('record', namespace, ORIGIN)).toBe('v4:record:examplebot:public-only:http://[::1]:8080');
   });
 
   it('can be read back', () => {
@@ -26,9 +26,9 @@ describe('the key of a record', () => {
     storeKey('lease', namespace, ORIGIN),
     slotKey(ORIGIN),
     'v1:record:examplebot:public-only:https://example.com',
-    'v3:record:examplebot:public-only:',
-    'v3:record:examplebot',
-    ' v3:record:examplebot:public-only:https://example.com',
+    'v4:record:examplebot:public-only:',
+    'v4:record:examplebot',
+    ' v4:record:examplebot:public-only:https://example.com',
     '',
   ])('differs from every other key: %j', (key) => {
     expect(readRecordKey(key)).toBeUndefined();
@@ -36,5 +36,5 @@ describe('the key of a record', () => {
 });
 
 it('the key of slots is the same for every namespace', () => {
-  expect(slotKey(ORIGIN)).toBe('v3:slot:http://[::1]:8080');
+  expect(slotKey(ORIGIN)).toBe('slot:v1:http://[::1]:8080');
 });

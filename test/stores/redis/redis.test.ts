@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { brotliCompressSync, constants } from 'node:zlib';
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { slotKey } from '../../../src/core/store/record/record-codec.ts';
 import { type RedisStore, redisStore } from '../../../src/stores/redis/redis.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../../support/client.ts';
 import { describeWith } from '../../support/installed.ts';
@@ -180,6 +181,23 @@ describeWith('redis-server')('Redis', () => {
       expect(Number(sent)).toBeGreaterThan(4 * 1024 * 1024);
       expect(Number(sent)).toBeLessThan(5 * 1024 * 1024);
     });
+
+    it.each(['', ' and what a later version adds'])(
+      'reads and writes the schedule of version 1, with %j behind it',
+      async (more) => {
+        const [seconds] = (await server.command('TIME')) as string[];
+        const inMicros = (ms: number): number => (Number(seconds) * SECOND + ms) * 1_000;
+        // The end of the last slot, that of the pause, when they were written, the delay, and the cause of the pause.
+        const fields = [inMicros(HOUR), inMicros(MINUTE), inMicros(0), MINUTE * 1_000, `back-off${more}`];
+        await connection.set('canfetch:{slot:v1:a.example}:slot', fields.join(' '));
+        expect(await store.pause(slotKey('a.example'), 0)).toMatchObject({ cause: 'back-off' });
+        const { waitMs, pauseMs, cause } = await store.reserve(slotKey('a.example'), 0);
+        expect([Math.ceil(waitMs / MINUTE), Math.ceil(pauseMs / MINUTE), cause]).toEqual([61, 1, 'back-off']);
+        expect(await connection.get('canfetch:{slot:v1:a.example}:slot')).toMatch(
+          /^\d{16} \d{16} \d{16} 0 back-off$/,
+        );
+      },
+    );
 
     it('books the first slot where the stored one is invalid', async () => {
       await connection.set('canfetch:{k}:slot', 'tomorrow');

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import Libsql from 'libsql';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { slotKey } from '../../../src/core/store/record/record-codec.ts';
 import { prepareDatabase } from '../../../src/stores/sqlite/open-database.ts';
 import {
   openSqliteStore,
@@ -79,7 +80,24 @@ it('keeps values, leases and slots when it is reopened', async () => {
   expect(await store.get('k')).toBe('value');
   expect(await store.lease('k', MINUTE)).toBeUndefined();
   expect(await store.reserve('k', MINUTE)).toEqual({ waitMs: MINUTE, pauseMs: 0 });
-  expect(await store.pause('paused', 0)).toBe(MINUTE);
+  expect(await store.pause('paused', 0)).toEqual({ pauseMs: MINUTE });
+});
+
+it('reads and writes the schedule of version 1', async () => {
+  const database = openSqlite(path);
+  const now = clock.now();
+  const row = { slot_at: now + HOUR, delay_ms: MINUTE, paused_until: now + MINUTE, written_at: now };
+  const fields = '(key, slot_at, delay_ms, paused_until, written_at, expires_at, cause)';
+  database
+    .prepare(`INSERT INTO schedule ${fields} VALUES ('slot:v1:a.example', ?, ?, ?, ?, ?, 'back-off')`)
+    .run(...Object.values(row), now + DAY);
+  expect(await store.pause(slotKey('a.example'), 0)).toEqual({ pauseMs: MINUTE, cause: 'back-off' });
+  const booked = { waitMs: HOUR + MINUTE, pauseMs: MINUTE, cause: 'back-off' };
+  expect(await store.reserve(slotKey('a.example'), 0)).toEqual(booked);
+  const written = database.prepare('SELECT * FROM schedule').get();
+  const slot = { slot_at: now + HOUR + MINUTE, delay_ms: 0 };
+  expect(written).toMatchObject({ key: 'slot:v1:a.example', ...row, ...slot, cause: 'back-off' });
+  database.close();
 });
 
 it('makes one transaction of the writes of a turn', async () => {
@@ -140,7 +158,7 @@ it('a clock that was set back lengthens no wait, and frees the leases', async ()
   await using other = openSqliteStore(path, { clock: earlier });
   expect(await other.lease('k', MINUTE)).toBeDefined();
   expect(await other.reserve('k', MINUTE)).toMatchObject({ waitMs: MINUTE });
-  expect(await other.pause('paused', 0)).toBe(MINUTE);
+  expect(await other.pause('paused', 0)).toEqual({ pauseMs: MINUTE });
 });
 
 it('waits for the transaction of another process without blocking this one', async () => {

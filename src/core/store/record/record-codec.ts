@@ -8,8 +8,8 @@ import {
 } from '../../lifecycle/index.ts';
 import { bodyJson, readStoredRecord, type StoredRecord } from './record-schema.ts';
 
-/** Raise this when an older reader would misread a newer record. It is part of every key. */
-export const RECORD_VERSION = 3;
+/** Raise this with every change of what is written: of two versions under one key each would reject, and overwrite, the other's. */
+export const RECORD_VERSION = 4;
 
 /**
  * The key of a record or a lease: the record's version, the cache namespace, and the origin. Records and leases have
@@ -19,9 +19,13 @@ export function storeKey(kind: 'record' | 'lease', namespace: string, origin: st
   return `v${RECORD_VERSION}:${kind}:${namespace}:${origin}`;
 }
 
-/** The key of slots. All clients share the slots of a site, whatever their namespace. */
-export function slotKey(origin: string): string {
-  return `v${RECORD_VERSION}:slot:${origin}`;
+/**
+ * The key of the slots and pauses of a scope. All clients share them, whatever their namespace. They have a version of
+ * their own: two keys are two schedules, so that a fleet which is half upgraded would ask a site too often. Raise it only
+ * when their meaning changes.
+ */
+export function slotKey(scope: string): string {
+  return `slot:v1:${scope}`;
 }
 
 /** The cache namespace: clients share records only if these are equal. */

@@ -30,7 +30,7 @@ function withBody(body: Uint8Array, truncated = false): OriginRecord {
 /** Writes anything with a right checksum, as no accident would. */
 function forge(stored: object): string {
   const rest = JSON.stringify(stored).slice(1);
-  return `{"v":3,"sum":${crc32(rest)},${rest}`;
+  return `{"v":4,"sum":${crc32(rest)},${rest}`;
 }
 
 interface Stored {
@@ -39,7 +39,7 @@ interface Stored {
 
 /** An entry as it is stored, to be changed. */
 function stored(record: OriginRecord): Stored {
-  return JSON.parse(codec.encode(record).replace(/^\{"v":3,"sum":\d+,/, '{'));
+  return JSON.parse(codec.encode(record).replace(/^\{"v":4,"sum":\d+,/, '{'));
 }
 
 describe('a record', () => {
@@ -169,7 +169,7 @@ describe('an entry is rejected', () => {
       '{}',
       '[]',
       'OK',
-      '{"v":3}',
+      '{"v":4}',
       text.slice(0, -1),
       `${text} `,
       5,
@@ -206,10 +206,10 @@ describe('an entry is rejected', () => {
 
   it('when another version wrote it', async () => {
     for (const entry of [
-      '{"v":4,"sum":1,"x":1}',
+      '{"v":5,"sum":1,"x":1}',
       '{"v":0}',
       '{"v":1,"sum":1,"origin":"https://example.com"}',
-      text.replace('"v":3', '"v":9'),
+      text.replace('"v":4', '"v":9'),
     ]) {
       expect(await rejection(entry)).toBe('version');
     }
