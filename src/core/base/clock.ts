@@ -33,6 +33,14 @@ export const systemClock: Required<Clock> = {
     }),
 };
 
+/** Calls `task` after `ms`, unless the process has ended before, for which it does not wait. */
+export function setBackgroundTimeout(task: () => void, ms: number): ReturnType<typeof setTimeout> {
+  const timer = setTimeout(task, ms);
+  // Timers of browsers and Workers are numbers, and keep nothing alive.
+  if (typeof timer === 'object') timer.unref();
+  return timer;
+}
+
 /** Resolves when other work of the event loop has had its turn: `setImmediate`, which browsers and Workers lack. */
 export function yieldToEventLoop(): Promise<void> {
   return new Promise((resolve) => {

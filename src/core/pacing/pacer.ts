@@ -135,6 +135,17 @@ export class Pacer implements PermitContext {
     return asksForPause(this.#paces.get(origin)?.pace ?? DEFAULT_PACE, status);
   }
 
+  /** The pause of an origin that is known here, in epoch ms. */
+  pauseOf(origin: string): Pause | undefined {
+    const pause = this.#queues.peek(this.#scopeOf(origin))?.schedule.pauseAt(this.clock.now());
+    return pause && this.#inEpochMs(pause);
+  }
+
+  /** Whether a request of an origin waits for the end of one that is in flight. */
+  waitsForEnd(origin: string): boolean {
+    return this.#queues.peek(this.#scopeOf(origin))?.waitsForEnd === true;
+  }
+
   /** The end of the pause of an origin that is known here, in epoch ms. */
   pausedUntil(origin: string): number | undefined {
     const until = this.#queues.peek(this.#scopeOf(origin))?.schedule.pauseAt(this.clock.now())?.until;

@@ -126,6 +126,11 @@ export class PacingQueue {
     return this.#waiters.size;
   }
 
+  /** Whether the first of them waits for the end of a request in flight. */
+  get waitsForEnd(): boolean {
+    return this.#alarm.isBound;
+  }
+
   /**
    * The earliest start of a request made now.
    *

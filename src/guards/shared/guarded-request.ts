@@ -1,4 +1,10 @@
-import { completeSignal, omitUndefined, urlWithoutUserinfo, warnOnce } from '../../core/base/index.ts';
+import {
+  completeSignal,
+  omitUndefined,
+  setBackgroundTimeout,
+  urlWithoutUserinfo,
+  warnOnce,
+} from '../../core/base/index.ts';
 import type { ClientEngine } from '../../core/client/client-engine.ts';
 import {
   BODY_UNREAD,
@@ -14,6 +20,7 @@ import { redirects, type ResponseFields } from './headers.ts';
 import { requestBeingSent } from './enclosing-request.ts';
 import { markRequest } from './not-now.ts';
 import type { SitePatience } from './site-patience.ts';
+import { afterLongWait, warnOfNoResponse, warnOfPause, warnOfUnusedPace } from './wait-warnings.ts';
 import { isTimeout, TimeLimit, warnOfTimeoutInQueue } from './time-limit.ts';
 
 /** What the caller said about a request. It holds for the redirects of the request, too. */
@@ -25,6 +32,8 @@ export interface RequestOptions {
   readonly waits?: boolean;
   /** The longest wait of this request, in ms, also in the queue of its origin. @default the guard's */
   readonly maxTotalWaitMs?: number | undefined;
+  /** Whether the guard does not see its response. @default false */
+  readonly hidesResponse?: boolean;
   /** Another guard decides about the same request again. This one then publishes refusals only. @default false */
   readonly isPreliminary?: boolean;
   /** The request that a guard above is sending, where the library passes it on. @default the one whose library is being called */
@@ -106,8 +115,8 @@ export class GuardedRequest {
   /** A dry run publishes a refusal once. */
   #refusalReported = false;
   #hasArrived = false;
-  /** Runs until the body is read. */
-  #unread: ReturnType<typeof setTimeout> | undefined;
+  /** Runs until the permit, the response, or the reader of its body comes. */
+  #timer: ReturnType<typeof setTimeout> | undefined;
   #timeLimit: TimeLimit | undefined;
 
   constructor(context: RequestContext, url: string | URL, options: RequestOptions, from?: GuardedRequest) {
@@ -215,6 +224,7 @@ export class GuardedRequest {
   start(): StartedRequest {
     if (this.#permit !== undefined) this.#throwIfFinished();
     this.#isStarted = true;
+    if (this.#permit !== undefined && this.#options.hidesResponse !== true) this.#watchResponse();
     if (this.#options.isPreliminary !== true && reachesSite(this.url))
       this.#startedAt = this.#context.engine.requestStart;
     return this;
@@ -223,6 +233,14 @@ export class GuardedRequest {
   /** Its caller may give a request up while the request waits. */
   #throwIfFinished(): void {
     if (this.#isFinished) throw new DOMException('The request was given up while it waited', 'AbortError');
+  }
+
+  #watchResponse(): void {
+    this.#timer = afterLongWait(() => {
+      const holdsUp = this.#context.engine.pacer.value?.waitsForEnd(this.#address.origin) === true;
+      if (holdsUp) warnOfNoResponse(hrefOf(this.url));
+      else this.#watchResponse();
+    });
   }
 
   /**
@@ -269,7 +287,7 @@ export class GuardedRequest {
   /** The body waits for its reader: without one the permit ends after 2 s, and the process is warned once. */
   awaitReader(): void {
     if (this.#permit === undefined || this.#isFinished) return;
-    const timer = setTimeout(() => {
+    this.#timer = setBackgroundTimeout(() => {
       const url = urlWithoutUserinfo(hrefOf(this.url));
       warnOnce(
         `Expected the body of ${url} to be read or cancelled (\`await response.body?.cancel()\`), but it was neither for ` +
@@ -279,18 +297,16 @@ export class GuardedRequest {
       this.#publishBodyTrouble(BODY_UNREAD);
       this.#endPermit();
     }, UNREAD_MS);
-    // Timers of browsers and Workers are numbers, and keep nothing alive.
-    if (typeof timer === 'object') timer.unref();
-    this.#unread = timer;
   }
 
   /** A part of the body was read: the permit holds for 30 s more. */
   onBodyRead(): void {
-    clearTimeout(this.#unread);
+    clearTimeout(this.#timer);
     this.#permit?.bodyRead();
   }
 
   #inspect(status: number, headers: ResponseFields): RespondedRequest | RefusedRequest {
+    clearTimeout(this.#timer);
     this.#status = status;
     // A permit has learnt of a pause: reported once more, it would end some milliseconds later.
     const pauses = this.#permit === undefined;
@@ -352,7 +368,7 @@ export class GuardedRequest {
   #endPermit(): void {
     if (this.#isFinished) return;
     this.#isFinished = true;
-    clearTimeout(this.#unread);
+    clearTimeout(this.#timer);
     if (this.#isStarted) this.#permit?.done();
     else this.#permit?.release();
     this.#publishEnd({ error: undefined });
@@ -381,7 +397,8 @@ export class GuardedRequest {
 
   #paceOrRefuse(decision: Decision): Admission | Promise<Admission> {
     const refused = this.#refusedBy(decision);
-    const { pace: paces, enforces } = this.#context.settings;
+    const { pace: paces, enforces, isPaceSaid } = this.#context.settings;
+    if (!isPaceSaid) warnOfUnusedPace(decision);
     const isSent = refused === undefined || !enforces;
     if (!isSent || paces === undefined || this.#options.waits === false) return this.#settle(refused);
     const pace = paces.of(decision);
@@ -433,8 +450,10 @@ export class GuardedRequest {
     refusedAtFirst: Decision | undefined,
   ): Promise<Admission> {
     let refused = refusedAtFirst;
+    this.#watchPauses();
     try {
       const permit = await acquiring;
+      clearTimeout(this.#timer);
       this.#permit = permit;
       if (!this.#isFinished && permit.waitedMs > 0) refused = this.#refusedBy(await this.#decide());
       if (this.#isFinished) permit.release();
@@ -450,6 +469,16 @@ export class GuardedRequest {
       throw deferral;
     }
     return this.#settle(refused);
+  }
+
+  /** Who waits for the site with {@link retryLater} was told. */
+  #watchPauses(): void {
+    const { origin } = this.#address;
+    this.#timer = afterLongWait(() => {
+      const pause = this.#context.engine.pacer.value?.pauseOf(origin);
+      if (pause === undefined || this.patience.waitsUntil(origin, pause.until)) this.#watchPauses();
+      else warnOfPause(origin, pause);
+    });
   }
 
   #onWaitFailure(error: unknown): void {

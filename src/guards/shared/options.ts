@@ -177,6 +177,8 @@ export interface GuardSettings<Result> extends Omit<
   readonly refusesUnknown: boolean;
   readonly clock: Clock;
   readonly pace: SitePaces | undefined;
+  /** Whether the caller has said something of `pacing`; `false` is a word, too. */
+  readonly isPaceSaid: boolean;
   readonly addressPolicy: AddressPolicy;
 }
 
@@ -233,6 +235,7 @@ export function readGuardOptions<Result>(given: GuardOptions<Result>): GuardSett
     onDisallow,
     refusesUnknown: given.onUnknownPurpose === 'refuse',
     clock,
+    isPaceSaid: given.pacing !== undefined,
     pace: pacing === false ? undefined : new SitePaces(pacing, MAX_DELAY_MS),
     addressPolicy,
   };

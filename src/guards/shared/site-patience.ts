@@ -23,6 +23,11 @@ export class SitePatience {
     return now;
   }
 
+  /** Whether somebody waits for an origin that long. */
+  waitsUntil(origin: string, until: number): boolean {
+    return (this.#waits.get(origin)?.until ?? -Infinity) >= until;
+  }
+
   /** A site has given a page. */
   gavePage(origin: string): void {
     if (this.#waits.size > 0) this.#waits.delete(origin);

@@ -1,4 +1,4 @@
-import { onAbort, urlWithoutUserinfo, warnOnce } from '../../core/base/index.ts';
+import { onAbort, setBackgroundTimeout, urlWithoutUserinfo, warnOnce } from '../../core/base/index.ts';
 
 /** The time of one request, from its start until {@link end}. */
 export class TimeLimit {
@@ -11,14 +11,12 @@ export class TimeLimit {
    * @param onTimeout Called when the time is over, before the request is aborted.
    */
   constructor(timeoutMs: number, given: AbortSignal | undefined, onTimeout: (error: DOMException) => void) {
-    this.#timer = setTimeout(() => {
+    this.#timer = setBackgroundTimeout(() => {
       // As that of `AbortSignal.timeout`.
       const error = new DOMException('The operation was aborted due to timeout', 'TimeoutError');
       onTimeout(error);
       this.#controller.abort(error);
     }, timeoutMs);
-    // Timers of browsers and Workers are numbers, and keep nothing alive.
-    if (typeof this.#timer === 'object') this.#timer.unref();
     if (given === undefined) return;
     const follow = (): void => this.#controller.abort(given.reason);
     if (given.aborted) follow();
