@@ -237,7 +237,7 @@ export class GuardedRequest {
 
   #watchResponse(): void {
     this.#timer = afterLongWait(() => {
-      const holdsUp = this.#context.engine.pacer.value?.waitsForEnd(this.#address.origin) === true;
+      const holdsUp = this.#context.engine.pacing.pacer.value?.waitsForEnd(this.#address.origin) === true;
       if (holdsUp) warnOfNoResponse(hrefOf(this.url));
       else this.#watchResponse();
     });
@@ -475,7 +475,7 @@ export class GuardedRequest {
   #watchPauses(): void {
     const { origin } = this.#address;
     this.#timer = afterLongWait(() => {
-      const pause = this.#context.engine.pacer.value?.pauseOf(origin);
+      const pause = this.#context.engine.pacing.pacer.value?.pauseOf(origin);
       if (pause === undefined || this.patience.waitsUntil(origin, pause.until)) this.#watchPauses();
       else warnOfPause(origin, pause);
     });
