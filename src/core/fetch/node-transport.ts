@@ -72,13 +72,14 @@ function drain(body: Readable): void {
   });
 }
 
-/** Fields whose repeated lines are joined: list fields, and one that must not be repeated. */
+/** Fields whose repeated lines are joined: list fields, and two that must not be repeated. */
 const JOINED: ReadonlySet<string> = new Set([
   'cache-control',
   'content-encoding',
   'transfer-encoding',
   'content-range',
   'proxy-status',
+  'retry-after',
 ]);
 
 /** The header fields of undici and Node, which has joined repeated lines of most fields already. */

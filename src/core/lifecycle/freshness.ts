@@ -122,18 +122,18 @@ function deltaSeconds(text: string): number | undefined {
 }
 
 /**
- * The pause from a `Retry-After` field, within `bounds`; `undefined` when the field is missing or unreadable.
+ * The pause from a `Retry-After` field, within `bounds`; `undefined` when the field names no time to come: it is missing,
+ * unreadable, negative, 0 or in the past. The back-off then holds.
  *
  * RFC 9110 §10.2.3: "The Retry-After field value can be either an HTTP-date or a number of seconds to delay after
- * receiving the response." A date in the past, or 0, gives the shortest pause. A response has one such field; of several,
- * which fetch joins by commas, the longest pause counts.
+ * receiving the response." A response has one such field; of several, which fetch joins by commas, the longest pause counts.
  */
 export function retryAfterMs(
   header: string | undefined,
   nowMs: number,
   bounds: { readonly minMs: number; readonly maxMs: number },
 ): number | undefined {
-  let longestMs: number | undefined;
+  let longestMs = 0;
   const items = header?.split(',') ?? [];
   for (const [index, item] of items.entries()) {
     const seconds = deltaSeconds(item);
@@ -143,9 +143,9 @@ export function retryAfterMs(
         ? (parseHttpDate(`${item},${items[index + 1] ?? ''}`.trim(), nowMs) ??
           parseHttpDate(item.trim(), nowMs))
         : nowMs + seconds * 1000;
-    if (atMs !== undefined) longestMs = Math.max(longestMs ?? -Infinity, atMs - nowMs);
+    if (atMs !== undefined) longestMs = Math.max(longestMs, atMs - nowMs);
   }
-  return longestMs === undefined ? undefined : Math.min(Math.max(longestMs, bounds.minMs), bounds.maxMs);
+  return longestMs === 0 ? undefined : Math.min(Math.max(longestMs, bounds.minMs), bounds.maxMs);
 }
 
 /**

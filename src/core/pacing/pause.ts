@@ -43,13 +43,9 @@ export function isEdgeRefusal(response: PageResponse): boolean {
   return status === 403 || status === 999 || gatekeeperIn(response) !== undefined;
 }
 
-/**
- * The pause that a `Retry-After` field asks for; `undefined` when it names no usable time: it is missing, unreadable,
- * negative, 0 or in the past.
- */
+/** The pause that a `Retry-After` field asks for; `undefined` when it names no usable time. */
 export function askedPauseMs(retryAfter: string | undefined, epochMs: number): number | undefined {
-  const askedMs = retryAfterMs(retryAfter, epochMs, { minMs: 0, maxMs: MAX_ASKED_MS });
-  return askedMs === 0 ? undefined : askedMs;
+  return retryAfterMs(retryAfter, epochMs, { minMs: 0, maxMs: MAX_ASKED_MS });
 }
 
 /** Whether the next pause after this one counts as a further incident. */

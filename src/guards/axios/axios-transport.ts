@@ -1,5 +1,5 @@
 import { type FetchedBody, fetchTransport } from '../../core/fetch/index.ts';
-import { nodeTransport } from '../../core/fetch/node-transport.ts';
+import { nodeHeaders, nodeTransport } from '../../core/fetch/node-transport.ts';
 import { OWN_REQUEST, type ResponseHeaders, type Transport } from '../../core/fetch/transport.ts';
 import { assertServed, type AxiosLike, defaultsOf, earlierAxios, usesFetch } from './instance.ts';
 import { Readable } from 'node:stream';
@@ -35,7 +35,10 @@ export function axiosTransport(instance: AxiosLike): Transport {
       const { data, ...response } = await send<Readable | string | Uint8Array | null>(instance, href, init);
       // Mocks that are adapters give the body as it was written down.
       const body = data instanceof Readable ? data : Readable.from([Buffer.from(data ?? '')]);
-      return { ...response, body, socket: Reflect.get(body, 'socket') };
+      const { socket, headersDistinct } = Object(body);
+      // Node keeps one line of some fields in `headers`.
+      const headers = headersDistinct === undefined ? response.headers : nodeHeaders(headersDistinct);
+      return { ...response, headers, body, socket };
     });
   }
   let isServed = false;

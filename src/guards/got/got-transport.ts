@@ -87,6 +87,7 @@ async function send(
     });
   });
   const [response] = await once(body, 'response');
-  const { statusCode = 0, headers: fields, socket }: IncomingMessage = response;
+  // Node keeps one line of some fields in `headers`.
+  const { statusCode = 0, headersDistinct: fields, socket }: IncomingMessage = response;
   return { status: statusCode, headers: nodeHeaders(fields), body, socket };
 }

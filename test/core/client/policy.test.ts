@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { profiles } from '../../../src/index.ts';
-import { HOUR, MINUTE, SECOND, START, testClient, VirtualClock } from '../../support/client.ts';
+import { DAY, HOUR, MINUTE, SECOND, START, testClient, VirtualClock } from '../../support/client.ts';
 import { ScriptedStore } from '../../support/store.ts';
 import { answering, openedSite as site, openedClient as client } from '../../support/opened.ts';
 import { DEFAULT_MAX_BODY_BYTES } from '../../../src/core/base/index.ts';
@@ -175,8 +175,8 @@ describe('policy', () => {
 
   it('says whether the next attempt waits for the backoff or for Retry-After', async () => {
     const { robots, clock, server } = await answering([
-      { status: 503 },
-      { status: 503 },
+      { status: 503, headers: { 'retry-after': '0' } },
+      { status: 429, headers: { 'retry-after': new Date(START - DAY).toUTCString() } },
       { status: 429, headers: { 'retry-after': '90' } },
     ]);
     expect((await robots.policy(server.origin)).nextAttempt).toMatchObject({ why: 'backoff', failures: 1 });

@@ -84,6 +84,12 @@ describe.each(TRANSPORTS)('statuses over %s', (name, make) => {
     expect(await fetch(origin, { clock })).toMatchObject({ retryAfterMs: 90_000 });
   });
 
+  it('reads the longest of several lines of Retry-After', async () => {
+    const headers = { 'retry-after': ['3', '7', '0'] };
+    const { origin } = await site({ '/robots.txt': { status: 503, headers } });
+    expect(await fetch(origin)).toMatchObject({ retryAfterMs: 7_000 });
+  });
+
   it('reports the header fields that matter, and ignores oversized ones', async () => {
     const long = `"${'e'.repeat(1_100)}"`;
     const fields = {

@@ -187,20 +187,22 @@ describe('freshness', () => {
 
 describe('retryAfterMs', () => {
   const bounds = profiles.rfc9309.retryAfter;
-  const cases: readonly [string, string | undefined, number | undefined][] = [
+  const cases: readonly [string, string | undefined, number | undefined, number?][] = [
     ['absent', undefined, undefined],
     ['seconds', '120', 2 * MINUTE],
     ['with white space around', ' 120\t', 2 * MINUTE],
     ['leading zeros', '000120', 2 * MINUTE],
-    ['0 is the shortest pause', '0', SECOND],
+    ['0', '0', undefined],
+    ['0 among several', '0, 60', 60_000],
     ['a second', '1', SECOND],
     ['a day', '86400', DAY],
     ['more than a day', '86401', DAY],
     ['many digits', '9'.repeat(1000), DAY],
     ['a date', http(START + HOUR), HOUR],
     ['a date in the older forms', 'Monday, 01-Jun-26 13:00:00 GMT', HOUR],
-    ['a date in the past', http(START - DAY), SECOND],
-    ['now', http(START), SECOND],
+    ['a date in the past', http(START - DAY), undefined],
+    ['now', http(START), undefined],
+    ['a date that is nearer than the shortest pause', http(START), SECOND, START - 400],
     ['a date far away', 'Fri, 31 Dec 9999 23:59:59 GMT', DAY],
     ['negative', '-1', undefined],
     ['signed', '+1', undefined],
@@ -213,8 +215,8 @@ describe('retryAfterMs', () => {
     ['an ISO date', '2026-06-01T13:00:00Z', undefined],
   ];
 
-  it.each(cases)('%s', (_, header, expected) => {
-    expect(retryAfterMs(header, START, bounds)).toBe(expected);
+  it.each(cases)('%s', (_, header, expected, now = START) => {
+    expect(retryAfterMs(header, now, bounds)).toBe(expected);
   });
 
   it('is within the bounds for any field', () => {
