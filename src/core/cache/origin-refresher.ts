@@ -1,4 +1,4 @@
-import { type Clock, Lazy, type LightAbortSignal, omitUndefined } from '../base/index.ts';
+import { type Clock, ignore, Lazy, type LightAbortSignal, omitUndefined } from '../base/index.ts';
 import {
   attemptDue,
   type AttemptDue,
@@ -109,22 +109,33 @@ export class OriginRefresher {
     return this.refresh(origin, signal);
   }
 
-  /** Refreshes `origin`. Concurrent callers share one flight. */
-  refresh(origin: string, signal?: AbortSignal): Promise<Refreshed> {
-    return this.#flights.join(
+  /**
+   * Refreshes `origin`. Concurrent callers share one flight. A record from the store in the last tenth of its lifetime is
+   * refreshed in the background at once: the next question may come after its end.
+   */
+  async refresh(origin: string, signal?: AbortSignal): Promise<Refreshed> {
+    const refreshed = await this.#flights.join(
       origin,
       // The store phase counts towards `concurrency`. Store calls have a deadline, which must not pass in our own
       // queue.
       (flight, isCurrent) => this.#places.run(() => this.#track(this.#search(origin, flight, isCurrent))),
       signal,
     );
+    const { entry, source } = refreshed;
+    if (source === 'store' && this.#isDueAhead(entry)) this.refreshInBackground(origin);
+    return refreshed;
   }
 
-  /** Starts a refresh. Returns false when one is in flight already. */
-  refreshInBackground(origin: string): boolean {
-    if (this.isRefreshing(origin)) return false;
-    this.refresh(origin).catch(() => undefined);
-    return true;
+  #isDueAhead(entry: CacheEntry): boolean {
+    const due = attemptDue(entry.record, entry.profile, this.#options.clock.now());
+    return due === 'ahead' && !this.servesInPause(entry);
+  }
+
+  /** Starts a refresh, unless one is in flight already. Publish the events of memory after it. */
+  refreshInBackground(origin: string): void {
+    if (this.isRefreshing(origin)) return;
+    this.refresh(origin).catch(ignore);
+    this.#memory.events.add(origin, 'refresh');
   }
 
   /** Whether a refresh of `origin` is in flight, which the next caller joins. */

@@ -330,9 +330,7 @@ export class ClientEngine {
         if (due !== 'none' && this.#refresher.servesInPause(entry)) {
           at = timeInPause(entry.record, entry.profile, now);
         } else if (due === 'now') return undefined;
-        else if (due === 'ahead' && mayRefresh && this.#refresher.refreshInBackground(origin)) {
-          this.#memory.events.add(origin, 'refresh');
-        }
+        else if (due === 'ahead' && mayRefresh) this.#refresher.refreshInBackground(origin);
       }
       this.hits++;
       this.#memory.events.add(origin, 'hit');

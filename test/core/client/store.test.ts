@@ -40,6 +40,25 @@ describe('the record of one client', () => {
     });
   });
 
+  it('in the last tenth of its lifetime is refreshed at once, by one process of the fleet', async () => {
+    const { clock, store, site } = await sceneWith();
+    await visit(site.url('/'), store, clock);
+    const processes = [startProcess(store, clock), startProcess(store, clock)];
+    await clock.advance(0.95 * DAY);
+    const asked = processes.flatMap(({ robots }) => [
+      robots.check(site.url('/')),
+      robots.policy(site.url('/')),
+    ]);
+    expect((await Promise.all(asked)).map(({ robots }) => robots.source)).toEqual(Array(4).fill('store'));
+    await eventually(async () => {
+      await clock.advance(SECOND);
+      expect(processes.map(({ robots }) => robots.stats().inFlight)).toEqual([0, 0]);
+    });
+    expect(site.robotsCount).toBe(2);
+    await clock.advance(0.5 * DAY);
+    for (const { robots } of processes) expect(robots.permits(site.url('/'))).toBe(true);
+  });
+
   it.each([
     ['a 404', { status: 404 }, { reason: 'unavailable', allowed: true }],
     ['a failure', { status: 503 }, { reason: 'unreachable', allowed: false }],
