@@ -80,17 +80,21 @@ describe('the error of a guard', () => {
     );
   });
 
-  it('has the failure of the attempt as its cause, with the code; a site that has responded gives none', () => {
+  it('has the failure of the attempt as its cause, with the code, and the status of a site that has responded', () => {
     const causeOf = (robots: object): unknown =>
       refusalFor({ ...UNREACHABLE, robots: { ...BASE.robots, ...robots } } as Decision).cause;
     expect(causeOf({ error: 'ECONNREFUSED' })).toMatchObject({
       code: 'ECONNREFUSED',
-      message: 'the server refused the connection',
+      message: 'the server refused the connection, ECONNREFUSED',
     });
     expect(causeOf({ error: 'DEPTH_ZERO_SELF_SIGNED_CERT' })).toMatchObject({
       code: 'DEPTH_ZERO_SELF_SIGNED_CERT',
     });
-    expect(causeOf({ error: 'ERR_ROBOTS_STATUS', status: 503 })).toBeUndefined();
+    expect(causeOf({ error: 'ERR_ROBOTS_STATUS', status: 503 })).toMatchObject({
+      code: 'ERR_ROBOTS_STATUS',
+      status: 503,
+      message: 'robots.txt was answered with status 503',
+    });
   });
 
   it('names what the caller can do', () => {

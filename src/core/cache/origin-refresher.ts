@@ -247,7 +247,8 @@ export class OriginRefresher {
       this.#learnPause(outcome);
       if (context.isCurrent()) this.#shareWithServer(context, outcome);
       const entry = this.#learn(context, known, outcome);
-      if (context.isCurrent()) written = stored?.remember(entry.record);
+      // That a proxy of this process is down says nothing of the site to others.
+      if (context.isCurrent() && !isFailureOfProxy(outcome)) written = stored?.remember(entry.record);
       this.#memory.events.publish();
       return { entry, source: 'network' };
     } finally {
@@ -325,4 +326,8 @@ export class OriginRefresher {
     work.then(ended, ended);
     return work;
   }
+}
+
+function isFailureOfProxy(outcome: Outcome): boolean {
+  return outcome.kind === 'unreachable' && outcome.error === 'ERR_ROBOTS_PROXY';
 }

@@ -82,21 +82,31 @@ export const PRIVATE_ADDRESS =
 export function describeOutcome({
   status,
   error,
+  detail,
   unavailable,
   hops,
-}: Pick<RobotsSource, 'status' | 'error' | 'unavailable' | 'hops'>): string {
+}: Pick<RobotsSource, 'status' | 'error' | 'detail' | 'unavailable' | 'hops'>): string {
   const ended = unavailable && redirectEnds[unavailable];
-  const failure = error === undefined || error === 'ERR_ROBOTS_STATUS' ? ended : inWords(error, hops);
+  const failure = error === undefined || error === 'ERR_ROBOTS_STATUS' ? ended : inWords(error, hops, detail);
   if (status === undefined) return failure ?? 'no response';
   const redirects =
     status >= 300 && status < 400 && hops > 0 ? ` after ${hops} redirect${hops === 1 ? '' : 's'}` : '';
   return failure === undefined ? `${status}${redirects}` : `${status}${redirects}, ${failure}`;
 }
 
-function inWords(code: string, redirects: number): string {
+function inWords(code: string, redirects: number, detail: string | undefined): string {
   const isDirect = code === 'ERR_ROBOTS_ADDRESS_REFUSED' && redirects === 0;
-  const text = isDirect ? PRIVATE_ADDRESS : failures[code];
+  const text = isDirect ? PRIVATE_ADDRESS : detailed(code, detail);
   return text === undefined ? printable(code) : `${text}, ${code}`;
+}
+
+function detailed(code: string, detail: string | undefined): string | undefined {
+  if (detail === undefined) return failures[code];
+  const text = printable(detail);
+  if (code === 'ERR_ROBOTS_FETCH_FAILED') return `the request failed: "${text}"`;
+  return code === 'ERR_ROBOTS_PROXY'
+    ? `no connection to the proxy (${text})`
+    : failures[code]?.replace('the server', () => text);
 }
 
 /**

@@ -17,6 +17,8 @@ export interface RobotsSource {
   readonly status?: number;
   /** Error code of the last attempt if it failed (`ENOTFOUND`, `ERR_ROBOTS_DEADLINE`, …). */
   readonly error?: string;
+  /** The address that refused the connection; of an error without a code of its own its message. */
+  readonly detail?: string;
   /** The reason why the response counts as unavailable, when that is not its status. */
   readonly unavailable?: UnavailableReason;
   readonly fetchedAt?: number;
@@ -68,13 +70,14 @@ export function sourceOf(
       ? { url: same, finalUrl, hops, status, fetchedAt, staleAt, source }
       : { url: same, finalUrl, hops, status, fetchedAt, staleAt, sha256, source };
   }
-  return {
+  const described: RobotsSource = {
     url,
     finalUrl: last?.finalUrl ?? url,
     hops: last?.hops ?? 0,
     ...omitUndefined({
       status: last?.status,
       error: failure?.error,
+      detail: failure?.detail,
       unavailable,
       fetchedAt,
       staleAt: answer?.staleAt,
@@ -84,6 +87,15 @@ export function sourceOf(
     }),
     source,
   };
+  // JSON and logs do not have it.
+  return failure?.cause === undefined
+    ? described
+    : Object.defineProperty(described, 'cause', { value: failure.cause });
+}
+
+/** The error that code of the caller, such as a `fetch`, threw for a request. */
+export function thrownCause(robots: RobotsSource): unknown {
+  return Reflect.get(robots, 'cause');
 }
 
 /** The source of a decision about an origin that was not fetched. */

@@ -1,6 +1,5 @@
 import {
   type ClientMessage,
-  codeOf,
   LightAbortController,
   omitUndefined,
   RobotsInvalidOptionsError,
@@ -14,11 +13,13 @@ import {
   type RobotsResponseHeaders,
   type Route,
   type UnavailableReason,
+  withThrown,
 } from '../lifecycle/index.ts';
 import { RedirectAddresses } from '../net/addresses.ts';
 import type { FetchRobotsOptions } from './options.ts';
 import { ADDRESS_REFUSED, DEADLINE, NOT_MODIFIED, PROXY, REDIRECT_LIMIT, REDIRECT_LOOP } from './failure.ts';
-import { isProxyError, keptHeaders, requestFields, truncatedUrl, tunnelStatus } from './header-fields.ts';
+import { failedRequest } from './failed-request.ts';
+import { isProxyError, keptHeaders, requestFields, truncatedUrl } from './header-fields.ts';
 import { isRedirect, redirectTarget } from './location.ts';
 import { type Finding, ResponseReader } from './response-reader.ts';
 import type { TransportResponse } from './transport.ts';
@@ -81,11 +82,9 @@ export class Attempt {
       if (error instanceof RobotsInvalidOptionsError) throw error;
       // RFC 9309 §2.3.1.4: "If the robots.txt file is unreachable due to server or network errors, this means
       // the robots.txt file is undefined and the crawler MUST assume complete disallow."
-      this.#status = this.#reader?.status ?? this.#status;
-      const proxyStatus = tunnelStatus(error);
-      if (proxyStatus === undefined) return this.#unreachable(codeOf(error));
-      this.#status = proxyStatus;
-      return this.#unreachable(PROXY);
+      const { status, detail, cause, ...failed } = failedRequest(error, this.#url);
+      this.#status = status ?? this.#reader?.status ?? this.#status;
+      return withThrown(this.#end({ kind: 'unreachable', ...failed }), { detail, cause });
     }
   }
 

@@ -1,4 +1,4 @@
-import { truncate, causesOf } from '../base/index.ts';
+import { truncate } from '../base/index.ts';
 import { RESPONSE_FIELDS, type RobotsResponseHeaders } from '../lifecycle/index.ts';
 import type { ResponseHeaders, TransportResponse } from './transport.ts';
 import type { FetchRobotsOptions } from './options.ts';
@@ -58,23 +58,6 @@ function addValidators(
   if (copy.lastModified !== undefined) fields['if-modified-since'] = copy.lastModified;
   return copy.etag !== undefined || copy.lastModified !== undefined;
 }
-
-/**
- * The status with which a proxy refused to open a tunnel (also 407 to a request in absolute form), read from the error,
- * which has it in the message only.
- */
-export function tunnelStatus(error: unknown): number | undefined {
-  for (const each of causesOf(error)) {
-    const message = String(Reflect.get(each, 'message'));
-    const status = REFUSED_TUNNEL.exec(message)?.[1];
-    if (status !== undefined) return Number(status);
-  }
-  return undefined;
-}
-
-/** Of undici, and of the agents hpagent and tunnel. */
-const REFUSED_TUNNEL =
-  /^(?:Proxy response \(|Proxy Authentication Required \(|Bad response: |tunneling socket could not be established, statusCode=)(\d{3})/;
 
 /**
  * Whether the response is that of a proxy, which marked it as its own: 407 (RFC 9110 §15.5.8: "the client needs to

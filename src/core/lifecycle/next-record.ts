@@ -8,7 +8,7 @@ import {
   backoffMs,
 } from './origin-record.ts';
 import type { Suspect } from './challenge-pages.ts';
-import { isAbsent, type RobotsResponseHeaders, type Outcome } from './outcome.ts';
+import { isAbsent, type RobotsResponseHeaders, type Outcome, withThrown } from './outcome.ts';
 import type { Profile } from './profile.ts';
 
 /** The end of an attempt, and the record before it. */
@@ -156,7 +156,7 @@ function afterFailure(attempt: EndedAttempt, outcome: OutcomeOf<'unreachable'>):
     ...attemptDetails(outcome),
     ...omitUndefined({ retryAfterMs, dead, status, suspect }),
   };
-  return { ...previous, origin, failure };
+  return { ...previous, origin, failure: withThrown(failure, outcome) };
 }
 
 /** A conclusive response ends the failure. Only the site signal is carried over. */

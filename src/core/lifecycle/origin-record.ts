@@ -1,4 +1,4 @@
-import type { RobotsResponseHeaders, Redirect, UnavailableReason } from './outcome.ts';
+import type { RobotsResponseHeaders, Redirect, ThrownDetails, UnavailableReason } from './outcome.ts';
 import type { Suspect } from './challenge-pages.ts';
 import type { Profile } from './profile.ts';
 
@@ -77,7 +77,7 @@ export interface Copy extends MayBeSuspect {
   readonly contentType?: string;
 }
 
-export interface Failure extends AttemptDetails, MayBeSuspect {
+export interface Failure extends AttemptDetails, MayBeSuspect, ThrownDetails {
   /** The first of the consecutive failures. The phases of a profile count from here. */
   readonly since: number;
   /** The latest failure. */

@@ -96,7 +96,25 @@ export type Outcome =
       readonly headers?: RobotsResponseHeaders;
       /** The pause from `Retry-After`, parsed and clamped by `retryAfterMs()`. */
       readonly retryAfterMs?: number;
-    });
+    } & ThrownDetails);
+
+/** What is known of an error beyond its code. Not in JSON, and so in no store: it may hold anything. */
+export interface ThrownDetails {
+  /** The address that refused; of an error without a code its message. */
+  readonly detail?: string | undefined;
+  /** The error that code of the caller, such as a `fetch`, threw. */
+  readonly cause?: unknown;
+}
+
+/** Adds the details, as properties that JSON and spreads leave out. */
+export function withThrown<Part extends object>(
+  part: Part,
+  { detail, cause }: ThrownDetails,
+): Part & ThrownDetails {
+  return detail === undefined
+    ? part
+    : Object.defineProperties(part, { detail: { value: detail }, cause: { value: cause } });
+}
 
 /** The same response without its redirects, for the origin of the final URL. */
 export function withoutRedirects(outcome: Extract<Outcome, { readonly kind: 'success' }>): Outcome {

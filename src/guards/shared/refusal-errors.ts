@@ -3,11 +3,17 @@ import {
   type Decision,
   type DecisionUsage,
   describeDecision,
+  describeOutcome,
   RefusedRequestError,
   type RedirectChain,
+  thrownCause,
 } from '../../core/decision/index.ts';
-import { causesOf, isRobotsError, type RobotsAddressRefusedError } from '../../core/base/index.ts';
-import { failures } from '../../core/decision/describe-decision.ts';
+import {
+  causesOf,
+  isRobotsError,
+  omitUndefined,
+  type RobotsAddressRefusedError,
+} from '../../core/base/index.ts';
 import { ADDRESS_REFUSED, STATUS } from '../../core/fetch/failure.ts';
 import type { RobotsDeferredError } from '../../core/pacing/index.ts';
 
@@ -35,8 +41,8 @@ export class RobotsDisallowedError extends RefusedRequestError {
  * A guard refused a request because robots.txt cannot be reached; try again after `retryAt`. Without `retryAt` it is for
  * good: the address policy refuses the address of the site, or the site is dead.
  *
- * `cause` is the failure of the last attempt, with its code (`ECONNREFUSED`, `ERR_ROBOTS_DEADLINE`). Without a `cause` the
- * site has responded, with the status in `decision.robots`.
+ * `cause` is the failure of the last attempt, with its code: `ECONNREFUSED`, `ERR_ROBOTS_DEADLINE`, `ERR_ROBOTS_STATUS` for a
+ * 429 or 5xx, whose `status` it has, too. It is the error itself where a `fetch` of your own has thrown it.
  */
 export class RobotsUnreachableError extends RefusedRequestError {
   override readonly name = 'RobotsUnreachableError';
@@ -56,10 +62,15 @@ export class RobotsUnreachableError extends RefusedRequestError {
   }
 }
 
-/** The failure of the attempt, made of its recorded code: the decision may rest on what memory or the store has. */
-function failureOf({ robots: { error: code } }: Decision): { readonly cause: Error } | undefined {
-  if (code === undefined || code === STATUS) return undefined;
-  return { cause: Object.assign(new Error(failures[code] ?? code), { code }) };
+/**
+ * The failure of the attempt, made of what is recorded, because the decision may rest on memory or the store; or what code of
+ * the caller has thrown.
+ */
+function failureOf({ robots }: Decision): { readonly cause: unknown } | undefined {
+  const { error: code, status } = robots;
+  if (code === undefined) return undefined;
+  const message = code === STATUS ? `robots.txt was answered with status ${status}` : describeOutcome(robots);
+  return { cause: thrownCause(robots) ?? Object.assign(new Error(message), omitUndefined({ code, status })) };
 }
 
 /**

@@ -1,6 +1,13 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { type Profile, profiles, type RobotsClientOptions } from '../../../src/index.ts';
+import {
+  describeDecision,
+  guardFetch,
+  type Profile,
+  profiles,
+  refusalIn,
+  type RobotsClientOptions,
+} from '../../../src/index.ts';
 import { DAY, HOUR, MINUTE, SECOND, START } from '../../support/client.ts';
 import { answer, type Script, type Site } from '../../support/site.ts';
 import { answering, openedSite as site, openedClient as client } from '../../support/opened.ts';
@@ -406,6 +413,52 @@ describe('an outage', () => {
     robots.report('https://b.example/page', { reachable: true });
     robots.report('https://b.example/page', { reachable: true });
     expect(robots.stats().origins).toBe(2);
+  });
+});
+
+describe('a fetch of the caller that throws', () => {
+  it('is not the site: its message is in the sentence, and it is the cause of the refusal, from memory too', async () => {
+    const error = new Error('set the token: API_TOKEN is empty');
+    const throwing: typeof fetch = async () => {
+      throw error;
+    };
+    const { robots } = client({ transport: { fetch: throwing } });
+    const guarded = guardFetch(throwing, robots);
+    for (let time = 0; time < 2; time++) {
+      const refusal = refusalIn(await guarded('https://example.com/').catch((reason: unknown) => reason));
+      expect(refusal).toMatchObject({ code: 'ERR_ROBOTS_UNREACHABLE', cause: error });
+      expect(refusal?.cause).toBe(error);
+      expect(refusal?.message).toContain(
+        'is unreachable (the request failed: "set the token: API_TOKEN is empty", ERR_ROBOTS_FETCH_FAILED), so',
+      );
+    }
+    const decision = robots.peek('https://example.com/');
+    expect(JSON.parse(JSON.stringify(decision?.robots))).toEqual(decision?.robots);
+    expect(decision?.robots).toMatchObject({ detail: 'set the token: API_TOKEN is empty' });
+  });
+
+  it('by a mistake of its own, or with a text, says so; nothing is said of what has no message', async () => {
+    const why = async (thrown: unknown): Promise<string> => {
+      const fetch = async (): Promise<Response> => {
+        throw thrown;
+      };
+      return describeDecision(await client({ transport: { fetch } }).robots.check('https://example.com/'));
+    };
+    expect(await why(new TypeError('pool.get is not a function'))).toContain(
+      '"pool.get is not a function", ERR_',
+    );
+    expect(await why('no\u202eroute')).toContain('(the request failed: "no\\u{202e}route", ERR_');
+    expect(await why(undefined)).toContain('(the connection failed, ERR_ROBOTS_FETCH_FAILED)');
+  });
+
+  it('a 503 or a 429 of the site is a cause, too, from memory as from the network', async () => {
+    for (const status of [503, 429]) {
+      const { robots, server } = await answering({ status });
+      for (let time = 0; time < 2; time++) {
+        const rejected = await guardFetch(fetch, robots)(server.url('/')).catch((reason: unknown) => reason);
+        expect(refusalIn(rejected)?.cause).toMatchObject({ code: 'ERR_ROBOTS_STATUS', status });
+      }
+    }
   });
 });
 

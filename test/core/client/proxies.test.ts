@@ -12,14 +12,26 @@ import type { Dispatcher } from 'undici';
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { guardFetch, type RobotsClient, type RobotsClientOptions } from '../../../src/index.ts';
+import { Agent as HttpAgent } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import axios from 'axios';
+import got from 'got';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import {
+  describeDecision,
+  guardFetch,
+  type RobotsClient,
+  type RobotsClientOptions,
+  type RobotsStore,
+} from '../../../src/index.ts';
+import { axiosTransport } from '../../../src/guards/axios/axios.ts';
+import { gotTransport } from '../../../src/guards/got/got.ts';
 import { ProxyDispatcher } from '../../../src/core/net/proxy-dispatcher.ts';
 import { testClient } from '../../support/client.ts';
 import { lookupIn } from '../../support/internet.ts';
 import { type Proxy, type ProxyOptions, startProxy } from '../../support/proxy.ts';
 import { opened, openedSite as site } from '../../support/opened.ts';
-import type { Site } from '../../support/site.ts';
+import { REFUSING_HOST, type Site } from '../../support/site.ts';
 
 let before: Dispatcher;
 beforeEach(() => {
@@ -304,6 +316,76 @@ describe.each(WAYS)('the refusals of a proxy over %s', (name, options) => {
     expect(decision).toMatchObject({ allowed: true, reason, robots: { status } });
     expect(server.requests).toHaveLength(1);
     expect(proxy.requests.length > 0).toBe(name === 'absolute form' || name === 'the proxy of the command');
+  });
+});
+
+/** A client behind a proxy that is not there. */
+describe.each<readonly [string, (url: string) => RobotsClientOptions]>([
+  ...WAYS,
+  [
+    'got with an agent',
+    (url) => {
+      const { hostname: host, port } = new URL(url);
+      class ProxyingAgent extends HttpAgent {
+        override createConnection(): Socket {
+          return connect({ host, port: Number(port) });
+        }
+      }
+      return { transport: gotTransport(got.extend({ agent: { http: new ProxyingAgent() } })) };
+    },
+  ],
+  [
+    'axios with a proxy',
+    (url) => {
+      const { hostname: host, port } = new URL(url);
+      return { transport: axiosTransport(axios.create({ proxy: { host, port: Number(port) } })) };
+    },
+  ],
+])('a proxy that is down, over %s', (_, options) => {
+  it('is told from the site, by name and by address, and no state of the site in the store', async () => {
+    const proxy = `http://${REFUSING_HOST}`;
+    const server = await site({ '/robots.txt': RULES });
+    const set = vi.fn();
+    const store: RobotsStore = { get: () => undefined, set, delete: () => {} };
+    const robots = client({ ...options(proxy), store });
+    for (const url of [`${named(server)}/y`, server.url('/y')]) {
+      const decision = await robots.check(url);
+      expect(decision).toMatchObject({
+        reason: 'unreachable',
+        robots: { error: 'ERR_ROBOTS_PROXY', detail: `${REFUSING_HOST}, ECONNREFUSED` },
+      });
+      expect(describeDecision(decision)).toContain(
+        `is unreachable (no connection to the proxy (${REFUSING_HOST}, ECONNREFUSED), ERR_ROBOTS_PROXY), so`,
+      );
+    }
+    expect(server.requests).toEqual([]);
+    await robots.close();
+    expect(set).not.toHaveBeenCalled();
+  });
+});
+
+it('after a proxy that was down `invalidate` makes the next question ask again', async () => {
+  const [proxy, server] = [await startedProxy(), await site({ '/robots.txt': RULES })];
+  const agents = [`http://${REFUSING_HOST}`, proxy.url].map((url) => dispatcher(new ProxyAgent(url)));
+  let isUp = false;
+  const robots = client({ dispatcher: () => agents[Number(isUp)] });
+  expect(await robots.canFetch(`${named(server)}/y`)).toBe(false);
+  isUp = true;
+  expect(await robots.canFetch(`${named(server)}/y`)).toBe(false);
+  await robots.invalidate(named(server));
+  expect(await robots.canFetch(`${named(server)}/y`)).toBe(true);
+});
+
+describe('a connection that is refused', () => {
+  it('by the port of the site names the address; by the address in the URL it does not repeat it', async () => {
+    const port = REFUSING_HOST.split(':')[1]!;
+    const robots = client({ lookup: lookupIn({ 'site.test': ['127.0.0.1'] }) });
+    expect(describeDecision(await robots.check(`http://site.test:${port}/`))).toContain(
+      `(${REFUSING_HOST} refused the connection, ECONNREFUSED)`,
+    );
+    expect(describeDecision(await robots.check(`http://${REFUSING_HOST}/`))).toContain(
+      '(the server refused the connection, ECONNREFUSED)',
+    );
   });
 });
 

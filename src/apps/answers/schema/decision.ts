@@ -73,6 +73,7 @@ export const robots: Schema<RobotsSource> = object<RobotsSource>({
   hops: count.describe('The number of redirects'),
   status: z.int().optional(),
   error: text.optional(),
+  detail: text.optional().describe('The address that refused, or the message of an error without a code'),
   unavailable: oneOf<UnavailableReason>({
     'too-many-redirects': true,
     'redirect-loop': true,

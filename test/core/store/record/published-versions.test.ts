@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { type OriginRecord, type Profile, profiles } from '../../../../src/core/lifecycle/index.ts';
+import {
+  type OriginRecord,
+  type Profile,
+  profiles,
+  type ThrownDetails,
+} from '../../../../src/core/lifecycle/index.ts';
 import {
   namespaceKey,
   RECORD_VERSION,
@@ -17,12 +22,16 @@ const codec = codecFor(profiles.rfc9309);
 /** No other profile restricts. */
 const restricting = codecFor(profiles['koster-1996']);
 
-/** Every field, so that a new one does not compile until it stands here. */
+/** Every field that is stored, so that a new one does not compile until it stands here. */
 type Whole<Part> = Part extends Uint8Array
   ? Part
   : Part extends object
     ? { readonly [Field in keyof Part]-?: Whole<Part[Field]> }
     : Part;
+
+type Stored = Omit<OriginRecord, 'failure'> & {
+  readonly failure?: Omit<NonNullable<OriginRecord['failure']>, keyof ThrownDetails>;
+};
 
 const details = {
   status: 200,
@@ -44,7 +53,7 @@ const details = {
 } as const;
 const times = { fetchedAt: START, staleAt: START + HOUR } as const;
 
-const rules: Whole<OriginRecord> = {
+const rules: Whole<Stored> = {
   origin: ORIGIN,
   answer: { ...details, ...times, kind: 'rules', notModified: true },
   failure: {
