@@ -9,7 +9,6 @@
 import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
-import { minifySync } from 'rolldown/utils';
 import { rollup } from 'rollup';
 import { dts } from 'rollup-plugin-dts';
 import { entryPoints, manifest } from './entry-points.js';
@@ -157,16 +156,10 @@ for (const { isEntry, name, exports } of output) {
   writeFileSync(`${folder}/${name}.d.ts`, `export { ${names.join(', ')} } from './cjs/${name}.cjs';\n`);
 }
 
-/** The page is served module by module. Its modules lose their comments only. */
+/** The files of the page. */
 const page = 'src/apps/serve/page';
 for (const name of readdirSync(page)) {
-  if (name.endsWith('.js')) {
-    const { code } = minifySync(name, readFileSync(`${page}/${name}`, 'utf8'), {
-      ...minify,
-      codegen: { removeWhitespace: true },
-    });
-    writeFileSync(`${folder}/page/${name}`, code);
-  } else if (/\.(?:html|css|svg)$/.test(name)) cpSync(`${page}/${name}`, `${folder}/page/${name}`);
+  if (/\.(?:css|svg)$/.test(name)) cpSync(`${page}/${name}`, `${folder}/page/${name}`);
 }
 
 writeFileSync(

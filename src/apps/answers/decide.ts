@@ -14,14 +14,8 @@ import type { Session } from './session.ts';
 import type { RobotsFile } from '../../core/rules/index.ts';
 import { parseRobots } from '../../core/rules/parse.ts';
 import { readRobots } from './input/load-robots.ts';
-import {
-  type FileDecision,
-  type FileSource,
-  type InputError,
-  type TargetResult,
-  tooLongError,
-  type Target,
-} from './input/targets.ts';
+import type { FileDecision, FileSource } from './verdict.ts';
+import { type InputError, type TargetResult, tooLongError, type Target } from './input/targets.ts';
 
 interface FileSettings {
   /** Product tokens in order of preference. When empty, this package's own name is used. */
@@ -32,7 +26,7 @@ interface FileSettings {
 }
 
 /** Adds what a file states about the use of a page to the decision about it. */
-type AddUsage = (decision: FileDecision, file: RobotsFile) => FileDecision;
+export type AddUsage = (decision: FileDecision, file: RobotsFile) => FileDecision;
 
 /** A file, and the decisions by its rules. */
 export interface OfflineFile {
@@ -76,7 +70,7 @@ export function fileSource(file: string, body: Uint8Array, truncated: boolean): 
 }
 
 /** Makes a decider that answers each target with the rules of a file. */
-function deciderByFile(
+export function deciderByFile(
   rules: RobotsFile,
   { agents, profile, robots }: Pick<FileSettings, 'agents' | 'profile'> & { readonly robots: FileSource },
   addUsage?: AddUsage,

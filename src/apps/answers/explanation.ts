@@ -3,9 +3,9 @@ import { explain, type Explanation, type RobotsFile } from '../../core/rules/ind
 import { parseRobots } from '../../core/rules/parse.ts';
 import { profileNames, profiles } from '../../core/lifecycle/profile.ts';
 import type { RobotsClient } from '../../core/client/index.ts';
-import type { Decision, OriginPolicy, ProfileState } from '../../core/decision/index.ts';
+import type { Decision, OriginPolicy, ProfileState, Purpose } from '../../core/decision/index.ts';
 import type { Agent } from '../../core/decision/agent-tokens.ts';
-import type { ReportedDecision } from './input/targets.ts';
+import type { ReportedDecision } from './verdict.ts';
 import { linesApplying } from '../../core/rules/describe.ts';
 
 /** A decision with everything that it depends on. */
@@ -32,14 +32,20 @@ export interface ClientExplanation extends UrlExplanation {
   readonly policy: OriginPolicy;
 }
 
+interface Asking {
+  readonly agent: Agent | undefined;
+  readonly purpose?: Purpose | undefined;
+  readonly signal: AbortSignal;
+}
+
 /** Asks a client for the decision about a URL, and for everything that it depends on. */
 export async function explainUrl(
   client: Pick<RobotsClient, 'check' | 'policy'>,
   url: string,
-  { agent, signal }: { readonly agent: Agent | undefined; readonly signal: AbortSignal },
+  { agent, purpose, signal }: Asking,
 ): Promise<ClientExplanation> {
   const policy = await client.policy(url, omitUndefined({ signal, agent }));
-  const decision = await client.check(url, agent, { signal });
+  const decision = await client.check(url, agent, omitUndefined({ signal, purpose }));
   const { rules, file } = policy;
   const held = decision.state === 'rules' || decision.state === 'last-good' ? rules : undefined;
   const others = policy.underProfiles.filter(({ profile }) => profile !== policy.profile);
@@ -107,6 +113,9 @@ function decisionUnder(
   }
 }
 
+/** An explanation by the rules of a file. */
+export type FileExplanation = UrlExplanation & { readonly file: RobotsFile };
+
 /** A line of a file, and its role in the decision. */
 export interface AnnotatedLine {
   /** Line number, 1-based. */
@@ -129,20 +138,24 @@ const CONTEXT = 2;
 /** When the group is spread over more places than this, only the first are shown. */
 const MAX_PLACES = 20;
 
-/** Annotates the lines of a file. Of a long file only the lines around the deciding ones are kept, unless `all`. */
-export function annotate(
-  { decision, runnerUp, file }: UrlExplanation & { readonly file: RobotsFile },
-  all: boolean,
-): (AnnotatedLine | OmittedLines)[] {
-  const texts = linesOf(file.bytes);
+/** Annotates every line of a file. */
+export function annotateAll({ decision, runnerUp, file }: FileExplanation): AnnotatedLine[] {
   const inGroup = decision.group === undefined ? new Set() : groupLines(file, decision.agent);
-  const lines = texts.map((text, index): AnnotatedLine => {
+  return linesOf(file.bytes).map((text, index): AnnotatedLine => {
     const line = index + 1;
     const common = { line, text, inGroup: inGroup.has(line) };
     if (line === decision.rule?.line) return { ...common, role: 'decides' };
     return line === runnerUp?.rule.line ? { ...common, role: 'runner-up' } : common;
   });
-  if (all || lines.length <= SHORT_FILE) return lines;
+}
+
+/** Of a file with more than `maxLines` lines only those around the deciding ones. */
+export function shorten(
+  lines: readonly AnnotatedLine[],
+  { decision, runnerUp }: UrlExplanation,
+  maxLines: number = SHORT_FILE,
+): readonly (AnnotatedLine | OmittedLines)[] {
+  if (lines.length <= maxLines) return lines;
   const places = [
     ...[decision.rule?.line, runnerUp?.rule.line].filter((line) => line !== undefined),
     ...(decision.group?.lines ?? []),

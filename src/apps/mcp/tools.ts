@@ -15,7 +15,13 @@ import {
 import { fetchPage, type PageFetch } from './fetch-page.ts';
 import { findConverter } from './page-text.ts';
 import { makeTool, type Tool } from './tool.ts';
-import { annotate, type AnnotatedLine, explainUrl, type UrlExplanation } from '../answers/explanation.ts';
+import {
+  annotateAll,
+  type AnnotatedLine,
+  explainUrl,
+  shorten,
+  type UrlExplanation,
+} from '../answers/explanation.ts';
 import { whySentence } from '../answers/text/reasons.ts';
 import { type Group, type Usage, usage } from '../../core/rules/index.ts';
 import * as schema from '../answers/schema.ts';
@@ -114,7 +120,7 @@ const MAX_LINE_LENGTH = 300;
 
 function linesOf({ file, ...explanation }: UrlExplanation): Pick<AnnotatedLine, 'line' | 'text' | 'role'>[] {
   if (file === undefined) return [];
-  return annotate({ ...explanation, file }, false).flatMap((each) =>
+  return shorten(annotateAll({ ...explanation, file }), explanation).flatMap((each) =>
     'omitted' in each
       ? []
       : [

@@ -9,7 +9,8 @@ import type { LineError } from '../answers/schema.ts';
 import { renderRecord } from '../answers/text/json.ts';
 import { Output } from '../answers/text/output.ts';
 import type { Exchange, Service } from './exchange.ts';
-import { assertPlain, onlyKnown, onlyOne, readAgents, readAs, readPurpose } from './request.ts';
+import { assertPlain } from './body.ts';
+import { onlyKnown, onlyOne, readAgents, readAs, readPurpose } from './query.ts';
 import {
   type Handler,
   invalid,
@@ -26,9 +27,9 @@ export const MAX_STREAMS = 8;
 /** Maximum number of lines that are read ahead of the first one without a decision. */
 const READ_AHEAD = 512;
 
-/** The agents of the query or, when it names none, the agents of the service. */
-export function agentOf(query: URLSearchParams, { agents }: Service): Agent | undefined {
-  const asked = readAgents(query.getAll('agent'));
+/** The agents that were asked for or, when there are none, those of the service. */
+export function agentOf(named: readonly string[], { agents }: Service): Agent | undefined {
+  const asked = readAgents(named);
   const chosen = asked.length === 0 ? agents : asked;
   return chosen.length === 0 ? undefined : chosen;
 }
@@ -49,7 +50,7 @@ export const checkOne: Handler = (exchange) => {
 
 /** Agents and purpose of a query. A stream has them as defaults of its lines. */
 function readDefaults(query: URLSearchParams, service: Service): Defaults {
-  return { agent: agentOf(query, service), purpose: readPurpose(query) };
+  return { agent: agentOf(query.getAll('agent'), service), purpose: readPurpose(query) };
 }
 
 interface Defaults {

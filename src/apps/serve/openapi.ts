@@ -2,11 +2,11 @@ import { VERSION } from '../../core/base/index.ts';
 import { MAX_STREAMS, questionLine } from './check.ts';
 import { PURPOSES } from '../../core/decision/index.ts';
 import { type ProblemCode, JSON_TYPE, NDJSON_TYPE } from './reply.ts';
-import { MAX_AGENTS } from './request.ts';
+import { MAX_AGENTS } from './query.ts';
 import { DEFAULT_LIMITS } from './exchange.ts';
 import { z } from 'zod';
 import { components } from '../answers/schema.ts';
-import { pastedFile } from './explain.ts';
+import { pastedFile } from './pasted.ts';
 
 const string = z.string();
 const requests: Readonly<Record<string, z.ZodType>> = {

@@ -2,12 +2,14 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { setMaxListeners } from 'node:events';
 import { quote, VERSION } from '../../core/base/index.ts';
-import { failures, PRIVATE_ADDRESS, reasons, redirectEnds } from '../../core/decision/index.ts';
 import { checkMany, checkOne } from './check.ts';
-import { explainOne, explainPasted, policy } from './explain.ts';
+import { explainOne, policy } from './explain.ts';
 import { openApi } from './openapi.ts';
-import { assets, moduleHandler } from './page/assets.ts';
-import { type AllowedHosts, assertOwnSite, onlyKnown } from './request.ts';
+import { askPage, tryFile, tryPage } from './page/ask.ts';
+import { assets } from './page/assets.ts';
+import { explainPasted } from './pasted.ts';
+import { type AllowedHosts, assertOwnSite } from './own-site.ts';
+import { onlyKnown } from './query.ts';
 import { Exchange, type Service } from './exchange.ts';
 import {
   type Handler,
@@ -48,38 +50,17 @@ const metrics: Handler = async ({ query, service }) => {
   return { type: registry.contentType, body: await registry.metrics() };
 };
 
-/** Limits the number of explanations in memory: each contains a whole file, and counts until it has been read. */
-const explains =
-  (handler: Handler): Handler =>
-  (exchange) => {
-    const { service, signal } = exchange;
-    const { explanations } = service.limits;
-    // An aborted signal emits no further `abort`, so the count would never be decremented.
-    signal.throwIfAborted();
-    if (service.explanations >= explanations) {
-      throw new Problem(
-        503,
-        'ERR_ROBOTS_BUSY',
-        `Expected at most ${explanations} explanations at a time, got one more; read the pending responses first`,
-        { headers: { 'retry-after': '1' } },
-      );
-    }
-    service.explanations++;
-    signal.addEventListener('abort', () => service.explanations--, { once: true });
-    return handler(exchange);
-  };
-
 /** All paths of the service. */
 export const routes: ReadonlyMap<string, RouteHandlers> = new Map<string, RouteHandlers>([
   ['/v1/check', { GET: checkOne, POST: checkMany }],
-  ['/v1/policy', { GET: explains(policy) }],
-  ['/v1/explain', { GET: explains(explainOne), POST: explains(explainPasted) }],
+  ['/v1/policy', { GET: policy }],
+  ['/v1/explain', { GET: explainOne, POST: explainPasted }],
   ['/metrics', { GET: metrics }],
   ['/openapi.json', { GET: always(openApi) }],
   ['/healthz', { GET: always({ status: 'ok', version: VERSION }) }],
   ...[...assets].map(([path, handler]): [string, RouteHandlers] => [path, { GET: handler }]),
-  // Reasons and error codes in the words that the command has.
-  ['/page/words.js', { GET: moduleHandler({ reasons, failures, redirectEnds, PRIVATE_ADDRESS }) }],
+  ['/', { GET: askPage }],
+  ['/try', { GET: tryPage, POST: tryFile }],
 ]);
 
 /** Time that requests in progress have to finish when the service ends. */

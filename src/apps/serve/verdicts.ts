@@ -1,17 +1,11 @@
 import { omitUndefined } from '../../core/base/index.ts';
-import { type Decision, type OriginPolicy, type Purpose, usageOf } from '../../core/decision/index.ts';
-import type {
-  DiagnosticRecord,
-  GroupRanges,
-  TimelineEvent,
-  UsageRecord,
-  VerdictRecord,
-} from '../answers/schema.ts';
+import { type Decision, type Purpose, usageOf } from '../../core/decision/index.ts';
+import type { UsageRecord, VerdictRecord } from '../answers/schema/decision.ts';
+import type { FileParts, GroupRanges } from '../answers/schema/explanation.ts';
+import type { DiagnosticRecord } from '../answers/schema/policy.ts';
 import { describeDiagnostic } from '../../core/rules/lint/findings.ts';
 import { explain, lint, type RobotsFile, usage } from '../../core/rules/index.ts';
-import { duration } from '../answers/text/layout.ts';
-import { groupLines, runnerUpOf } from '../answers/explanation.ts';
-import { type Profile, refreshAheadAt } from '../../core/lifecycle/index.ts';
+import { groupLines, linesOf, runnerUpOf } from '../answers/explanation.ts';
 
 /** Makes the verdict of a file for `agent`. `target` is a URL, or a path that starts with `/`. */
 export function verdictBy(
@@ -93,63 +87,15 @@ function rangesOf(lines: ReadonlySet<number>): (readonly [number, number])[] {
   return ranges;
 }
 
-/** Lists the past events in the state of an origin, and the future ones that follow if nothing else happens. */
-export function timeline(policy: OriginPolicy, profile: Profile): TimelineEvent[] {
-  return [...answerEvents(policy), ...failureEvents(policy, profile), ...siteEvents(policy)].sort(
-    (one, other) => one.at - other.at,
-  );
-}
-
-function answerEvents({ lifetime, attempt, failure, file, state }: OriginPolicy): TimelineEvent[] {
-  const copy =
-    file !== undefined && (state === 'last-good' || lifetime === undefined)
-      ? [event(file.fetchedAt, 'copy', `${file.sizeBytes} bytes`)]
-      : [];
-  if (lifetime === undefined) return copy;
-  const { fetchedAt, staleAt, jitterMs = 0 } = lifetime;
-  const status = failure === undefined ? attempt?.hops.at(-1)?.status : undefined;
-  const confirmed = failure === undefined && attempt?.kind === 'not-modified';
-  return [
-    ...copy.filter(({ at }) => at !== fetchedAt),
-    event(
-      fetchedAt,
-      confirmed ? 'confirmed' : 'answered',
-      status === undefined ? undefined : `status ${status}`,
-    ),
-    // After a failure, the retry time alone determines the next attempt.
-    ...(failure === undefined ? [event(Math.ceil(refreshAheadAt(lifetime)), 'refresh-ahead')] : []),
-    event(
-      staleAt,
-      'stale',
-      jitterMs < 60_000 ? undefined : `${duration(jitterMs)} early, so that many do not expire together`,
-    ),
-  ];
-}
-
-function failureEvents({ failure, file }: OriginPolicy, profile: Profile): TimelineEvent[] {
-  if (failure === undefined) return [];
-  const { since, at, attempts, retryAt, error, status } = failure;
-  const cause = status === undefined ? error : `status ${status}`;
-  const treatments = profile.whileUnreachable.map((phase) =>
-    file === undefined ? phase.withoutCopy : phase.withCopy,
-  );
-  return [
-    event(since, 'first-failure', attempts === 1 ? cause : undefined),
-    ...(attempts === 1 ? [] : [event(at, 'last-failure', `${cause}, ${attempts} in a row`)]),
-    event(retryAt, 'retry'),
-    ...profile.whileUnreachable.flatMap(({ untilMs }, index) => {
-      const next = treatments[index + 1];
-      // A phase with the same treatment as the one before it gives no event.
-      if (untilMs === null || next === undefined || next === treatments[index]) return [];
-      return [event(since + untilMs, 'phase', next)];
-    }),
-  ];
-}
-
-function siteEvents({ site }: OriginPolicy): TimelineEvent[] {
-  return site === undefined ? [] : [event(site.at, 'site', site.reachable ? 'reachable' : 'not reachable')];
-}
-
-function event(at: number, name: TimelineEvent['event'], detail?: string): TimelineEvent {
-  return omitUndefined({ at, event: name, detail });
+/** The parts of a file that a display needs: lines, groups, records and diagnostics. */
+export function fileParts(file: RobotsFile, verdicts: readonly VerdictRecord[]): FileParts {
+  const { groups, sitemaps, otherRecords, bytes } = file;
+  return {
+    lines: linesOf(bytes),
+    groups,
+    otherRecords,
+    sitemaps,
+    diagnostics: diagnosticsOf(file),
+    groupRanges: groupRanges(file, verdicts),
+  };
 }

@@ -40,7 +40,7 @@ import {
   usage,
 } from '../../../src/apps/answers/schema/decision.ts';
 import { diagnostic, policyData } from '../../../src/apps/answers/schema/policy.ts';
-import type { FileDecision, FileSource } from '../../../src/apps/answers/input/targets.ts';
+import type { FileDecision, FileSource } from '../../../src/apps/answers/verdict.ts';
 import { type Decision, REASONS } from '../../../src/core/decision/index.ts';
 import type { ReplayedDecision } from '../../../src/extras/evidence/replay.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { annotate } from '../../../src/apps/answers/explanation.ts';
+import { annotateAll, type FileExplanation } from '../../../src/apps/answers/explanation.ts';
 import { parseRobots } from '../../../src/core/rules/index.ts';
 import { groupRanges, verdictBy } from '../../../src/apps/serve/verdicts.ts';
 
@@ -34,14 +34,8 @@ describe('the lines of the groups', () => {
             state: 'rules',
             robots: { file: '-', source: 'file' },
           } as const;
-          const marked = annotate(
-            { decision, underProfiles: [], file } as Parameters<typeof annotate>[0],
-            true,
-          );
-          for (const each of marked) {
-            if ('line' in each)
-              expect([agent, each.line, inRanges(each.line)]).toEqual([agent, each.line, each.inGroup]);
-          }
+          for (const each of annotateAll({ decision, underProfiles: [], file } as FileExplanation))
+            expect([agent, each.line, inRanges(each.line)]).toEqual([agent, each.line, each.inGroup]);
         }
       }),
     );

@@ -123,7 +123,8 @@ describe('pages of other sites', () => {
       '/metrics',
       '/healthz',
       '/openapi.json',
-      '/page/main.js',
+      '/page/style.css',
+      '/try',
     ]) {
       const { status, text } = await ask(service.origin, path, { headers: navigation });
       expect([path, status, JSON.parse(text).code]).toEqual([path, 403, 'ERR_ROBOTS_FOREIGN_SITE']);
@@ -161,25 +162,45 @@ describe('pages of other sites', () => {
     expect((await ask(service.origin, '/', { headers: link })).status).toBe(200);
   });
 
-  it('the page is told who brought its visitor, and asks by itself only for one who came on their own', async () => {
-    const brought = async (site: string | undefined): Promise<boolean> => {
-      const headers = { 'sec-fetch-dest': 'document', ...(site && { 'sec-fetch-site': site }) };
-      const { text, headers: answered } = await ask(service.origin, '/?url=x', { headers });
-      expect(answered['vary']).toContain('Sec-Fetch-Site');
-      return !text.includes('data-brought-by="visitor"');
+  it('the page asks only for a visitor who came on their own: a link from elsewhere waits for the button', async () => {
+    await using site = await startSite({ '/robots.txt': { body: 'User-agent: *\nAllow: /\n' } });
+    const asks = async (from: string | undefined): Promise<readonly [number, boolean]> => {
+      const headers = { 'sec-fetch-dest': 'document', ...(from && { 'sec-fetch-site': from }) };
+      const before = site.requests.length;
+      const { text } = await ask(service.origin, `/?url=${site.url(`/${from}`)}`, { headers });
+      expect(text).toContain(`value="${site.url(`/${from}`)}"`);
+      return [site.requests.length - before, text.includes('This question came from a link.')];
     };
-    const sites = ['none', 'same-origin', 'same-site', 'cross-site', undefined];
-    expect(await Promise.all(sites.map(brought))).toEqual([false, false, true, true, true]);
+    for (const from of ['same-site', 'cross-site', undefined]) expect(await asks(from)).toEqual([0, true]);
+    expect(await asks('none')).toEqual([1, false]);
+    expect(await asks('same-origin')).toEqual([0, false]);
+  });
+
+  it('cannot send the form of the page', async () => {
+    for (const headers of [
+      { origin: 'null' },
+      { origin: 'https://evil.example' },
+      { 'sec-fetch-site': 'cross-site' },
+    ]) {
+      const { status } = await ask(service.origin, '/try', {
+        method: 'POST',
+        headers: { ...headers } as Record<string, string>,
+        body: 'robots=x',
+      });
+      expect(status).toBe(403);
+    }
   });
 });
 
 it('every answer has the restrictive header fields', async () => {
-  for (const path of ['/', '/page/main.js', '/healthz', '/nothing']) {
+  for (const path of ['/', '/page/style.css', '/healthz', '/nothing']) {
     const { headers } = await ask(service.origin, path);
     expect(headers).toMatchObject({
-      'content-security-policy': expect.stringMatching(/^default-src 'none'; .*frame-ancestors 'none'/),
+      'content-security-policy': expect.stringMatching(
+        /^default-src 'none'; script-src 'none'; .*frame-ancestors 'none'/,
+      ),
       'x-content-type-options': 'nosniff',
-      'referrer-policy': 'no-referrer',
+      'referrer-policy': 'same-origin',
     });
     expect(headers['access-control-allow-origin']).toBeUndefined();
   }
@@ -209,7 +230,8 @@ it('asks public addresses alone, unless it is told otherwise', async () => {
 });
 
 it.each([
-  ['/', 'no-cache'],
+  ['/', 'no-store'],
+  ['/page/style.css', 'no-cache'],
   ['/healthz', 'no-store'],
 ])('%s has one Cache-Control field', async (path, value) => {
   expect((await ask(service.origin, path)).headers['cache-control']).toBe(value);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { RobotsClosedError, RobotsInvalidUrlError } from '../../../src/core/base/index.ts';
-import { assertOwnSite } from '../../../src/apps/serve/request.ts';
+import { assertOwnSite } from '../../../src/apps/serve/own-site.ts';
 import type { Exchange } from '../../../src/apps/serve/exchange.ts';
 import { Problem, problemOf } from '../../../src/apps/serve/reply.ts';
 import { routes } from '../../../src/apps/serve/server.ts';
@@ -12,18 +12,18 @@ describe('the limit of explanations', () => {
     return { service, query: new URLSearchParams('unknown=1'), signal } as unknown as Exchange;
   };
 
-  it('does not count a request whose client has left', () => {
+  it('does not count a request whose client has left', async () => {
     const gone = exchange(AbortSignal.abort(new Error('left')), 0);
-    expect(() => explain(gone)).toThrow('left');
+    await expect(explain(gone)).rejects.toThrow('left');
     expect(gone.service.explanations).toBe(0);
   });
 
   it('counts a request until its response is read', async () => {
     const open = new AbortController();
     const one = exchange(open.signal, 1);
-    await expect(async () => explain(one)).rejects.toThrow(Problem);
+    await expect(explain(one)).rejects.toThrow(Problem);
     expect(one.service.explanations).toBe(2);
-    expect(() => explain(one)).toThrow(expect.objectContaining({ status: 503, code: 'ERR_ROBOTS_BUSY' }));
+    await expect(explain(one)).rejects.toMatchObject({ status: 503, code: 'ERR_ROBOTS_BUSY' });
     open.abort();
     expect(one.service.explanations).toBe(1);
   });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type ProfileName, profiles } from '../../../src/index.ts';
-import type { TimelineEvent } from '../../../src/apps/answers/schema.ts';
-import { timeline } from '../../../src/apps/serve/verdicts.ts';
+import type { TimelineEvent } from '../../../src/apps/answers/schema/policy.ts';
+import { timeline } from '../../../src/apps/answers/timeline.ts';
 import { DAY, HOUR, MINUTE, SECOND, START, testClient } from '../../support/client.ts';
 
 const RULES = 'User-agent: *\nDisallow: /private\n';

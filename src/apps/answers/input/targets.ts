@@ -1,7 +1,6 @@
 import type { Readable } from 'node:stream';
 import { MAX_URL_BYTES } from '../../../core/url/index.ts';
-import type { Decision, DecisionUsage, RobotsSource } from '../../../core/decision/index.ts';
-import type { MatchedGroup, MatchedRule, Verdict } from '../../../core/rules/index.ts';
+import type { ReportedDecision } from '../verdict.ts';
 
 /** One URL to answer, as written in the input. */
 export interface Target {
@@ -60,32 +59,6 @@ export async function* readLines(
   if (rest !== '') yield [rest];
 }
 
-/** A decision from a file on disk. It involves no origin and no network, and does not expire. */
-export interface FileDecision {
-  /** The URL or path as given. */
-  readonly url: string;
-  readonly agent: string;
-  readonly profile: string;
-  readonly state: 'rules';
-  readonly allowed: boolean;
-  readonly reason: Verdict['reason'];
-  readonly rule?: MatchedRule;
-  readonly group?: MatchedGroup;
-  readonly crawlDelayMs?: number;
-  readonly robots: FileSource;
-  /** The file's statements about the use of the page, when the question named a purpose. */
-  readonly usage?: DecisionUsage;
-}
-
-/** The file that rules were read from, with warnings about it. */
-export interface FileSource extends Pick<RobotsSource, 'truncated' | 'suspect'> {
-  /** Path, or `-` for standard input. */
-  readonly file: string;
-  readonly source: 'file';
-}
-
-export type ReportedDecision = Decision | FileDecision;
-
 /** The result for one target. */
 export type TargetResult<Decided extends ReportedDecision = ReportedDecision> =
   | { readonly target: Target; readonly decision: Decided }
@@ -103,16 +76,3 @@ export const tooLongError: InputError = {
   code: 'ERR_ROBOTS_INVALID_URL',
   message: `Expected a URL of at most ${MAX_LINE_LENGTH} characters, got a longer line`,
 };
-
-/**
- * Whether the page may be fetched, but the site disallows its use for the purpose of the question. Never for
- * `/robots.txt`, which is fetched for the rules in it.
- */
-export function isUnwanted({ allowed, reason, usage }: ReportedDecision): boolean {
-  return allowed && reason !== 'robots-txt' && usage?.preference === 'disallow';
-}
-
-/** Whether robots.txt was unreachable, so that the decision may change when it becomes reachable. */
-export function isUndecided(decision: ReportedDecision): boolean {
-  return decision.reason === 'unreachable';
-}

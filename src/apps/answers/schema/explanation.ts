@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Decision, RobotsSource } from '../../../core/decision/index.ts';
 import type { Explanation, OtherRecord, PageDirectives, Usage } from '../../../core/rules/index.ts';
-import type { FileDecision } from '../input/targets.ts';
+import type { FileDecision } from '../verdict.ts';
 import {
   asked,
   type Asked,

@@ -1,4 +1,6 @@
 import { styleText } from 'node:util';
+import { printable } from '../../../core/base/index.ts';
+import { type ReportedDecision, verdictKinds, verdictName } from '../verdict.ts';
 import type { Session, Sink } from '../session.ts';
 
 /** Width of a terminal in columns; `undefined` for other streams, so that files and pipes get unwrapped lines. */
@@ -29,6 +31,12 @@ export function wrap(text: string, width: number | undefined): string[] {
 
 /** Narrower columns are not wrapped: a terminal that small breaks the lines itself. */
 const MIN_WRAPPED = 24;
+
+/** The verdict in capitals, and the URL. */
+export function verdictLine(decision: ReportedDecision, colours: Palette): string {
+  const { label, tone } = verdictKinds[verdictName(decision)];
+  return `${colours[tone](label)}${' '.repeat(12 - label.length)}${printable(decision.url)}`;
+}
 
 /** A label and its text. Without a text the line is left out. */
 export type Field = readonly [label: string, text: string | undefined];

@@ -1,7 +1,7 @@
 import type { Decision } from '../../../core/decision/index.ts';
 import { describeOutcome, reasons } from '../../../core/decision/describe-decision.ts';
-import type { ReportedDecision } from '../input/targets.ts';
-import { purposeSentence, ruleText } from './sentences.ts';
+import type { ReportedDecision } from '../verdict.ts';
+import { looksSentence, purposeSentence, retrySentence, ruleText } from './sentences.ts';
 import type { z } from 'zod';
 import { closestChoice, quote, printable } from '../../../core/base/index.ts';
 
@@ -63,6 +63,20 @@ export function reasonText({ reason, state, robots, rule, usage, ...more }: Repo
     case 'restricted':
       return `${reason}: ${cause(robots)}`;
   }
+}
+
+/** The sentences that follow a verdict: what decides, why, what the site wants, and when to ask again. */
+export function becauseSentences(decision: ReportedDecision, now: number): string[] {
+  const { reason, rule, robots, usage } = decision;
+  const why = whySentence(decision);
+  const { what, so } = reasons[reason];
+  return [
+    rule && `${ruleText(rule)} decides`,
+    why ?? (rule === undefined && (so === undefined ? what : `${what}, so ${so}`)),
+    decision.allowed && reason !== 'robots-txt' && usage && purposeSentence(usage),
+    retrySentence(decision, now),
+    robots.suspect && `The response looks ${looksSentence(robots.suspect)}`,
+  ].filter((sentence) => typeof sentence === 'string');
 }
 
 /** More would not help: the first ones often cause the others. */

@@ -1,6 +1,7 @@
 import type { DecisionUsage, PolicyLifetime, PolicyNextAttempt } from '../../../core/decision/index.ts';
 import type { Suspect, Freshness, StatedLifetime } from '../../../core/lifecycle/index.ts';
 import type { MatchedGroup, MatchedRule, UsageSource } from '../../../core/rules/index.ts';
+import type { ReportedDecision } from '../verdict.ts';
 import { ahead, count, truncateToWidth, duration } from './layout.ts';
 import { printable } from '../../../core/base/index.ts';
 
@@ -8,10 +9,14 @@ import { printable } from '../../../core/base/index.ts';
 export function agentSentence(agent: string, group: MatchedGroup | undefined, hasNoGroup: boolean): string {
   const name = printable(agent);
   if (group !== undefined) {
-    const lines = group.lines.length === 1 ? 'line' : 'lines';
-    return `${name} → group "${printable(group.agent)}" at ${lines} ${shortList(group.lines)}`;
+    return `${name} → group ${groupText(group)}`;
   }
   return hasNoGroup ? `${name} → no group names it, and there is no "*" group` : name;
+}
+
+/** Names a group and its lines: `"*" at line 3`. */
+export function groupText({ agent, lines }: MatchedGroup): string {
+  return `"${printable(agent)}" at ${lines.length === 1 ? 'line' : 'lines'} ${shortList(lines)}`;
 }
 
 /** Formats a rule with its line number: `line 3  Disallow: /private`. */
@@ -127,4 +132,10 @@ export function nextAttemptReason(next: PolicyNextAttempt, now: number): string 
     case 'retry-after':
       return `${when}, as Retry-After asks: ${duration(next.pauseMs)}`;
   }
+}
+
+/** When the next attempt is made, while robots.txt is unreachable. */
+export function retrySentence({ reason, ...more }: ReportedDecision, now: number): string | undefined {
+  if (reason !== 'unreachable' || !('retryAt' in more) || more.retryAt === undefined) return undefined;
+  return `next try ${ahead(more.retryAt, now)}`;
 }

@@ -1,7 +1,7 @@
 import { omitUndefined, jsonLine } from '../../../core/base/index.ts';
 import { decideOffline } from '../../answers/decide.ts';
 import { explainFile, explainUrl } from '../../answers/explanation.ts';
-import { isUndecided, isUnwanted } from '../../answers/input/targets.ts';
+import { isUndecided, isUnwanted } from '../../answers/verdict.ts';
 import { type Session, UsageError } from '../../answers/session.ts';
 import { policyRecord } from '../../answers/text/json.ts';
 import { writeWhole } from '../../answers/text/output.ts';
@@ -60,16 +60,12 @@ async function askAndExplain(
   const { signal } = session;
   await using opened = await openClient(settings, session);
   const { client } = opened;
-  const explained = await explainUrl(client, url, { agent: agentOf(settings), signal });
-  const { decision } = explained;
-  const explanation =
-    purpose === undefined
-      ? explained
-      : { ...explained, decision: { ...decision, usage: client.usageOf(decision, purpose) } };
+  const explanation = await explainUrl(client, url, { agent: agentOf(settings), purpose, signal });
+  const { decision } = explanation;
   if (!readsPage) return explanation;
   const { askPage } = await import('./page.ts');
   const { asked, usage } = await askPage(decision, opened, purpose, signal);
-  return { ...explanation, ...asked, decision: { ...explanation.decision, ...omitUndefined({ usage }) } };
+  return { ...explanation, ...asked, decision: { ...decision, ...omitUndefined({ usage }) } };
 }
 
 async function readAndExplain(

@@ -1,5 +1,6 @@
 import { didYouMean } from '../../answers/input/load-robots.ts';
-import type { Target, InputError, ReportedDecision, TargetResult } from '../../answers/input/targets.ts';
+import type { Target, InputError, TargetResult } from '../../answers/input/targets.ts';
+import type { ReportedDecision, Tone } from '../../answers/verdict.ts';
 import type { Session } from '../../answers/session.ts';
 import { type Palette, truncateToWidth, widthOf } from '../../answers/text/layout.ts';
 import { Output, Progress } from '../../answers/text/output.ts';
@@ -11,7 +12,7 @@ import { coloursOf } from './settings.ts';
 /** A kind of result, for counting. */
 export interface Kind {
   readonly label: string;
-  readonly style: keyof Palette;
+  readonly tone: Tone;
   readonly code: ResultExitCode;
   /** How the summary calls it: `12 disallowed`. Absent: not counted separately. */
   readonly counted?: string;
@@ -139,7 +140,7 @@ export class ListReport<Decided extends ReportedDecision> {
   #decisionText(decision: Decided): string {
     const { kindOf, subjectOf, reasonOf, long } = this.#layout;
     if (long !== undefined) return long(decision, this.#colours, this.#width);
-    const { label, style } = kindOf(decision);
+    const { label, tone } = kindOf(decision);
     const [subject, reason] = [printable(subjectOf(decision)), reasonOf(decision)];
     // A narrow terminal shows the beginnings of both, and of the reason at least two fifths.
     const room = this.#width === undefined ? Number.POSITIVE_INFINITY : this.#width - this.#labelWidth - 4;
@@ -147,7 +148,7 @@ export class ListReport<Decided extends ReportedDecision> {
     const rest = [truncateToWidth(subject, room - forReason), truncateToWidth(reason, forReason)].filter(
       (part) => part !== '',
     );
-    return `${this.#colours[style](label.padEnd(this.#labelWidth))}  ${rest.join('  ')}\n`;
+    return `${this.#colours[tone](label.padEnd(this.#labelWidth))}  ${rest.join('  ')}\n`;
   }
 
   #summary(): string[] {

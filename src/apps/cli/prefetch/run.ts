@@ -1,12 +1,7 @@
 import { DEFAULT_CONCURRENCY, isRobotsError, mapBatches, jsonLine } from '../../../core/base/index.ts';
 import type { Decision } from '../../../core/decision/index.ts';
-import {
-  type Target,
-  targetLines,
-  isUndecided,
-  type TargetResult,
-  tooLongError,
-} from '../../answers/input/targets.ts';
+import { type Target, targetLines, type TargetResult, tooLongError } from '../../answers/input/targets.ts';
+import { isUndecided } from '../../answers/verdict.ts';
 import { openList } from '../../answers/input/load-robots.ts';
 import type { Session } from '../../answers/session.ts';
 import { count } from '../../answers/text/layout.ts';
@@ -69,12 +64,12 @@ export async function prefetchOrigins(given: ParsedArguments, session: Session):
 type Answer = TargetResult<Decision>;
 
 const kinds = {
-  rules: { label: 'RULES', style: 'good', code: exitCode.success, counted: 'with rules' },
-  open: { label: 'OPEN', style: 'good', code: exitCode.success, counted: 'open' },
-  closed: { label: 'CLOSED', style: 'bad', code: exitCode.success, counted: 'closed' },
+  rules: { label: 'RULES', tone: 'good', code: exitCode.success, counted: 'with rules' },
+  open: { label: 'OPEN', tone: 'good', code: exitCode.success, counted: 'open' },
+  closed: { label: 'CLOSED', tone: 'bad', code: exitCode.success, counted: 'closed' },
   unreachable: {
     label: 'UNREACHABLE',
-    style: 'unsure',
+    tone: 'unsure',
     code: exitCode.undecided,
     counted: 'unreachable',
   },

@@ -5,7 +5,7 @@ import { printable, quoted } from '../../../core/base/index.ts';
 import { writeWhole } from '../../answers/text/output.ts';
 import { type Session, UsageError } from '../../answers/session.ts';
 import { accessLog, DEFAULT_LIMITS, type Service, type ServiceLimits } from '../../serve/exchange.ts';
-import { AllowedHosts } from '../../serve/request.ts';
+import { AllowedHosts } from '../../serve/own-site.ts';
 import { loadPromClient, Metrics, type PromClient } from '../../serve/metrics.ts';
 import { type RunningServer, type ServerOptions, startServer } from '../../serve/server.ts';
 

@@ -1,12 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { answer, startSite } from '../../../support/site.ts';
 import { cli } from '../../cli/session.ts';
 import * as failureCodes from '../../../../src/core/fetch/failure.ts';
 import { cause } from '../../../../src/apps/answers/text/reasons.ts';
-import { failures, PRIVATE_ADDRESS, reasons, redirectEnds } from '../../../../src/core/decision/index.ts';
-import type { Exchange } from '../../../../src/apps/serve/exchange.ts';
-import { routes } from '../../../../src/apps/serve/server.ts';
+import { failures, PRIVATE_ADDRESS, redirectEnds } from '../../../../src/core/decision/index.ts';
 
 /** What a request for robots.txt can fail with by itself. Codes of Node and of undici are too many to list. */
 const codes = Object.values(failureCodes).filter(
@@ -31,16 +28,6 @@ it('gives the true reason for a private address, and the option that permits it'
   expect(cause(refused)).toBe(`${PRIVATE_ADDRESS}, ERR_ROBOTS_ADDRESS_REFUSED`);
   expect(PRIVATE_ADDRESS).toContain('--allow-private');
   expect(cause({ ...refused, hops: 1 })).toContain('redirects from a public to a private address');
-});
-
-it('is given to the page of the service, which has no words of its own for them', async () => {
-  const handler = routes.get('/page/words.js')!.GET!;
-  const { body } = (await handler({ request: { headers: {} } } as Exchange))!;
-  const words = (await import(`data:text/javascript,${encodeURIComponent(String(body))}`)) as object;
-  expect({ ...words }).toEqual({ failures, reasons, redirectEnds, PRIVATE_ADDRESS });
-  const verdict = new URL('../../../../src/apps/serve/page/verdict.js', import.meta.url);
-  const page = readFileSync(verdict, 'utf8');
-  for (const text of Object.values(failures)) expect(page).not.toContain(text);
 });
 
 it.each(Object.entries(redirectEnds))('says why redirects led to no file: %s', (reason, words) => {

@@ -1,0 +1,81 @@
+import { fileName, printable, quoted } from '../../core/base/index.ts';
+import { PURPOSES } from '../../core/decision/decision.ts';
+import { usage } from '../../core/rules/index.ts';
+import { answerFields, fileFields, purposeText } from './decision-fields.ts';
+import type { UrlExplanation } from './explanation.ts';
+import { attemptFields, sizeSentence } from './policy-fields.ts';
+import type { Field } from './text/layout.ts';
+import { whySentence } from './text/reasons.ts';
+import { delaySentence, ruleText } from './text/sentences.ts';
+
+/** A decision with everything that it depends on. */
+export function explanationFields(explanation: UrlExplanation, now: number): readonly Field[] {
+  const { decision } = explanation;
+  return [
+    ...answerFields(decision),
+    ...circumstanceFields(explanation),
+    ...originFields(explanation, now),
+    ['delay', delaySentence(decision.crawlDelayMs)],
+    ['purpose', purposeText(decision)],
+    ['use', usageSentence(explanation)],
+  ];
+}
+
+function circumstanceFields({ runnerUp, nearMiss, runsOn, star }: UrlExplanation): readonly Field[] {
+  const starRule = star?.rule === undefined ? '' : `, by ${ruleText(star.rule)}`;
+  return [
+    ['beats', runnerUp && `${ruleText(runnerUp.rule)}, ${whyLost[runnerUp.lost]}`],
+    [
+      'but',
+      star &&
+        `"*" is ${star.allowed ? 'allowed' : 'disallowed'}${starRule}; a group that names the agent replaces it`,
+    ],
+    [
+      'group',
+      runsOn &&
+        `it began on line ${runsOn.from}: ${quoted(runsOn.directive)} on line ${runsOn.line} does not end a group`,
+    ],
+    ['close', nearMiss && `${ruleText(nearMiss.rule)}, ${whyMissed[nearMiss.differs]}`],
+  ];
+}
+
+const whyMissed = {
+  case: 'but for the case of its letters',
+  slash: 'but for the slash at the end of the path',
+  start: 'which starts at the root of the site alone',
+} as const;
+
+const whyLost = {
+  shorter: 'which is shorter',
+  tie: 'which is as long: allow goes before disallow, and the first line before others',
+  later: 'which comes later: the first match decides',
+} as const;
+
+function originFields({ decision, policy }: UrlExplanation, now: number): readonly Field[] {
+  if (policy === undefined) {
+    if ('finalUrl' in decision.robots) return [];
+    return [['robots', fileName(decision.robots.file)], ...fileFields(decision)];
+  }
+  if (decision.reason === 'robots-txt') return [['why', whySentence(decision)]];
+  const { file } = policy;
+  return [...attemptFields(policy, now), ['file', file && sizeSentence(file)]];
+}
+
+/** Usage preferences that the site states for the page; `undefined` when it states none. They do not affect fetching. */
+function usageSentence({ file, decision }: UrlExplanation): string | undefined {
+  if (file === undefined || decision.reason === 'robots-txt') return undefined;
+  const stated = usage(file, decision.url, decision.agent);
+  if (stated.sources.length === 0) return undefined;
+  const purposes = PURPOSES.flatMap((purpose) =>
+    stated[purpose] === 'unknown' ? [] : [`${purpose} ${stated[purpose] === 'allow' ? 'yes' : 'no'}`],
+  );
+  const lines = stated.sources.flatMap(({ line }) => (line === undefined ? [] : [line]));
+  const parts = [
+    ...purposes,
+    ...(stated.use === undefined ? [] : [`use ${stated.use}`]),
+    ...stated.licenses.slice(0, 3).map((license) => `licence ${printable(license)}`),
+  ];
+  const what = parts.length === 0 ? 'nothing readable' : parts.join(', ');
+  const specifications = [...new Set(stated.sources.map(({ specification }) => specification))].join('; ');
+  return `${what} (${lines.length === 1 ? 'line' : 'lines'} ${lines.slice(0, 5).join(', ')}, read by ${specifications}; reported, not enforced)`;
+}

@@ -1,0 +1,190 @@
+import { type Purpose, PURPOSES } from '../../../core/decision/index.ts';
+import { type Content, type Markup, markup } from './markup.ts';
+
+/** What the forms hold, as the visitor wrote it. */
+export interface Fields {
+  readonly url?: string;
+  readonly agent?: string;
+  readonly compare?: string;
+  readonly robots?: string;
+  readonly urls?: string;
+  readonly agents?: string;
+  readonly purpose?: string;
+}
+
+/** A mistake in a field, or in none. */
+export interface Fault {
+  readonly field?: keyof Fields | undefined;
+  readonly message: string;
+}
+
+export interface Page {
+  readonly form: 'ask' | 'try';
+  readonly fields: Fields;
+  readonly title?: string | undefined;
+  readonly fault?: Fault | undefined;
+  /** A sentence above the result. */
+  readonly note?: string | undefined;
+  readonly result?: Markup | undefined;
+  /** The same result as JSON. */
+  readonly json?: string | undefined;
+}
+
+/** The whole page: the form, and below it the result. */
+export function documentOf(page: Page): string {
+  const { form, fault, note, result, title, json = '/openapi.json' } = page;
+  const shown = fault !== undefined && fault.field === undefined ? fault.message : note;
+  return markup`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title === undefined ? 'canfetch: may this agent fetch this URL?' : `${title} · canfetch`}</title>
+<link rel="icon" type="image/svg+xml" href="/page/icon.svg">
+<link rel="stylesheet" href="/page/style.css">
+</head>
+<body>
+<header><h1><a href="/">canfetch</a></h1><p>May this agent fetch this URL, and why?</p></header>
+<main>
+${form === 'ask' ? askForm(page) : tryForm(page)}
+${shown && markup`<p class="state${fault && ' error'}" role="${fault ? 'alert' : 'status'}">${shown}</p>`}
+${result && markup`<div id="result">${result}</div>`}
+</main>
+<footer><p>The same as JSON: <a href="${json}">${json.split('?')[0]}</a></p></footer>
+</body>
+</html>
+`.text;
+}
+
+export const DEFAULT_COMPARED = '*, Googlebot, Bingbot, GPTBot, ClaudeBot, CCBot';
+export const DEFAULT_AGENTS = '*, Googlebot, GPTBot';
+
+function askForm({ fields, fault }: Page): Markup {
+  const { url, agent, compare = DEFAULT_COMPARED, purpose } = fields;
+  return markup`<form id="question" action="/" autocomplete="off" autocapitalize="none" spellcheck="false">
+${modes('ask')}
+<div class="fields">
+<div class="wide">${input('url', 'URL', url, fault, 'https://example.com/page', markup` inputmode="url" required`)}</div>
+<div>${input('agent', 'Agent', agent, fault, 'ExampleBot/1.0')}</div>
+<div>${area('compare', 'Compare with', compare, fault, 1)}</div>
+</div>
+${AGENT_HINT}${picker('compare')}${askBar(purpose)}
+</form>`;
+}
+
+function tryForm({ fields, fault }: Page): Markup {
+  const { robots, urls, agents = DEFAULT_AGENTS, purpose } = fields;
+  return markup`<form id="question" action="/try" method="post" enctype="multipart/form-data" autocomplete="off" spellcheck="false">
+${modes('try')}
+<div class="fields">
+<div class="wide">${area('robots', 'robots.txt', robots, fault, 9, 'User-agent: *\nDisallow: /private/')}
+<p class="hint"><label>or a file <input type="file" name="file" accept=".txt,text/plain"></label></p></div>
+<div>${area('urls', 'URLs or paths', urls, fault, 4, '/private/report')}</div>
+<div>${area('agents', 'Agents', agents, fault, 4)}</div>
+</div>
+<p class="hint">One URL per line. At most 1,000 verdicts: URLs times agents.</p>
+${AGENT_HINT}${picker('agents')}${askBar(purpose)}
+</form>`;
+}
+
+function modes(current: Page['form']): Markup {
+  const mode = (form: Page['form'], href: string, label: string): Markup =>
+    markup`<a href="${href}"${form === current && markup` aria-current="page"`}>${label}</a>`;
+  return markup`<nav class="modes" aria-label="What to ask">
+${mode('ask', '/', 'Ask a site')}${mode('try', '/try', 'Try a robots.txt')}</nav>`;
+}
+
+const AGENT_HINT: Markup = markup`<p class="hint" id="agent-hint">An agent is a product token or a whole User-Agent.
+“*” stands for any crawler that the file does not name.</p>`;
+
+function input(
+  name: keyof Fields,
+  label: string,
+  value: string | undefined,
+  fault: Fault | undefined,
+  placeholder: string,
+  more?: Markup,
+): Markup {
+  return markup`<label for="${name}">${label}</label>
+<input type="text" id="${name}" name="${name}" value="${value}" placeholder="${placeholder}"${more}${described(name, fault)}>${faultOf(name, fault)}`;
+}
+
+function area(
+  name: keyof Fields,
+  label: string,
+  value: string | undefined,
+  fault: Fault | undefined,
+  rows: number,
+  placeholder?: string,
+): Markup {
+  // HTML drops the first line break within a textarea.
+  return markup`<label for="${name}">${label}</label>
+<textarea id="${name}" name="${name}" rows="${rows}" placeholder="${placeholder}"${described(name, fault)}>
+${value}</textarea>${faultOf(name, fault)}`;
+}
+
+/** The hint of a field; and for one with a mistake that, and the focus. */
+function described(name: keyof Fields, fault: Fault | undefined): Markup {
+  const isAgents = name === 'agent' || name === 'compare' || name === 'agents';
+  const hint = isAgents ? 'agent-hint' : '';
+  if (fault?.field !== name) return hint === '' ? markup`` : markup` aria-describedby="${hint}"`;
+  return markup` aria-describedby="fault ${hint}" aria-invalid="true" autofocus`;
+}
+
+function faultOf(name: keyof Fields, fault: Fault | undefined): Content {
+  return (
+    fault?.field === name && markup`<p id="fault" class="hint error" role="alert">${prose(fault.message)}</p>`
+  );
+}
+
+/** A sentence, with code for what stands between backticks. */
+export function prose(text: string): Content {
+  return text.split('`').map((part, index) => (index % 2 === 0 ? part : markup`<code>${part}</code>`));
+}
+
+/** Known crawlers, by what they are for: product tokens as their operators publish them. */
+const CRAWLERS: Readonly<Record<string, string>> = {
+  Search:
+    'Googlebot Googlebot-Image Googlebot-News Bingbot DuckDuckBot Applebot YandexBot Baiduspider PetalBot SeznamBot ' +
+    'Qwantbot Yeti',
+  'AI training':
+    'GPTBot ClaudeBot CCBot Google-Extended Applebot-Extended Meta-ExternalAgent Amazonbot Bytespider ' +
+    'cohere-training-data-crawler AI2Bot Diffbot',
+  'AI search and assistants':
+    'OAI-SearchBot ChatGPT-User Claude-SearchBot Claude-User PerplexityBot Perplexity-User MistralAI-User ' +
+    'DuckAssistBot Meta-ExternalFetcher',
+  'Link previews': 'facebookexternalhit Twitterbot LinkedInBot Slackbot Discordbot Pinterestbot',
+  'Marketing and SEO': 'AhrefsBot SemrushBot MJ12bot DotBot BLEXBot DataForSeoBot',
+  Archives: 'archive.org_bot ia_archiver',
+};
+
+function picker(name: 'compare' | 'agents'): Markup {
+  const kinds = Object.entries(CRAWLERS).map(
+    ([kind, crawlers]) =>
+      markup`<fieldset><legend>${kind}</legend>${crawlers
+        .split(' ')
+        .map(
+          (crawler) =>
+            markup`<label><input type="checkbox" name="${name}" value="${crawler}"><span>${crawler}</span></label>`,
+        )}</fieldset>`,
+  );
+  return markup`<details class="picker"><summary>Known crawlers</summary>
+<p class="hint">Your choice is added to the list of agents.</p><div class="kinds">${kinds}</div></details>`;
+}
+
+export const PURPOSE_NAMES: Readonly<Record<Purpose, string>> = {
+  'train-ai': 'Training AI models',
+  'ai-use': 'Any use by AI',
+  'ai-input': 'Input to AI answers',
+  search: 'Search',
+};
+
+function askBar(purpose: string | undefined): Markup {
+  const options = PURPOSES.map(
+    (each) =>
+      markup`<option value="${each}"${each === purpose && markup` selected`}>${PURPOSE_NAMES[each]}</option>`,
+  );
+  return markup`<div class="ask">
+<label class="purpose">Purpose <select name="purpose"><option value="">Not considered</option>${options}</select></label>
+<button type="submit">Check</button></div>`;
+}
