@@ -9,6 +9,7 @@ import {
   type RobotsFile,
   usage,
 } from '../../src/core/rules/index.ts';
+import { falseFindings } from '../core/rules/lint/undo.ts';
 
 /**
  * Extra runs over cases and real files that lie beside a development checkout. They are read from there and are not
@@ -101,5 +102,19 @@ describe('real files', () => {
       expect(rules).toBeGreaterThan(20_000);
     },
     180_000,
+  );
+
+  it.skipIf(!existsSync(corpus))(
+    'have findings of lint that are so, and are no more when what they name is undone',
+    () => {
+      const faults: string[] = [];
+      for (const line of linesOf(corpus)) {
+        const { name, body } = JSON.parse(line) as { readonly name: string; readonly body: string };
+        for (const { code, line: at } of falseFindings(Buffer.from(body, 'base64'), 'rfc9309'))
+          faults.push(`${name}: ${code} on line ${at}`);
+      }
+      expect(faults).toEqual([]);
+    },
+    300_000,
   );
 });

@@ -42,7 +42,7 @@ function circumstanceFields({ runnerUp, nearMiss, runsOn, star }: UrlExplanation
 const whyMissed = {
   case: 'but for the case of its letters',
   slash: 'but for the slash at the end of the path',
-  start: 'which starts at the root of the site alone',
+  start: 'but for what is before it: rules start at the root of the site',
 } as const;
 
 const whyLost = {

@@ -165,7 +165,7 @@ describe('explain', () => {
     ],
     ['a near miss by case', ['User-agent: *', 'Disallow: /Admin'], 'Disallow: /Admin, but for the case'],
     ['… by a slash', ['User-agent: *', 'Disallow: /admin/'], 'Disallow: /admin/, but for the slash'],
-    ['… by its start', ['User-agent: *', 'Disallow: /?b=9'], 'Disallow: /?b=9, which starts at the root'],
+    ['… by its start', ['User-agent: *', 'Disallow: /?b=9'], 'Disallow: /?b=9, but for what is before it'],
   ])('says under the decision: %s', async (_, lines, said) => {
     const path = said.includes('?') ? '/shop/?b=9' : '/admin';
     const stdin = lines.join('\n');

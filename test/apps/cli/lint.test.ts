@@ -60,6 +60,13 @@ describe('for people', () => {
     ]);
   });
 
+  it('shows each finding whose hint is another one', async () => {
+    const stdin = 'User-agent: *\nDisallow: /ä\nDisallow: /ö\nDisallow: /ü\nDisallow: /é\n';
+    const { stdout } = await cli(['lint', '-'], { stdin });
+    expect(stdout).not.toContain('The same');
+    expect(stdout).toContain('Write "/%C3%A9"');
+  });
+
   it('hides what is below --severity, and counts it', async () => {
     const { code, stdout } = await cli(['lint', '--severity', 'error', '-'], { stdin: BAD });
     expect(stdout).not.toContain('forgiven-key');

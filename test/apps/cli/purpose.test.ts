@@ -26,6 +26,16 @@ describe('check --purpose', () => {
     expect(stdout).toContain('\n  use     train-ai: not wanted, by line 4  Content-Usage: /no/ train-ai=n\n');
   });
 
+  it.each(['Content-Usage: ai=n', 'Content-Usage: foo=n', 'Content-Signal: ai=no'])(
+    'calls %s unreadable, as lint does',
+    async (line) => {
+      const stdin = `User-agent: *\n${line}\n`;
+      const { stdout } = await cli(['check', '--purpose', 'train-ai', '--robots', '-', '/a'], { stdin });
+      expect(stdout).toContain(`train-ai: cannot be read, line 2  ${line}\n`);
+      expect((await cli(['lint', '-'], { stdin })).stdout).toContain('cannot be read as it stands');
+    },
+  );
+
   it('says what cannot be read, and keeps to what can be read of a "no"', async () => {
     const ask = (statement: string): ReturnType<typeof cli> =>
       cli(['check', '--purpose', 'search', '--robots', '-', '/a'], {

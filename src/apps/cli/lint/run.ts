@@ -16,7 +16,8 @@ import {
   type ParsedArguments,
 } from '../frame/command.ts';
 import { RobotsLoader } from '../frame/open-client.ts';
-import { describeDiagnostic, WHOLE_FILE } from '../../../core/rules/lint/findings.ts';
+import { WHOLE_FILE } from '../../../core/rules/lint/diagnostic.ts';
+import { describeDiagnostic } from '../../../core/rules/lint/findings.ts';
 
 /** Ten times the bytes that crawlers read. Linting more would only repeat for each line that crawlers ignore it. */
 const LINTED_BYTES = 5_120_000;
@@ -93,7 +94,7 @@ function lintLoaded(loaded: LoadedRobots, dialect: Dialect): LintedFile {
 /** Bounds a message, which quotes up to 100 bytes of the file and adds a sentence or two. */
 const MAX_SENTENCE = 1_000;
 
-/** Findings of one kind that are shown one by one. Of the others the lines are listed. */
+/** Findings with one hint that are shown one by one. Of the others the lines are listed. */
 const MAX_OF_A_KIND = 2;
 const MAX_LINES = 20;
 
@@ -107,20 +108,23 @@ function renderFile({ findings }: LintedFile, colours: Palette, width: number | 
   const sorted = [...findings].sort((a, b) => rank(a) - rank(b));
   const kinds = new Map<string, Finding[]>();
   for (const finding of sorted) {
-    const kind = `${finding.severity} ${finding.code}`;
+    const kind = kindOf(finding);
     const known = kinds.get(kind);
     if (known === undefined) kinds.set(kind, [finding]);
     else known.push(finding);
   }
   return sorted
     .flatMap((finding) => {
-      const kind = kinds.get(`${finding.severity} ${finding.code}`) ?? [];
+      const kind = kinds.get(kindOf(finding)) ?? [];
       const at = kind.indexOf(finding);
       if (at < MAX_OF_A_KIND) return [renderFinding(finding, colours, width)];
       return at === MAX_OF_A_KIND ? [renderOthers(kind.slice(at), colours, width)] : [];
     })
     .join('');
 }
+
+/** Findings that say the same: what is left out of the others is no more than their places. */
+const kindOf = ({ severity, code, hint }: Finding): string => `${severity} ${code} ${hint}`;
 
 function renderOthers(findings: readonly Finding[], colours: Palette, width: number | undefined): string {
   const [first, ...others] = findings;

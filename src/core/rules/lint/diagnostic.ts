@@ -1,5 +1,5 @@
 /**
- * Kinds of problems in a file. Codes are stable. `describeDiagnostic` has a message, a hint and an explanation for
+ * Kinds of problems. Codes are stable. `describeDiagnostic` has a message, a hint and an explanation for
  * each (`findings.ts`).
  */
 export type DiagnosticCode =
@@ -14,8 +14,6 @@ export type DiagnosticCode =
   | 'past-size-limit'
   | 'line-too-long'
   | 'html'
-  | 'json'
-  | 'literal-line-break'
   // Lines.
   | 'forgiven-key'
   | 'misspelt-key'
@@ -25,7 +23,6 @@ export type DiagnosticCode =
   | 'invisible-character'
   | 'unsupported-directive'
   | 'invalid-crawl-delay'
-  | 'invalid-request-rate'
   | 'unreadable-preference'
   | 'relative-sitemap'
   | 'sitemap-host'
@@ -47,7 +44,7 @@ export type DiagnosticCode =
   | 'rule-outside-group'
   | 'rule-never-matches'
   | 'hash-in-path'
-  | 'several-rules'
+  | 'blank-in-path'
   | 'foreign-pattern'
   | 'raw-letters'
   | 'empty-rule'
@@ -62,6 +59,45 @@ export type DiagnosticCode =
  * intended one, or not for every crawler. `info`: worth knowing.
  */
 export type Severity = 'error' | 'warning' | 'info';
+
+const ERRORS: ReadonlySet<DiagnosticCode> = new Set([
+  'nothing-in-effect',
+  'utf-16',
+  'past-size-limit',
+  'html',
+  'misspelt-key',
+  'control-byte',
+  'merge-allows-all',
+  'rule-outside-group',
+  'rule-never-matches',
+]);
+const NOTES: ReadonlySet<DiagnosticCode> = new Set([
+  'site-closed',
+  'byte-order-mark',
+  'unsupported-directive',
+  'origin-wide-signal',
+  'mixed-group',
+  'blank-line-between-agents',
+  'not-inherited',
+  'preference-not-inherited',
+  'raw-letters',
+  'empty-rule',
+  'trailing-star',
+  'bracket',
+]);
+
+/** The severity of most diagnostics of a code; `lint` may give another. */
+export function severityOf(code: DiagnosticCode): Severity {
+  if (ERRORS.has(code)) return 'error';
+  return NOTES.has(code) ? 'info' : 'warning';
+}
+
+/** What the file comes to: reported first. */
+export const WHOLE_FILE: ReadonlySet<DiagnosticCode> = new Set([
+  'nothing-in-effect',
+  'site-closed',
+  'group-runs-on',
+]);
 
 /** One problem, with its place in the file. */
 export interface Diagnostic {

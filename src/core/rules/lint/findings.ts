@@ -1,6 +1,6 @@
 import { quote } from '../../base/index.ts';
 import { preferenceIn, SPECIFICATIONS, type UsageDirective } from '../usage/usage-source.ts';
-import type { Diagnostic, DiagnosticCode, Severity } from './diagnostic.ts';
+import type { Diagnostic, DiagnosticCode } from './diagnostic.ts';
 
 /** The text of a diagnostic. */
 export interface DiagnosticDescription {
@@ -14,8 +14,6 @@ export interface DiagnosticDescription {
 
 /** A kind of problem. */
 interface Finding {
-  /** That of most of its diagnostics; `lint` may give another. */
-  readonly severity: Severity;
   readonly message: (diagnostic: Diagnostic) => string;
   readonly hint: (diagnostic: Diagnostic) => string;
   readonly explanation: string;
@@ -79,13 +77,8 @@ const FOREIGN: Readonly<Record<string, readonly [problem: string, remedy: string
     'looks like a regular expression, which is compared character by character',
     'Write `*` for any characters and a final `$` for the end; there is nothing else.',
   ],
-  alternatives: ['lists alternatives, which are compared as they stand', 'Write one rule for each of them.'],
   quotes: ['has quotes, which are part of the path', 'Remove them.'],
   entity: ['has an HTML entity, which is compared as it stands', 'Write the character itself.'],
-  'escaped-question-mark': [
-    'has `%3F`, which never matches the `?` that starts a query',
-    'Write `?` if a query is meant.',
-  ],
   'inner-dollar': [
     'has a `$` before its end, where it is an ordinary character',
     'Remove what follows it, or the `$`.',
@@ -133,34 +126,26 @@ function originOfDirective(key: string): string | undefined {
   return Object.hasOwn(ORIGINS, name) ? ORIGINS[name] : undefined;
 }
 
-/** What the file comes to. */
-export const WHOLE_FILE: ReadonlySet<DiagnosticCode> = new Set([
-  'nothing-in-effect',
-  'site-closed',
-  'group-runs-on',
-]);
-
-/** Severity, message, hint and explanation of every kind of problem. */
-export const findings: Readonly<Record<DiagnosticCode, Finding>> = {
+/** Message, hint and explanation of every kind of problem. */
+const findings: Readonly<Record<DiagnosticCode, Finding>> = {
   'nothing-in-effect': {
-    severity: 'error',
     message: () => 'Nothing in this file has an effect: every agent may fetch everything.',
     hint: () => 'Start with `User-agent: *`, and write one rule a line below it.',
     explanation:
       'A file has an effect by rules in a group, by sitemaps, or by records such as `Crawl-delay`. What cannot be read is ignored, and without rules everything is allowed.',
   },
   'site-closed': {
-    severity: 'info',
     message: (diagnostic) => {
-      const but = diagnostic.agents?.length ? ` but ${listed(diagnostic.agents)}` : '';
-      return `The site is closed to all agents${but}, by ${lineOf(diagnostic)}.`;
+      const { agents = [] } = diagnostic;
+      const but =
+        agents.length === 0 ? '' : `, except where groups of their own open it to ${listed(agents)}`;
+      return `The site is closed to all agents by ${lineOf(diagnostic)}${but}.`;
     },
     hint: () => 'Remove the rule if search engines should find the site.',
     explanation:
       '`Disallow: /` in the group of `*` disallows everything to each agent that has no group of its own. It is often left over from a test server.',
   },
   'group-runs-on': {
-    severity: 'warning',
     message: (diagnostic) => {
       const { agents, kind = '', text } = diagnostic;
       const between = kind === '' ? 'a blank line' : quote(kind);
@@ -173,14 +158,12 @@ export const findings: Readonly<Record<DiagnosticCode, Finding>> = {
       'Only `Allow` and `Disallow` end a run of user-agent lines. A group that has nothing but, say, a `Crawl-delay` therefore shares the rules of the next one: `User-agent: *`, `Crawl-delay: 5`, `User-agent: a`, `Disallow: /` closes the site to all.',
   },
   'byte-order-mark': {
-    severity: 'info',
     message: () => 'The file starts with a UTF-8 byte order mark.',
     hint: () => 'Save the file without one.',
     explanation:
       'In UTF-8 the mark has no use. Most crawlers skip it. One that does not loses the first line, usually the first `User-agent`.',
   },
   'utf-16': {
-    severity: 'error',
     message: ({ kind, severity }) =>
       kind === 'unmarked'
         ? 'The file is UTF-16 without a byte order mark, so no line can be understood.'
@@ -192,21 +175,18 @@ export const findings: Readonly<Record<DiagnosticCode, Finding>> = {
       'RFC 9309 §2.3: the file MUST be "UTF-8 encoded". Google and most other crawlers do not convert it. They find no rules, so everything is allowed.',
   },
   'invalid-utf-8': {
-    severity: 'warning',
     message: () => 'The file is not UTF-8 from here on.',
     hint: () => 'Save the file as UTF-8, or write the bytes of paths as percent escapes.',
     explanation:
       'RFC 9309 §2.3 asks for UTF-8. Bytes are compared as they stand, so a path in another encoding matches only URLs escaped from the same encoding; crawlers that decode the file first match something else or nothing.',
   },
   'past-size-limit': {
-    severity: 'error',
     message: () => 'Crawlers may stop reading before the end of this line. The rest of the file may be lost.',
     hint: () => 'Shorten the file: merge rules with a common prefix, and remove rules that never decide.',
     explanation:
       'RFC 9309 §2.5: crawlers may impose a parsing limit, which "MUST be at least 500 kibibytes". Google, Yandex and canfetch stop there. What a lost rule disallows is allowed.',
   },
   'line-too-long': {
-    severity: 'warning',
     message: ({ severity }) =>
       severity === 'error'
         ? 'The line is cut here. The rest of it is ignored.'
@@ -216,42 +196,24 @@ export const findings: Readonly<Record<DiagnosticCode, Finding>> = {
       "Google's parser keeps the first 16,663 bytes of a line. A rule that is cut matches more than was written.",
   },
   html: {
-    severity: 'error',
     message: () => 'This is HTML, not robots.txt.',
     hint: () => 'Serve the file as text/plain, or respond with 404 if there is none.',
     explanation:
       'Many servers send a page with status 200 for unknown paths, and so do logins and firewalls. Crawlers find no rules in it, so everything is allowed.',
   },
-  json: {
-    severity: 'error',
-    message: () => 'This is JSON, not robots.txt.',
-    hint: () => 'Serve the file as text/plain, or respond with 404 if there is none.',
-    explanation:
-      'Services respond with JSON and status 200 to paths that they do not know. Crawlers find no rules in it, so everything is allowed.',
-  },
-  'literal-line-break': {
-    severity: 'error',
-    message: () => 'The line has `\\n` where lines should end, so what follows it is no line of its own.',
-    hint: () => 'Write real line breaks: a template or a setting has escaped them.',
-    explanation:
-      'A file that was stored as a quoted string, in an environment variable or in JSON, is one long line. All of it belongs to the value of its first key.',
-  },
   'forgiven-key': {
-    severity: 'warning',
     message: (diagnostic) => `${quote(diagnostic.text)} is read as "${diagnostic.meant ?? ''}".`,
     hint: ({ meant }) => `Write "${meant ?? ''}": other crawlers may ignore the line.`,
     explanation:
       "Google's parser accepts a few misspellings, and RFC 9309 lets others do so. Other crawlers lose the rule or the whole group.",
   },
   'misspelt-key': {
-    severity: 'error',
     message: ({ text }) => `${quote(text)} is not a directive, so the line is ignored.`,
     hint: ({ meant }) => `Write "${meant ?? ''}" if that is what you meant.`,
     explanation:
       'Unknown lines are ignored and do not affect the lines around them. Without its `Disallow` line a path is allowed; without its `User-agent` line a group belongs to the agents before it.',
   },
   'missing-colon': {
-    severity: 'warning',
     message: ({ kind, meant, severity }) => {
       if (kind === 'full-width')
         return `The colon is a full-width one, so the line (probably "${meant ?? ''}") is ignored.`;
@@ -265,14 +227,12 @@ export const findings: Readonly<Record<DiagnosticCode, Finding>> = {
       "Google's parser and canfetch accept a missing colon if the line is exactly two words. Most crawlers do not.",
   },
   'unreadable-line': {
-    severity: 'warning',
     message: ({ text }) => `${quote(text)} is not a line of a robots.txt file, so it is ignored.`,
     hint: () => 'Start the line with `#` if it is a comment.',
     explanation:
       'Lines are `key: value`, comments or empty. RFC 9309 §2.3.1.5: crawlers "MUST try to parse each line" and "MUST use the parseable rules".',
   },
   'control-byte': {
-    severity: 'error',
     message: ({ meant, severity }) => {
       if (meant === '') return 'The path of this `Allow` has a control character, so the rule is void.';
       return severity === 'error'
@@ -284,7 +244,6 @@ export const findings: Readonly<Record<DiagnosticCode, Finding>> = {
       'RFC 9309 §2.2 has no control characters in values. They come from editors and exports, mostly as NUL, and most editors do not show them. Without the rest of its path an `Allow` would allow more than was written, so it is void; other lines end at the character. Google ends the line at NUL, and takes all others as they are.',
   },
   'invisible-character': {
-    severity: 'warning',
     message: (diagnostic) => {
       const { kind, meant, severity } = diagnostic;
       const what = `${characterOf(diagnostic)} is invisible`;
@@ -298,7 +257,6 @@ export const findings: Readonly<Record<DiagnosticCode, Finding>> = {
       'No-break spaces, byte order marks and zero-width characters come with text that was copied from a page or joined from several files. RFC 9309 trims spaces and tabs alone. An agent line that is lost leaves its rules to the group before it.',
   },
   'unsupported-directive': {
-    severity: 'info',
     message: ({ text }) => {
       const origin = originOfDirective(text);
       const known = origin === undefined ? 'canfetch does not know it' : `it is ${origin}`;
@@ -312,20 +270,11 @@ export const findings: Readonly<Record<DiagnosticCode, Finding>> = {
       'RFC 9309 §2.2.4: "Crawlers MAY interpret other records that are not part of the robots.txt protocol", and their parsing "MUST NOT interfere with the parsing of explicitly defined records". Shown once for each directive.',
   },
   'invalid-crawl-delay': {
-    severity: 'warning',
     message: ({ text }) => `${quote(text)} is not a number of seconds, so the delay is ignored.`,
     hint: () => 'Write seconds as a decimal number, such as `Crawl-delay: 10` or `Crawl-delay: 0.5`.',
     explanation: 'A delay that cannot be read has no effect. Some parsers even reject the whole file.',
   },
-  'invalid-request-rate': {
-    severity: 'warning',
-    message: ({ text }) => `${quote(text)} is not a rate, so the line is ignored.`,
-    hint: () => 'Write documents per time, such as `Request-rate: 1/5s`, or `Crawl-delay: 5`.',
-    explanation:
-      'A rate is `documents/time` with the unit `s`, `m` or `h`. What cannot be read has no effect.',
-  },
   'unreadable-preference': {
-    severity: 'warning',
     message: ({ kind, text }) => {
       if (kind === 'license') return `The licence ${quote(text)} is not an absolute URL, so it is ignored.`;
       const read = preferenceIn(directiveOf(kind), text);
@@ -342,21 +291,18 @@ export const findings: Readonly<Record<DiagnosticCode, Finding>> = {
       '`Content-Usage` is a list of `label=y` or `label=n`, `Content-Signal` one of `label=yes` or `label=no`, separated by commas. canfetch keeps to what it can read of a "no"; other crawlers may read nothing.',
   },
   'relative-sitemap': {
-    severity: 'warning',
     message: ({ text }) => `The sitemap ${quote(text)} is not an absolute http or https URL.`,
     hint: () => 'Write the whole URL, with scheme and host.',
     explanation:
       'The sitemaps protocol requires a full URL, and Google a "fully qualified" one. Few crawlers resolve a relative URL.',
   },
   'sitemap-host': {
-    severity: 'warning',
     message: ({ text }) => `The sitemap ${quote(text)} is on a host that crawlers cannot reach.`,
     hint: () => 'Write the public host of the site.',
     explanation:
       'Hosts such as `localhost` and `undefined` come from a setting that is missing in production.',
   },
   'record-outside-group': {
-    severity: 'warning',
     message: ({ text }) => `${quote(text)} is outside any group, so it applies to no agent.`,
     hint: () =>
       'Put it below a `User-agent` line: `User-agent: *` is for all agents without a group of their own.',
@@ -364,7 +310,6 @@ export const findings: Readonly<Record<DiagnosticCode, Finding>> = {
       'Records such as `Crawl-delay` and `Content-Usage` apply to the user-agent lines directly above them. Before the first one they apply to no agent, not to all.',
   },
   'origin-wide-signal': {
-    severity: 'info',
     message: ({ text }) =>
       `${quote(text)} stands apart from all groups: canfetch reads it for all agents, other crawlers may not.`,
     hint: () =>
@@ -373,7 +318,6 @@ export const findings: Readonly<Record<DiagnosticCode, Finding>> = {
       'The Content Signals Policy shows the line inside a group. Sites also write it once for all agents, in front of the first group or in a paragraph of its own. There a crawler that reads signals by group does not find it, or takes it for a part of the group above. Of several statements the most restrictive counts.',
   },
   'license-in-last-group': {
-    severity: 'warning',
     message: (diagnostic) =>
       `This licence does not apply to all agents: it belongs to the group that starts on ${lineOf(diagnostic)}.`,
     hint: () => 'Put it before the first `User-agent` line if it is meant for all agents.',
@@ -381,7 +325,6 @@ export const findings: Readonly<Record<DiagnosticCode, Finding>> = {
       'RSL 1.0 scopes a `License` line by its place: inside a group it is for that group, and replaces the licences before the first group. A group ends at the next `User-agent` line, not at a blank line, so a line at the end of the file belongs to the last group. The guide of RSL calls `License` a global directive and puts it at the end of the file, against the specification (§4.4), which canfetch follows. Before the first group both texts agree.',
   },
   'agent-not-token': {
-    severity: 'warning',
     message: ({ kind, meant, severity, text }) => {
       if (kind === 'list') return `Google reads ${quote(text)} as the first of its names alone.`;
       if (severity === 'error') return `${quote(text)} names no agent, so this line adds none to the group.`;
@@ -397,7 +340,6 @@ export const findings: Readonly<Record<DiagnosticCode, Finding>> = {
       'RFC 9309 §2.2.1: a product token "MUST contain only uppercase and lowercase letters ("a-z" and "A-Z"), underscores ("_"), and hyphens ("-")". A fifth of the names in real files have other characters. Google reads a name up to the first of them: `MJ12bot` as `MJ`.',
   },
   'ignored-name': {
-    severity: 'warning',
     message: (diagnostic) =>
       diagnostic.meant === ''
         ? `This line does not name ${agentOf(diagnostic)}: it is read as no name.`
@@ -407,7 +349,6 @@ export const findings: Readonly<Record<DiagnosticCode, Finding>> = {
       'A user-agent line has one product token (RFC 9309 §2.2.1). What follows it is ignored, as Google does: `A B`, `A; B` and a whole User-Agent string name their first token only, which for many crawlers is "Mozilla".',
   },
   'duplicate-group': {
-    severity: 'warning',
     message: (diagnostic) =>
       `There is already a group for ${agentOf(diagnostic)} (${lineOf(diagnostic)}). Their rules are merged.`,
     hint: () => 'Write one group for each agent.',
@@ -415,7 +356,6 @@ export const findings: Readonly<Record<DiagnosticCode, Finding>> = {
       'RFC 9309 §2.2.1: "If there is more than one group matching the user-agent, the matching groups\' rules MUST be combined into one group". Some crawlers use only the first group, or only the last.',
   },
   'mixed-group': {
-    severity: 'info',
     message: (diagnostic) =>
       `The group that starts on ${lineOf(diagnostic)} names all agents and others by name. They share its rules.`,
     hint: () => 'If the named agents should have rules of their own, or none, give them a group with a rule.',
@@ -423,7 +363,6 @@ export const findings: Readonly<Record<DiagnosticCode, Finding>> = {
       'User-agent lines without a rule between them form one group: `User-agent: a`, an empty line, `User-agent: *`, `Disallow: /` disallows `a` too. This may be intended, because a named agent follows only the groups that name it.',
   },
   'directive-between-agents': {
-    severity: 'warning',
     message: (diagnostic) =>
       `This user-agent line belongs to the group before it: the directive on ${lineOf(diagnostic)} does not end a group.`,
     hint: () => 'Put an `Allow` or `Disallow` line into the first group (an empty `Disallow:` will do).',
@@ -431,7 +370,6 @@ export const findings: Readonly<Record<DiagnosticCode, Finding>> = {
       'Only `Allow` and `Disallow` end a run of user-agent lines. RFC 9309 §2.2.4: other records "MUST NOT interfere". So `User-agent: a`, `Crawl-delay: 5`, `User-agent: b`, `Disallow: /` disallows both `a` and `b`. The delay is for `a` alone: such records apply to the user-agent lines directly above them. One file in twenty has this, and crawlers differ on it.',
   },
   'blank-line-between-agents': {
-    severity: 'info',
     message: (diagnostic) =>
       `This user-agent line belongs to the group before it: a blank line (${lineOf(diagnostic)}) does not end a group.`,
     hint: () =>
@@ -440,7 +378,6 @@ export const findings: Readonly<Record<DiagnosticCode, Finding>> = {
       'Blank lines ended a record in the convention of 1994. RFC 9309 ignores them, so user-agent lines without a rule between them form one group.',
   },
   'empty-group': {
-    severity: 'warning',
     message: (diagnostic) =>
       `The group of ${agentOf(diagnostic)} has no rules, so everything is allowed to it.`,
     hint: () => 'Add the missing rules, or an empty `Disallow:` if everything should be allowed.',
@@ -448,7 +385,6 @@ export const findings: Readonly<Record<DiagnosticCode, Finding>> = {
       'A named agent does not fall back to the `*` group. So a group that has, say, only a `Crawl-delay` lifts all rules of the `*` group for its agents.',
   },
   'merge-allows-all': {
-    severity: 'error',
     message: (diagnostic) =>
       `This does not disallow everything to ${agentOf(diagnostic)}: ${lineOf(diagnostic)} in another group for it allows everything and wins.`,
     hint: ({ kind }) =>
@@ -459,7 +395,6 @@ export const findings: Readonly<Record<DiagnosticCode, Finding>> = {
       'Groups of one agent are merged, and of two rules of the same length allow wins. Services that manage robots.txt, such as Cloudflare, put `User-agent: *` with `Allow: /` before the file. A `Disallow: /` after it then has no effect.',
   },
   'not-inherited': {
-    severity: 'info',
     message: (diagnostic) =>
       `${listed(diagnostic.agents)} ${(diagnostic.agents?.length ?? 0) > 1 ? 'do' : 'does'} not inherit ${linesOf(diagnostic)}: a named group replaces the group of \`*\`.`,
     hint: () => 'Repeat the rules of `*` that should hold in this group, too.',
@@ -467,7 +402,6 @@ export const findings: Readonly<Record<DiagnosticCode, Finding>> = {
       'RFC 9309 §2.2.1: the group of `*` is for agents that no other group names. A group for `GPTBot` with `Allow: /` opens what `*` disallows, and one with a single `Disallow` opens all the rest.',
   },
   'preference-not-inherited': {
-    severity: 'info',
     message: (diagnostic) =>
       `The preference on ${lineOf(diagnostic)} is not for ${listed(diagnostic.agents)}: a named group replaces the group of \`*\`.`,
     hint: () => 'Repeat the line in this group.',
@@ -475,19 +409,19 @@ export const findings: Readonly<Record<DiagnosticCode, Finding>> = {
       '`Content-Usage` and `Content-Signal` apply to the user-agent lines above them. An agent with a group of its own has the preferences of that group, or none.',
   },
   'rule-outside-group': {
-    severity: 'error',
     message: ({ text }) => `The rule ${quote(text)} is in no group, so it has no effect.`,
     hint: () => 'Put a `User-agent` line before it (`User-agent: *` for all agents).',
     explanation:
       'A group starts with a user-agent line. Rules before the first one apply to no agent. In the dialects of the 1990s a blank line ends a record, and rules after it have no effect either.',
   },
   'rule-never-matches': {
-    severity: 'error',
     message: ({ text }) => `${quote(text)} matches nothing, because paths start with "/".`,
     hint: ({ text }) => {
       if (/^(?:https?:|[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}\/)/i.test(text))
         return 'Write only the path, without scheme and host.';
       if (/^["']/.test(text)) return 'Remove the quotes.';
+      if (/^[^\x21-\x7e]+\//.test(text))
+        return 'Delete what stands before the first "/", which may be invisible.';
       return text.startsWith('^')
         ? 'Remove the "^": patterns start at the first "/" anyway, and are no regular expressions.'
         : 'Start the pattern with "/", or with "*" if the dialect has wildcards.';
@@ -496,7 +430,6 @@ export const findings: Readonly<Record<DiagnosticCode, Finding>> = {
       'RFC 9309 §2.2.2: "The matching MUST start with the first byte of the path", which is always "/". A pattern that starts with anything but "/" or "*" can match no path.',
   },
   'hash-in-path': {
-    severity: 'warning',
     message: ({ meant, text }) =>
       `A \`#\` starts a comment: ${quote(text)} is read as ${quote(meant ?? '')}.`,
     hint: () =>
@@ -504,26 +437,19 @@ export const findings: Readonly<Record<DiagnosticCode, Finding>> = {
     explanation:
       'RFC 9309 §2.2: `#` starts a comment, also within a path. `Disallow: /#/admin` closes the whole site. What follows `#` in a URL never reaches a server, so no rule can be about it.',
   },
-  'several-rules': {
-    severity: 'warning',
-    message: ({ text }) => `${quote(text)} is one path, although it looks like several.`,
-    hint: ({ meant = '' }) =>
-      `Write one rule a line: ${meant
-        .split('\n')
-        .map((rule) => `\`${rule}\``)
-        .join(', ')}.`,
+  'blank-in-path': {
+    message: ({ text }) => `${quote(text)} is one path, and the blank is part of it.`,
+    hint: () => 'Write one rule a line, and `%20` for a blank in a path.',
     explanation:
-      'A rule has one path. Blanks, commas and further keys are part of it, so it matches next to nothing.',
+      'A rule has one path. RFC 9309 §2.2.2 has crawlers compare a blank as `%20`; those that take the path as it is written, such as Google, find it in no URL.',
   },
   'foreign-pattern': {
-    severity: 'warning',
     message: ({ kind = '', text }) => `${quote(text)} ${FOREIGN[kind]?.[0] ?? ''}.`,
     hint: ({ kind = '' }) => FOREIGN[kind]?.[1] ?? '',
     explanation:
       'Patterns are paths: `*` stands for any characters, `$` at the end for the end of the URL, and everything else for itself (RFC 9309 §2.2.3).',
   },
   'raw-letters': {
-    severity: 'info',
     message: ({ text }) =>
       `${quote(text)} has letters outside ASCII, which some crawlers do not encode before they compare.`,
     hint: ({ meant = '' }) => `Write ${quote(meant)}.`,
@@ -531,25 +457,21 @@ export const findings: Readonly<Record<DiagnosticCode, Finding>> = {
       'RFC 9309 §2.2.2 has crawlers encode such letters. Google recommends to write them percent-encoded (since 23 October 2026): then every crawler compares the same bytes.',
   },
   'empty-rule': {
-    severity: 'info',
     message: () => 'A rule without a path has no effect beside the other rules of the group.',
     hint: () => 'Remove the line, or write `Disallow: /` if you meant everything.',
     explanation: 'An empty `Disallow:` allows everything only if it is the only rule of its group.',
   },
   'trailing-star': {
-    severity: 'info',
     message: ({ text }) => `The \`$\` after the \`*\` of ${quote(text)} has no effect.`,
     hint: () => 'Remove both, or the `*` if the path should end there.',
     explanation: '`/fish*$` matches whatever starts with `/fish`, as `/fish` does.',
   },
   'literal-wildcard': {
-    severity: 'warning',
     message: ({ text }) => `In ${quote(text)} \`*\` and \`$\` are ordinary characters.`,
     hint: () => 'Write prefixes, or read the file in a dialect with wildcards.',
     explanation: 'The conventions of 1994 and 1996 have no wildcards. In RFC 9309 `*` and `$` are special.',
   },
   'rewritten-in-urls': {
-    severity: 'warning',
     message: ({ meant, text }) =>
       meant === ''
         ? `URL parsers remove ${quote(text)} from URLs, so the rule matches no URL that was parsed.`
@@ -559,7 +481,6 @@ export const findings: Readonly<Record<DiagnosticCode, Finding>> = {
       'Crawlers compare rules with URLs that a URL parser has normalised (URL Standard): "." and ".." segments are resolved, backslashes in paths become slashes, tabs are removed, and spaces, quotes and angle brackets are escaped. Google compares rules as written. RFC 9309 compares raw characters and their escapes as equal, so in that dialect only the segments are reported.',
   },
   bracket: {
-    severity: 'info',
     message: ({ text }) =>
       `${quote(text)} matches only URLs that spell it the same way, because URL parsers do not change brackets.`,
     hint: ({ text }) =>
@@ -568,7 +489,6 @@ export const findings: Readonly<Record<DiagnosticCode, Finding>> = {
       'Brackets are reserved characters (RFC 3986 §2.2), so a raw bracket and an escaped one differ. Browsers and URL parsers do not change them: `?filter[a]=1` and `?filter%5Ba%5D=1` are both in use, and each needs a rule.',
   },
   'shadowed-rule': {
-    severity: 'warning',
     message: (diagnostic) =>
       `${quote(diagnostic.text)} never decides: ${lineOf(diagnostic)} matches everything that it matches, and wins.`,
     hint: () => 'Remove the rule, or make it longer than the other one if it is meant as an exception.',

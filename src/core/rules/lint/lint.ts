@@ -1,5 +1,4 @@
-import { DEFAULT_MAX_BODY_BYTES, isWithinEditDistance } from '../../base/index.ts';
-import { productToken } from '../agent.ts';
+import { DEFAULT_MAX_BODY_BYTES } from '../../base/index.ts';
 import { agentNames } from '../describe.ts';
 import { dialects, type DialectTraits } from '../dialect.ts';
 import { assertRobotsFile, type RobotsFile } from '../file.ts';
@@ -15,65 +14,16 @@ import {
   LINE_USER_AGENT,
   type LineCursor,
 } from '../parse-line.ts';
-import { asCharacters, BLANK, CONTROL, DOLLAR, fromUtf8, secondsToMs, SLASH, STAR, utf8 } from '../bytes.ts';
+import { asCharacters, BLANK, CONTROL, DOLLAR, secondsToMs, SLASH, STAR, utf8 } from '../bytes.ts';
 import { recordsFor } from '../other-records.ts';
-import { RATE } from '../request-rate.ts';
 import { ABSOLUTE_URL, betterPreference, type UsageDirective } from '../usage/usage-source.ts';
 import type { Diagnostic, DiagnosticCode, Span } from './diagnostic.ts';
-import { GroupLint } from './lint-groups.ts';
+import { firstInvalidByte, isUnmarkedUtf16 } from './encoding.ts';
+import { GroupLint } from './groups.ts';
+import { ignoredName } from './ignored-name.ts';
+import { INVISIBLE, keyOf, KEYS, type ReadKey } from './keys.ts';
 import { patternProblems } from './patterns.ts';
 import { Report } from './report.ts';
-
-/** Keys that misspellings are compared with. */
-const KEYS: readonly string[] = ['user-agent', 'allow', 'disallow', 'sitemap', 'crawl-delay'];
-
-const MEANT = KEYS.map((meant) => ({ meant }));
-
-const bytesOf = (text: string): string => asCharacters(utf8.encode(text));
-/** Characters that look like a space or like nothing, as bytes: NBSP and other spaces, marks, zero-width characters. */
-const INVISIBLE = new RegExp(
-  [
-    ...'\u0085\u00a0\u00ad\u1680\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u202f\u205f\u2060\u2061\u2062\u2063\u2064\u3000\ufeff',
-  ]
-    .concat(Array.from({ length: 16 }, (_, index) => String.fromCharCode(0x2000 + index)))
-    .map(bytesOf)
-    .join('|'),
-  'g',
-);
-const FULL_WIDTH_COLON = bytesOf('：');
-/** `1. `, `- `, `• `: what lists have in front of their items. */
-const LIST_MARK = new RegExp(`^(?:\\d+[.)]|[-*+]|${bytesOf('•')})\\s*`);
-/** Line breaks of a file that was stored as a quoted string. */
-const LITERAL_LINE_BREAK = /\\r?\\?n\s*(?:user-?agent|(?:dis)?allow|sitemap|crawl-delay)\s*:/i;
-
-/** The key that `word` (lower case) is, or is one edit away from; two edits for long keys. */
-function nearestKey(word: string): string | undefined {
-  if (word === 'allowed' || word === 'allows') return 'allow';
-  return KEYS.find((key) => isWithinEditDistance(word, key, key.length > 5 ? 2 : 1));
-}
-
-/** A key without effect, or the first word of a line without one. */
-interface ReadKey {
-  readonly text: string;
-  readonly kind: number;
-  /** In lower case, as it is read. */
-  readonly word: string;
-  /** The key that it probably stands for. */
-  readonly meant: string | undefined;
-  /** Whether the word before a blank is that key: the colon was left out. */
-  readonly lacksColon: boolean;
-  /** Whether it is one of {@link AGENT_RECORDS}. */
-  readonly isForAgents: boolean;
-}
-
-function keyOf(text: string, kind: number): ReadKey {
-  const word = text.toLowerCase();
-  const visible = word.replaceAll(INVISIBLE, ' ').trim().replace(LIST_MARK, '');
-  const [first = ''] = visible.split(/[ \t]/, 1);
-  const lacksColon = kind === LINE_JUNK || (first !== visible && KEYS.includes(first));
-  const meant = nearestKey(lacksColon ? first : visible);
-  return { text, kind, word, meant, lacksColon, isForAgents: AGENT_RECORDS.test(word) };
-}
 
 export interface LintOptions {
   /** Bytes that crawlers read. Lines after them are lost. Default 512,000 (500 KiB). */
@@ -84,24 +34,12 @@ const CR = 0x0d;
 const LF = 0x0a;
 const HASH = 0x23;
 const TOP: Span = { line: 1, column: 1, start: 0, end: 0 };
-/** In the order of the kinds of lines, starting with `user-agent`. */
 const KEY_BYTES = KEYS.map((key) => utf8.encode(key));
+const MEANT = KEYS.map((meant) => ({ meant }));
 /** RFC 9309 §2.2.1: "only uppercase and lowercase letters ("a-z" and "A-Z"), underscores ("_"), and hyphens ("-")". */
 const TOKEN_OR_STAR = /^(?:[A-Za-z_-]+|\*)$/;
 const MAX_AGENTS_SHOWN = 10;
-/**
- * Records for the agents of a block. Outside any block they apply to no agent. (`License` and `Content-Signal` apply to
- * all agents there.)
- */
-const AGENT_RECORDS = /^(?:crawl-delay|request-rate|visit-time|content-usage)$/;
-const PREFERENCES: ReadonlyMap<string, UsageDirective> = new Map([
-  ['content-usage', 'content-usage'],
-  ['content-signal', 'content-signal'],
-  ['content-signals', 'content-signal'],
-]);
 const SIGNALS: readonly string[] = ['content-signal', 'content-signals'];
-/** Records that are read, also without a colon. */
-const READ_RECORDS = /^(?:crawl-delay|request-rate|content-usage|content-signals?|license)$/;
 /** Files with more preferences are not looked at further. */
 const MAX_PREFERENCES = 1_000;
 /** Hosts that only the machine of a developer has. */
@@ -150,9 +88,11 @@ class Linter {
   #firstText: Span | undefined;
   #hasEffect = false;
   #preferences = 0;
-  /** Where the next invisible character is, and the next backslash. */
+  /** Whether the value of this line has a control byte, and an invisible character. */
+  #hasControl = false;
+  #hasInvisible = false;
+  /** Where the next invisible character is. */
   #invisible = -1;
-  #backslash = -1;
 
   constructor(file: RobotsFile) {
     this.#file = file;
@@ -201,12 +141,11 @@ class Linter {
         this.#afterBlank = true;
         continue;
       }
-      if (kind >= LINE_USER_AGENT) this.#controlByte(end);
+      this.#hasControl = kind >= LINE_USER_AGENT && this.#controlByte(end);
       this.#firstText ??= this.#span(cursor.keyStart, end);
       this.#line(end);
     }
-    const foreign = this.#foreignFile();
-    if (foreign !== undefined && this.#firstText !== undefined) return this.#only(foreign, this.#firstText);
+    if (this.#firstText !== undefined && this.#isPage()) return this.#only('html', this.#firstText);
     if (this.#firstText !== undefined && !this.#hasEffect) report.add('nothing-in-effect', this.#firstText);
     if (this.#apart !== undefined && !this.#groups.isForAll) {
       const { line: otherLine } = this.#groups.last.agentLine;
@@ -221,12 +160,9 @@ class Linter {
     return report.diagnostics;
   }
 
-  /** A page or JSON instead of a robots.txt gives one diagnostic, not one for each line. */
-  #foreignFile(): 'html' | 'json' | undefined {
-    if (this.#firstText === undefined || this.#groups.hasAgents) return undefined;
-    const first = this.#characters[this.#firstText.start];
-    if (first === '<') return 'html';
-    return first === '{' || first === '[' ? 'json' : undefined;
+  /** Whether it is a page instead of a robots.txt: that gives one diagnostic, not one for each line. */
+  #isPage(): boolean {
+    return !this.#groups.hasAgents && this.#characters[this.#firstText?.start ?? -1] === '<';
   }
 
   #only(code: DiagnosticCode, span: Span, more: Partial<Diagnostic> = {}): readonly Diagnostic[] {
@@ -238,6 +174,7 @@ class Linter {
   #line(end: number): void {
     const { kind, line, keyStart, keyEnd, valueStart, valueEnd, missingColon } = this.#cursor;
     const report = this.#report;
+    this.#hasInvisible = false;
     const hides = this.#invisible < end && this.#invisibleCharacter(Math.max(keyEnd, valueEnd));
     if (kind === LINE_JUNK || kind === LINE_OTHER) {
       if (!hides) this.#otherLine();
@@ -248,9 +185,6 @@ class Linter {
       if (!this.#cursor.keyIs(KEY_BYTES[known]!))
         report.add('forgiven-key', this.#span(keyStart, keyEnd), more);
       if (missingColon) report.add('missing-colon', this.#span(keyStart, keyEnd), more);
-      if (this.#backslash < valueStart)
-        this.#backslash = (this.#file.bytes.indexOf(BACKSLASH, valueStart) + 1 || Infinity) - 1;
-      if (this.#backslash < valueEnd) this.#literalLineBreak();
     }
     if (kind === LINE_USER_AGENT) this.#agentLine(this.#span(valueStart, valueEnd));
     else if (kind === LINE_ALLOW || kind === LINE_DISALLOW) {
@@ -273,6 +207,7 @@ class Linter {
       this.#invisible = start;
     }
     if (start >= end) return false;
+    this.#hasInvisible = true;
     INVISIBLE.lastIndex = start;
     const span = this.#span(start, start + (INVISIBLE.exec(this.#characters)?.[0].length ?? 1));
     const isLost = kind === LINE_JUNK || (kind === LINE_OTHER && start < keyEnd);
@@ -283,14 +218,6 @@ class Linter {
     // The next line looks for the next one.
     this.#invisible = -1;
     return meant !== undefined || word?.replaceAll(INVISIBLE, '').trim() === '';
-  }
-
-  #literalLineBreak(): void {
-    const { valueStart, valueEnd } = this.#cursor;
-    const match = LITERAL_LINE_BREAK.exec(this.#text(valueStart, valueEnd));
-    if (match === null) return;
-    const start = valueStart + match.index;
-    this.#report.add('literal-line-break', this.#span(start, valueEnd), undefined, ' ');
   }
 
   #sitemapLine(value: Span): void {
@@ -307,47 +234,47 @@ class Linter {
     const key = this.#span(keyStart, keyEnd);
     const text = this.#text(keyStart, Math.min(keyEnd, keyStart + 50));
     if (text !== this.#lastKey.text || kind !== this.#lastKey.kind) this.#lastKey = keyOf(text, kind);
-    const { word, meant, lacksColon } = this.#lastKey;
-    const isRead = kind === LINE_OTHER && READ_RECORDS.test(word);
+    const { isFullWidth, lacksColon, meant, record, word } = this.#lastKey;
+    const isRead = kind === LINE_OTHER && record?.isRead === true;
     if (kind === LINE_JUNK || lacksColon || (missingColon && !isRead)) {
-      const colon = kind === LINE_JUNK ? this.#text(keyStart, keyEnd).indexOf(FULL_WIDTH_COLON) : -1;
-      const before = colon < 0 ? undefined : nearestKey(text.slice(0, colon).trim().toLowerCase());
-      if (before !== undefined)
-        report.add('missing-colon', key, { severity: 'error', meant: before, kind: 'full-width' });
-      else if (meant !== undefined) report.add('missing-colon', key, { severity: 'error', meant });
-      else report.add('unreadable-line', valueEnd > keyEnd ? this.#span(keyStart, valueEnd) : key);
+      if (meant === undefined)
+        report.add('unreadable-line', valueEnd > keyEnd ? this.#span(keyStart, valueEnd) : key);
+      else {
+        const severity = 'error';
+        report.add(
+          'missing-colon',
+          key,
+          isFullWidth ? { severity, meant, kind: 'full-width' } : { severity, meant },
+        );
+      }
     } else if (missingColon) report.add('missing-colon', key, { meant: word });
     else if (meant === undefined || meant === word) report.add('unsupported-directive', key, undefined, word);
     else report.add('misspelt-key', key, { meant });
-    if (kind === LINE_OTHER && (!missingColon || isRead)) this.#record(word, key);
+    if (kind === LINE_OTHER && (!missingColon || isRead)) this.#record(this.#lastKey, key);
     if (kind === LINE_OTHER && (this.#between === undefined || this.#between.directive === ''))
       this.#between = { line, directive: text };
   }
 
   /** Handles a record that is read, or that other crawlers may read. */
-  #record(word: string, key: Span): void {
-    const { bytes } = this.#file;
+  #record({ record, word }: ReadKey, key: Span): void {
     const { line, valueStart, valueEnd } = this.#cursor;
-    const report = this.#report;
     const isInBlock = this.#walk.block >= 0;
-    if (READ_RECORDS.test(word) && (isInBlock || word !== 'crawl-delay')) this.#hasEffect = true;
-    if (!isInBlock && this.#lastKey.isForAgents) report.add('record-outside-group', key);
-    const directive = PREFERENCES.get(word);
-    if (directive === 'content-signal') this.#signals.set(line, key);
-    if (directive !== undefined) {
-      this.#preference(directive);
-      if (isInBlock) this.#groups.addPreference(directive, line);
-    }
-    if (word === 'license') {
-      const value = this.#span(valueStart, valueEnd);
-      if (isInBlock && this.#afterBlank) this.#apart ??= value;
-      if (!ABSOLUTE_URL.test(this.#text(valueStart, valueEnd)))
-        report.add('unreadable-preference', value, { kind: 'license' });
-    }
-    if (word === 'crawl-delay' && secondsToMs(bytes, valueStart, valueEnd) < 0)
-      report.add('invalid-crawl-delay', this.#span(valueStart, valueEnd));
-    if (word === 'request-rate' && !RATE.test(this.#text(valueStart, valueEnd)))
-      report.add('invalid-request-rate', this.#span(valueStart, valueEnd));
+    if (record?.isRead === true && (isInBlock || !record.isForAgents)) this.#hasEffect = true;
+    if (record?.isForAgents === true && !isInBlock) this.#report.add('record-outside-group', key);
+    const preference = record?.preference;
+    if (preference === 'content-signal') this.#signals.set(line, key);
+    if (preference !== undefined) {
+      this.#preference(preference);
+      if (isInBlock) this.#groups.addPreference(preference, line);
+    } else if (word === 'license') this.#license(this.#span(valueStart, valueEnd), isInBlock);
+    else if (word === 'crawl-delay' && secondsToMs(this.#file.bytes, valueStart, valueEnd) < 0)
+      this.#report.add('invalid-crawl-delay', this.#span(valueStart, valueEnd));
+  }
+
+  #license(value: Span, isInBlock: boolean): void {
+    if (isInBlock && this.#afterBlank) this.#apart ??= value;
+    if (!ABSOLUTE_URL.test(this.#text(value.start, value.end)))
+      this.#report.add('unreadable-preference', value, { kind: 'license' });
   }
 
   #preference(kind: UsageDirective): void {
@@ -360,21 +287,22 @@ class Linter {
       this.#report.add('unreadable-preference', this.#span(start, valueEnd), { kind, meant });
   }
 
-  /** Reports the first control byte of the value, on a line that ends at `lineEnd`. */
-  #controlByte(lineEnd: number): void {
+  /** Reports the first control byte of the value, on a line that ends at `lineEnd`. @returns whether there is one. */
+  #controlByte(lineEnd: number): boolean {
     const { bytes } = this.#file;
     const { valueStart } = this.#cursor;
     let at = valueStart;
     while (at < lineEnd && CONTROL[bytes[at]!] === 0 && bytes[at] !== HASH) at++;
-    if (at === lineEnd || bytes[at] === HASH) return;
+    if (at === lineEnd || bytes[at] === HASH) return false;
     let end = at;
     while (end < lineEnd && bytes[end] !== HASH) end++;
     while (end > at && BLANK[bytes[end - 1]!] === 1) end--;
-    if (end === at) return;
+    if (end === at) return false;
     const { controlEndsValue, nulEndsLine } = this.#traits;
     const severity = controlEndsValue || (nulEndsLine && bytes[at] === 0) ? 'error' : 'warning';
     const isVoid = controlEndsValue && this.#cursor.kind === LINE_ALLOW;
     this.#report.add('control-byte', this.#span(at, end), isVoid ? { severity, meant: '' } : { severity });
+    return true;
   }
 
   #agentLine(value: Span): void {
@@ -425,7 +353,7 @@ class Linter {
     group.ruleLines++;
     if (start === end) {
       group.voidLines++;
-      group.voidRule ??= value;
+      if (!this.#hasControl) group.voidRule ??= value;
       return;
     }
     const pattern = this.#text(start, end);
@@ -439,10 +367,11 @@ class Linter {
     }
     if (!wildcards && /\*|\$$/.test(pattern)) report.add('literal-wildcard', value);
     if (wildcards && bytes[end - 1] === DOLLAR && bytes[end - 2] === STAR) report.add('trailing-star', value);
-    const directive = allow ? 'Allow' : 'Disallow';
-    for (const problem of patternProblems(pattern, directive, this.#traits)) {
+    for (const problem of patternProblems(pattern, this.#traits)) {
       const { code, start: from, end: to, ...more } = problem;
-      report.add(code, this.#span(start + from, start + to), more);
+      // Of an invisible character the hint is another one.
+      if (code !== 'raw-letters' || !this.#hasInvisible)
+        report.add(code, this.#span(start + from, start + to), more);
     }
     this.#groups.addRule(value, allow);
   }
@@ -450,64 +379,4 @@ class Linter {
   #span(start: number, end: number): Span {
     return { line: this.#cursor.line, column: start - this.#start + 1, start, end };
   }
-}
-
-const BACKSLASH = 0x5c;
-/** Bytes in which UTF-16 without a mark is looked for. */
-const SAMPLE_BYTES = 32;
-
-/** Whether every second byte is NUL, as of Latin letters in UTF-16. */
-function isUnmarkedUtf16(bytes: Uint8Array): boolean {
-  const sample = bytes.subarray(0, SAMPLE_BYTES & ~1);
-  const nulAt = (remainder: number): boolean =>
-    sample.every((byte, at) => (byte === 0) === (at % 2 === remainder));
-  return sample.length >= 8 && (nulAt(0) || nulAt(1));
-}
-
-/** A version, or a comment in brackets. */
-const USER_AGENT_STRING = /\/\d|\(/;
-/** A second name in an item of a list, after white space or a separator. */
-const FURTHER_NAME = /^[^\s;,|]+[\s;,|]+([A-Za-z][\w.-]*)/;
-
-/** Names of crawlers are seldom words: they have a capital within, digits, or such an ending. */
-const CRAWLER_NAME =
-  /.(?:bot|spider|crawler|fetcher|archiver)$|[a-z][A-Z]|[A-Za-z]{2}[-_.]?\d|^[A-Z]{2,}[a-z]/;
-const ORDINARY =
-  /^(?:web|search|user|all|the|some|any|ro|mobile|seo)[-_ ]?(?:bots?|spiders?|crawlers?|engine)$/i;
-
-/** A name in the value of a user-agent line that is not among the `names` read from it, and looks like one of a crawler. */
-function ignoredName(value: string, names: readonly string[]): string | undefined {
-  const found = USER_AGENT_STRING.test(value)
-    ? [productToken(value)]
-    : value.split(',').map((item) => FURTHER_NAME.exec(item.trim())?.[1]);
-  const known = new Set(names.map((name) => name.toLowerCase()));
-  return found.find(
-    (name) =>
-      name !== undefined && !known.has(name.toLowerCase()) && CRAWLER_NAME.test(name) && !ORDINARY.test(name),
-  );
-}
-
-/** Bytes checked at a time, so that a file that is not UTF-8 is not decoded as a whole. */
-const CHECKED_BYTES = 8_192;
-
-/** The offset of the first byte that is not valid UTF-8; the length if all are. */
-function firstInvalidByte(bytes: Uint8Array): number {
-  for (let start = 0, end = 0; start < bytes.length; start = end) {
-    // No character contains a line feed.
-    end = bytes.indexOf(LF, start + CHECKED_BYTES) + 1;
-    if (end === 0) end = bytes.length;
-    const invalid = start + firstInvalidOf(bytes.subarray(start, end));
-    if (invalid < end) return invalid;
-  }
-  return bytes.length;
-}
-
-function firstInvalidOf(bytes: Uint8Array): number {
-  // Each invalid sequence becomes U+FFFD, whose three bytes are never fewer.
-  const repaired = utf8.encode(fromUtf8.decode(bytes));
-  let at = 0;
-  while (at < repaired.length && repaired[at] === bytes[at]) at++;
-  // The first bytes of U+FFFD may equal those of the file.
-  while ((repaired[at]! & 0xc0) === 0x80) at--;
-  return at;
 }

@@ -23,44 +23,84 @@ const FIRST_RULE_LINE = 2;
  * pattern.
  */
 export class MergedRules {
-  readonly #bytes: Uint8Array;
-  readonly #traits: RobotsFile['traits'];
-  readonly #filling: string;
-  readonly #rules: readonly LintedRule[];
+  readonly rules: readonly LintedRule[];
+  /** Whether few enough rules are wild to ask about all, and all rules are here. */
+  readonly isAsked: boolean;
+  readonly isWhole: boolean;
+  readonly #patterns: Patterns;
   readonly #group: RobotsFile;
-  /** Whether there are too many wild patterns to ask about all. */
-  readonly isTooWild: boolean;
 
-  /** @param filling A character that no pattern has: {@link unusedCharacter}. */
-  constructor({ bytes, dialect, traits }: RobotsFile, rules: readonly LintedRule[], filling: string) {
-    this.#bytes = bytes;
-    this.#traits = traits;
-    this.#filling = filling;
-    this.#rules = rules.filter(({ start, end }) => end - start <= MAX_PATTERN_BYTES);
-    const patterns = this.#rules.map((rule) => this.#patternOf(rule));
-    const lines = patterns.map((each, at) => `${this.#rules[at]!.allow ? 'Allow' : 'Disallow'}: ${each}`);
+  /** @param rules In file order. None is asked about when there were too many questions before. */
+  constructor(patterns: Patterns, rules: readonly LintedRule[], isTooMuch: boolean) {
+    this.#patterns = patterns;
+    this.rules = isTooMuch ? [] : rules.filter(({ start, end }) => end - start <= MAX_PATTERN_BYTES);
+    const lines = this.rules.map((rule) => `${rule.allow ? 'Allow' : 'Disallow'}: ${patterns.of(rule)}`);
+    const { dialect } = patterns.file;
     this.#group = new RobotsFile(fromCharacters(['User-agent: *', ...lines].join('\n')), dialect, false);
-    const wildBytes = patterns.reduce((sum, each) => sum + (each.includes('*') ? each.length : 0), 0);
-    this.isTooWild = wildBytes * lines.length > MAX_COMPARED_BYTES;
+    const wildBytes = lines.reduce((sum, each) => sum + (each.includes('*') ? each.length : 0), 0);
+    this.isAsked = wildBytes * lines.length <= MAX_COMPARED_BYTES;
+    this.isWhole = this.isAsked && this.rules.length === rules.length;
   }
 
-  /** Each rule that can never decide, with the one that matches all of its targets and wins. None is wrong. */
-  *shadowed(): Generator<{ readonly rule: LintedRule; readonly winner: LintedRule }> {
-    if (this.isTooWild || this.#rules.length < 2) return;
-    for (const rule of this.#rules) {
-      // google/robotstxt also allows the directory of such a rule; the rule may still decide for that.
-      const hasDirectory = this.#traits.indexHtmlAllowsDirectory && rule.allow;
-      if (hasDirectory && this.#patternOf(rule).includes('/index.htm')) continue;
-      const [winner, ...others] = this.targetsOf(rule).map((target) => this.deciding(target));
-      if (winner === undefined || winner === rule || others.some((other) => other !== winner)) continue;
-      yield { rule, winner };
-    }
+  /** The rule that decides a target. */
+  deciding(target: string): LintedRule | undefined {
+    const ruleset = this.#group.rulesetFor('*');
+    const rule = this.#group.decide(ruleset, target, 0, target.length);
+    return rule === NO_RULE ? undefined : this.rules[ruleset.ruleAt(rule).line - FIRST_RULE_LINE];
+  }
+
+  /** The rule that decides all targets of a rule; `undefined` where it may be one or another. */
+  decidingAllOf(rule: LintedRule): LintedRule | undefined {
+    // google/robotstxt also allows the directory of such a rule; the rule may still decide for that.
+    if (rule.allow && this.#patterns.allowsDirectory(rule)) return undefined;
+    const [winner, ...others] = this.#patterns.targetsOf(rule).map((target) => this.deciding(target));
+    return others.every((other) => other === winner) ? winner : undefined;
+  }
+}
+
+/** The patterns of a file, and targets that stand for all that one of them matches. */
+export class Patterns {
+  readonly file: RobotsFile;
+  /** What stands for any characters. */
+  readonly #filling: string;
+
+  private constructor(file: RobotsFile, filling: string) {
+    this.file = file;
+    this.#filling = filling;
+  }
+
+  /** `undefined` when the rules use every character. */
+  static of(file: RobotsFile, rules: readonly LintedRule[]): Patterns | undefined {
+    const text = rules.map(({ start, end }) => asCharacters(file.bytes.subarray(start, end))).join('\n');
+    const lower = text.toLowerCase();
+    const filling = FILLINGS.find((each) => !text.includes(each) && !lower.includes(escapeOf(each)));
+    return filling === undefined ? undefined : new Patterns(file, filling);
+  }
+
+  /** The bytes of a pattern, as characters. */
+  of({ start, end }: LintedRule): string {
+    return asCharacters(this.file.bytes.subarray(start, end));
+  }
+
+  allowsDirectory(rule: LintedRule): boolean {
+    return this.file.traits.indexHtmlAllowsDirectory && this.of(rule).includes('/index.htm');
+  }
+
+  /** Whether a rule is about all paths: `/`, or stars alone. */
+  isForAll(rule: LintedRule): boolean {
+    const pattern = this.of(rule);
+    return this.file.traits.wildcards ? /^(?:\/|\/?\*+\$?)$/.test(pattern) : pattern === '/';
+  }
+
+  /** A target that only rules about all paths match. */
+  get anywhere(): string {
+    return `/${this.#filling}`;
   }
 
   /** The targets that stand for all of a pattern: where it starts with `*`, that may also stand for nothing. */
   targetsOf(rule: LintedRule): readonly string[] {
-    const { wildcards, targetHasQuery } = this.#traits;
-    const pattern = this.#patternOf(rule);
+    const { wildcards, targetHasQuery } = this.file.traits;
+    const pattern = this.of(rule);
     const anchored = wildcards && pattern.endsWith('$');
     let target = anchored ? pattern.slice(0, -1) : pattern;
     if (wildcards) target = target.replaceAll(/\*+/g, this.#filling);
@@ -69,26 +109,10 @@ export class MergedRules {
     if (target.startsWith('/')) return [target];
     return target.startsWith(`${this.#filling}/`) ? [`/${target}`, target.slice(1)] : [`/${target}`];
   }
-
-  /** The rule that decides a target. */
-  deciding(target: string): LintedRule | undefined {
-    const ruleset = this.#group.rulesetFor('*');
-    const rule = this.#group.decide(ruleset, target, 0, target.length);
-    return rule === NO_RULE ? undefined : this.#rules[ruleset.ruleAt(rule).line - FIRST_RULE_LINE];
-  }
-
-  #patternOf({ start, end }: LintedRule): string {
-    return asCharacters(this.#bytes.subarray(start, end));
-  }
 }
 
-/** A character of targets, its own normal form and no hexadecimal digit, that is not in `text`, nor its escape. */
-export function unusedCharacter(text: string): string | undefined {
-  const lower = text.toLowerCase();
-  return [...'~!;+GHIJKLMNOPQRSTUVWXYZghijklmnopqrstuvwxyz'].find(
-    (character) => !text.includes(character) && !lower.includes(escapeOf(character)),
-  );
-}
+/** Characters of targets that are their own normal form, and no hexadecimal digits. */
+const FILLINGS: readonly string[] = [...'~!;+GHIJKLMNOPQRSTUVWXYZghijklmnopqrstuvwxyz'];
 
 const escapeOf = (character: string): string => `%${character.charCodeAt(0).toString(16).padStart(2, '0')}`;
 

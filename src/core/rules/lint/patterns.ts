@@ -13,7 +13,8 @@ interface PatternProblem {
 }
 
 /** Most patterns are like this, and have no problem. */
-const PLAIN = /^(?!\/www\.)(?:[\w*?=&~-]|[./](?![./]))*\$?$/;
+const PLAIN =
+  /^(?!\/[\w.-]+\.(?:com|org|net|edu|gov|co|[a-z]{2})(?:\/|$))(?!\/www\.)(?:[\w*?=&~-]|[./](?![./]))*\$?$/;
 
 /** The part of a pattern that is certainly in the path: a `*` may match the `?` too. */
 const PATH_PART = /^[^*?]*\??/;
@@ -24,25 +25,24 @@ const TAB = /\t/;
 /** For special schemes equal to a slash (URL Standard, path state). URLs can hold a backslash as `%5C`. */
 const BACKSLASH = /\\/;
 /** The characters of the query percent-encode set that a line can contain. They are escaped in paths as well. */
-const ESCAPED = /[ "<>]/;
+const ESCAPED = /["<>]/;
+const BLANK = / /;
 const BRACKET = /[[\]]|%5[bd]/i;
 
-/** Where a further rule begins in the value of a rule. */
-const FURTHER_RULE = /(?<![:\s])[\s,;|]+(?=\/)|(?<!dis)(?=(?:dis)?allow\s*:)/gi;
-const MAX_RULES_SHOWN = 10;
 /** Longer patterns are not searched for what takes more than linear time. */
 const MAX_SEARCHED = 200;
 const ALL_OF_IT = /^.*$/;
 /** Patterns of other languages, by kind. The first that matches is reported. */
 const FOREIGN: readonly (readonly [kind: string, pattern: RegExp])[] = [
   ['regular-expression', /\[[^\]]*\][+*?{]|\\[dws.]|\([.?][^)]*\)|\.\+|\)[+?]/],
-  ['alternatives', /\([^()]*\|[^()]*\)/],
   ['quotes', /"|^\/?'.*'$/],
   ['entity', /&(?:amp|lt|gt|quot);/],
-  ['host', /^\/+(?:https?:\/\/|www\.)|^\/\/[\w-]+(?:\.[\w-]+)+/i],
+  [
+    'host',
+    /^\/+(?:https?:\/\/|www\.)|^\/\/[\w-]+(?:\.[\w-]+)+|^\/[\w-]+(?:\.[\w-]+)*\.(?:com|org|net)(?:\/|$)/i,
+  ],
   ['double-slash', /^\/\//],
 ];
-const ESCAPED_QUESTION_MARK = /%3f(?=[^?]*=)/i;
 /** Not that of names such as `/$metadata`. */
 const INNER_DOLLAR = /[\w.-]\$(?!$)|\$(?![\w{(]|$)/;
 const RAW_LETTER = /[^\0-\x7f]/;
@@ -56,7 +56,6 @@ const RAW_LETTER = /[^\0-\x7f]/;
  */
 export function patternProblems(
   pattern: string,
-  directive: string,
   { escapes, wildcards }: DialectTraits,
 ): readonly PatternProblem[] {
   if (PLAIN.test(pattern)) return [];
@@ -73,16 +72,10 @@ export function patternProblems(
     return true;
   };
   const searched = pattern.length > MAX_SEARCHED ? '' : pattern;
-  const rules = searched.split(FURTHER_RULE).map((rule) => rule.trim());
-  const severalRules = rules.length > 1;
-  if (severalRules) {
-    const written = rules.map((rule) => (rule.startsWith('/') ? `${directive}: ${rule}` : rule));
-    add('several-rules', pattern, ALL_OF_IT, { meant: written.slice(0, MAX_RULES_SHOWN).join('\n') });
-  }
+  const hasBlank = BLANK.test(pattern);
+  if (hasBlank) add('blank-in-path', pattern, ALL_OF_IT);
   const kind = FOREIGN.find(([, piece]) => piece.test(searched))?.[0];
-  if (kind !== undefined && !severalRules) add('foreign-pattern', pattern, ALL_OF_IT, { kind });
-  else if (!searched.includes('?') && ESCAPED_QUESTION_MARK.test(searched))
-    add('foreign-pattern', pattern, ALL_OF_IT, { kind: 'escaped-question-mark' });
+  if (kind !== undefined) add('foreign-pattern', pattern, ALL_OF_IT, { kind });
   else if (wildcards && INNER_DOLLAR.test(searched))
     add('foreign-pattern', pattern, ALL_OF_IT, { kind: 'inner-dollar' });
   if (RAW_LETTER.test(pattern))
@@ -91,7 +84,7 @@ export function patternProblems(
     add('rewritten-in-urls', text, piece, { meant: meant(piece.exec(text)?.[0] ?? '') });
   const path = PATH_PART.exec(pattern)?.[0] ?? '';
   rewritten(path, DOT_SEGMENT, () => '');
-  if (escapes === 'google' && !severalRules) {
+  if (escapes === 'google' && !hasBlank) {
     rewritten(path, BACKSLASH, () => '/');
     rewritten(pattern, TAB, () => '');
     rewritten(pattern, ESCAPED, encodeURIComponent);

@@ -1,6 +1,5 @@
 import { fromUtf8 } from '../bytes.ts';
-import type { Diagnostic, DiagnosticCode, Span } from './diagnostic.ts';
-import { findings, WHOLE_FILE } from './findings.ts';
+import { type Diagnostic, type DiagnosticCode, severityOf, type Span, WHOLE_FILE } from './diagnostic.ts';
 
 /** The most diagnostics of one code. The last one has the number of those omitted. */
 const MAX_PER_CODE = 100;
@@ -44,7 +43,7 @@ export class Report {
       return;
     }
     const text = fromUtf8.decode(this.#bytes.subarray(start, Math.min(end, start + MAX_TEXT_BYTES)));
-    const added: MutableDiagnostic = { code, severity: findings[code].severity, line, column, text, ...more };
+    const added: MutableDiagnostic = { code, severity: severityOf(code), line, column, text, ...more };
     if (isSubject) {
       bySubject.set(subject, added);
       this.#subjects++;

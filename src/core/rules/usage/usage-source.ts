@@ -15,7 +15,7 @@ export interface Statement {
   /** Preference by label, including unknown labels. */
   readonly preferences: Readonly<Record<string, Preference>>;
   readonly use?: UseLevel;
-  /** Set when it could not be read as it stands. It then states no more than what it disallows. */
+  /** Set when it cannot be read as it stands: its format, a label or a value is unknown. What can be read counts. */
   readonly malformed?: true;
 }
 
@@ -128,7 +128,7 @@ function withRefusals(
   }
   return {
     preferences: Object.fromEntries(stated),
-    ...((malformed || refuses) && { malformed: true }),
+    ...((malformed || refuses || !preferences.every(isKnown(directive))) && { malformed: true }),
   };
 }
 
@@ -143,8 +143,7 @@ export function preferenceIn(directive: UsageDirective, text: string): string {
 
 /** How to write a statement that cannot be read as it stands; empty when that cannot be told. `undefined` when it can be read. */
 export function betterPreference(directive: UsageDirective, text: string): string | undefined {
-  const { malformed, preferences } = READERS[directive](text);
-  if (malformed !== true && Object.entries(preferences).every(isKnown(directive))) return undefined;
+  if (READERS[directive](text).malformed !== true) return undefined;
   const [yes, no] = VALUES[directive];
   const read = pairsIn(directive, text).flatMap(({ label, value }) => {
     if (REFUSAL.test(value)) return [`${label}=${no}`];
@@ -185,8 +184,7 @@ export type UsageDirective = 'content-usage' | 'content-signal';
 
 /**
  * The documents by which statements are parsed. Revision 08 of the AIPREF vocabulary adds `ai-use`, lets `search`
- * override the other categories for uses that qualify, and does not change the format. (Known from summaries, which
- * agree.)
+ * override the other categories for uses that qualify, and does not change the format.
  */
 export const SPECIFICATIONS: Readonly<Record<UsageSource['directive'], string>> = {
   'content-usage':

@@ -262,6 +262,20 @@ describe('explain', () => {
     expect(explain(file, '/robots.txt', 'x')).toEqual({ verdict: { allowed: true, reason: 'robots-txt' } });
   });
 
+  it.each([
+    ['Disallow: /Admin', '/admin', 'case'],
+    ['Disallow: /admin/', '/admin', 'slash'],
+    ['Disallow: /admin', '/en/admin', 'start'],
+    ['Disallow: /shop/?b=9', '/?b=9', 'start'],
+    ['Disallow: /a/shop/*.pdf$', '/shop/x.pdf', 'start'],
+    ['Disallow: /a/b', '/blog', undefined],
+    ['Disallow: /a/shop', '/other', undefined],
+  ])('a near miss: %s of %s by its %s', (rule, target, differs) => {
+    const { nearMiss } = explain(parseRobots(`User-agent: *\n${rule}`), target, 'x');
+    expect(nearMiss?.differs).toBe(differs);
+    expect(nearMiss?.rule.line).toBe(differs && 2);
+  });
+
   it('also of rules that the compiled form leaves out', () => {
     const filler = Array.from({ length: 300 }, (_, index) => `Disallow: /filler/${index}\n`).join('');
     expect(explain(parseRobots(rules + filler), '/ac', 'x')).toMatchObject({

@@ -226,6 +226,7 @@ describe('statements (draft-ietf-aipref-vocab-08 §6)', () => {
         specification: AIPREF,
         value: 'ai=n, x="y"',
         preferences: { ai: 'disallow', x: 'unknown' },
+        malformed: true,
       },
     ]);
     expect(

@@ -1,0 +1,146 @@
+import type { RobotsFile } from '../file.ts';
+import type { UsageDirective } from '../usage/usage-source.ts';
+import type { Span } from './diagnostic.ts';
+import { type LintedAgent, type LintedGroup, Relations } from './relations.ts';
+import type { Report } from './report.ts';
+
+/** Bounds the time for files with thousands of names. */
+const MAX_COMPARISONS = 100_000;
+/** Files with more groups, names and rules than this are not looked at for what they do to each other. */
+const MAX_RELATED = 4_000;
+
+/** Finds problems of groups. */
+export class GroupLint {
+  readonly #file: RobotsFile;
+  readonly #report: Report;
+  readonly #agents = new Map<string, LintedAgent>();
+  /** Until there are too many of them. */
+  #groups: LintedGroup[] | undefined = [];
+  #related = 0;
+  #last: LintedGroup | undefined;
+  #count = 0;
+  /** Where the agents of the current block begin among those of the group. */
+  #blockStart = 0;
+  #comparisons = 0;
+
+  constructor(file: RobotsFile, report: Report) {
+    this.#file = file;
+    this.#report = report;
+  }
+
+  /** The group started last. */
+  get last(): LintedGroup {
+    return this.#last!;
+  }
+
+  get hasAgents(): boolean {
+    return this.#count > 0;
+  }
+
+  /** Whether there is one group only, and it is for all agents. */
+  get isForAll(): boolean {
+    return this.#count === 1 && this.#agents.has('*');
+  }
+
+  start(agentLine: Span): void {
+    this.#end();
+    this.#count++;
+    this.#last = {
+      agentLine,
+      agents: [],
+      rules: [],
+      ruleLines: 0,
+      voidLines: 0,
+      voidRule: undefined,
+      runsOn: undefined,
+    };
+    this.#relate();
+    this.#groups?.push(this.#last);
+  }
+
+  /** The last group goes on behind a line that its author may take for its end. */
+  runOn(line: number, directive: string): void {
+    this.last.runsOn ??= { line, directive, before: new Set(this.last.agents) };
+  }
+
+  startBlock(): void {
+    this.#blockStart = this.last.agents.length;
+  }
+
+  /** Adds a preference of the current block. */
+  addPreference(directive: UsageDirective, line: number): void {
+    for (const agent of this.last.agents.slice(this.#blockStart))
+      (agent.preferences ??= {})[directive] ??= line;
+  }
+
+  /** Adds an agent named by a user-agent line of the last group. */
+  addAgent(written: string, span: Span): void {
+    const group = this.last;
+    const { agents, agentLine } = group;
+    const name = written.toLowerCase();
+    let agent = this.#agents.get(name);
+    if (agent === undefined) {
+      agent = { name, written, span, group, groups: [], isRuled: false, preferences: undefined };
+      this.#agents.set(name, agent);
+    } else if (agent.group === group) {
+      group.runsOn?.before.delete(agent);
+      return;
+    } else this.#report.add('duplicate-group', span, { agent: written, otherLine: agent.span.line });
+    agent.group = group;
+    agents.push(agent);
+    this.#relate();
+    if (this.#groups !== undefined) agent.groups.push(group);
+    // Reported once: at a star after other names, or at the first name after a star.
+    if (agents.length > 1 && (name === '*' || (agents.length === 2 && agents[0]!.name === '*'))) {
+      this.#report.add('mixed-group', span, { agent: written, otherLine: agentLine.line });
+    }
+  }
+
+  /** Adds a rule of the last group that can match something. */
+  addRule(span: Span, allow: boolean): void {
+    this.#relate();
+    if (this.#groups !== undefined) this.last.rules.push({ ...span, allow });
+  }
+
+  #relate(): void {
+    if (++this.#related > MAX_RELATED) this.#groups = undefined;
+  }
+
+  #end(): void {
+    const group = this.#last;
+    if (group === undefined) return;
+    const { agents, ruleLines, voidLines, voidRule } = group;
+    if (voidRule !== undefined && ruleLines > voidLines) this.#report.add('empty-rule', voidRule);
+    if (ruleLines > 0) for (const agent of agents) agent.isRuled = true;
+  }
+
+  /**
+   * Reports problems that are known only at the end of the file.
+   *
+   * @param apart The lines of preferences that stand apart from all groups.
+   */
+  finish(apart: ReadonlySet<number>): void {
+    this.#end();
+    const idle = new Set<LintedGroup>();
+    for (const agent of this.#agents.values()) {
+      if (agent.isRuled || idle.has(agent.group) || this.#isPartlyNamed(agent.name)) continue;
+      idle.add(agent.group);
+      this.#report.add('empty-group', agent.span, { agent: agent.written });
+    }
+    if (this.#groups === undefined) return;
+    Relations.report(this.#file, this.#report, this.#groups, [...this.#agents.values()], apart);
+  }
+
+  /**
+   * Whether rules for another agent apply to the agent `name`, too, because that agent's name is a part of it: "substring
+   * match" (robotstxt.org). After {@link MAX_COMPARISONS} the result is true.
+   */
+  #isPartlyNamed(name: string): boolean {
+    if (this.#file.traits.agentMatch === 'whole' || name === '*') return false;
+    for (const other of this.#agents.values()) {
+      if (++this.#comparisons > MAX_COMPARISONS) return true;
+      if (other.isRuled && other.name !== '*' && name.includes(other.name)) return true;
+    }
+    return false;
+  }
+}
