@@ -29,6 +29,7 @@ export {
   type PrefetchResult,
   type PurposeOptions,
   type CheckMessage,
+  type PermitMessage,
   type ReserveOptions,
   RobotsClient,
   type RobotsClientOptions,

@@ -125,7 +125,7 @@ describe('with two clients in the process', () => {
     const [busy, calm] = [crawler(BUSY), crawler(CALM)];
     const spansOf = async (client: RobotsClient | undefined, site: string): Promise<string[]> => {
       exporter.reset();
-      using _ = traceRobots(provider.getTracer('test'), { warm: true, ...(client && { client }) });
+      using _ = traceRobots(provider.getTracer('test'), client && { client });
       await Promise.all([busy.check(`${site}/1`), calm.check(`${site}/2`)]);
       return exporter.getFinishedSpans().map(({ name, attributes }) => {
         const whose = attributes['canfetch.agent'];
@@ -134,7 +134,6 @@ describe('with two clients in the process', () => {
     };
     const ofBusy = ['GET', 'canfetch.attempt', 'canfetch.check BusyBot'];
     expect(await spansOf(busy, 'https://a.example')).toEqual(ofBusy);
-    expect(await spansOf(busy, 'https://a.example')).toEqual(['canfetch.check BusyBot']);
     const ofCalm = ['GET', 'canfetch.attempt', 'canfetch.check CalmBot'];
     expect((await spansOf(undefined, 'https://b.example')).sort()).toEqual([...ofBusy, ...ofCalm].sort());
   });

@@ -123,6 +123,7 @@ export class ClientEngine {
     this.#recorder = recorder;
     this.pacing = new PagePacing({
       settings,
+      client,
       stored,
       ending: this.ending,
       fileOf: (decision) => this.fileOf(decision),

@@ -4,5 +4,6 @@
  */
 export type { PrefetchOptions, PrefetchResult } from './prefetch.ts';
 export type { CheckMessage } from './client-engine.ts';
+export type { PermitMessage } from './page-pacing.ts';
 export { canFetch, RobotsClient } from './robots-client.ts';
 export type * from './options.ts';

@@ -1,17 +1,33 @@
-import { ignore, Lazy } from '../base/index.ts';
+import { type ClientMessage, ignore, Lazy, type TracedWork, tracedWork } from '../base/index.ts';
 import type { Decision, OriginPacing } from '../decision/index.ts';
 import type { Pace, PacingTotals, RequestPermit } from '../pacing/index.ts';
 import type { Pacer, PacerOptions } from '../pacing/pacer.ts';
+import { targetOf } from '../url/index.ts';
 import type { StoredOrigins } from '../store/stored-origins.ts';
 import type { Settings } from './settings.ts';
 
 /** Paced origins take little memory, so a small `cache.maxOrigins` does not limit them. */
 const MIN_PACED_ORIGINS = 1_000;
 
+/** `tracing:canfetch:permit`: a request for a page that waits, for its turn or for the end of a pause. */
+export interface PermitMessage extends ClientMessage {
+  /** Without userinfo and fragment. */
+  readonly url: string;
+  readonly origin: string;
+  /** At its end: the permit. */
+  readonly result?: RequestPermit;
+  /** At its end: why there is none, such as a `RobotsDeferredError`. */
+  readonly error?: unknown;
+}
+
+const waiting: TracedWork<PermitMessage> = tracedWork('canfetch:permit');
+
 interface PagePacingOptions extends Required<
   Pick<PacerOptions, 'fileOf' | 'onBookedRequest' | 'onDeferral' | 'onPause'>
 > {
   readonly settings: Settings;
+  /** The client, for messages about its requests. */
+  readonly client: object;
   /** Aborted when the client closes, with the reason for all who wait. */
   readonly ending: AbortSignal;
   readonly stored: Lazy<StoredOrigins> | undefined;
@@ -28,7 +44,7 @@ export class PagePacing {
 
   async #open(): Promise<Pacer> {
     const { Pacer } = await import('../pacing/pacer.ts');
-    const { settings, stored, ending, ...listeners } = this.#options;
+    const { settings, client: _, stored, ending, ...listeners } = this.#options;
     const { clock, random, maxOrigins } = settings;
     const { fleet } = (await stored?.load()) ?? {};
     return new Pacer({
@@ -56,10 +72,13 @@ export class PagePacing {
   ): RequestPermit | Promise<RequestPermit> {
     this.#options.ending.throwIfAborted();
     const { value: pacer } = this.pacer;
-    return (
+    const acquired =
       pacer?.acquire(decision, pace, signal) ??
-      this.load().then((pacer) => pacer.acquire(decision, pace, signal))
-    );
+      this.load().then((pacer) => pacer.acquire(decision, pace, signal));
+    if (!(acquired instanceof Promise) || !waiting.hasSubscribers) return acquired;
+    const { url, origin } = decision;
+    const message = { url: origin + targetOf(url), origin, client: this.#options.client };
+    return waiting.tracePromise(() => acquired, message);
   }
 
   /** An origin asks for a pause. */

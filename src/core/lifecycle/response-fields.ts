@@ -1,8 +1,14 @@
 import { type HeaderFields, headerField } from '../base/index.ts';
 
 /** RFC 6585 §4 and RFC 9110 §15.6.4: the statuses whose `Retry-After` is the time to wait before a new request. */
-export function asksForPause(status: number | undefined): status is 429 | 503 {
-  return status === 429 || status === 503;
+export const BUSY_STATUSES: readonly number[] = [429, 503];
+
+/** Whether a response with this status asks for a pause. */
+export function asksForPause(
+  status: number | undefined,
+  statuses: readonly number[] = BUSY_STATUSES,
+): status is number {
+  return status !== undefined && statuses.includes(status);
 }
 
 /** A price is the site's text: longer ones are truncated. */

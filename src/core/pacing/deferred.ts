@@ -2,24 +2,33 @@ import { urlWithoutUserinfo } from '../base/index.ts';
 import { type Decision, type DelayFrom, RefusedRequestError, type RedirectChain } from '../decision/index.ts';
 import type { Deferral } from './schedule.ts';
 
-/** What a request waits for. `length` is that of the gap or of the pause. */
-const WHY: Readonly<Record<DelayFrom, (length: string) => string>> = {
-  'crawl-delay': (length) => `its Crawl-delay${length}`,
-  'request-rate': (length) => `its Request-rate, one request in${length.slice(3)}`,
-  'default-delay': (length) => `\`defaultDelayMs\`${length}`,
-  'min-delay': (length) => `\`minDelayMs\`${length}`,
-  latency: (length) => `its slow responses, by \`latencyFactor\` a gap${length}`,
-  concurrency: () => 'as many requests as `concurrency` allows are in flight',
-  'retry-after': (length) => `it asked for a pause${length} (Retry-After)`,
-  'back-off': (length) => `it refused requests, which asks for a pause${length}`,
+/**
+ * What a request waits for, in words: by its name, and in a sentence that completes "because of the site: …". `length` is that
+ * of the gap or of the pause.
+ */
+const DELAYS: Readonly<Record<DelayFrom, readonly [name: string, why: (length: string) => string]>> = {
+  'crawl-delay': ['Crawl-delay', (length) => `its Crawl-delay${length}`],
+  'request-rate': ['Request-rate', (length) => `its Request-rate, one request in${length.slice(3)}`],
+  'default-delay': ['`defaultDelayMs`', (length) => `\`defaultDelayMs\`${length}`],
+  'min-delay': ['`minDelayMs`', (length) => `\`minDelayMs\`${length}`],
+  latency: ['`latencyFactor`', (length) => `its slow responses, by \`latencyFactor\` a gap${length}`],
+  concurrency: ['`concurrency`', () => 'as many requests as `concurrency` allows are in flight'],
+  'retry-after': ['Retry-After', (length) => `it asked for a pause${length} (Retry-After)`],
+  'back-off': ['the back-off', (length) => `it refused requests, which asks for a pause${length}`],
 };
+
+/** The name of a delay: `Crawl-delay`. */
+export function delayName(delayFrom: DelayFrom): string {
+  return DELAYS[delayFrom][0];
+}
 
 /** Why a request is deferred, in words that complete "because of the site: …". */
 export function describeDelay({
   delayFrom,
   causeMs,
 }: Pick<RobotsDeferredError, 'delayFrom' | 'causeMs'>): string {
-  return WHY[delayFrom](causeMs === undefined ? '' : ` of ${seconds(causeMs)}`);
+  const [, why] = DELAYS[delayFrom];
+  return why(causeMs === undefined ? '' : ` of ${seconds(causeMs)}`);
 }
 
 const FULL =

@@ -3,7 +3,7 @@
  * store, in a fleet. `schedule.ts` decides, pure; `queue.ts` waits. It must not import `client/`, `guards/` or
  * `cache/`: callers pass what robots.txt asks for.
  */
-export { describeDelay, RobotsDeferredError } from './deferred.ts';
+export { delayName, describeDelay, RobotsDeferredError } from './deferred.ts';
 export * from './options.ts';
 export type { PageResponse } from './pause.ts';
 export type { RequestPermit, Reservation } from './permit.ts';

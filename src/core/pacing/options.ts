@@ -9,6 +9,7 @@ import {
   wholeNumber,
 } from '../base/index.ts';
 import type { Decision } from '../decision/index.ts';
+import { BUSY_STATUSES } from '../lifecycle/index.ts';
 
 /**
  * What shares one queue, one gap, one `concurrency` and one pause. `'host'`: a host name and its port, whatever the
@@ -177,9 +178,6 @@ export function readReserveOptions(given: BookingOptions): Pace {
   return paceOf(given, Infinity);
 }
 
-/** RFC 6585 §4 and RFC 9110 §15.6.4: "how long to wait before making a new request". */
-const STATUSES: readonly number[] = [429, 503];
-
 /** The pacing of all sites, or of each: returns false for one that is not paced. */
 export type SitePacing = boolean | PacingOptions | ((url: URL) => boolean | PacingOptions);
 
@@ -230,7 +228,7 @@ export function paceOf(given: BookingOptions, defaultMaxDelayMs: number): Pace {
     concurrency: given.concurrency ?? 1,
     maxDelayMs: given.maxDelayMs ?? defaultMaxDelayMs,
     backOff: backOff && backOffOf(backOff),
-    statuses: (backOff && backOff.statuses) || STATUSES,
+    statuses: (backOff && backOff.statuses) || BUSY_STATUSES,
     pauseOnRefusal: given.pauseOnRefusal ?? false,
     latencyFactor: given.latencyFactor ?? 0,
     scope: given.scope ?? 'host',
@@ -239,7 +237,7 @@ export function paceOf(given: BookingOptions, defaultMaxDelayMs: number): Pace {
 }
 
 function backOffOf(given: BackOffOptions): Required<BackOffOptions> {
-  const { firstMs = 30_000, maxMs = 3_600_000, statuses = STATUSES } = given;
+  const { firstMs = 30_000, maxMs = 3_600_000, statuses = BUSY_STATUSES } = given;
   return { firstMs, maxMs, statuses };
 }
 

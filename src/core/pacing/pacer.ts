@@ -1,6 +1,6 @@
 import { type Clock, codeOf, headerField, omitUndefined } from '../base/index.ts';
 import type { Decision, OriginPacing, Pause, PauseMessage, SentRequest } from '../decision/index.ts';
-import { gatekeeperIn, priceIn } from '../lifecycle/index.ts';
+import { asksForPause, gatekeeperIn, priceIn } from '../lifecycle/index.ts';
 import { requestRate, type RobotsFile } from '../rules/index.ts';
 import { RobotsDeferredError } from './deferred.ts';
 import { hostOf, type Pace, paceOf } from './options.ts';
@@ -105,7 +105,8 @@ export class Pacer implements PermitContext {
 
   learn({ decision, pace, at, queue }: PagePermit, response: PageResponse): boolean {
     const { status, headers } = response;
-    if (!asksForPause(pace, status) && !(pace.pauseOnRefusal && isEdgeRefusal(response))) return false;
+    if (!asksForPause(status, pace.statuses) && !(pace.pauseOnRefusal && isEdgeRefusal(response)))
+      return false;
     const askedMs = askedPauseMs(headerField(headers, 'retry-after'), this.#options.clock.now());
     const now = this.clock.now();
     // The queue of a request that took very long may have been removed.
@@ -132,7 +133,7 @@ export class Pacer implements PermitContext {
 
   /** Whether a response with this status asks for a pause, as the pages of this origin are paced. */
   asksForPause(origin: string, status: number | undefined): boolean {
-    return asksForPause(this.#paces.get(origin)?.pace ?? DEFAULT_PACE, status);
+    return asksForPause(status, this.#paces.get(origin)?.pace.statuses);
   }
 
   /** The pause of an origin that is known here, in epoch ms. */
@@ -321,7 +322,7 @@ export class Pacer implements PermitContext {
       startedAt: Math.round(this.clock.epochMs(this.#startOf(permit, response))),
       status,
       error: status === undefined && error !== undefined ? codeOf(error) : undefined,
-      retryAfter: asksForPause(pace, status) ? headerField(headers, 'retry-after') : undefined,
+      retryAfter: asksForPause(status, pace.statuses) ? headerField(headers, 'retry-after') : undefined,
       gatekeeper: gatekeeperIn(response),
       price: status === 402 ? priceIn(headers) : undefined,
       pacing: permit.pacing,
@@ -331,10 +332,6 @@ export class Pacer implements PermitContext {
   #inEpochMs(pause: Pause): Pause {
     return { ...pause, from: this.clock.epochMs(pause.from), until: this.clock.epochMs(pause.until) };
   }
-}
-
-function asksForPause({ statuses }: Pace, status: number | undefined): boolean {
-  return status !== undefined && statuses.includes(status);
 }
 
 /** The deferral of a request to an origin that has no queue, because the maximum of queues is in use. */

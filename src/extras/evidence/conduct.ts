@@ -40,7 +40,7 @@ interface Stated {
   readonly requestRateMs?: number;
 }
 
-type Response = Pick<RequestEntry, 'status' | 'retryAfter' | 'startedAt' | 'at'>;
+type Response = Pick<RequestEntry, 'retryAfter' | 'startedAt' | 'at'>;
 
 interface Start {
   readonly request: RequestEntry;
@@ -89,10 +89,11 @@ export class Conduct {
         if (again !== undefined) this.#decided(entry, statedIn(again, entry.at));
         return [];
       case 'robots':
-        if ('outcome' in entry) {
+        if ('outcome' in entry && asksForPause(entry.status)) {
+          const { retryAfter } = entry.headers ?? {};
           keepPause(
             this.#at(entry.origin).pauses,
-            askedIn({ ...entry, ...entry.headers, startedAt: entry.at }),
+            askedIn({ startedAt: entry.at, at: entry.at, ...omitUndefined({ retryAfter }) }),
           );
         }
         return [];
@@ -156,8 +157,7 @@ export class Conduct {
  * The response came at some time after the start. A wait from the start on is too short by the time of the response, which
  * the entry of the pause has.
  */
-function askedIn({ status, retryAfter, startedAt, at }: Response): Pause | undefined {
-  if (!asksForPause(status)) return undefined;
+function askedIn({ retryAfter, startedAt, at }: Response): Pause | undefined {
   const askedMs = retryAfterMs(retryAfter, startedAt, { minMs: 0, maxMs: MAX_PAUSE_MS }) ?? 0;
   const until = startedAt + askedMs;
   return until > at ? { from: at, until, delayFrom: 'retry-after' } : undefined;

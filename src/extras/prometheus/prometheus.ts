@@ -49,17 +49,7 @@ export interface RobotsMetrics extends Disposable {
  * ```
  */
 export function robotsMetrics(client: RobotsClient, registry: Registry): RobotsMetrics {
-  if (!isFunction(Reflect.get(Object(client), 'stats')))
-    throw invalid('the client', 'a RobotsClient', client);
-  if (!isFunction(Reflect.get(Object(registry), 'registerMetric'))) {
-    throw invalid('the registry', 'a Registry of prom-client', registry);
-  }
-  if (registry.getSingleMetric(REQUESTS) !== undefined) {
-    throw new RobotsInvalidOptionsError(
-      `Expected a registry without the metrics of a client, got one that has \`${REQUESTS}\`: give each client a ` +
-        '`new Registry()`, or call `clear()` on a registry whose metrics were closed',
-    );
-  }
+  assertUsable(client, registry);
   const { Counter, Gauge, Histogram } = loadPromClient();
   const registers = [registry];
   const counter = (name: string, help: string, ...labelNames: string[]): Counter =>
@@ -112,6 +102,20 @@ export function robotsMetrics(client: RobotsClient, registry: Registry): RobotsM
 }
 
 const REQUESTS = 'canfetch_requests_total';
+
+/** @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) */
+function assertUsable(client: RobotsClient, registry: Registry): void {
+  if (!isFunction(Reflect.get(Object(client), 'stats')))
+    throw invalid('the client', 'a RobotsClient', client);
+  if (!isFunction(Reflect.get(Object(registry), 'registerMetric'))) {
+    throw invalid('the registry', 'a Registry of prom-client', registry);
+  }
+  if (registry.getSingleMetric(REQUESTS) === undefined) return;
+  throw new RobotsInvalidOptionsError(
+    `Expected a registry without the metrics of a client, got one that has \`${REQUESTS}\`: give each client a ` +
+      '`new Registry()`, or call `clear()` on a registry whose metrics were closed',
+  );
+}
 
 const GAUGES: readonly (readonly [name: string, help: string, read: (stats: RobotsStats) => number])[] = [
   ['canfetch_origins', 'Origins in memory.', ({ origins }) => origins],

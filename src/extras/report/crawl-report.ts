@@ -21,6 +21,7 @@ import {
   type RequestMessage,
   type UsageRefusalMessage,
 } from '../../core/decision/index.ts';
+import { BUSY_STATUSES } from '../../core/lifecycle/index.ts';
 import { detachedString } from '../../core/url/index.ts';
 import { type ClientEngine, engineOf } from '../../core/client/client-engine.ts';
 import type { RobotsClient } from '../../core/client/robots-client.ts';
@@ -116,7 +117,7 @@ class ChannelReport implements CrawlReport {
   readonly #refusedUrls = new Set<string>();
   /** Pages whose latest response was one of {@link #busyStatuses}, with their origins. */
   readonly #busyUrls = new Map<string, string>();
-  readonly #busyStatuses = new Set([429, 503]);
+  readonly #busyStatuses = new Set(BUSY_STATUSES);
   readonly #statuses: Record<string, number> = {};
   readonly #counts = {
     sent: 0,

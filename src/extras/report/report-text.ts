@@ -1,5 +1,5 @@
 import { jsonLine, printable } from '../../core/base/index.ts';
-import type { DelayFrom } from '../../core/decision/index.ts';
+import { delayName } from '../../core/pacing/index.ts';
 import type {
   CrawlReport,
   CrawlTotals,
@@ -50,21 +50,10 @@ function refusalsText(row: ReportedRefusals): string {
   return `${printable(origin)}  ${example.reason}${detail(example)}, such as ${urlsText(example)}`;
 }
 
-const DELAYS: Readonly<Record<DelayFrom, string>> = {
-  'crawl-delay': 'Crawl-delay',
-  'request-rate': 'Request-rate',
-  'default-delay': '`defaultDelayMs`',
-  'min-delay': '`minDelayMs`',
-  latency: '`latencyFactor`',
-  concurrency: '`concurrency`',
-  'retry-after': 'Retry-After',
-  'back-off': 'a back-off after a busy response',
-};
-
 function slowedLine({ scope, delayFrom, delayMs, waiting, drainsAt }: ReportedSlowness): string {
   const length = delayFrom === 'concurrency' ? '' : ` ${seconds(delayMs)}`;
   const until = new Date(drainsAt).toISOString().slice(0, 16).replace('T', ' ');
-  return `SLOWED by ${DELAYS[delayFrom]}${length}: ${printable(scope)}, ${number(waiting)} waiting, until about ${until}Z`;
+  return `SLOWED by ${delayName(delayFrom)}${length}: ${printable(scope)}, ${number(waiting)} waiting, until about ${until}Z`;
 }
 
 /** What is to be said of origins, and of which. A line for each that is true of some. */

@@ -598,7 +598,7 @@ describe('replay --conduct', () => {
     const pacing = '"startedAt":$1,"pacing":{"defaultDelayMs":500,"minDelayMs":30000}';
     writeFileSync(claiming, readFileSync(path, 'utf8').replace(/"startedAt":(\d+)/g, pacing));
     const { stdout } = await cli(['replay', '--conduct', claiming]);
-    expect(stdout).toContain(', 20 s before the end of the crawler’s `minDelayMs`\n');
+    expect(stdout).toContain(', 20 s before the end of `minDelayMs`\n');
     expect(stdout).toMatch(/^2 requests: 1 too early$/m);
   });
 

@@ -8,6 +8,7 @@ import {
 } from '@opentelemetry/sdk-trace-base';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { traceRobots, type TraceRobotsOptions } from '../../../src/extras/otel/otel.ts';
+import { virtualClock } from '../../../src/extras/testing/index.ts';
 import { guardFetch, type RobotsClientOptions } from '../../../src/index.ts';
 import { DAY, MINUTE } from '../../support/client.ts';
 import { opened, openedClient } from '../../support/opened.ts';
@@ -139,23 +140,40 @@ describe('traceRobots', () => {
     expect(owner?.attributes).not.toHaveProperty('canfetch.shared');
   });
 
-  it('makes no span of a question that memory answers, unless it is asked for', async () => {
-    const { client, tracing } = traced(rules);
+  it('makes no span of a question that memory answers', async () => {
+    const { client } = traced(rules);
     await client.check('https://a.example/page');
     exporter.reset();
     await within('crawl', () => client.check('https://a.example/page'));
     expect(client.permits('https://a.example/page')).toBe(true);
     expect(tree(finished())).toEqual(['crawl']);
-    tracing.close();
-    exporter.reset();
+  });
 
-    using _ = traceRobots(tracer, { warm: true });
-    await within('crawl', () => client.check('https://a.example/page'));
-    expect(tree(finished())).toEqual([{ crawl: ['canfetch.check'] }]);
-    expect(finished('canfetch.check')[0]?.attributes).toMatchObject({
-      'canfetch.source': 'memory',
-      'canfetch.allowed': true,
+  it('makes a span of each wait for a turn or a pause, below the span around its request', async () => {
+    const clock = virtualClock({ autoAdvance: true });
+    const { client } = traced(rules, {}, { clock });
+    const responses = [
+      new Response('a page'),
+      new Response(null, { status: 429, headers: { 'retry-after': '60' } }),
+    ];
+    const get = guardFetch(async (_url: string) => responses.shift() ?? new Response('a page'), client, {
+      pacing: { defaultDelayMs: 2_000, maxDelayMs: 10_000 },
     });
+    const visit = (name: string) =>
+      within(name, async () =>
+        (await get('https://user:s3cret@a.example/page?sig=s3cret')).text().catch(() => ''),
+      );
+    await visit('first');
+    exporter.reset();
+    await visit('second');
+    expect(tree(finished())).toEqual([{ second: ['canfetch.permit'] }]);
+    expect(finished('canfetch.permit')).toMatchObject([
+      { attributes: { 'url.full': 'https://a.example/page?sig=REDACTED', 'canfetch.waited_ms': 2_000 } },
+    ]);
+    exporter.reset();
+    await within('deferred', () => expect(get('https://a.example/')).rejects.toThrow());
+    // A deferral waits for nothing.
+    expect(finished('canfetch.permit')).toEqual([]);
   });
 
   it('gives a refresh ahead, and an attempt for a policy, the caller for a parent', async () => {
@@ -227,7 +245,7 @@ describe('traceRobots', () => {
   it.each([
     [undefined, {}],
     [{}, {}],
-    [tracer, { warm: 'yes' }],
+    [tracer, { warm: true }],
     [tracer, { cold: true }],
   ])('refuses %s with %s', (given, options) => {
     expect(() => traceRobots(given as typeof tracer, options as TraceRobotsOptions)).toThrow(

@@ -7,6 +7,7 @@ import {
 } from '../../../extras/evidence/request-outcomes.ts';
 import type { AlthoughRefusedLine, ConductReportLine, EarlyStartLine } from '../../answers/schema.ts';
 import { jsonLine, printable } from '../../../core/base/index.ts';
+import { delayName } from '../../../core/pacing/index.ts';
 import { count, duration, type Palette } from '../../answers/text/layout.ts';
 import { whyOf } from './decision-list.ts';
 import type { Style, View } from './views.ts';
@@ -61,23 +62,13 @@ export function conductView({ isJson, colours }: Style): View {
   };
 }
 
-const EARLY: Readonly<Record<EarlyStart['reason'], string>> = {
-  'retry-after': 'Retry-After',
-  'back-off': 'its pause after a 429, a 503 or a refusal',
-  'crawl-delay': 'Crawl-delay',
-  'request-rate': 'Request-rate',
-  'default-delay': 'the crawler’s `defaultDelayMs`',
-  'min-delay': 'the crawler’s `minDelayMs`',
-  latency: 'the crawler’s `latencyFactor`',
-};
-
 /** A request that was sent too early. */
 function earlyText(early: EarlyStart, colours: Palette): string {
   const { file, line, url, startedAt, earliestAt, reason } = early;
   const byMs = earliestAt - startedAt;
   const by = byMs < 1_000 ? `${Math.ceil(byMs)} ms` : duration(byMs);
   return `${colours.bad('TOO EARLY')}  ${printable(url)}  ${printable(file)}, line ${line}
-  sent at ${new Date(startedAt).toISOString()}, ${by} before the end of ${EARLY[reason]}\n`;
+  sent at ${new Date(startedAt).toISOString()}, ${by} before the end of ${delayName(reason)}\n`;
 }
 
 /** A request that was sent although it was refused: by a guard in a dry run, or without a check. */
