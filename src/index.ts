@@ -37,6 +37,7 @@ export {
   type SiteSignal,
 } from './core/client/index.ts';
 export {
+  type CrawlReportData,
   type ReportedOrigin,
   type ReportedRefusal,
   type ReportedRefusals,

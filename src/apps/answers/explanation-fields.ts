@@ -1,12 +1,11 @@
-import { fileName, printable, quoted } from '../../core/base/index.ts';
-import { PURPOSES } from '../../core/decision/decision.ts';
+import { fileName, quoted } from '../../core/base/index.ts';
 import { usage } from '../../core/rules/index.ts';
 import { answerFields, fileFields, purposeText } from './decision-fields.ts';
 import type { UrlExplanation } from './explanation.ts';
 import { attemptFields, sizeSentence } from './policy-fields.ts';
 import type { Field } from './text/layout.ts';
 import { whySentence } from './text/reasons.ts';
-import { delaySentence, ruleText } from './text/sentences.ts';
+import { delaySentence, ruleText, usageText } from './text/sentences.ts';
 
 /** A decision with everything that it depends on. */
 export function explanationFields(explanation: UrlExplanation, now: number): readonly Field[] {
@@ -64,18 +63,5 @@ function originFields({ decision, policy }: UrlExplanation, now: number): readon
 /** Usage preferences that the site states for the page; `undefined` when it states none. They do not affect fetching. */
 function usageSentence({ file, decision }: UrlExplanation): string | undefined {
   if (file === undefined || decision.reason === 'robots-txt') return undefined;
-  const stated = usage(file, decision.url, decision.agent);
-  if (stated.sources.length === 0) return undefined;
-  const purposes = PURPOSES.flatMap((purpose) =>
-    stated[purpose] === 'unknown' ? [] : [`${purpose} ${stated[purpose] === 'allow' ? 'yes' : 'no'}`],
-  );
-  const lines = stated.sources.flatMap(({ line }) => (line === undefined ? [] : [line]));
-  const parts = [
-    ...purposes,
-    ...(stated.use === undefined ? [] : [`use ${stated.use}`]),
-    ...stated.licenses.slice(0, 3).map((license) => `licence ${printable(license)}`),
-  ];
-  const what = parts.length === 0 ? 'nothing readable' : parts.join(', ');
-  const specifications = [...new Set(stated.sources.map(({ specification }) => specification))].join('; ');
-  return `${what} (${lines.length === 1 ? 'line' : 'lines'} ${lines.slice(0, 5).join(', ')}, read by ${specifications}; reported, not enforced)`;
+  return usageText(usage(file, decision.url, decision.agent));
 }

@@ -6,6 +6,7 @@ import type {
   PolicyHop,
   ProfileState,
 } from '../../core/decision/index.ts';
+import { usage } from '../../core/rules/index.ts';
 import type { ProfileDecision } from './explanation.ts';
 import { cause, whySentence } from './text/reasons.ts';
 import {
@@ -14,6 +15,7 @@ import {
   lifetimeReason,
   looksSentence,
   nextAttemptReason,
+  usageText,
 } from './text/sentences.ts';
 import { ago, ahead, count, type Field, instant } from './text/layout.ts';
 
@@ -33,6 +35,7 @@ export function policyFields(policy: OriginPolicy, now: number): Field[] {
         ? undefined
         : `Request-rate: ${requestRateMs / 1_000} s from one request to the next (canfetch check does not wait; guards with \`pacing\` do)`,
     ],
+    ['use', usageText(usage(rules, '/', agent))],
     ['groups', groupList(policy)],
     ['sitemaps', shortList(sitemaps.map(({ url }) => printable(url)))],
   ];

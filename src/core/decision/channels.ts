@@ -78,7 +78,7 @@ export interface SentRequest {
   /** Epoch ms. */
   readonly startedAt: number;
   readonly status?: number;
-  /** Code of the error, if there was no response. */
+  /** Code of the error, if there was no response. `ERR_ROBOTS_ADDRESS_REFUSED`: no connection was opened. */
   readonly error?: string;
   /** The response's header fields forbid the purpose of the guard: the caller got this error instead. */
   readonly refused?: 'ERR_ROBOTS_USAGE';

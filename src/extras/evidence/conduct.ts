@@ -6,6 +6,7 @@ import type { DecisionEntry, PauseEntry, RequestEntry } from '../../core/client/
 import { type Gap, gapOf } from '../../core/pacing/schedule.ts';
 import type { ReplayedAgain } from './recorded-run.ts';
 import type { ReplayedLine } from './replay.ts';
+import { wasSent } from './request-outcomes.ts';
 
 /** A request that was sent too early. Times in epoch ms. */
 export interface EarlyStart {
@@ -101,6 +102,7 @@ export class Conduct {
         keepPause(this.#at(entry.origin, entry.scope).scope.pauses, entry);
         return [];
       case 'request': {
+        if (!wasSent(entry)) return [];
         const early = isSelected ? this.#start(entry, file, line) : [];
         keepPause(this.#at(entry.origin, entry.pacing?.scope).scope.pauses, askedIn(entry));
         return early;

@@ -153,8 +153,13 @@ function remove(rows: WaitingRow[], row: WaitingRow): void {
 
 /** The request of a row, if one was sent. */
 export function sentBy({ entry, outcome }: RequestRow): RequestEntry | undefined {
-  if (outcome?.type === 'request') return outcome;
-  return entry.type === 'request' ? entry : undefined;
+  const request = outcome ?? entry;
+  return request.type === 'request' && wasSent(request) ? request : undefined;
+}
+
+/** Where the address policy refuses an address, no connection is opened. */
+export function wasSent({ error }: RequestEntry): boolean {
+  return error !== 'ERR_ROBOTS_ADDRESS_REFUSED';
 }
 
 /** Why a request should not have been sent: its URL is disallowed, or not wanted for its purpose. */

@@ -28,6 +28,7 @@ import type { RobotsClient } from '../../core/client/robots-client.ts';
 import { type RefusalCount, RefusalCounts, refusalOf, truncatedCopy } from './refusal-counts.ts';
 import type {
   CrawlReport,
+  CrawlReportData,
   CrawlTotals,
   ReportedOrigin,
   ReportedRefusal,
@@ -47,8 +48,8 @@ export interface CrawlReportOptions {
    */
   readonly onFirstRefused?: false | ((refused: ReportedRefusal) => void);
   /**
-   * How often the totals are written, in one line with rates a minute: in milliseconds, at least 1,000. The timer keeps no
-   * process alive.
+   * How often the totals are written, in one line with rates a minute, and with what requests wait for, and until when: in
+   * milliseconds, at least 1,000. The timer keeps no process alive.
    * @default never
    */
   readonly every?: number;
@@ -215,6 +216,15 @@ class ChannelReport implements CrawlReport {
     return reportLines(this);
   }
 
+  toJSON(): CrawlReportData {
+    return {
+      totals: this.totals(),
+      refusals: this.refusals(),
+      origins: this.origins(),
+      slowed: this.slowed(),
+    };
+  }
+
   close(): void {
     this.#close();
   }
@@ -228,9 +238,9 @@ class ChannelReport implements CrawlReport {
     let before = this.totals();
     let at = performance.now();
     const timer = setInterval(() => {
-      const [totals, now] = [this.totals(), performance.now()];
-      const line = reportRates(totals, before, now - at);
-      [before, at] = [totals, now];
+      const now = performance.now();
+      const line = reportRates(this, before, now - at);
+      [before, at] = [this.totals(), now];
       invokeListener('write', write, line);
     }, every);
     timer.unref();
@@ -260,7 +270,7 @@ class ChannelReport implements CrawlReport {
     increment(row.statuses, String(status));
     this.#noteBusy(url, row.origin, status);
     if (refused !== undefined || (status >= 300 && status < 400 && status !== 304)) return;
-    row.pages[status < 400 ? 'success' : 'page_error']++;
+    row.pages[status < 400 && gatekeeper === undefined ? 'success' : 'page_error']++;
   }
 
   #noteBusy(url: string, origin: string, status: number): void {
@@ -320,7 +330,8 @@ class ChannelReport implements CrawlReport {
     if (state === 'last-good') this.#counts.lastGood++;
     const row = this.#rowOf(origin);
     const { status, error, suspect } = robots;
-    row.robots = { state, ...omitUndefined({ status, error, suspect }) };
+    const retryAt = decision.reason === 'unreachable' ? decision.retryAt : undefined;
+    row.robots = { state, ...omitUndefined({ status, error, retryAt, suspect }) };
     if (lookup === true) this.#counts.linksLookedUp++;
     else if (request === true) {
       // A refusal for the purpose is published on its own channel.

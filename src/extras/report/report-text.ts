@@ -33,8 +33,8 @@ export function reportText(report: CrawlReport): string {
     totalsLine(totals),
     ...rows.map(([refused, why]) => `  ${refused.padStart(width)}  ${why}`),
     ...(left === 0 ? [] : [`  ${String(left).padStart(width)}  at other origins, or by other rules`]),
-    ...report.slowed().slice(0, MAX_NAMED).map(slowedLine),
-    ...originLines(report.origins()),
+    ...waitLines(report),
+    ...originLines(report, ORIGIN_LINES),
     ...(totals.unread === 0
       ? []
       : [`NOT READ, so that the next request waited: ${bodies(totals.unread)}; read or cancel each body`]),
@@ -52,12 +52,27 @@ function refusalsText(row: ReportedRefusals): string {
 
 function slowedLine({ scope, delayFrom, delayMs, waiting, drainsAt }: ReportedSlowness): string {
   const length = delayFrom === 'concurrency' ? '' : ` ${seconds(delayMs)}`;
-  const until = new Date(drainsAt).toISOString().slice(0, 16).replace('T', ' ');
-  return `SLOWED by ${delayName(delayFrom)}${length}: ${printable(scope)}, ${number(waiting)} waiting, until about ${until}Z`;
+  return `SLOWED by ${delayName(delayFrom)}${length}: ${printable(scope)}, ${number(waiting)} waiting, until about ${minute(drainsAt)}`;
 }
 
+/** What requests wait for, and until when. */
+function waitLines(report: CrawlReport): string[] {
+  return [
+    ...report.slowed().slice(0, MAX_NAMED).map(slowedLine),
+    ...originLines(report, [['ROBOTS.TXT UNREACHABLE:', unreachableText]]),
+  ];
+}
+
+function unreachableText({ robots: { status, error, retryAt } }: ReportedOrigin): string {
+  if (retryAt === undefined) return '';
+  const cause = status ?? error;
+  return `${cause === undefined ? '' : `${cause}, `}next try ${minute(retryAt)}`;
+}
+
+type OriginLines = readonly (readonly [heading: string, facts: (row: ReportedOrigin) => string])[];
+
 /** What is to be said of origins, and of which. A line for each that is true of some. */
-const ORIGIN_LINES: readonly (readonly [heading: string, facts: (row: ReportedOrigin) => string])[] = [
+const ORIGIN_LINES: OriginLines = [
   [
     'PAUSED, as the site asked:',
     (row) => (row.paused > 0 && row.pausesAsked === row.paused ? pausesText(row) : ''),
@@ -72,8 +87,9 @@ const ORIGIN_LINES: readonly (readonly [heading: string, facts: (row: ReportedOr
   ['NOT A ROBOTS.TXT, by its looks, at', ({ robots }) => robots.suspect ?? ''],
 ];
 
-function originLines(origins: readonly ReportedOrigin[]): string[] {
-  return ORIGIN_LINES.flatMap(([heading, factsOf]) => {
+function originLines(report: CrawlReport, lines: OriginLines): string[] {
+  const origins = report.origins();
+  return lines.flatMap(([heading, factsOf]) => {
     const named = origins.flatMap((row) => {
       const facts = factsOf(row);
       return facts === '' ? [] : [`${row.origin} (${facts})`];
@@ -161,15 +177,20 @@ function detailsOf(name: Count, totals: CrawlTotals): string {
   return named.length === 0 ? '' : ` (${someOf(named)})`;
 }
 
-/** The totals in one line, with the rate a minute since `before`. */
-export function reportRates(totals: CrawlTotals, before: CrawlTotals, elapsedMs: number): string {
-  return totalsLine(totals, (name) => {
+/** The totals in one line, with the rate a minute since `before`, and what requests wait for. */
+export function reportRates(report: CrawlReport, before: CrawlTotals, elapsedMs: number): string {
+  const totals = report.totals();
+  const rates = totalsLine(totals, (name) => {
     const perMinute = ((totals[name] - before[name]) * 60_000) / Math.max(elapsedMs, 1);
     return ` (${number(Math.round(perMinute * 10) / 10)} a minute)`;
   });
+  return [rates, ...waitLines(report)].join('; ');
 }
 
 const number = (count: number): string => count.toLocaleString('en');
+
+/** `2026-11-28 14:05Z`. */
+const minute = (at: number): string => `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')}Z`;
 
 const seconds = (ms: number): string => `${number(Math.round(ms / 100) / 10)} s`;
 

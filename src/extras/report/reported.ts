@@ -40,6 +40,8 @@ export interface ReportedOrigin {
     readonly status?: number;
     /** The code of its last attempt, if that failed. */
     readonly error?: string;
+    /** While it is unreachable: when it may be requested again, in epoch milliseconds. */
+    readonly retryAt?: number;
     /** It looks like something else, such as a login page. */
     readonly suspect?: NonNullable<Decision['robots']['suspect']>;
   };
@@ -59,13 +61,13 @@ export interface ReportedOrigin {
   readonly pausesAsked: number;
   /** What became of its pages. A redirect is no page. */
   readonly pages: {
-    /** A response with 2xx or 304, and its whole body as far as the guard sees. */
+    /** A response of the site with 2xx or 304, and its whole body as far as the guard sees. */
     readonly success: number;
     /** Refused by robots.txt, or for the purpose. */
     readonly robots_disallowed: number;
     /** No response, or no whole body, in time. */
     readonly timeout: number;
-    /** Other statuses, other failures, and bodies that were cut. */
+    /** Other statuses, challenges, other failures, and bodies that were cut. */
     readonly page_error: number;
   };
   /** Pages whose last response was a 429 or 503, or another status that pauses. */
@@ -144,6 +146,14 @@ export interface CrawlTotals {
   readonly unlisted: number;
 }
 
+/** What `JSON.stringify(report)` has. */
+export interface CrawlReportData {
+  readonly totals: CrawlTotals;
+  readonly refusals: readonly ReportedRefusals[];
+  readonly origins: readonly ReportedOrigin[];
+  readonly slowed: readonly ReportedSlowness[];
+}
+
 /** The requests that a crawl sent, and its refusals. Made by `crawlReport`. */
 export interface CrawlReport extends Disposable {
   totals(): CrawlTotals;
@@ -157,6 +167,8 @@ export interface CrawlReport extends Disposable {
   toString(): string;
   /** Lines of NDJSON: the totals, then each entry of the lists. */
   toNDJSON(): IterableIterator<string>;
+  /** The totals and the lists, for `JSON.stringify`. */
+  toJSON(): CrawlReportData;
   /** Stops counting. What was counted stays. */
   close(): void;
 }

@@ -1,5 +1,6 @@
 import { platform } from '#platform';
-import { orAborted, RobotsInvalidOptionsError, urlWithoutUserinfo } from '../../core/base/index.ts';
+import { codeOf, orAborted, RobotsInvalidOptionsError, urlWithoutUserinfo } from '../../core/base/index.ts';
+import { ADDRESS_REFUSED } from '../../core/fetch/failure.ts';
 import { OWN_REQUEST } from '../../core/fetch/transport.ts';
 import type { RobotsClient } from '../../core/client/index.ts';
 import { ignoredBecause, type RobotsInit, type GuardOptions, guardedTwice } from '../shared/options.ts';
@@ -178,7 +179,12 @@ class FetchCall implements LibraryCall<HopRequest, ResponseLike> {
   ): Promise<void> {
     const url = hop?.url ?? new URL(this.#call.url);
     this.#addresses ??= await addressesOf(this.#call);
-    await this.#addresses.admit(url, () => this.#guard.knows(url), this.#call.signal);
+    try {
+      await this.#addresses.admit(url, () => this.#guard.knows(url), this.#call.signal);
+    } catch (error) {
+      if (codeOf(error) === ADDRESS_REFUSED) this.#guard.events.addressRefused(url);
+      throw error;
+    }
   }
 
   /** Sends a request, under its address policy if it has one. */

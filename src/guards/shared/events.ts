@@ -1,6 +1,13 @@
 import type { ClientEngine } from '../../core/client/client-engine.ts';
-import { causesOf, codeOf, invokeListener, omitUndefined } from '../../core/base/index.ts';
+import {
+  causesOf,
+  codeOf,
+  invokeListener,
+  omitUndefined,
+  urlWithoutUserinfo,
+} from '../../core/base/index.ts';
 import type { Decision, RedirectChain, SentRequest } from '../../core/decision/index.ts';
+import { ADDRESS_REFUSED } from '../../core/fetch/failure.ts';
 import { gatekeeperIn, priceIn } from '../../core/lifecycle/index.ts';
 import type { GuardSettings } from './options.ts';
 import { originOf } from '../../core/url/index.ts';
@@ -70,6 +77,14 @@ export class GuardEvents {
     // Not when the caller aborted, another guard refused, or the request could not be sent.
     if (signal?.aborted !== true && refusalIn(error) === undefined && isNetworkError(error))
       this.#report(url, origin, false);
+  }
+
+  /** The address policy refused a request before it was decided. */
+  addressRefused(url: URL): void {
+    const startedAt = this.#engine.requestStart;
+    if (startedAt === undefined) return;
+    const request = { url: urlWithoutUserinfo(url.href), origin: url.origin, startedAt };
+    this.#engine.publish('request', { ...request, error: ADDRESS_REFUSED });
   }
 
   /** A site did not respond. */

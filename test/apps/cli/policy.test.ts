@@ -92,6 +92,17 @@ describe('policy', () => {
     ]);
   });
 
+  it('names what the site states about use, and the specification', async () => {
+    const signalling = await startSite({
+      '/robots.txt': { body: 'User-agent: *\nAllow: /\nContent-Signal: search=yes, ai-train=no\n' },
+    });
+    const { stdout } = await cli(['policy', signalling.origin]);
+    await signalling.close();
+    expect(stdout).toMatch(
+      /^ {2}use +train-ai no, search yes \(line 3, read by Cloudflare Content Signals Policy, 30 June 2026; reported, not enforced\)$/m,
+    );
+  });
+
   it('is about the agent and the profile that were asked for', async () => {
     const { stdout } = await cli(['policy', '-a', 'Bingbot/2.0', site.origin]);
     expect(stdout).toContain('agent     Bingbot → group "Bingbot" at line 7');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { EvidenceEntry } from '../../../src/core/client/evidence/entry.ts';
-import { RequestOutcomes, type RequestRow } from '../../../src/extras/evidence/request-outcomes.ts';
+import { RequestOutcomes, type RequestRow, sentBy } from '../../../src/extras/evidence/request-outcomes.ts';
 
 type Given = Pick<EvidenceEntry, 'type'> & Readonly<Record<string, unknown>>;
 
@@ -82,6 +82,12 @@ describe('what became of a request', () => {
     ]);
     expect(outcomesOf([request(200), cut(200), decision()])).toEqual(['decision@2 request@0 cut']);
     expect(outcomesOf([decision(), request(404), cut(200)])).toEqual(['decision@0 request@1', 'cut@2']);
+  });
+
+  it('is none where the address policy refused the address: no connection was opened', () => {
+    const row = (error: string) => ({ entry: { type: 'request', error } }) as RequestRow;
+    expect(sentBy(row('ERR_ROBOTS_ADDRESS_REFUSED'))).toBeUndefined();
+    expect(sentBy(row('ECONNRESET'))).toBeDefined();
   });
 
   it('is known in a part of the log although its decision stands before', () => {

@@ -92,7 +92,8 @@ describe('crawlReport', () => {
     expect(String(report)).toBe(
       '5 questions, 4 of them refused\n' +
         '  3  https://a.example  rule at line 2 (disallow: /private), such as https://a.example/private/1\n' +
-        '  1  https://down.example/  unreachable (503)\n',
+        '  1  https://down.example/  unreachable (503)\n' +
+        'ROBOTS.TXT UNREACHABLE: https://down.example (503, next try 2026-01-15 12:00Z)\n',
     );
   });
 
@@ -585,6 +586,68 @@ describe('crawlReport', () => {
     await client.close();
     await Promise.all(waiting);
     expect(report.slowed()).toEqual([]);
+  });
+
+  it('says at intervals what is waited for, for what, and until when', async () => {
+    const lines: string[] = [];
+    const clock = { now: () => Date.now() };
+    const answers: Answers = ({ hostname }) =>
+      hostname === 'down.example'
+        ? new Response(null, { status: 503 })
+        : new Response('User-agent: *\nCrawl-delay: 10\n');
+    const { client, report } = reported({ answers, clock, every: 1_000, write: (line) => lines.push(line) });
+    const get = guardFetch(page, client, { pacing: true });
+    const waiting = [1, 2, 3].map((number) => get(`https://a.example/${number}`).catch(() => undefined));
+    await expect(get('https://down.example/')).rejects.toThrow();
+    await eventually(() => expect(lines.at(-1)).toContain('SLOWED'));
+    expect(lines.at(-1)).toMatch(
+      /^\d.* 1 refused.*; SLOWED by Crawl-delay 10 s: a\.example, \d waiting, until about [\d-]+ [\d:]+Z; ROBOTS\.TXT UNREACHABLE: https:\/\/down\.example \(503, next try [\d-]+ [\d:]+Z\)$/,
+    );
+    await client.close();
+    await Promise.all(waiting);
+    report.close();
+  });
+
+  it('is its totals and lists in JSON', async () => {
+    const { client, report } = reported();
+    const get = guardFetch(page, client);
+    for (const path of ['/1', '/private']) await get(`https://a.example${path}`).catch(() => undefined);
+    const data: unknown = JSON.parse(JSON.stringify(report));
+    expect(data).toEqual({
+      totals: report.totals(),
+      refusals: report.refusals(),
+      origins: report.origins(),
+      slowed: [],
+    });
+    expect(data).toMatchObject({
+      totals: { sent: 1, refused: 1 },
+      origins: [{ origin: 'https://a.example', sent: 1, pages: { success: 1, robots_disallowed: 1 } }],
+    });
+  });
+
+  it('takes a challenge with a status of success for no page', async () => {
+    const { client, report } = reported();
+    const challenge = async (): Promise<Response> =>
+      new Response('', { status: 202, headers: { 'x-amzn-waf-action': 'challenge' } });
+    await guardFetch(challenge as typeof fetch, client)('https://a.example/1');
+    expect(report.origins()).toMatchObject([
+      { pages: { success: 0, page_error: 1 }, refusedAtEdge: { 'aws-waf': 1 } },
+    ]);
+    expect(report.totals().challenged).toBe(1);
+  });
+
+  it('counts pages whose address a guard refused', async () => {
+    const client = opened(
+      new RobotsClient({
+        agent: 'ExampleBot',
+        addressPolicy: 'public-only',
+        overrides: { 'http://127.0.0.1:9': { verdict: 'allow', because: 'ours' } },
+      }),
+    );
+    const report = opened(crawlReport(client, { onFirstRefused: false }));
+    const get = guardFetch(fetch, client, { addressPolicy: 'public-only' });
+    await expect(get('http://127.0.0.1:9/')).rejects.toMatchObject({ code: 'ERR_ROBOTS_ADDRESS_REFUSED' });
+    expect(report.totals()).toMatchObject({ sent: 0, addressesRefused: 1 });
   });
 
   it('counts addresses that the policy refused', async () => {

@@ -1,6 +1,7 @@
+import { PURPOSES } from '../../../core/decision/decision.ts';
 import type { DecisionUsage, PolicyLifetime, PolicyNextAttempt } from '../../../core/decision/index.ts';
 import type { Suspect, Freshness, StatedLifetime } from '../../../core/lifecycle/index.ts';
-import type { MatchedGroup, MatchedRule, UsageSource } from '../../../core/rules/index.ts';
+import type { MatchedGroup, MatchedRule, Usage, UsageSource } from '../../../core/rules/index.ts';
 import type { ReportedDecision } from '../verdict.ts';
 import { ahead, count, truncateToWidth, duration } from './layout.ts';
 import { printable } from '../../../core/base/index.ts';
@@ -69,6 +70,23 @@ export function statementText({ line, directive, path, value }: UsageSource): st
   const place = line === undefined ? 'the header field' : `line ${line} `;
   const text = path === undefined ? value : `${path} ${value}`;
   return `${place} ${name}: ${truncateToWidth(printable(text), MAX_STATEMENT)}`;
+}
+
+/** What a site states about the use of a page, by which lines and specifications; `undefined` when it states nothing. */
+export function usageText(stated: Usage): string | undefined {
+  if (stated.sources.length === 0) return undefined;
+  const purposes = PURPOSES.flatMap((purpose) =>
+    stated[purpose] === 'unknown' ? [] : [`${purpose} ${stated[purpose] === 'allow' ? 'yes' : 'no'}`],
+  );
+  const lines = stated.sources.flatMap(({ line }) => (line === undefined ? [] : [line]));
+  const parts = [
+    ...purposes,
+    ...(stated.use === undefined ? [] : [`use ${stated.use}`]),
+    ...stated.licenses.slice(0, 3).map((license) => `licence ${printable(license)}`),
+  ];
+  const what = parts.length === 0 ? 'nothing readable' : parts.join(', ');
+  const specifications = [...new Set(stated.sources.map(({ specification }) => specification))].join('; ');
+  return `${what} (${lines.length === 1 ? 'line' : 'lines'} ${lines.slice(0, 5).join(', ')}, read by ${specifications}; reported, not enforced)`;
 }
 
 const MAX_LISTED_LINES = 5;

@@ -7,6 +7,7 @@ import {
   RequestOutcomes,
   type RequestOutcome,
   type RequestRow,
+  wasSent,
 } from '../../../extras/evidence/request-outcomes.ts';
 import type { ListedDecisionLine } from '../../answers/schema.ts';
 import { count, instant, type Palette } from '../../answers/text/layout.ts';
@@ -191,6 +192,7 @@ function entryText(entry: RequestOutcome, cutBy: string | undefined): string {
   if (entry.type === 'deferred')
     return `deferred until ${instant(entry.retryAt)} (${printable(entry.delayFrom)})`;
   const { startedAt, status, error, refused } = entry;
+  if (!wasSent(entry)) return `not requested: its address was refused (${error})`;
   const parts = [
     `requested at ${new Date(startedAt).toISOString()}`,
     status === undefined ? `failed: ${printable(error ?? 'no response')}` : String(status),
