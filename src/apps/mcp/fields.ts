@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { type Decision, PURPOSES, reasons } from '../../core/decision/index.ts';
 import { whySentence } from '../answers/text/reasons.ts';
-import * as schema from '../answers/schema.ts';
+import * as schema from '../answers/schema/decision.ts';
 import { causesOf, isRobotsError, printable, withoutUserinfo } from '../../core/base/index.ts';
 import { refusalIn } from '../../guards/shared/index.ts';
 

@@ -24,7 +24,8 @@ import {
 } from '../answers/explanation.ts';
 import { whySentence } from '../answers/text/reasons.ts';
 import { type Group, type Usage, usage } from '../../core/rules/index.ts';
-import * as schema from '../answers/schema.ts';
+import * as schema from '../answers/schema/decision.ts';
+import { policyData } from '../answers/schema/policy.ts';
 
 /** The dependencies of the tools. */
 interface AgentTools {
@@ -82,7 +83,7 @@ function explainTool(client: RobotsClient): Tool {
     input: z.strictObject({ url: urlField, agent: agentField }),
     output: decisionFields.extend({
       group: groupField.optional(),
-      runnerUp: schema.explanation.shape.runnerUp,
+      runnerUp: schema.runnerUp.optional(),
       usage: schema.usage
         .pick({ 'train-ai': true, 'ai-use': true, 'ai-input': true, search: true, licenses: true })
         .optional(),
@@ -156,7 +157,7 @@ function sitePolicy(client: RobotsClient): Tool {
       'groups with their rules, its sitemaps, and the delay it asks for between requests. Use it before you fetch ' +
       'many pages of a site, or to find its sitemaps.',
     input: z.strictObject({ url: urlField.describe('A URL of the site, of any page'), agent: agentField }),
-    output: schema.policyData
+    output: policyData
       .pick({
         state: true,
         reason: true,

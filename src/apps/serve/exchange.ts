@@ -6,7 +6,7 @@ import type { Metrics } from './metrics.ts';
 import { BrokenPipeError } from '../answers/text/output.ts';
 import { truncateToWidth } from '../answers/text/layout.ts';
 import { jsonLine, withoutUserinfo } from '../../core/base/index.ts';
-import type { AccessLine } from '../answers/schema.ts';
+import type { AccessLine } from '../answers/schema/lines.ts';
 
 /** Limits that protect the service from slow or numerous requests. */
 export interface ServiceLimits {

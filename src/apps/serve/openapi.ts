@@ -5,16 +5,29 @@ import { type ProblemCode, JSON_TYPE, NDJSON_TYPE } from './reply.ts';
 import { MAX_AGENTS } from './query.ts';
 import { DEFAULT_LIMITS } from './exchange.ts';
 import { z } from 'zod';
-import { components } from '../answers/schema.ts';
+import { decision, group, lineError, robots, rule, usage, verdict } from '../answers/schema/decision.ts';
+import { explanation, pastedResult } from '../answers/schema/explanation.ts';
+import { diagnostic, policy } from '../answers/schema/policy.ts';
+
 import { pastedFile } from './pasted.ts';
 
 const string = z.string();
-const requests: Readonly<Record<string, z.ZodType>> = {
+const all: Readonly<Record<string, z.ZodType>> = {
+  Rule: rule,
+  Group: group,
+  RobotsSource: robots,
+  Decision: decision,
+  LineError: lineError,
+  Verdict: verdict,
+  Usage: usage,
+  Diagnostic: diagnostic,
+  Policy: policy,
+  Explanation: explanation,
+  PastedVerdicts: pastedResult,
   Problem: z.object({ type: string, title: string, status: z.int(), detail: string, code: string }),
   Question: z.union([string, questionLine]),
   PastedFile: pastedFile,
 };
-const all: Readonly<Record<string, z.ZodType>> = { ...components, ...requests };
 
 const registry = z.registry<{ readonly id: string }>();
 for (const [id, schema] of Object.entries(all)) registry.add(schema, { id });

@@ -1,24 +1,26 @@
 /** Schemas of the lines of JSON that the command alone prints. A field that a type has and its schema has not does not compile. */
 import { z } from 'zod';
 import type {
+  ExplainedByFile,
+  ExplainedUrl,
+  PageFetchResult,
+} from '../../../src/apps/answers/schema/explanation.ts';
+import type {
   AccessLine,
   ConductReportLine,
   AlthoughRefusedLine,
   EarlyStartLine,
   SummaryLine,
   ListedDecisionLine,
-  ExplainedByFile,
-  ExplainedUrl,
   FileVersionLine,
   LintLine,
-  PageFetchResult,
   PolicyLine,
   PrefetchLine,
   ReplayLine,
   ReplayReportLine,
   StoredLine,
   TestLine,
-} from '../../../src/apps/answers/schema.ts';
+} from '../../../src/apps/answers/schema/lines.ts';
 import { explanation } from '../../../src/apps/answers/schema/explanation.ts';
 import {
   allowed,

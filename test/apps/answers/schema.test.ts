@@ -3,13 +3,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { z } from 'zod';
-import * as schema from '../../../src/apps/answers/schema.ts';
+import * as decisionSchemas from '../../../src/apps/answers/schema/decision.ts';
+import { explanation, pastedResult } from '../../../src/apps/answers/schema/explanation.ts';
+import { policy } from '../../../src/apps/answers/schema/policy.ts';
 import { evidenceFile } from '../../../src/extras/evidence/index.ts';
 import { guardFetch, RobotsClient } from '../../../src/index.ts';
 import * as ofLines from './line-schemas.ts';
 import { cli, records } from '../cli/session.ts';
 import { ask, startService, type TestService } from '../serve/service.ts';
 import { type Site, startSite } from '../../support/site.ts';
+
+const schema = { ...decisionSchemas, explanation, pastedResult, policy };
 
 const ROBOTS = [
   'User-agent: *',

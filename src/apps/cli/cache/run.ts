@@ -3,7 +3,7 @@ import { readOrigin } from '../../answers/input/load-robots.ts';
 import { type Session, UsageError } from '../../answers/session.ts';
 import { ago, ahead, count, definitions, duration, grid } from '../../answers/text/layout.ts';
 import { Output } from '../../answers/text/output.ts';
-import type { StoredLine } from '../../answers/schema.ts';
+import type { StoredLine } from '../../answers/schema/lines.ts';
 import { productToken } from '../../../core/rules/index.ts';
 import type { CacheNamespace } from '../../../core/store/record/record-codec.ts';
 import { cacheActions } from '../frame/options.ts';

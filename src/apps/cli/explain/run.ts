@@ -6,7 +6,7 @@ import { type Session, UsageError } from '../../answers/session.ts';
 import { policyRecord } from '../../answers/text/json.ts';
 import { writeWhole } from '../../answers/text/output.ts';
 import { readOrigin } from '../../answers/input/load-robots.ts';
-import type { ExplainedByFile, ExplainedUrl } from '../../answers/schema.ts';
+import type { ExplainedByFile, ExplainedUrl } from '../../answers/schema/explanation.ts';
 import { type ParsedArguments, type ExitCode, exitCode } from '../frame/command.ts';
 import { openClient } from '../frame/open-client.ts';
 import {

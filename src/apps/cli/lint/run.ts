@@ -5,7 +5,7 @@ import { type Session, UsageError } from '../../answers/session.ts';
 import { count, type Palette, wrap } from '../../answers/text/layout.ts';
 import { fileName, jsonLine, printable } from '../../../core/base/index.ts';
 import { Output } from '../../answers/text/output.ts';
-import type { LintLine } from '../../answers/schema.ts';
+import type { LintLine } from '../../answers/schema/lines.ts';
 import { type Dialect, lint, parseRobots, type Severity } from '../../../core/rules/index.ts';
 import { severities } from '../frame/options.ts';
 import {

@@ -9,7 +9,7 @@ import { readOrigin } from '../../answers/input/load-robots.ts';
 import type { Session } from '../../answers/session.ts';
 import { type ResultExitCode, type ExitCode, exitCode, type ParsedArguments } from '../frame/command.ts';
 import { openClient } from '../frame/open-client.ts';
-import type { PolicyLine } from '../../answers/schema.ts';
+import type { PolicyLine } from '../../answers/schema/lines.ts';
 import {
   agentOf,
   type Layout,

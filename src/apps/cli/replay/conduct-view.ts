@@ -5,7 +5,7 @@ import {
   type RequestRow,
   sentBy,
 } from '../../../extras/evidence/request-outcomes.ts';
-import type { AlthoughRefusedLine, ConductReportLine, EarlyStartLine } from '../../answers/schema.ts';
+import type { AlthoughRefusedLine, ConductReportLine, EarlyStartLine } from '../../answers/schema/lines.ts';
 import { jsonLine, printable } from '../../../core/base/index.ts';
 import { delayName } from '../../../core/pacing/index.ts';
 import { count, duration, type Palette } from '../../answers/text/layout.ts';

@@ -9,7 +9,7 @@ import {
   type RequestRow,
   wasSent,
 } from '../../../extras/evidence/request-outcomes.ts';
-import type { ListedDecisionLine } from '../../answers/schema.ts';
+import type { ListedDecisionLine } from '../../answers/schema/lines.ts';
 import { count, instant, type Palette } from '../../answers/text/layout.ts';
 import { purposeSentence, ruleText } from '../../answers/text/sentences.ts';
 import { csvLine } from './csv.ts';

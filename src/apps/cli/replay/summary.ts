@@ -7,7 +7,7 @@ import {
   type RequestRow,
   sentBy,
 } from '../../../extras/evidence/request-outcomes.ts';
-import type { SummaryLine } from '../../answers/schema.ts';
+import type { SummaryLine } from '../../answers/schema/lines.ts';
 import { grid } from '../../answers/text/layout.ts';
 import { csvLine } from './csv.ts';
 

@@ -1,5 +1,5 @@
 import type { Bodies } from '../../../extras/evidence/recorded-run.ts';
-import type { FileVersionLine } from '../../answers/schema.ts';
+import type { FileVersionLine } from '../../answers/schema/lines.ts';
 import { jsonLine, omitUndefined, printable } from '../../../core/base/index.ts';
 import { count, instant } from '../../answers/text/layout.ts';
 import type { Style, View } from './views.ts';

@@ -5,7 +5,7 @@ import {
   type ReplayedLine,
   type ReplayReport,
 } from '../../../extras/evidence/replay.ts';
-import type { ReplayLine, ReplayReportLine } from '../../answers/schema.ts';
+import type { ReplayLine, ReplayReportLine } from '../../answers/schema/lines.ts';
 import { jsonLine, printable } from '../../../core/base/index.ts';
 import { UsageError } from '../../answers/session.ts';
 import { count, type Palette, instant } from '../../answers/text/layout.ts';

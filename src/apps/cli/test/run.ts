@@ -21,7 +21,7 @@ import {
   quoted,
 } from '../../../core/base/index.ts';
 import { Output } from '../../answers/text/output.ts';
-import type { TestLine } from '../../answers/schema.ts';
+import type { TestLine } from '../../answers/schema/lines.ts';
 import { originOf } from '../../../core/url/index.ts';
 import { type ExitCode, exitCode, type ParsedArguments } from '../frame/command.ts';
 import { RobotsLoader } from '../frame/open-client.ts';
