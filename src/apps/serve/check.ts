@@ -40,10 +40,10 @@ export const checkOne: Handler = (exchange) => {
   onlyKnown(query, ['url', 'agent', 'purpose']);
   const url = onlyOne(query, 'url', 'https://example.com/page');
   const { agent, purpose } = readDefaults(query, service);
-  const reply = (decision: Decision): Reply => ({
-    type: JSON_TYPE,
-    body: renderRecord({ target: { input: url }, decision }),
-  });
+  const reply = (decision: Decision): Reply => {
+    exchange.decision = decision;
+    return { type: JSON_TYPE, body: renderRecord({ target: { input: url }, decision }) };
+  };
   const decision = decideUrl(service.client, url, agent, purpose, exchange);
   return decision instanceof Promise ? decision.then(reply) : reply(decision);
 };

@@ -2,7 +2,9 @@ import { setMaxListeners } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RobotsClient } from '../../core/client/index.ts';
 import type { ProfileName } from '../../core/lifecycle/index.ts';
+import type { Decision } from '../../core/decision/index.ts';
 import type { Metrics } from './metrics.ts';
+import type { Bookings } from './bookings.ts';
 import { BrokenPipeError } from '../answers/text/output.ts';
 import { truncateToWidth } from '../answers/text/layout.ts';
 import { jsonLine, withoutUserinfo } from '../../core/base/index.ts';
@@ -35,6 +37,7 @@ export interface Service {
   /** Number of responses of `/v1/explain` and `/v1/policy` that are in progress or unread. */
   explanations: number;
   readonly limits: ServiceLimits;
+  readonly bookings: Bookings;
 }
 
 /** The reason of a signal whose exchange has ended. It has no trace, which would cost more than a decision. */
@@ -48,6 +51,8 @@ export class Exchange {
   /** Path of the request, without the query. */
   readonly path: string;
   readonly query: URLSearchParams;
+  /** The decision that the response has, for the log. */
+  decision: Pick<Decision, 'agent' | 'allowed' | 'reason'> | undefined;
   #gone: AbortController | undefined;
   #hasLeft = false;
 
@@ -84,7 +89,7 @@ const MAX_LENGTH = 2_000;
 
 /**
  * Makes the function that is called when an exchange has ended, and writes a line of JSON for it: `time`, `method`, `path`,
- * the `url` or `origin` that was asked about, `status`, `durationMs`, `address`, and `aborted` when the requester did not
+ * the `url` or `origin` that was asked about, `agent`, `allowed` and `reason` of a decision, `status`, `durationMs`, `address`, and `aborted` when the requester did not
  * take the whole response.
  *
  * @param all Whether every request has a line. Failures (5xx) always have one.
@@ -99,7 +104,7 @@ export function accessLog(
   };
 }
 
-function accessLine({ request, response, path, query }: Exchange, durationMs: number): string {
+function accessLine({ request, response, path, query, decision }: Exchange, durationMs: number): string {
   const asked = (name: string): Record<string, string> => {
     const value = query.get(name);
     return value === null ? {} : { [name]: truncateToWidth(withoutUserinfo(value), MAX_LENGTH) };
@@ -110,6 +115,7 @@ function accessLine({ request, response, path, query }: Exchange, durationMs: nu
     path: truncateToWidth(path, MAX_LENGTH),
     ...asked('url'),
     ...asked('origin'),
+    ...(decision && { agent: decision.agent, allowed: decision.allowed, reason: decision.reason }),
     status: response.statusCode,
     durationMs: Math.round(durationMs * 1_000) / 1_000,
     address: request.socket.remoteAddress,

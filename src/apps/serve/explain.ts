@@ -97,6 +97,7 @@ export const explainOne: Handler = async (exchange) => {
   };
   const { explained, decisions } = await explainSite(question, service, signal);
   const { decision, policy: known, runnerUp, file, underProfiles } = explained;
+  exchange.decision = decision;
   const verdicts = decisions.map((each) => verdictOf(each, file, purpose));
   // The random part of a lifetime spreads requests and is no reason: `policy.lifetime.jitterMs` has it.
   const because = known.lifetime && lifetimeReason({ ...known.lifetime, jitterMs: 0 });

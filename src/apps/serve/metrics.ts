@@ -1,5 +1,6 @@
-import type { Counter, Histogram, Registry } from 'prom-client';
+import type { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { RobotsClient } from '../../core/client/index.ts';
+import type { EvidenceFile } from '../../extras/evidence/index.ts';
 import { assertServed, BUCKETS, type PromClient } from '../../extras/prometheus/prom-client.ts';
 import { robotsMetrics } from '../../extras/prometheus/prometheus.ts';
 
@@ -24,7 +25,8 @@ export class Metrics {
   readonly #requestSeconds: Histogram;
   readonly #ofClient: Disposable;
 
-  constructor(prom: PromClient, client: RobotsClient) {
+  /** @param evidence The file whose lost entries are counted. */
+  constructor(prom: PromClient, client: RobotsClient, evidence?: Pick<EvidenceFile, 'lost'>) {
     this.registry = new prom.Registry();
     const registers = [this.registry];
     this.#requests = new prom.Counter({
@@ -40,6 +42,14 @@ export class Metrics {
       buckets: BUCKETS,
       registers,
     });
+    if (evidence !== undefined) {
+      const lost: Gauge = new prom.Gauge({
+        name: 'canfetch_evidence_lost_entries',
+        help: 'Entries of evidence that could not be written.',
+        registers,
+        collect: () => lost.set(evidence.lost),
+      });
+    }
     this.#ofClient = robotsMetrics(client, this.registry);
   }
 

@@ -9,7 +9,9 @@ import { decision, group, lineError, robots, rule, usage, verdict } from '../ans
 import { explanation, pastedResult } from '../answers/schema/explanation.ts';
 import { diagnostic, policy } from '../answers/schema/policy.ts';
 
+import { doneResult, reservation } from '../answers/schema/reservation.ts';
 import { pastedFile } from './pasted.ts';
+import { doneReport, reserveQuestion } from './reserve.ts';
 
 const string = z.string();
 const all: Readonly<Record<string, z.ZodType>> = {
@@ -24,9 +26,13 @@ const all: Readonly<Record<string, z.ZodType>> = {
   Policy: policy,
   Explanation: explanation,
   PastedVerdicts: pastedResult,
+  Reservation: reservation,
+  Done: doneResult,
   Problem: z.object({ type: string, title: string, status: z.int(), detail: string, code: string }),
   Question: z.union([string, questionLine]),
   PastedFile: pastedFile,
+  ReserveQuestion: reserveQuestion,
+  DoneReport: doneReport,
 };
 
 const registry = z.registry<{ readonly id: string }>();
@@ -209,6 +215,34 @@ export const openApi: {
           ...late,
           ...problem(413, 'ERR_ROBOTS_TOO_LARGE', 'The body, or the answer, is too long.'),
           ...busy,
+        },
+      },
+    },
+    '/v1/reserve': {
+      post: {
+        operationId: 'reserveRequest',
+        summary:
+          'Book the next request to a site at its pace: when to send it, or when to ask again, or why not',
+        requestBody: body('ReserveQuestion'),
+        responses: {
+          ...answer('The booking, the deferral or the refusal', 'Reservation'),
+          ...wrongPost,
+          ...late,
+          ...problem(503, 'ERR_ROBOTS_BUSY', 'Too many bookings have not ended.'),
+        },
+      },
+    },
+    '/v1/done': {
+      post: {
+        operationId: 'endRequest',
+        summary:
+          'End the request of a booking: its status and Retry-After pause the site for all who ask this service',
+        requestBody: body('DoneReport'),
+        responses: {
+          ...answer('It has ended', 'Done'),
+          ...wrongPost,
+          ...late,
+          ...problem(404, 'ERR_ROBOTS_UNKNOWN_BOOKING', 'There is no such booking, or it has ended.'),
         },
       },
     },

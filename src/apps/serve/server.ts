@@ -10,6 +10,7 @@ import { assets } from './page/assets.ts';
 import { explainPasted } from './pasted.ts';
 import { type AllowedHosts, assertOwnSite } from './own-site.ts';
 import { onlyKnown } from './query.ts';
+import { done, reserve } from './reserve.ts';
 import { Exchange, type Service } from './exchange.ts';
 import {
   type Handler,
@@ -55,6 +56,8 @@ export const routes: ReadonlyMap<string, RouteHandlers> = new Map<string, RouteH
   ['/v1/check', { GET: checkOne, POST: checkMany }],
   ['/v1/policy', { GET: policy }],
   ['/v1/explain', { GET: explainOne, POST: explainPasted }],
+  ['/v1/reserve', { POST: reserve }],
+  ['/v1/done', { POST: done }],
   ['/metrics', { GET: metrics }],
   ['/openapi.json', { GET: always(openApi) }],
   ['/healthz', { GET: always({ status: 'ok', version: VERSION }) }],

@@ -160,6 +160,10 @@ export interface AccessLine extends Line {
   readonly path: string;
   readonly url?: string;
   readonly origin?: string;
+  /** Of the decision, if the response has one. */
+  readonly agent?: string;
+  readonly allowed?: boolean;
+  readonly reason?: Decision['reason'];
   readonly status: number;
   readonly durationMs: number;
   readonly address?: string;

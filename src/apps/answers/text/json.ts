@@ -1,9 +1,7 @@
-import { jsonLine, omitUndefined } from '../../../core/base/index.ts';
-import type { Decision, OriginPolicy } from '../../../core/decision/index.ts';
-import type { TargetResult } from '../input/targets.ts';
-import type { Asked, LineError } from '../schema/decision.ts';
+import { omitUndefined, escapeForTerminal, SCHEMA_VERSION } from '../../../core/base/index.ts';
+import type { OriginPolicy } from '../../../core/decision/index.ts';
 import type { PolicyData } from '../schema/policy.ts';
-import type { FileDecision } from '../verdict.ts';
+import type { TargetResult } from '../input/targets.ts';
 
 /**
  * Renders a result as a line of NDJSON: `schemaVersion`, `input` (the URL as written), `line` when it came from
@@ -11,8 +9,36 @@ import type { FileDecision } from '../verdict.ts';
  */
 export function renderRecord(result: TargetResult): string {
   const { input, line } = result.target;
-  if ('error' in result) return jsonLine<LineError>({ input, line, error: result.error });
-  return jsonLine<Asked & (Decision | FileDecision)>({ input, line, ...result.decision });
+  const inputJson = textJson(input);
+  const head = `{"schemaVersion":${SCHEMA_VERSION},"input":${inputJson}${line === undefined ? '' : `,"line":${line}`}`;
+  if ('error' in result) return `${head},"error":${objectJson(result.error)}}\n`;
+  return `${head}${fieldsJson(result.decision, input, inputJson)}}\n`;
+}
+
+/** The last value of each field, and its text. Results of a list share most values with the result before them. */
+const lastTexts = new Map<string, { value: unknown; text: string }>();
+
+/** Renders the fields of `record`, each after a comma. `knownJson` saves rendering the frequent value `known` again. */
+function fieldsJson<Fields extends object>(record: Fields, known: string, knownJson: string): string {
+  let json = '';
+  for (const name in record) {
+    const value: unknown = record[name];
+    if (value === undefined) continue;
+    if (value === known) {
+      json += `,"${name}":${knownJson}`;
+      continue;
+    }
+    const last = lastTexts.get(name);
+    if (last?.value === value) {
+      json += last.text;
+      continue;
+    }
+    const text = `,"${name}":${name === 'rule' ? objectJson(value) : valueJson(value)}`;
+    if (last === undefined) lastTexts.set(name, { value, text });
+    else [last.value, last.text] = [value, text];
+    json += text;
+  }
+  return json;
 }
 
 /** Converts a policy to plain data, without the parsed file and its bytes. */
@@ -21,4 +47,32 @@ export function policyRecord({ rules, file, ...policy }: OriginPolicy): PolicyDa
   if (file === undefined) return { ...policy, ...dialect };
   const { body: _, ...described } = file;
   return { ...policy, ...dialect, file: described };
+}
+
+/** Text that needs no escape in JSON or for a terminal. */
+const PLAIN = /^[ !#-[\]-~]*$/;
+
+function textJson(text: string): string {
+  return PLAIN.test(text) ? `"${text}"` : escapeForTerminal(JSON.stringify(text));
+}
+
+function valueJson(value: unknown): string {
+  if (typeof value === 'string') return textJson(value);
+  return typeof value === 'object' && value !== null ? sharedJson(value) : JSON.stringify(value);
+}
+
+/**
+ * JSON of the objects that decisions of an origin share: group and robots.txt source. Each object is rendered once. The
+ * map is weak, so that the text is freed with its object. Each decision has a rule of its own.
+ */
+const sharedTexts = new WeakMap<object, string>();
+
+function sharedJson(value: object): string {
+  let json = sharedTexts.get(value);
+  if (json === undefined) sharedTexts.set(value, (json = objectJson(value)));
+  return json;
+}
+
+function objectJson(value: unknown): string {
+  return escapeForTerminal(JSON.stringify(value));
 }

@@ -6,6 +6,7 @@ import { writeWhole } from '../../answers/text/output.ts';
 import { type Session, UsageError } from '../../answers/session.ts';
 import { accessLog, DEFAULT_LIMITS, type Service, type ServiceLimits } from '../../serve/exchange.ts';
 import { AllowedHosts } from '../../serve/own-site.ts';
+import { Bookings } from '../../serve/bookings.ts';
 import { loadPromClient, Metrics, type PromClient } from '../../serve/metrics.ts';
 import { type RunningServer, type ServerOptions, startServer } from '../../serve/server.ts';
 
@@ -37,7 +38,7 @@ export async function serve(
   const stopListening = settings.evidence && session.onSignal?.('SIGHUP', () => opened.evidence?.reopen());
   const stopping = new AbortController();
   const { profile, agents } = settings;
-  const metrics = prom && new Metrics(prom, client);
+  const metrics = prom && new Metrics(prom, client, opened.evidence);
   const service: Service = {
     client,
     profile,
@@ -47,6 +48,7 @@ export async function serve(
     streams: 0,
     explanations: 0,
     limits,
+    bookings: new Bookings(),
   };
   const write = (line: string): void => void session.stderr.write(line);
   const onError = (error: unknown): void => write(`canfetch: ${stackOf(error)}\n`);

@@ -80,6 +80,7 @@ async function answerSite(fields: Fields, exchange: Exchange): Promise<Answer> {
   limitExplanations(exchange);
   const { explained, decisions } = await explainSite(question, service, signal);
   const { decision, file, policy } = explained;
+  exchange.decision = decision;
   const agents = decisions.map((each) => each.agent);
   const link = (path: string, first: string): string => {
     const query = new URLSearchParams({ url, agent: first });

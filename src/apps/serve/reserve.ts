@@ -1,0 +1,131 @@
+import { z } from 'zod';
+import { jsonLine, omitUndefined } from '../../core/base/index.ts';
+import type { DoneResult, ReservationResult } from '../answers/schema/reservation.ts';
+import { readJson } from './body.ts';
+import { type Booking, MAX_BOOKINGS } from './bookings.ts';
+import { agentOf } from './check.ts';
+import type { Service } from './exchange.ts';
+import { onlyKnown, readAs } from './query.ts';
+import { type Handler, JSON_TYPE, Problem } from './reply.ts';
+
+/** Longer than a URL, an agent and their JSON. */
+const MAX_BYTES = 262_144;
+
+interface ReserveQuestion {
+  readonly url: string;
+  readonly agent?: string | readonly string[] | undefined;
+  readonly ahead?: number | undefined;
+  readonly maxDelayMs?: number | undefined;
+}
+
+/** The body of `POST /v1/reserve`. */
+export const reserveQuestion: z.ZodType<ReserveQuestion> = z.strictObject({
+  url: z.string(),
+  agent: z
+    .union([z.string(), z.array(z.string()).min(1)], { error: 'a string or a list of strings' })
+    .optional(),
+  ahead: z
+    .int()
+    .min(0)
+    .max(1_000)
+    .optional()
+    .describe('How many bookings of the site may wait for their time. Without it, one request at a time'),
+  maxDelayMs: z
+    .number()
+    .min(0)
+    .optional()
+    .describe('The longest wait for the site; past it the request is deferred'),
+});
+
+/** `POST /v1/reserve`: books the next start at the site, or says when to ask again, or why not. */
+export const reserve: Handler = async (exchange) => {
+  const { request, query, service, signal } = exchange;
+  onlyKnown(query, []);
+  const { url, agent, ahead, maxDelayMs } = readAs(reserveQuestion, await readJson(request, MAX_BYTES));
+  const named = agentOf(agent === undefined ? [] : [agent].flat(), service);
+  const reservation = await service.client.reserve(url, named, omitUndefined({ signal, ahead, maxDelayMs }));
+  const { status, decision } = reservation;
+  exchange.decision = decision;
+  const booked =
+    reservation.status === 'booked'
+      ? { id: openBooking(reservation, service), at: reservation.at }
+      : { retryAt: reservation.retryAt };
+  const pace =
+    reservation.status === 'refused'
+      ? {}
+      : {
+          waitMs: reservation.waitMs,
+          delayMs: reservation.delayMs,
+          delayFrom: reservation.delayFrom,
+        };
+  return {
+    type: JSON_TYPE,
+    body: jsonLine<ReservationResult>({ input: url, status, ...booked, ...pace, decision }),
+  };
+};
+
+function openBooking(booking: Booking, { bookings }: Service): string {
+  const id = bookings.add(booking, Date.now());
+  if (id !== undefined) return id;
+  booking.release();
+  throw new Problem(
+    503,
+    'ERR_ROBOTS_BUSY',
+    `Expected at most ${MAX_BOOKINGS} bookings that have not ended, got one more; end each with /v1/done`,
+    { headers: { 'retry-after': '30' } },
+  );
+}
+
+interface DoneReport {
+  readonly id: string;
+  readonly status?: number | undefined;
+  readonly retryAfter?: string | number | undefined;
+  readonly error?: string | undefined;
+  readonly startedAt?: number | undefined;
+  readonly sent?: boolean | undefined;
+}
+
+/** The body of `POST /v1/done`. */
+export const doneReport: z.ZodType<DoneReport> = z.strictObject({
+  id: z.string().describe('Of the booking'),
+  status: z.int().min(100).max(999).optional().describe('Of the response'),
+  retryAfter: z
+    .union([z.string(), z.number()], { error: 'the value of the header field' })
+    .optional()
+    .describe('The header field `Retry-After` of the response, as received'),
+  error: z.string().optional().describe('Why there is no response: a code, such as ECONNRESET'),
+  startedAt: z
+    .number()
+    .optional()
+    .describe('When the request was sent, in epoch milliseconds, if it was late'),
+  sent: z.boolean().optional().describe('false: the request was not sent, and its time is free again'),
+});
+
+/** `POST /v1/done`: the request of a booking has ended. */
+export const done: Handler = async ({ request, query, service }) => {
+  onlyKnown(query, []);
+  const { id, status, retryAfter, error, startedAt, sent } = readAs(
+    doneReport,
+    await readJson(request, MAX_BYTES),
+  );
+  const booking = service.bookings.take(id);
+  if (booking === undefined) {
+    throw new Problem(
+      404,
+      'ERR_ROBOTS_UNKNOWN_BOOKING',
+      'Expected the id of a booking that has not ended, got another; each is ended once, within ten minutes',
+    );
+  }
+  if (sent === false) booking.release();
+  else {
+    booking.done(
+      omitUndefined({
+        status,
+        headers: retryAfter === undefined ? undefined : { 'retry-after': String(retryAfter) },
+        error: error === undefined ? undefined : Object.assign(new Error(error), { code: error }),
+        startedAt,
+      }),
+    );
+  }
+  return { type: JSON_TYPE, body: jsonLine<DoneResult>({ id }) };
+};
