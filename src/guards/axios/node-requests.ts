@@ -1,11 +1,12 @@
 import { Readable } from 'node:stream';
 import { RobotsInvalidOptionsError, RobotsInvalidUrlError } from '../../core/base/index.ts';
 import { isSentAsGiven, sentUrl } from '../../core/url/index.ts';
-import { exchange, type Exchanged, type LibraryCall, type ResponseHead } from '../shared/exchange.ts';
+import { exchange, type LibraryCall, type ResponseHead } from '../shared/exchange.ts';
 import type { Guard } from '../shared/guard.ts';
-import type { RequestOptions } from '../shared/guarded-request.ts';
+import type { RequestOptions, RespondedRequest } from '../shared/guarded-request.ts';
 import type { EditableHeaders, NodeHeaders, ResponseFields } from '../shared/headers.ts';
 import { ignoredBecause } from '../shared/options.ts';
+import type { Refusal } from '../shared/refusal-errors.ts';
 import { isNodeStream, observeNodeStream } from '../shared/response-body.ts';
 import { markRetryAt } from '../shared/not-now.ts';
 import { type AxiosLike, bareInstance, usesFetch } from './instance.ts';
@@ -99,25 +100,13 @@ export class NodeRequests {
     const options = { signal, because: ignoredBecause(config.robots) };
     const planned = this.#guard.plan(url, options);
     const first = { ...config, ...(isSentAsGiven(text) ? {} : onlyUrl(url)), adapter };
-    let ended: Exchanged<Hop, Sent>;
     try {
-      ended = await exchange(planned, new NodeCall(this.#sender, config, first, url, options));
+      return await exchange(planned, new NodeCall(this.#sender, config, first, url, options));
     } catch (error) {
       if (signal?.aborted !== true) throw error;
       // axios checks the signal first, and rejects with its own error, which `isCancel` recognizes.
       return this.#sender.request({ ...config, adapter: () => Promise.reject(error) });
     }
-    if (ended.refusal !== undefined) throw ended.refusal;
-    const { request, response: sent } = ended;
-    const { response, error } = sent as Answered;
-    markRetryAt(response, request);
-    // The body of an error is rarely read.
-    if (error === undefined && isNodeStream(response.data) && request.isInFlight) {
-      observeNodeStream(response.data, request);
-      request.awaitReader();
-    } else request.finish();
-    if (error !== undefined) throw error;
-    return response;
   }
 }
 
@@ -143,7 +132,7 @@ const UNCHANGED = { transformRequest: [], transformResponse: [] };
 const MAX_REDIRECTS = 21;
 
 /** A call of axios, hop by hop. axios works out each redirect, and `beforeRedirect` keeps it from following. */
-class NodeCall implements LibraryCall<Hop, Sent> {
+class NodeCall implements LibraryCall<Hop, Sent, AxiosResponseLike> {
   readonly options: RequestOptions;
   readonly #sender: ReturnType<typeof bareInstance>;
   readonly #given: Config;
@@ -240,6 +229,22 @@ class NodeCall implements LibraryCall<Hop, Sent> {
   next(_hop: Hop | undefined, sent: Sent): Hop {
     this.#redirects += 1;
     return (sent as Redirected).next;
+  }
+
+  respond(sent: Sent, request: RespondedRequest): AxiosResponseLike {
+    const { response, error } = sent as Answered;
+    markRetryAt(response, request);
+    // The body of an error is rarely read.
+    if (error === undefined && isNodeStream(response.data) && request.isInFlight) {
+      observeNodeStream(response.data, request);
+      request.awaitReader();
+    } else request.finish();
+    if (error !== undefined) throw error;
+    return response;
+  }
+
+  refuse(refusal: Refusal): never {
+    throw refusal;
   }
 
   discard(sent: Sent): void {

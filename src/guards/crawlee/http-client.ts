@@ -1,9 +1,15 @@
 import { RobotsInvalidOptionsError, urlWithoutUserinfo } from '../../core/base/index.ts';
 import { sentUrl } from '../../core/url/index.ts';
 import { exchange, type LibraryCall, type ResponseHead } from '../shared/exchange.ts';
-import type { AnyRequest, RequestOptions, StartedRequest } from '../shared/guarded-request.ts';
+import type {
+  AnyRequest,
+  RequestOptions,
+  RespondedRequest,
+  StartedRequest,
+} from '../shared/guarded-request.ts';
 import { redirects } from '../shared/headers.ts';
 import { type HopRequest, isStream, redirectedRequest } from '../shared/redirect.ts';
+import type { Refusal } from '../shared/refusal-errors.ts';
 import type { SteppedRequest } from './request-guard.ts';
 import type {
   HeaderRecord,
@@ -47,13 +53,7 @@ export function guardHttpClient(client: HttpClient, begin: BeginSteps): HttpClie
     const headers = steps.identity?.identified(request.url, request.headers) ?? request.headers;
     const call = new ClientCall({ ...request, ...(headers && { headers }) }, steps, send, onRedirect);
     try {
-      const ended = await exchange(steps.plan(new URL(request.url)), call);
-      if (ended.refusal !== undefined) {
-        steps.onRefusal(ended.refusal);
-        throw ended.refusal;
-      }
-      steps.onResponse(ended.request);
-      return call.arrived(ended.response.response);
+      return await exchange(steps.plan(new URL(request.url)), call);
     } catch (error) {
       if (error instanceof RobotsInvalidOptionsError) redirectError = error;
       throw error;
@@ -77,7 +77,7 @@ interface ClientResponse extends ResponseHead {
 }
 
 /** A request of an HTTP client, hop by hop. */
-class ClientCall implements LibraryCall<HopRequest, ClientResponse> {
+class ClientCall implements LibraryCall<HopRequest, ClientResponse, HttpResponse> {
   readonly options: RequestOptions;
   readonly #request: HttpRequest;
   readonly #steps: RequestSteps;
@@ -153,11 +153,17 @@ class ClientCall implements LibraryCall<HopRequest, ClientResponse> {
     this.#steps.onFailure(request, error);
   }
 
-  arrived(response: HttpResponse): HttpResponse {
+  respond({ response }: ClientResponse, request: RespondedRequest): HttpResponse {
+    this.#steps.onResponse(request);
     return Object.defineProperty(response, 'redirectUrls', {
       value: this.#redirectUrls,
       configurable: true,
     });
+  }
+
+  refuse(refusal: Refusal): never {
+    this.#steps.onRefusal(refusal);
+    throw refusal;
   }
 }
 

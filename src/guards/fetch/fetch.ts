@@ -7,8 +7,9 @@ import { ignoredBecause, type RobotsInit, type GuardOptions, guardedTwice } from
 import type { Refusal } from '../shared/refusal-errors.ts';
 import { Guard } from '../shared/guard.ts';
 import { GUARDED_REQUEST, markRetryAt } from '../shared/not-now.ts';
-import { type Exchanged, exchange, type LibraryCall } from '../shared/exchange.ts';
+import { exchange, type LibraryCall } from '../shared/exchange.ts';
 import {
+  parseUrl,
   reachesSite,
   type RequestOptions,
   type RespondedRequest,
@@ -27,7 +28,6 @@ import {
   firstRequest,
   membersOf,
   NO_INIT,
-  parseUrl,
   readCall,
   type Send,
 } from './request.ts';
@@ -106,30 +106,23 @@ class GuardedFetch {
     const { identity } = guard;
     this.#plainInit =
       identity?.fills === true
-        ? Object.freeze({ headers: Object.freeze({ 'user-agent': identity.userAgent }) })
+        ? Object.freeze({ ...NO_INIT, headers: Object.freeze({ 'user-agent': identity.userAgent }) })
         : NO_INIT;
   }
 
-  async fetch(input: unknown, init: unknown): Promise<unknown> {
-    const call = this.#read(input, init);
-    if (isOwnRequest(init)) return this.#send(call.input, init);
-    const hops = new FetchCall(call, this.#guard, this.#send, this.#addressesOf);
-    const planned = this.#guard.plan(call.url, hops.options);
-    let ended: Exchanged<HopRequest, ResponseLike>;
+  fetch(input: unknown, init: unknown): Promise<unknown> {
     try {
+      const call = this.#read(input, init);
+      if (isOwnRequest(init)) return this.#send(call.input, init);
+      const hops = new FetchCall(call, this.#guard, this.#send, this.#addressesOf);
       if (!reachesSite(call.url)) return this.#send(call.input, call.init);
-      ended = await exchange(planned, hops);
+      return exchange(this.#guard.plan(call.url, hops.options), hops).catch((error: unknown) => {
+        parseUrl(call.url);
+        throw error;
+      });
     } catch (error) {
-      parseUrl(call.url);
-      throw error;
+      return Promise.reject(error);
     }
-    const { hop } = ended;
-    if (ended.refusal !== undefined) return this.#refuse(ended.refusal, hop ?? arrivalOf(call.url));
-    const { request, response } = ended;
-    markRetryAt(response, request);
-    // axios shows the Request alone.
-    markRetryAt(call.request, request);
-    return untilBodyEnds(request, hop === undefined ? response : arrivedAt(response, hop));
   }
 
   #read(input: unknown, init: unknown): Call {
@@ -140,18 +133,10 @@ class GuardedFetch {
     const headers = identity.identified(call.url, given);
     return headers === given ? call : { ...call, init: { ...call.init, headers } };
   }
-
-  /** Refuses a request by the option `onDisallow`. */
-  #refuse(refusal: Refusal, arrival: Arrival): unknown {
-    const { onDisallow, clock } = this.#guard.settings;
-    if (onDisallow === 'throw') throw refusal;
-    if (onDisallow === 'response') return arrivedAt(refusalResponse(refusal, clock), arrival);
-    return onDisallow(refusal.decision, refusal);
-  }
 }
 
 /** One call, hop by hop: redirects are followed by the steps of the Fetch standard. */
-class FetchCall implements LibraryCall<HopRequest, ResponseLike> {
+class FetchCall implements LibraryCall<HopRequest, ResponseLike, unknown> {
   readonly discard = discard;
   readonly options: RequestOptions;
   readonly #call: Call;
@@ -188,7 +173,7 @@ class FetchCall implements LibraryCall<HopRequest, ResponseLike> {
   }
 
   /** Sends a request, under its address policy if it has one. */
-  async send(hop: HopRequest | undefined, started: StartedRequest): Promise<ResponseLike> {
+  send(hop: HopRequest | undefined, started: StartedRequest): Promise<ResponseLike> {
     const call = this.#call;
     const addresses = this.#addresses;
     const signal = started.limitTime(call.signal);
@@ -204,24 +189,37 @@ class FetchCall implements LibraryCall<HopRequest, ResponseLike> {
           );
     const sending = isInFlight ? sendUntilArrived(started, send) : send();
     // Not every fetch rejects with the reason of its signal.
-    const response = await (signal === undefined || signal === call.signal
-      ? sending
-      : orAborted(sending, signal));
-    if (call.redirect === 'follow') assertUnfollowed(response, hop?.url.href ?? call.url);
-    return response;
+    return signal === undefined || signal === call.signal ? sending : orAborted(sending, signal);
   }
 
   #firstInit(): object {
     const { init, redirect } = this.#call;
-    return redirect === 'follow' ? { ...init, redirect: 'manual' } : init;
+    return redirect !== 'follow' || init.redirect === 'manual' ? init : { ...init, redirect: 'manual' };
   }
 
-  follows({ status, headers }: ResponseLike): boolean {
-    return this.#call.redirect === 'follow' && redirects(status, headers);
+  follows(response: ResponseLike, hop: HopRequest | undefined): boolean {
+    if (this.#call.redirect !== 'follow') return false;
+    assertUnfollowed(response, hop?.url.href ?? this.#call.url);
+    return redirects(response.status, response.headers);
   }
 
   next(hop: HopRequest | undefined, response: ResponseLike): HopRequest {
     return redirectedRequest(hop ?? firstRequest(this.#call), response);
+  }
+
+  respond(response: ResponseLike, request: RespondedRequest, hop: HopRequest | undefined): ResponseLike {
+    markRetryAt(response, request);
+    // axios shows the Request alone.
+    markRetryAt(this.#call.request, request);
+    return untilBodyEnds(request, hop === undefined ? response : arrivedAt(response, hop));
+  }
+
+  /** Refuses a request by the option `onDisallow`. */
+  refuse(refusal: Refusal, hop: HopRequest | undefined): unknown {
+    const { onDisallow, clock } = this.#guard.settings;
+    if (onDisallow === 'throw') throw refusal;
+    if (onDisallow !== 'response') return onDisallow(refusal.decision, refusal);
+    return arrivedAt(refusalResponse(refusal, clock), hop ?? arrivalOf(this.#call.url));
   }
 }
 

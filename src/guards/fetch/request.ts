@@ -1,5 +1,5 @@
-import { urlWithoutUserinfo } from '../../core/base/index.ts';
 import { sentUrl } from '../../core/url/index.ts';
+import { parseUrl } from '../shared/guarded-request.ts';
 import { type BodySource, type HopRequest, isStream } from '../shared/redirect.ts';
 import type { ResponseLike } from './response.ts';
 
@@ -92,8 +92,8 @@ export function readCall(input: unknown, given: unknown, plainInit: Call['init']
   };
 }
 
-/** The `init` of a call without one. */
-export const NO_INIT: Call['init'] = Object.freeze({});
+/** The `init` of a call without one, as it is sent. */
+export const NO_INIT: Call['init'] = Object.freeze({ redirect: 'manual' });
 
 function plainCall(url: string, init: Call['init']): Call {
   return {
@@ -181,19 +181,6 @@ function copyOf(headers: NonNullable<HeadersInput>): NonNullable<HeadersInput> {
   if (Array.isArray(headers)) return [...headers];
   if (typeof headers !== 'object' || headers === null) return headers;
   return Symbol.iterator in headers ? new Headers(headers) : { ...headers };
-}
-
-/**
- * The URL of a call.
- *
- * @throws TypeError when it is no absolute URL, as `fetch` does.
- */
-export function parseUrl(text: string): URL {
-  try {
-    return new URL(text);
-  } catch (cause) {
-    throw new TypeError(`Failed to parse URL from ${urlWithoutUserinfo(text)}`, { cause });
-  }
 }
 
 /** The wrapped fetch, with the types of the Fetch standard. */

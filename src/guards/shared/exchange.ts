@@ -22,7 +22,7 @@ interface Redirected {
 }
 
 /** One call of a library, whose own redirects are off. The hop `undefined` is the caller's request. */
-export interface LibraryCall<Hop extends Redirected, Response extends ResponseHead> {
+export interface LibraryCall<Hop extends Redirected, Response extends ResponseHead, Result> {
   /** Of the redirects of the request. */
   readonly options: RequestOptions;
   /** Called before a hop is decided. A promise only when something has to be waited for. */
@@ -30,24 +30,18 @@ export interface LibraryCall<Hop extends Redirected, Response extends ResponseHe
   /** Sends one request. */
   send(hop: Hop | undefined, request: StartedRequest): Promise<Response>;
   /** Whether the response is a redirect that is followed. */
-  follows(response: Response): boolean;
+  follows(response: Response, hop: Hop | undefined): boolean;
   /** The request that the redirect leads to. @throws what the library rejects with. */
   next(hop: Hop | undefined, response: Response): Hop | Promise<Hop>;
   /** Frees the connection of a response whose body is not read. */
   discard(response: Response): void;
   /** The request has failed. @default it fails */
   onFailure?(request: StartedRequest, error: unknown): void;
+  /** The result of the call: the response of its last hop, whose body may still have to come. */
+  respond(response: Response, request: RespondedRequest, hop: Hop | undefined): Result;
+  /** The result of the call when a hop, or its response, is refused. */
+  refuse(refusal: Refusal, hop: Hop | undefined): Result;
 }
-
-/** The end of a call: the response of its last hop, whose body is still to come, or the refusal of a hop. */
-export type Exchanged<Hop, Response> =
-  | {
-      readonly hop: Hop | undefined;
-      readonly refusal: undefined;
-      readonly response: Response;
-      readonly request: RespondedRequest;
-    }
-  | { readonly hop: Hop | undefined; readonly refusal: Refusal };
 
 /**
  * Takes a request through its hops: each is decided, waits for its permit, and is sent; the redirect of its response is the
@@ -56,10 +50,10 @@ export type Exchanged<Hop, Response> =
  *
  * @throws what `admit` of a request throws, and the methods of `call`.
  */
-export async function exchange<Hop extends Redirected, Response extends ResponseHead>(
+export async function exchange<Hop extends Redirected, Response extends ResponseHead, Result>(
   first: PlannedRequest | AdmittedRequest,
-  call: LibraryCall<Hop, Response>,
-): Promise<Exchanged<Hop, Response>> {
+  call: LibraryCall<Hop, Response, Result>,
+): Promise<Result> {
   let planned: PlannedRequest | AdmittedRequest = first;
   let hop: Hop | undefined;
   for (;;) {
@@ -67,7 +61,7 @@ export async function exchange<Hop extends Redirected, Response extends Response
     if (preparing !== undefined) await preparing;
     const admitting = planned.admit();
     const admission = admitting instanceof Promise ? await admitting : admitting;
-    if (admission.refusal !== undefined) return { hop, refusal: admission.refusal };
+    if (admission.refusal !== undefined) return call.refuse(admission.refusal, hop);
     let started: StartedRequest | undefined;
     let response: Response;
     let request: RespondedRequest | RefusedRequest;
@@ -76,7 +70,7 @@ export async function exchange<Hop extends Redirected, Response extends Response
       started = admission.start();
       response = await call.send(hop, started);
       request = started.onResponseHeaders(response.status, response.headers);
-      follows = call.follows(response);
+      follows = call.follows(response, hop);
     } catch (error) {
       if (started === undefined) admission.finish();
       else if (call.onFailure === undefined) started.fail(error);
@@ -85,9 +79,9 @@ export async function exchange<Hop extends Redirected, Response extends Response
     }
     if (request.refusal !== undefined) {
       call.discard(response);
-      return { hop, refusal: request.refusal };
+      return call.refuse(request.refusal, hop);
     }
-    if (!follows) return { hop, refusal: undefined, response, request };
+    if (!follows) return call.respond(response, request, hop);
     // Free the connection and the permit before the decision, which may take a long time.
     call.discard(response);
     request.finish();

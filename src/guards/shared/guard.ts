@@ -3,7 +3,6 @@ import { type ClientEngine, engineOf } from '../../core/client/client-engine.ts'
 import type { RobotsClient } from '../../core/client/index.ts';
 import type { Decision } from '../../core/decision/index.ts';
 import { isStricter } from '../../core/net/address-policy.ts';
-import { LocatedUrl } from '../../core/url/index.ts';
 import { Identity } from './identity.ts';
 import { type GuardOptions, type GuardSettings, readGuardOptions } from './options.ts';
 import { type Refusal, refusalFor } from './refusal-errors.ts';
@@ -21,9 +20,6 @@ import {
   type StartedRequest,
 } from './guarded-request.ts';
 
-/** Reused: the next request overwrites it. */
-const located = new LocatedUrl();
-
 /** What a library allows its guard to do. */
 interface Capabilities extends Partial<Pick<RequestContext, 'headersBeforeBody' | 'afterRobotsFetch'>> {
   /** Whether it chooses a `User-Agent` for each request, which is replaced with `identify: true` only. */
@@ -39,8 +35,6 @@ export class Guard<Result = unknown> {
   /** Sets and checks the `User-Agent` of requests; `undefined` when neither is needed. */
   readonly identity: Identity | undefined;
   readonly events: GuardEvents;
-  /** Whether an allowed request needs no more than that. */
-  readonly needsNoDecision: boolean;
   readonly #engine: ClientEngine;
   readonly #context: RequestContext;
   readonly #handled: Map<object, () => unknown>;
@@ -53,12 +47,6 @@ export class Guard<Result = unknown> {
     this.#engine = engine;
     this.#handled = handledRequestsOf(engine);
     this.settings = settings;
-    this.needsNoDecision =
-      settings.filter === undefined &&
-      settings.pace === undefined &&
-      settings.purpose === undefined &&
-      settings.timeoutMs === undefined &&
-      settings.addressPolicy === 'any';
     this.events = new GuardEvents(engine, settings);
     this.identity = identityOf(client, settings, capabilities.choosesUserAgent === true);
     this.#context = {
@@ -82,29 +70,9 @@ export class Guard<Result = unknown> {
     return new GuardedRequest(this.#context, url, options);
   }
 
-  /** A request that was not planned, such as one that memory alone allowed. */
+  /** A request that was not planned: the library shows its response alone. */
   unseen(url: string | URL): StartedRequest & RespondedRequest {
     return new GuardedRequest(this.#context, url, {});
-  }
-
-  /**
-   * The origin of `url` when memory alone allows the request, no option of the guard needs the decision, and the URL is
-   * serialised: most requests of a crawler. Such a request need not be planned.
-   */
-  allowedOrigin(url: string): string | undefined {
-    const engine = this.#engine;
-    // Each request is published then.
-    if (!this.needsNoDecision || engine.requestStart !== undefined) return undefined;
-    try {
-      if (engine.allows(url, this.settings.agent, located) !== true) return undefined;
-    } catch {
-      // `decide` throws the same error.
-      return undefined;
-    }
-    // The library serialises other URLs by itself, and may keep their dot segments: see `removeDotSegments`.
-    if (located.href !== url) return undefined;
-    engine.countHit();
-    return located.origin;
   }
 
   /** Whether the robots.txt of `url` is in memory, so that it will not be fetched. */

@@ -225,8 +225,9 @@ export class GuardedRequest {
     if (this.#permit !== undefined) this.#throwIfFinished();
     this.#isStarted = true;
     if (this.#permit !== undefined && this.#options.hidesResponse !== true) this.#watchResponse();
-    if (this.#options.isPreliminary !== true && reachesSite(this.url))
-      this.#startedAt = this.#context.engine.requestStart;
+    const { requestStart } = this.#context.engine;
+    if (requestStart !== undefined && this.#options.isPreliminary !== true && reachesSite(this.url))
+      this.#startedAt = requestStart;
     return this;
   }
 
@@ -558,9 +559,22 @@ export class GuardedRequest {
 export function reachesSite(url: string | URL): boolean {
   // URL parsers ignore white space before and within the scheme, so only ordinary strings skip the parser.
   if (typeof url === 'string') {
-    return url.startsWith('https:') || url.startsWith('http:') || reachesSite(new URL(url));
+    return url.startsWith('https:') || url.startsWith('http:') || reachesSite(parseUrl(url));
   }
   return url.protocol === 'http:' || url.protocol === 'https:' || url.protocol === 'ftp:';
+}
+
+/**
+ * The URL of a request.
+ *
+ * @throws TypeError when it is no absolute URL, as `fetch` does.
+ */
+export function parseUrl(text: string): URL {
+  try {
+    return new URL(text);
+  } catch (cause) {
+    throw new TypeError(`Failed to parse URL from ${urlWithoutUserinfo(text)}`, { cause });
+  }
 }
 
 function hrefOf(url: string | URL): string {

@@ -13,6 +13,17 @@ export interface RequestOptions {
   readonly signal?: AbortSource | null;
   readonly robots?: unknown;
   readonly [OWN_REQUEST]?: boolean;
+  readonly [GUARDED]?: GuardMark;
+}
+
+/** Among the options of a request that a guard passes on: another guard may stand below. */
+export const GUARDED: unique symbol = Symbol('canfetch.guarded');
+
+export interface GuardMark {
+  readonly request: RequestOptions;
+  readonly guard: object;
+  /** A dispatcher that answers at once lets redirects be dispatched in the meantime. */
+  readonly handler: { readonly hasEvents: boolean };
 }
 
 /** A signal as undici accepts it: an AbortSignal, or an EventEmitter that emits `abort`. */

@@ -11,14 +11,15 @@ import {
 import { Guard } from '../shared/guard.ts';
 import type { Admission, StartedRequest } from '../shared/guarded-request.ts';
 import { sentUrl } from '../../core/url/index.ts';
+import { fail, GuardHandler, type RedirectedRequests, type ResponseHandler } from './guard-handler.ts';
 import {
-  fail,
-  type RedirectedRequests,
-  type ResponseHandler,
-  type SentRequest,
-  SteppingHandler,
-} from './stepping-handler.ts';
-import { type LastSerialised, type RequestOptions, signalOf, urlOf } from './request.ts';
+  GUARDED,
+  type GuardMark,
+  type LastSerialised,
+  type RequestOptions,
+  signalOf,
+  urlOf,
+} from './request.ts';
 import { RobotsInvalidOptionsError } from '../../core/base/index.ts';
 
 export { publicOnlyAgent, type PublicOnlyAgentOptions } from '../../core/net/index.ts';
@@ -81,20 +82,8 @@ export function robotsInterceptor(
   };
 }
 
-/** A request that is passed to the dispatcher below, where another guard may stand. */
-interface Dispatching {
-  readonly request: RequestOptions;
-  readonly guard: Guard;
-  readonly handler: SteppingHandler;
-}
-
-let dispatching: Dispatching | undefined;
-
-/**
- * Whether `given` is the request that a guard above passes on. A dispatcher that answers at once lets redirects be
- * dispatched in the meantime: from the first event on, a request is another one.
- */
-function isPassedOn({ request, handler }: Dispatching, given: RequestOptions): boolean {
+/** A redirect interceptor in between keeps the options, but sends another request, after the first event of this one. */
+function isSame({ request, handler }: GuardMark, given: RequestOptions): boolean {
   return !handler.hasEvents && request.path === given.path && request.origin === given.origin;
 }
 
@@ -118,18 +107,15 @@ class GuardedDispatch {
       return true;
     }
     try {
-      if (dispatching !== undefined && isPassedOn(dispatching, given)) {
-        if (dispatching.guard !== this.#guard) throw guardedTwice('a dispatcher');
+      const above = given[GUARDED];
+      if (above !== undefined && isSame(above, given)) {
+        if (above.guard !== this.#guard) throw guardedTwice('a dispatcher');
         return this.dispatch(given, handler);
       }
       const asGiven = urlOf(given, this.#last);
       const url = sentUrl(asGiven);
       const request = this.#identified(url === asGiven ? given : withUrl(given, url), url);
-      if (request.signal === undefined && request.robots === undefined) {
-        const origin = this.#guard.allowedOrigin(url);
-        if (origin !== undefined) return this.#send(request, handler, { url, origin, started: undefined });
-      }
-      return this.#stepThrough(request, handler, url);
+      return this.#admitAndSend(request, handler, url);
     } catch (error) {
       // undici's callers cannot handle an error before `dispatch` returns.
       queueMicrotask(() => fail(handler, error));
@@ -137,8 +123,8 @@ class GuardedDispatch {
     }
   }
 
-  /** Any request that is not known to be allowed. It is sent synchronously if it need not wait. */
-  #stepThrough(request: RequestOptions, handler: ResponseHandler, url: string): boolean {
+  /** The request is sent synchronously if it need not wait. */
+  #admitAndSend(request: RequestOptions, handler: ResponseHandler, url: string): boolean {
     const { signal, release } = signalOf(request.signal);
     const options = { signal, because: ignoredBecause(request.robots) };
     const planned =
@@ -146,7 +132,7 @@ class GuardedDispatch {
     const send = (started: StartedRequest): boolean => {
       release();
       try {
-        return this.#send(request, handler, { started });
+        return this.#send(request, handler, started);
       } catch (error) {
         started.finish();
         throw error;
@@ -168,15 +154,10 @@ class GuardedDispatch {
     return true;
   }
 
-  #send(request: RequestOptions, handler: ResponseHandler, sent: SentRequest): boolean {
-    const outer = dispatching;
-    const stepping = new SteppingHandler(handler, this.#guard, this.#redirected, sent);
-    dispatching = { request, guard: this.#guard, handler: stepping };
-    try {
-      return this.dispatch(request, stepping);
-    } finally {
-      dispatching = outer;
-    }
+  #send(request: RequestOptions, handler: ResponseHandler, started: StartedRequest): boolean {
+    const guarding = new GuardHandler(handler, this.#redirected, started);
+    const mark: GuardMark = { request, guard: this.#guard, handler: guarding };
+    return this.dispatch({ ...request, [GUARDED]: mark }, guarding);
   }
 
   /** `request` with the `User-Agent` that it lacks. */

@@ -1,7 +1,7 @@
 import { causesOf, omitUndefined, printable } from '../../../core/base/index.ts';
 import type { Decision, DecisionUsage, Purpose } from '../../../core/decision/index.ts';
 import { refusalIn } from '../../../guards/shared/index.ts';
-import { makePageFetch } from '../../../guards/fetch/page-fetch.ts';
+import { makePageFetch } from '../frame/page-fetch.ts';
 import { count, type Field, instant } from '../../answers/text/layout.ts';
 import { statementText } from '../../answers/text/sentences.ts';
 import { pageDirectives, type PageDirectives } from '../../../core/rules/index.ts';

@@ -1,5 +1,5 @@
 import { VERSION, printable } from '../../../core/base/index.ts';
-import { makePageFetch } from '../../../guards/fetch/page-fetch.ts';
+import { makePageFetch } from '../frame/page-fetch.ts';
 import { connectStdio, loadSdk } from '../../mcp/connect-stdio.ts';
 import { makeTools } from '../../mcp/tools.ts';
 import { type Session, UsageError } from '../../answers/session.ts';

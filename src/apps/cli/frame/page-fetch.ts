@@ -1,11 +1,8 @@
-/**
- * The command's fetch for pages. A file of its own, because it loads undici.
- */
-import { omitUndefined } from '../../core/base/index.ts';
+import { omitUndefined } from '../../../core/base/index.ts';
 import type { Dispatcher, Response } from 'undici';
-import type { Purpose } from '../../core/decision/index.ts';
-import type { RobotsClient } from '../../core/client/index.ts';
-import { guardFetch } from './fetch.ts';
+import type { Purpose } from '../../../core/decision/index.ts';
+import type { RobotsClient } from '../../../core/client/index.ts';
+import { guardFetch } from '../../../guards/fetch/fetch.ts';
 
 /** A guarded fetch: it rejects with the refusal of a disallowed URL or redirect. */
 type PageFetch = (url: string, init: { headers: object; signal: AbortSignal }) => Promise<Response>;

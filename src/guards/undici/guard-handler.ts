@@ -1,5 +1,4 @@
 import { isRedirect } from '../../core/fetch/location.ts';
-import type { Guard } from '../shared/guard.ts';
 import type { AnyRequest, RespondedRequest, StartedRequest } from '../shared/guarded-request.ts';
 import type { NodeHeaders } from '../shared/headers.ts';
 import { GUARDED_REQUEST, markRetryAt } from '../shared/not-now.ts';
@@ -21,41 +20,30 @@ interface Controller {
 }
 
 /**
- * A request whose events a {@link SteppingHandler} passes on: one that the guard has started, or one of `url` that memory
- * alone allowed, with its origin.
- */
-export type SentRequest =
-  | { readonly started: StartedRequest }
-  | { readonly started: undefined; readonly url: string; readonly origin: string };
-
-/**
  * Requests whose response was a redirect, by their handler. undici's redirect interceptor sends the next request with the
  * same handler, if nothing between it and the guard wraps it.
  */
 export type RedirectedRequests = WeakMap<ResponseHandler, AnyRequest>;
 
 /** Passes all events to `handler`, and takes a request of the guard through its states. */
-export class SteppingHandler implements ResponseHandler {
+export class GuardHandler implements ResponseHandler {
   /** Whether an event has come. A handler may dispatch a further request from then on. */
   hasEvents = false;
   readonly #handler: ResponseHandler;
-  readonly #guard: Guard;
   readonly #redirected: RedirectedRequests;
-  readonly #sent: SentRequest;
+  readonly #started: StartedRequest;
   #responded: RespondedRequest | undefined;
-  #hasResponded = false;
   /** Whether a part of the body has waited for its reader. */
   #hasPaused = false;
   /** Aborts the request at the end of its time. */
   readonly #limit: AbortSignal | undefined;
   #controller: Controller | undefined;
 
-  constructor(handler: ResponseHandler, guard: Guard, redirected: RedirectedRequests, sent: SentRequest) {
+  constructor(handler: ResponseHandler, redirected: RedirectedRequests, started: StartedRequest) {
     this.#handler = handler;
-    this.#guard = guard;
     this.#redirected = redirected;
-    this.#sent = sent;
-    this.#limit = sent.started?.limitTime();
+    this.#started = started;
+    this.#limit = started.limitTime();
     this.#limit?.addEventListener('abort', () => this.#onTimeout());
   }
 
@@ -70,15 +58,14 @@ export class SteppingHandler implements ResponseHandler {
     this.hasEvents = true;
     if (this.#limit?.aborted === true) return (controller as Controller).abort(this.#limit.reason);
     this.#controller = controller as Controller;
-    const { started } = this.#sent;
+    const started = this.#started;
     // Redirect interceptors copy the context, and `request` returns it.
-    const marked =
-      started?.isInFlight === true ? { ...Object(context), [GUARDED_REQUEST]: started } : context;
+    const marked = started.isInFlight ? { ...Object(context), [GUARDED_REQUEST]: started } : context;
     this.#handler.onRequestStart?.(controller, marked);
   }
 
   onRequestUpgrade(controller: unknown, status: number, headers: NodeHeaders, socket: unknown): void {
-    this.#sent.started?.finish();
+    this.#started.finish();
     this.#handler.onRequestUpgrade?.(controller, status, headers, socket);
   }
 
@@ -96,15 +83,10 @@ export class SteppingHandler implements ResponseHandler {
   }
 
   #onHeaders(status: number, headers: NodeHeaders): Error | undefined {
-    this.#hasResponded = true;
-    const sent = this.#sent;
-    if (isRedirect(status)) this.#redirected.set(this.#handler, sent.started ?? this.#unseen(sent.url));
-    if (sent.started === undefined) {
-      this.#guard.events.responded(sent.url, status, headers, sent.origin);
-      return undefined;
-    }
-    const responded = sent.started.onResponseHeaders(status, headers);
-    markRetryAt(headers, sent.started);
+    const started = this.#started;
+    if (isRedirect(status)) this.#redirected.set(this.#handler, started);
+    const responded = started.onResponseHeaders(status, headers);
+    markRetryAt(headers, started);
     if (responded.refusal !== undefined) return responded.refusal;
     this.#responded = responded;
     return undefined;
@@ -120,22 +102,15 @@ export class SteppingHandler implements ResponseHandler {
   }
 
   onResponseEnd(controller: unknown, trailers: unknown): void {
-    this.#sent.started?.finish();
+    this.#started.finish();
     this.#handler.onResponseEnd?.(controller, trailers);
   }
 
   onResponseError(controller: unknown, error: unknown): void {
     this.hasEvents = true;
     if (this.#limit?.aborted === true && this.#controller === undefined) return;
-    const sent = this.#sent;
-    if (sent.started !== undefined) sent.started.fail(error);
-    // A site whose body breaks off has responded, so it is reachable.
-    else if (!this.#hasResponded) this.#guard.events.failed(sent.url, error, undefined);
+    this.#started.fail(error);
     this.#handler.onResponseError?.(controller, error);
-  }
-
-  #unseen(url: string): AnyRequest {
-    return this.#redirected.get(this.#handler)?.redirectedTo(url, {}) ?? this.#guard.unseen(url);
   }
 }
 
