@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import {
   guardFetch,
+  profiles,
   refusalIn,
   retryAtOf,
   retryLater,
@@ -192,6 +193,19 @@ describe('a run of `retryLater`', () => {
     await clock.advance(10 * MINUTES);
     expect(retryAtOf(await visit())).toBeUndefined();
     expect(asked).toHaveLength(3);
+  });
+
+  it('gives a program that runs once its page after a second, by a profile of its own', async () => {
+    const { clock, fetch, client, elapsedMs } = internet({ 'a.example': { robots: [503, 200] } });
+    const robotsRetry = { initialMs: 1_000, maxMs: 60_000 };
+    const robots = client({
+      profile: { ...profiles.rfc9309, name: 'one-shot', robotsRetry },
+      deadlineMs: 5_000,
+    });
+    const guarded = guardFetch(fetch, robots);
+    const page = await retryLater(() => guarded('https://a.example/'), { clock, maxWaitMs: 10_000 });
+    expect([page.status, await page.text()]).toEqual([200, 'a page']);
+    expect(elapsedMs()).toBeLessThanOrEqual(1_000);
   });
 
   it('waits no longer than `maxWaitMs` in all, and asks no more often than `maxRetries` says', async () => {

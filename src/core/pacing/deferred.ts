@@ -58,14 +58,15 @@ export class RobotsDeferredError extends RefusedRequestError {
       delayFrom,
       causeMs,
       isFull = false,
-    }: Omit<Deferral, 'causeMs'> & { readonly causeMs?: number | undefined; readonly isFull?: boolean },
+      circumstance = 'further away than `maxDelayMs`',
+    }: DeferredDetails,
     chain?: RedirectChain,
   ) {
     super(
       `${urlWithoutUserinfo(decision.url)} is deferred until ${new Date(retryAt).toISOString()}, ` +
         (isFull
           ? FULL
-          : `further away than \`maxDelayMs\`, because of ${decision.origin}: ${describeDelay({ delayFrom, causeMs })}`),
+          : `${circumstance}, because of ${decision.origin}: ${describeDelay({ delayFrom, causeMs })}`),
       decision,
       chain,
     );
@@ -74,6 +75,13 @@ export class RobotsDeferredError extends RefusedRequestError {
     this.retryAt = retryAt;
     this.delayFrom = delayFrom;
   }
+}
+
+interface DeferredDetails extends Omit<Deferral, 'causeMs'> {
+  readonly causeMs?: number | undefined;
+  readonly isFull?: boolean;
+  /** What led to it, in words. */
+  readonly circumstance?: string | undefined;
 }
 
 function seconds(ms: number): string {

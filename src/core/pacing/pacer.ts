@@ -142,9 +142,9 @@ export class Pacer implements PermitContext {
     return pause && this.#inEpochMs(pause);
   }
 
-  /** Whether a request of an origin waits for the end of one that is in flight. */
-  waitsForEnd(origin: string): boolean {
-    return this.#queues.peek(this.#scopeOf(origin))?.waitsForEnd === true;
+  /** The requests that share the schedule of an origin. */
+  queueOf(origin: string): Pick<PacingQueue, 'waiting' | 'waitsForEnd'> | undefined {
+    return this.#queues.peek(this.#scopeOf(origin));
   }
 
   /** The end of the pause of an origin that is known here, in epoch ms. */

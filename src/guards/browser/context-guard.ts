@@ -283,12 +283,8 @@ class ContextWatcher<Page extends ClosingPage> implements BrowserContextGuard<Pa
     if (decision === undefined || pacing === undefined) return undefined;
     const { drainsAt, nextAt, delayFrom, gapMs } = pacing;
     const retryAt = drainsAt ?? nextAt ?? this.#guard.settings.clock.now();
-    const error = new RobotsDeferredError(decision, { retryAt, delayFrom, causeMs: gapMs }, chain);
-    error.message = error.message.replace(
-      'further away than `maxDelayMs`',
-      'and the navigation waits within its own timeout (set `maxDelayMs` below that)',
-    );
-    return error;
+    const circumstance = 'and the navigation waits within its own timeout (set `maxDelayMs` below that)';
+    return new RobotsDeferredError(decision, { retryAt, delayFrom, causeMs: gapMs, circumstance }, chain);
   }
 
   async ignore(page: Page, because: string): Promise<void> {

@@ -5,7 +5,8 @@ import { guardContext as guardPuppeteer } from '../browser/puppeteer.ts';
 import type { RobotsClient } from '../../core/client/index.ts';
 import { Guard } from '../shared/guard.ts';
 import { assertThrowing, guardedTwice, type ThrowingGuardOptions } from '../shared/options.ts';
-import { type GuardPage, guardedClass } from './crawler.ts';
+import type { GuardPage } from './crawl-guard.ts';
+import { guardedClass } from './crawler.ts';
 import { type CrawledPage, crawlerClass } from './types.ts';
 
 export type { SkippedRequest } from './types.ts';
@@ -20,18 +21,19 @@ export type { OtherIdentity } from '../shared/identity.ts';
  * A request that is refused is skipped: `onSkippedRequest({ url, reason: 'robotsTxt', decision })` is called (see
  * {@link SkippedRequest}), and the request is neither retried nor failed. Links and start URLs that a robots.txt in
  * memory disallows are not added to the queue; adding never waits for a robots.txt. Other URLs are decided when they
- * are taken from the queue. While robots.txt is unreachable, `decision.reason` is `'unreachable'`, and
- * `decision.retryAt` is the time from which to crawl that URL again.
+ * are taken from the queue. While robots.txt is unreachable, `decision.reason` is `'unreachable'`, and `refusal.retryAt`
+ * is the time from which to crawl that URL again; without it the site is dead, for good.
  *
  * `context.sendRequest` is guarded too, and throws the refusal. A request with
  * `userData: { robots: { ignore: true, because: '…' } }`, or `sendRequest({ robots: … })`, is not checked.
  *
  * With `pacing` a request waits for its permit before it is handled, and counts as one of the concurrent requests while
- * it waits, but not for `requestHandlerTimeoutSecs`. A request that has to wait longer than `maxDelayMs` goes back to
- * the queue until it may leave (`retryAt` of `RobotsDeferredError`). That is neither a failure nor a retry, says
- * nothing about the session, and leaves the place to a request for another site. Within a handler, redirects and
- * `sendRequest` wait at most half of the time-out, and then the whole request goes back. A browser waits within
- * `navigationTimeoutSecs`.
+ * it waits, but not for `requestHandlerTimeoutSecs`. One that has to wait longer than `maxDelayMs`, whose robots.txt is
+ * unreachable, or whose page was answered with 429 or 503, goes back to the queue until it may leave. That is neither a
+ * failure nor a retry, says nothing about the session, and leaves the place to a request for another site. It ends as
+ * skipped, with its refusal, when its site has given no page for `maxDelayMs`, or is dead. The crawler's log says once for
+ * each site what is waited for, and at the end what was skipped. Within a handler, redirects and `sendRequest` wait at most
+ * half of the time-out, and then the whole request goes back. A browser waits within `navigationTimeoutSecs`.
  *
  * An `httpClient` of your own sends one hop at a time (`followRedirect: false`). A client that follows redirects
  * nevertheless is detected and refused. Requests that a handler makes by other means are not checked: use `guardFetch`

@@ -1,7 +1,12 @@
-import type { LRUCache } from 'lru-cache';
-import { causesOf, isRobotsError, urlWithoutUserinfo } from '../../core/base/index.ts';
+import {
+  causesOf,
+  isRobotsError,
+  type RobotsError,
+  type RobotsErrorCode,
+  urlWithoutUserinfo,
+} from '../../core/base/index.ts';
 import { isCertificateFailure } from '../../core/lifecycle/index.ts';
-import type { RobotsDeferredError } from '../../core/pacing/index.ts';
+import { causeOf, keepsPace } from '../shared/not-now.ts';
 import { ignoredBecause } from '../shared/options.ts';
 import { type Refusal, refusalIn } from '../shared/refusal-errors.ts';
 import type { Guard } from '../shared/guard.ts';
@@ -13,6 +18,7 @@ import type {
   RequestOptions,
   StartedRequest,
 } from '../shared/guarded-request.ts';
+import type { LongWait } from '../shared/wait-warnings.ts';
 import { type CrawlRequest, type HttpRequest, robotsOf } from './types.ts';
 
 const TLS_HINT =
@@ -24,6 +30,8 @@ export interface QueueDeferral {
   /** Epoch ms. */
   readonly retryAt: number;
   readonly message: string;
+  /** The site that is waited for. Absent when the crawler stops. */
+  readonly wait?: LongWait;
   /** Nothing can be decided any more. */
   readonly stopsCrawler?: boolean;
 }
@@ -37,9 +45,12 @@ export interface RequestContext {
   readonly maxWaitMs: number;
   /** Whether the crawler accepts any certificate of a page. */
   readonly ignoresTlsErrors: boolean;
-  /** Since when the robots.txt of an origin has been unreachable, in epoch ms. */
-  readonly outages: LRUCache<string, number>;
+  /** Where the requests of the crawler go: by its HTTP client, in a browser, or from its handler, unseen. */
+  readonly sentBy: 'client' | 'browser' | 'handler';
 }
+
+/** A first pause of this length is waited for, however small `maxDelayMs` is. */
+const FIRST_PAUSE_MS = 60_000;
 
 /** The guard of one request of the queue, from the time it is taken until its handler has ended. */
 export class RequestGuard {
@@ -72,7 +83,9 @@ export class RequestGuard {
    *
    * @throws RobotsDeferredError (`ERR_ROBOTS_DEFERRED`), or what else sends the request back to the queue.
    */
-  async admit(url: string, inBrowser: boolean): Promise<boolean> {
+  async admit(url: string): Promise<boolean> {
+    const { sentBy, stopping } = this.#context;
+    const inBrowser = sentBy === 'browser';
     const request = this.#requestFor(url) ?? { url };
     try {
       const because = ignoredBecause(robotsOf(request));
@@ -80,25 +93,26 @@ export class RequestGuard {
       if (inBrowser && (because !== undefined || !this.#guard.settings.enforces)) return true;
       const admission = await this.#guard
         .plan(url, {
-          signal: this.#context.stopping,
+          signal: stopping,
           because,
           waits: !inBrowser,
           isPreliminary: inBrowser,
           // A request that waits occupies one of the crawler's tasks.
-          maxTotalWaitMs: this.#guard.maxDelayMs,
+          maxTotalWaitMs: this.#guard.maxWaitMs(request.url),
+          hidesResponse: sentBy === 'handler',
         })
         .admit();
       if (admission.refusal !== undefined) {
         this.#refuse(request, admission.refusal);
-        if (await this.defers(undefined)) throw admission.refusal;
+        if (await this.defers()) throw admission.refusal;
         return false;
       }
-      this.#context.outages.delete(new URL(url).origin);
       if (inBrowser) return true;
       this.#hold(admission);
       this.#admitted = admission;
     } catch (error) {
       if (this.deferral !== undefined || (await this.defers(error))) throw error;
+      if (this.refusal !== undefined) return false;
       this.#undecided = { error };
     }
     return true;
@@ -107,13 +121,11 @@ export class RequestGuard {
   /**
    * The handler begins.
    *
-   * @param navigates Whether the crawler sends the request. A `BasicCrawler` leaves that to its handler, where the guard
-   * may not see it.
    * @throws the error that prevented a decision.
    */
-  begin(navigates: boolean): void {
+  begin(): void {
     if (this.#undecided !== undefined) throw this.#undecided.error;
-    if (!navigates) this.#admitted?.start();
+    if (this.#context.sentBy === 'handler') this.#admitted?.start();
   }
 
   /** Takes a request of the HTTP client through the steps. @param navigates Whether its response is the page of the request. */
@@ -136,44 +148,46 @@ export class RequestGuard {
     });
   }
 
-  /** Whether the request goes back to the queue, because of `error` or what blocked its page. */
-  async defers(error: unknown): Promise<boolean> {
+  /**
+   * Whether the request goes back to the queue: because of `error`, of what blocked its page, or of its response. If not,
+   * {@link refusal} says whether it is skipped.
+   */
+  async defers(error?: unknown): Promise<boolean> {
     if (this.taken === undefined) return false;
-    const pageError = await this.errorOfPage?.();
-    const refusal = this.refusal ?? refusalIn(pageError);
+    const pageError = refusalIn(await this.errorOfPage?.());
+    // The response of a request whose handling failed.
+    const asked = error === undefined ? undefined : this.#held?.deferral;
+    const refusal = deferralIn(error) ?? pageError ?? asked ?? this.refusal;
     if (refusal !== undefined) this.#refuse(this.taken, refusal);
-    this.deferral = this.#deferralBy(error) ?? this.#deferralBy(pageError) ?? this.#outage();
+    this.deferral = this.#stop(error) ?? this.#wait();
     return this.deferral !== undefined;
   }
 
-  #deferralBy(error: unknown): QueueDeferral | undefined {
+  #stop(error: unknown): QueueDeferral | undefined {
     const { stopping, guard } = this.#context;
-    if (stopping.aborted && error === stopping.reason)
-      return { retryAt: guard.settings.clock.now(), message: 'the crawler stops' };
-    for (const each of causesOf(error)) {
-      // By its code, because a handler may use another copy of this package.
-      const code: unknown = isRobotsError(each) ? Reflect.get(each, 'code') : undefined;
-      if (code === 'ERR_ROBOTS_DEFERRED') return each as RobotsDeferredError;
-      if (code === 'ERR_ROBOTS_CLOSED')
-        return {
-          retryAt: guard.settings.clock.now(),
-          message: String(Reflect.get(each, 'message')),
-          stopsCrawler: true,
-        };
-    }
-    return undefined;
+    const retryAt = guard.settings.clock.now();
+    if (stopping.aborted && error === stopping.reason) return { retryAt, message: 'the crawler stops' };
+    const closed = robotsErrorIn(error, 'ERR_ROBOTS_CLOSED');
+    return closed && { retryAt, message: closed.message, stopsCrawler: true };
   }
 
-  /** An outage of robots.txt is waited for as long as `maxDelayMs` allows. */
-  #outage(): QueueDeferral | undefined {
-    const { outages, guard } = this.#context;
-    if (this.refusal?.code !== 'ERR_ROBOTS_UNREACHABLE' || !guard.paces) return undefined;
-    const { decision, message, retryAt } = this.refusal;
-    const now = guard.settings.clock.now();
-    const since = outages.get(decision.origin) ?? now;
-    if (retryAt === undefined || Math.max(retryAt, now) - since > guard.maxDelayMs) return undefined;
-    outages.set(decision.origin, since);
-    return { retryAt, message };
+  /** The wait for the site, as long as it is worth it: it keeps a pace, or gave a page within `maxDelayMs`. */
+  #wait(): QueueDeferral | undefined {
+    const { refusal } = this;
+    const guard = this.#guard;
+    if (refusal === undefined || !('retryAt' in refusal) || refusal.retryAt === undefined) return undefined;
+    if (!guard.paces) return undefined;
+    const { message, retryAt: until } = refusal;
+    const { origin } = refusal.decision;
+    const wait = { origin, until, cause: causeOf(refusal), keepsPace: keepsPace(refusal) };
+    if (!wait.keepsPace) {
+      const now = guard.settings.clock.now();
+      const since = guard.patience.waits(origin, now, until);
+      const { incident, from, until: end } = guard.pauseOf(origin) ?? { incident: 0, from: 0, until: 0 };
+      const isFirstPause = incident === 1 && end - from <= FIRST_PAUSE_MS;
+      if (!isFirstPause && Math.max(until, now) - since > guard.maxDelayMs) return undefined;
+    }
+    return { retryAt: until, message, wait };
   }
 
   /** Why the request is skipped, once: for the warning that Crawlee logs next. */
@@ -213,6 +227,17 @@ export class RequestGuard {
     this.refusal = refusal;
     this.#skipText = `Skipping request ${urlWithoutUserinfo(request.url)} (${request.id}): ${refusal.message}`;
   }
+}
+
+/** By its code, because a handler may use another copy of this package. */
+function robotsErrorIn(error: unknown, code: RobotsErrorCode): RobotsError | undefined {
+  return [...causesOf(error)].filter(isRobotsError).find((each) => each.code === code);
+}
+
+/** The deferral of what a handler sent: the whole request waits. Its other refusals are the handler's. */
+function deferralIn(error: unknown): Refusal | undefined {
+  const deferral = robotsErrorIn(error, 'ERR_ROBOTS_DEFERRED');
+  return deferral && refusalIn(deferral);
 }
 
 /** What belongs to a request of the HTTP client besides the request. */

@@ -16,7 +16,7 @@ export interface SkippedRequest {
   readonly reason: string;
   /**
    * The decision about the URL that was refused; set with `reason: 'robotsTxt'`. When `decision.reason` is
-   * `'unreachable'`, the rules of the site are unknown: crawl the URL again from `decision.retryAt` on. When
+   * `'unreachable'`, the rules of the site are unknown: crawl the URL again from `refusal.retryAt` on, if it has one. When
    * `decision.allowed` is true, the site disallows the purpose: `decision.usage` has the line or the header field.
    */
   readonly decision?: Decision;
@@ -34,6 +34,8 @@ export interface CrawlRequest {
   readonly url: string;
   readonly userData?: unknown;
   noRetry?: boolean;
+  /** A number of Crawlee's `RequestState`. */
+  state?: number;
 }
 
 /** A page of either library that Crawlee has. */
@@ -108,7 +110,7 @@ export type NavigationHook = (context: CrawlingContext) => Promise<void>;
 export interface Crawler {
   httpClient: HttpClient;
   respectRobotsTxtFile: unknown;
-  log: { warning(message: string): void; debug(message: string): void };
+  log: { warning(message: string): void; info(message: string): void; debug(message: string): void };
   readonly stats?: { readonly requestsInProgress?: Map<string, unknown> };
   readonly requestQueue?: RequestQueue;
   readonly requestManager?: RequestSource;
@@ -119,7 +121,7 @@ export interface Crawler {
   /** Set in crawlers that send pages by an HTTP client. */
   readonly ignoreSslErrors?: boolean;
   /** Set in browser crawlers only. */
-  readonly browserPool?: object;
+  readonly browserPool?: { readonly useFingerprints?: boolean };
   /** Set in crawlers that navigate. */
   preNavigationHooks?: NavigationHook[];
   postNavigationHooks?: NavigationHook[];

@@ -1,14 +1,14 @@
 import { RobotsInvalidOptionsError, RobotsInvalidUrlError } from '../../core/base/index.ts';
 import { type ClientEngine, engineOf } from '../../core/client/client-engine.ts';
 import type { RobotsClient } from '../../core/client/index.ts';
-import type { Decision } from '../../core/decision/index.ts';
+import type { Decision, Pause } from '../../core/decision/index.ts';
 import { isStricter } from '../../core/net/address-policy.ts';
 import { Identity } from './identity.ts';
 import { type GuardOptions, type GuardSettings, readGuardOptions } from './options.ts';
 import { type Refusal, refusalFor } from './refusal-errors.ts';
 import { handledRequestsOf } from './enclosing-request.ts';
 import { GuardEvents } from './events.ts';
-import { patienceOf } from './site-patience.ts';
+import { patienceOf, type SitePatience } from './site-patience.ts';
 import {
   type AnyRequest,
   GuardedRequest,
@@ -78,6 +78,32 @@ export class Guard<Result = unknown> {
   /** Whether the robots.txt of `url` is in memory, so that it will not be fetched. */
   knows(url: URL): boolean {
     return this.#engine.decideFromMemory(url.href, this.settings.agent) !== undefined;
+  }
+
+  /** Aborted when the client closes. */
+  get ending(): AbortSignal {
+    return this.#engine.ending;
+  }
+
+  get patience(): SitePatience {
+    return this.#context.patience;
+  }
+
+  /** The longest wait for a site: less when it has given no page for long. */
+  maxWaitMs(url: string): number {
+    const { maxDelayMs, settings, patience } = this;
+    const since = URL.canParse(url) ? patience.since(new URL(url).origin) : undefined;
+    return since === undefined ? maxDelayMs : Math.max(0, since + maxDelayMs - settings.clock.now());
+  }
+
+  /** The pause of an origin, in epoch ms. */
+  pauseOf(origin: string): Pause | undefined {
+    return this.#engine.pacing.pacer.value?.pauseOf(origin);
+  }
+
+  /** How many requests wait for their permits together with those of an origin. */
+  waitingFor(origin: string): number {
+    return this.#engine.pacing.pacer.value?.queueOf(origin)?.waiting ?? 0;
   }
 
   /** Whether requests need permits. */

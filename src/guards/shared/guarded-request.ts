@@ -20,7 +20,7 @@ import { redirects, type ResponseFields } from './headers.ts';
 import { requestBeingSent } from './enclosing-request.ts';
 import { markRequest } from './not-now.ts';
 import type { SitePatience } from './site-patience.ts';
-import { afterLongWait, warnOfNoResponse, warnOfPause, warnOfUnusedPace } from './wait-warnings.ts';
+import { afterLongWait, warnOfNoResponse, warnOfUnusedPace, watchPause } from './wait-warnings.ts';
 import { isTimeout, TimeLimit, warnOfTimeoutInQueue } from './time-limit.ts';
 
 /** What the caller said about a request. It holds for the redirects of the request, too. */
@@ -50,6 +50,7 @@ type InEachState =
   | 'isFinished'
   | 'chain'
   | 'retryAt'
+  | 'deferral'
   | 'redirectedTo'
   | 'finish';
 type InState<Members extends keyof GuardedRequest = never> = Readonly<
@@ -115,7 +116,7 @@ export class GuardedRequest {
   /** A dry run publishes a refusal once. */
   #refusalReported = false;
   #hasArrived = false;
-  /** Runs until the permit, the response, or the reader of its body comes. */
+  /** Runs until the response, or the reader of its body, comes. */
   #timer: ReturnType<typeof setTimeout> | undefined;
   #timeLimit: TimeLimit | undefined;
 
@@ -168,6 +169,19 @@ export class GuardedRequest {
   /** After a response that asks to try again later: epoch ms, the end of the pause. */
   get retryAt(): number | undefined {
     return this.#permit?.retryAt;
+  }
+
+  /** After such a response: the error that says so, for a library that may hand out no response. */
+  get deferral(): RobotsDeferredError | undefined {
+    const { decision, retryAt } = this;
+    if (decision === undefined || retryAt === undefined) return undefined;
+    const pause = this.#context.engine.pacing.pacer.value?.pauseOf(decision.origin);
+    const delayFrom = pause?.delayFrom ?? 'back-off';
+    const causeMs = pause && pause.until - pause.from;
+    const details = { retryAt, delayFrom, causeMs, circumstance: `as it answered ${this.#status}` };
+    const error = new RobotsDeferredError(decision, details, this.chain);
+    markRequest(error, this);
+    return error;
   }
 
   /** The URL that was asked for, and those between it and this one. */
@@ -238,7 +252,8 @@ export class GuardedRequest {
 
   #watchResponse(): void {
     this.#timer = afterLongWait(() => {
-      const holdsUp = this.#context.engine.pacing.pacer.value?.waitsForEnd(this.#address.origin) === true;
+      const holdsUp =
+        this.#context.engine.pacing.pacer.value?.queueOf(this.#address.origin)?.waitsForEnd === true;
       if (holdsUp) warnOfNoResponse(hrefOf(this.url));
       else this.#watchResponse();
     });
@@ -312,8 +327,9 @@ export class GuardedRequest {
     // A permit has learnt of a pause: reported once more, it would end some milliseconds later.
     const pauses = this.#permit === undefined;
     this.#context.events.responded(this.url, status, headers, this.decision?.origin, pauses);
-    if (this.retryAt === undefined && this.decision !== undefined)
-      this.patience.gavePage(this.decision.origin);
+    const { decision } = this;
+    if (decision !== undefined && this.retryAt === undefined) this.patience.gavePage(decision.origin);
+    else if (decision !== undefined) watchPause(this.#context.engine, this.patience, decision.origin);
     const refusal = this.#refusalByHeaders(status, headers);
     this.#publishEnd({ status, headers, refusal });
     if (refusal === undefined) return this;
@@ -451,10 +467,8 @@ export class GuardedRequest {
     refusedAtFirst: Decision | undefined,
   ): Promise<Admission> {
     let refused = refusedAtFirst;
-    this.#watchPauses();
     try {
       const permit = await acquiring;
-      clearTimeout(this.#timer);
       this.#permit = permit;
       if (!this.#isFinished && permit.waitedMs > 0) refused = this.#refusedBy(await this.#decide());
       if (this.#isFinished) permit.release();
@@ -470,16 +484,6 @@ export class GuardedRequest {
       throw deferral;
     }
     return this.#settle(refused);
-  }
-
-  /** Who waits for the site with {@link retryLater} was told. */
-  #watchPauses(): void {
-    const { origin } = this.#address;
-    this.#timer = afterLongWait(() => {
-      const pause = this.#context.engine.pacing.pacer.value?.pauseOf(origin);
-      if (pause === undefined || this.patience.waitsUntil(origin, pause.until)) this.#watchPauses();
-      else warnOfPause(origin, pause);
-    });
   }
 
   #onWaitFailure(error: unknown): void {

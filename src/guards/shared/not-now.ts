@@ -84,7 +84,7 @@ export function retryWaitOf(outcome: unknown): RetryWait | undefined {
     origin: decision?.origin ?? '',
     until,
     cause: refusal === undefined ? `it answered ${request?.status}` : causeOf(refusal),
-    keepsPace: refusal?.code === 'ERR_ROBOTS_DEFERRED' && !isPause(refusal.delayFrom),
+    keepsPace: refusal !== undefined && keepsPace(refusal),
     request,
   };
 }
@@ -95,7 +95,11 @@ export function causeOf(refusal: Refusal): string {
   return `robots.txt is unreachable (${describeOutcome(refusal.decision.robots)})`;
 }
 
-const isPause = (delayFrom: string): boolean => delayFrom === 'retry-after' || delayFrom === 'back-off';
+/** Whether a request is only deferred by the pace of its site. */
+export function keepsPace(refusal: Refusal): boolean {
+  if (refusal.code !== 'ERR_ROBOTS_DEFERRED') return false;
+  return refusal.delayFrom !== 'retry-after' && refusal.delayFrom !== 'back-off';
+}
 
 function respondedRequest(outcome: unknown): EndedRequest | undefined {
   for (const each of causesOf(outcome)) {

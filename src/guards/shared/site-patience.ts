@@ -5,6 +5,8 @@ const QUIET_MS = 30 * 60 * 1_000;
 
 /** Since when sites have been waited for without giving a page: a run with many pages of a broken site ends, too. */
 export class SitePatience {
+  /** The origins whose pauses are watched. */
+  readonly watched: Set<string> = new Set();
   readonly #waits = new Map<string, { readonly since: number; until: number }>();
 
   /** Somebody is about to wait for an origin. Returns since when it has been waited for. */
@@ -21,6 +23,11 @@ export class SitePatience {
     }
     this.#waits.set(origin, { since: now, until });
     return now;
+  }
+
+  /** Since when an origin has been waited for; `undefined` if it gave a page since. */
+  since(origin: string): number | undefined {
+    return this.#waits.get(origin)?.since;
   }
 
   /** Whether somebody waits for an origin that long. */

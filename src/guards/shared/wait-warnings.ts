@@ -1,8 +1,10 @@
 /** What the process is warned of when a crawl waits: each once, with what mends it. */
 import { setBackgroundTimeout, urlWithoutUserinfo, warnOnce } from '../../core/base/index.ts';
-import type { Decision, Pause } from '../../core/decision/index.ts';
+import type { ClientEngine } from '../../core/client/client-engine.ts';
+import type { Decision } from '../../core/decision/index.ts';
 import { describeDelay } from '../../core/pacing/index.ts';
 import type { RetryWait } from './not-now.ts';
+import type { SitePatience } from './site-patience.ts';
 
 /** A shorter wait is not taken for a hang. */
 const LONG_WAIT_MS = 10_000;
@@ -12,11 +14,11 @@ export function afterLongWait(task: () => void): ReturnType<typeof setTimeout> {
   return setBackgroundTimeout(task, LONG_WAIT_MS);
 }
 
+/** A wait that users should hear of. */
+export type LongWait = Pick<RetryWait, 'origin' | 'until' | 'cause' | 'keepsPace'>;
+
 /** Warns of a long wait for a site that is dead, busy or broken. Not of one that keeps a pace. */
-export function warnOfSiteWait(
-  { origin, until, cause, keepsPace }: Omit<RetryWait, 'url' | 'request'>,
-  waitMs: number,
-): void {
+export function warnOfSiteWait({ origin, until, cause, keepsPace }: LongWait, waitMs: number): void {
   if (keepsPace || waitMs < LONG_WAIT_MS) return;
   warnOnce(
     `Waits for ${origin} until ${new Date(until).toISOString()}: ${cause}. \`onWait\` of \`retryLater\` is told each wait, ` +
@@ -25,11 +27,23 @@ export function warnOfSiteWait(
   );
 }
 
-/** Warns of a pause for which a request has been waiting for long in the queue. */
-export function warnOfPause(origin: string, pause: Pause): void {
-  const { from, until } = pause;
-  const cause = describeDelay({ ...pause, causeMs: until - from });
-  warnOfSiteWait({ origin, until: Math.ceil(until), cause, keepsPace: false }, LONG_WAIT_MS);
+/** A site pauses. Warns when requests wait for it in the queue, unless who waits is told otherwise. */
+export function watchPause(engine: ClientEngine, patience: SitePatience, origin: string): void {
+  if (patience.watched.has(origin)) return;
+  patience.watched.add(origin);
+  const look = (): void => {
+    const { value: pacer } = engine.pacing.pacer;
+    const pause = engine.ending.aborted ? undefined : pacer?.pauseOf(origin);
+    if (pause === undefined) return void patience.watched.delete(origin);
+    const { from, until, delayFrom } = pause;
+    const waits = (pacer?.queueOf(origin)?.waiting ?? 0) > 0;
+    if (waits && !patience.waitsUntil(origin, until)) {
+      const cause = describeDelay({ delayFrom, causeMs: until - from });
+      warnOfSiteWait({ origin, until: Math.ceil(until), cause, keepsPace: false }, LONG_WAIT_MS);
+    }
+    afterLongWait(look);
+  };
+  afterLongWait(look);
 }
 
 /** Warns of a request that holds up the others of its site. */
