@@ -27,7 +27,8 @@ export interface BrowserContextGuard<Page> extends AsyncDisposable {
    * The error that blocked the last navigation of `page`: `RobotsDisallowedError`, `RobotsUnreachableError`, or the
    * error that prevented a decision. The browser itself reports `net::ERR_BLOCKED_BY_CLIENT` only.
    *
-   * A navigation that waits for its permit, or timed out while it waited, has `RobotsDeferredError`.
+   * A navigation that waits for its permit, or timed out while it waited, has `RobotsDeferredError`; with `pacing`, so has a
+   * page that was answered with 429 or 503 (with an empty body Chromium reports `net::ERR_HTTP_RESPONSE_CODE_FAILURE`).
    *
    * @returns `undefined` when the guard did not block it, or the page is closed.
    */
@@ -217,13 +218,15 @@ class ContextWatcher<Page extends ClosingPage> implements BrowserContextGuard<Pa
       status !== 204 &&
       status !== 205 &&
       !redirects(status, headers);
-    const { refusal: error } = hasBody
+    const { refusal } = hasBody
       ? started.onResponseHeaders(status, headers)
       : started.onResponse(status, headers);
-    if (hasBody && error === undefined) clearTimeout(navigation.timer);
+    if (hasBody && refusal === undefined) clearTimeout(navigation.timer);
     else this.forget(response);
+    // Chromium rejects the navigation to a page without a body, and then there is no response to show its status.
+    const error = refusal ?? started.deferral;
     if (error !== undefined && resourceType === 'Document') this.#errors.set(frameId, { error });
-    return error !== undefined;
+    return refusal !== undefined;
   }
 
   forget({ requestId, frameId }: PausedRequest): void {

@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest';
 import { guardContext, type GuardContextOptions } from '../../../src/guards/browser/playwright.ts';
-import { RobotsClient } from '../../../src/index.ts';
+import { retryAtOf, RobotsClient } from '../../../src/index.ts';
 import { describeWithChromium, launchChromium } from '../../support/chromium.ts';
 import { eventually } from '../../support/eventually.ts';
 import { opened } from '../../support/opened.ts';
@@ -46,6 +46,38 @@ function permitsOf(open: OpenContext): void {
       });
     return { server, robots, newPage, guards, arrived };
   };
+
+  it.each([429, 503])(
+    'a page that was answered with %i is "not now", with a body and without',
+    async (status) => {
+      const server = opened(
+        await startSite(({ url }, response) => {
+          if (url === '/robots.txt') return answer(response, { body: '' });
+          const headers = { 'content-type': 'text/html', 'retry-after': '3600' };
+          if (url === '/page') return answer(response, { headers, body: 'a page' });
+          answer(response, { status, headers, body: url === '/empty' ? '' : 'busy' });
+        }),
+      );
+      for (const path of ['/empty', '/busy']) {
+        const robots = new RobotsClient({ agent: 'ExampleBot' });
+        opened(robots);
+        const { newPage, guards } = await open(robots, [waiting]);
+        const page = await newPage();
+        await page.goto(server.url('/page'));
+        expect(await guards[0]!.errorOf(page)).toBeUndefined();
+        // Chromium rejects where there is no body.
+        const loaded = page.goto(server.url(path));
+        await (path === '/busy' ? loaded : loaded.catch(() => undefined));
+        const error = await guards[0]!.errorOf(page);
+        expect(error).toMatchObject({
+          code: 'ERR_ROBOTS_DEFERRED',
+          delayFrom: 'retry-after',
+          message: expect.stringMatching(new RegExp(`as it answered ${status}, .* a pause of 3,600 s`)),
+        });
+        expect(Math.round((retryAtOf(error)! - Date.now()) / 60_000)).toBe(60);
+      }
+    },
+  );
 
   it('the permit of a navigation that never ends is freed when a script stops it', async () => {
     const { server, newPage, arrived } = await started();
