@@ -1,7 +1,7 @@
 import { request } from 'undici';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { Identity } from '../../src/guards/shared/identity.ts';
-import { guardFetch, type OtherIdentity } from '../../src/index.ts';
+import { guardFetch, type GuardFetchOptions, type OtherIdentity } from '../../src/index.ts';
 import { answer, type Site } from '../support/site.ts';
 import { AGENT, guardedAgent, libraries, namedClient } from './libraries.ts';
 import { echo, realms, site } from './support.ts';
@@ -14,6 +14,31 @@ const redirecting = (): Promise<Site> =>
       : answer(response, { body: url === '/robots.txt' ? '' : 'a page' }),
   );
 const agentsOf = ({ requests }: Site): unknown[] => requests.map(({ headers }) => headers['user-agent']);
+
+/** As jsdom sends it. */
+const JSDOM = 'Mozilla/5.0 (linux) AppleWebKit/537.36 (KHTML, like Gecko) jsdom/26.1.0';
+
+it('a library that poses as a browser is warned of, once, and not with `identify: false` or `onIdentity`', async () => {
+  const server = await redirecting();
+  const warn = vi.spyOn(process, 'emitWarning').mockReturnValue();
+  const get = async (options: GuardFetchOptions<Response>, userAgent: string): Promise<void> => {
+    const robots = namedClient();
+    await guardFetch(fetch, robots, options)(server.url('/page'), { headers: { 'user-agent': userAgent } });
+  };
+  await get({ identify: false }, JSDOM);
+  await get({ onIdentity: () => {} }, JSDOM);
+  await get({}, 'OtherBot/1.0');
+  expect(warn).not.toHaveBeenCalled();
+  for (let time = 0; time < 2; time++) await get({}, JSDOM);
+  expect(warn.mock.calls).toEqual([
+    [
+      `robots.txt is checked for ExampleBot, but pages are requested as ${JSON.stringify(JSDOM)}: a header field ` +
+        '`User-Agent` in the library that sends them sends the name of the client, `identify: false` silences this warning',
+      expect.objectContaining({ code: 'CANFETCH_OTHER_IDENTITY' }),
+    ],
+  ]);
+  warn.mockRestore();
+});
 
 describe.each(libraries)('who is asking: %s', (_, make) => {
   it('a request that carries no User-Agent is of the client, and so are its redirects', async () => {

@@ -1,4 +1,4 @@
-import { truncate } from './printable.ts';
+import { truncate, withoutCredentials } from './printable.ts';
 
 /** Literal codes of every error this package throws. Match on these rather than on `instanceof`. */
 export type RobotsErrorCode =
@@ -38,18 +38,22 @@ export function isRobotsError(value: unknown): value is RobotsError {
 export class RobotsInvalidUrlError extends RobotsError {
   override readonly name = 'RobotsInvalidUrlError';
   readonly code = 'ERR_ROBOTS_INVALID_URL';
-  /** The given value, as text. Truncated if it is too long for a URL. */
+  /** The given value, as text without credentials. Truncated if it is too long for a URL. */
   readonly input: string;
 
   /** @param expected Completes "Expected …". */
   // Not `ErrorOptions`, which TypeScript knows from `lib` ES2022 on.
   constructor(
-    input: string,
+    input: unknown,
     options?: { readonly cause?: unknown },
     expected = 'an absolute http, https or ftp URL',
   ) {
-    super(`Expected ${expected}, got ${quote(input)}`, options);
-    this.input = input;
+    const text = textOf(input);
+    const shown = withoutCredentials(text);
+    const got = typeof input === 'string' || input instanceof URL ? quote(shown) : show(input);
+    // The error of the URL parser has the URL, too.
+    super(`Expected ${expected}, got ${got}`, shown === text ? options : undefined);
+    this.input = shown;
   }
 }
 
@@ -106,6 +110,13 @@ export class RobotsAddressRefusedError extends RobotsError {
 /** Quotes and truncates a value from outside, so that a message stays one readable line. */
 export function quote(value: unknown): string {
   return JSON.stringify(truncate(textOf(value), 200));
+}
+
+/** What came, for a message: `a list`, `"5" (number)`. */
+export function show(value: unknown): string {
+  if (value === null || value === undefined) return String(value);
+  if (typeof value === 'object') return Array.isArray(value) ? 'a list' : 'an object';
+  return `${quote(value)} (${typeof value})`;
 }
 
 /** The text of a value from outside. Anything may be given or thrown, also an object that has no text. */

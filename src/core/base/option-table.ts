@@ -2,7 +2,7 @@
  * Checks options with tables of one check per name. Written by hand: loading a schema library would double the import
  * time of the package.
  */
-import { RobotsInvalidOptionsError, quote } from './errors.ts';
+import { RobotsInvalidOptionsError, show } from './errors.ts';
 
 /**
  * The error for an invalid argument or option.
@@ -50,26 +50,62 @@ function unknownOptions(
   prefix: string,
 ): RobotsInvalidOptionsError {
   const names = unknown.map((name) => `\`${prefix}${name}\``).join(', ');
-  const word = (unknown[0] ?? '').toLowerCase();
-  // The closest one: `maxDelayMS` is two letters from `minDelayMs`, too. `delayMs` is the end of several.
-  const meant = [0, 1, 2]
-    .map((edits) => known.find((name) => isWithinEditDistance(word, name.toLowerCase(), edits)))
-    .concat(known.find((name) => name.toLowerCase().endsWith(word)))
-    .find((name) => name !== undefined);
-  const proposal = meant === undefined ? '' : `; did you mean \`${prefix}${meant}\`?`;
-  return new RobotsInvalidOptionsError(`Expected only known options, got ${names}${proposal}`);
+  const proposal = proposalFor(unknown[0] ?? '', known, prefix);
+  return new RobotsInvalidOptionsError(
+    `Expected only known options, got ${names}${proposal === undefined ? '' : `; ${proposal}`}`,
+  );
 }
+
+function proposalFor(name: string, known: readonly string[], prefix: string): string | undefined {
+  const word = name.toLowerCase();
+  const elsewhere = OTHER_NAMES.find(
+    ([words, option]) => known.includes(option) && words.split(' ').includes(word.replaceAll(/[-_]/g, '')),
+  );
+  if (elsewhere?.[2] !== undefined) return elsewhere[2];
+  // The closest one: `maxDelayMS` is two letters from `minDelayMs`, too.
+  const meant =
+    elsewhere?.[1] ??
+    [0, 1, 2]
+      .map((edits) => known.find((each) => isWithinEditDistance(word, each.toLowerCase(), edits)))
+      .find((each) => each !== undefined);
+  return meant === undefined ? undefined : `did you mean \`${prefix}${meant}\`?`;
+}
+
+/**
+ * Words of other libraries, the option that is known where they are told apart (`deadlineMs`: the client's; `pacing`: a
+ * guard's), and the proposal if it is not that option.
+ */
+const OTHER_NAMES: readonly (readonly [words: string, known: string, proposal?: string])[] = [
+  ['useragent', 'agent'],
+  ['timeout timeoutms', 'deadlineMs'],
+  ['timeout', 'timeoutMs'],
+  ['fetch', 'transport', 'did you mean `transport: { fetch }`?'],
+  ['ttl cachettl maxage', 'profile', 'did you mean `profile`, whose `lifetime` has the bounds?'],
+  ['proxy', 'dispatcher', 'did you mean `dispatcher: new ProxyAgent(url)` of undici?'],
+  ['proxy', 'pacing', 'a proxy is set where the pages are sent, and as `dispatcher` of the client'],
+  ['headers', 'headersForRobots'],
+  ['headers', 'pacing', 'header fields are set where the pages are sent'],
+  [
+    'retries',
+    'profile',
+    'did you mean `profile`, whose `robotsRetry` has the pauses? For pages: `retryLater`',
+  ],
+  ['retries', 'pacing', '`retryLater(task)` tries pages again'],
+  ['delay delayms', 'defaultDelayMs'],
+  ['delay delayms', 'pacing', 'did you mean `pacing: { defaultDelayMs }`?'],
+  ['delay delayms', 'deadlineMs', 'the delay of pages is set at a guard: `pacing: { defaultDelayMs }`'],
+  [
+    'logger',
+    'deadlineMs',
+    'NODE_DEBUG=canfetch writes a log, and channels of node:diagnostics_channel have all events',
+  ],
+  ['logger', 'pacing', 'did you mean `onRefusal`? Channels of node:diagnostics_channel have all events'],
+];
 
 /** `'one', 'other' or 'third'`, for messages. */
 export function alternatives(names: readonly string[]): string {
   const quoted = names.map((name) => `'${name}'`);
   return quoted.length < 2 ? quoted.join('') : `${quoted.slice(0, -1).join(', ')} or ${quoted.at(-1)}`;
-}
-
-function show(value: unknown): string {
-  if (value === null || value === undefined) return String(value);
-  if (typeof value === 'object') return Array.isArray(value) ? 'a list' : 'an object';
-  return `${quote(value)} (${typeof value})`;
 }
 
 /**
@@ -143,6 +179,13 @@ export function wholeNumber(min: number, max: number, expected: string): Check {
 export const milliseconds: Check = wholeNumber(0, Number.MAX_SAFE_INTEGER, 'a whole number of milliseconds');
 
 export const abortSignal: Check = hasMethod('throwIfAborted', 'an AbortSignal');
+
+/** Throws the reason of an aborted signal, or that it is none. */
+export function throwIfAborted(signal: AbortSignal | null | undefined): void {
+  if (signal === undefined || signal === null) return;
+  abortSignal(signal, 'signal');
+  signal.throwIfAborted();
+}
 
 export function oneOf(names: readonly string[], expected: string = alternatives(names)): Check {
   return (value, path) => {

@@ -34,6 +34,16 @@ export function urlWithoutUserinfo(url: string): string {
 const USERINFO =
   /^([\s\u0000-\u0020]*(?:[a-z][a-z\d+.\-\t\r\n]*:[\\/\t\r\n]*|[\\/][\t\r\n]*[\\/][\\/\t\r\n]*))[^\\/?#]*@/i;
 
+/**
+ * What was meant to be a URL, without user name and password. Of an invalid one these may have any characters, and no scheme
+ * before them.
+ */
+export function withoutCredentials(text: string): string {
+  return /^\s*mailto:/i.test(text) ? text : urlWithoutUserinfo(text.replace(CREDENTIALS, '$1'));
+}
+
+const CREDENTIALS = /^(\s*(?:[a-z][a-z\d+.-]*:[\\/]+)?)[^\\/?#]*:[^]*@/i;
+
 /** Formats a file name as given. */
 export function fileName(name: string): string {
   return name === '-' ? 'standard input' : printable(name);

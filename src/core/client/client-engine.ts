@@ -6,6 +6,7 @@ import {
   RobotsClosedError,
   type Publisher,
   RobotsInvalidOptionsError,
+  throwIfAborted,
   type TracedWork,
   tracedWork,
   VERSION,
@@ -200,7 +201,7 @@ export class ClientEngine {
    * @throws the errors of `RobotsClient.canFetch`; synchronously when nothing has to be fetched.
    */
   decide(url: string | URL, agent?: Agent, options?: DecideOptions): Decision | Promise<Decision> {
-    options?.signal?.throwIfAborted();
+    throwIfAborted(options?.signal);
     const tokens = this.#tokensOf(agent);
     const located = locate(url);
     const known = this.#decideKnown(located, tokens, true);

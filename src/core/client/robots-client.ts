@@ -2,6 +2,7 @@ import {
   headerField,
   type HeaderFields,
   omitUndefined,
+  throwIfAborted,
   invalid,
   Lazy,
   type LightAbortSignal,
@@ -11,7 +12,13 @@ import {
 } from '../base/index.ts';
 import { OriginMemory, OriginRefresher } from '../cache/index.ts';
 import type { StoredOrigins } from '../store/stored-origins.ts';
-import { type Decision, type DecisionUsage, type OriginPolicy, type Purpose } from '../decision/index.ts';
+import {
+  assertDecision,
+  type Decision,
+  type DecisionUsage,
+  type OriginPolicy,
+  type Purpose,
+} from '../decision/index.ts';
 import {
   asksForPause,
   type OriginRecord,
@@ -151,7 +158,7 @@ export class RobotsClient {
    */
   canFetch(url: string | URL, agent?: Agent, options?: CheckOptions): Promise<boolean> {
     try {
-      options?.signal?.throwIfAborted();
+      throwIfAborted(options?.signal);
       const allowed = this.permits(url, agent);
       if (allowed !== undefined) return allowed ? ALLOWED : DISALLOWED;
       const engine = this[ENGINE];
@@ -188,6 +195,7 @@ export class RobotsClient {
    */
   usageOf(decision: Decision, purpose: Purpose, headers?: HeaderFields): DecisionUsage {
     checkPurpose(purpose, 'purpose');
+    assertDecision(decision);
     return this[ENGINE].usageOf(decision, purpose, headers);
   }
 
@@ -329,6 +337,7 @@ export class RobotsClient {
    * of an aborted signal.
    */
   async acquirePermit(decision: Decision, options: ReserveOptions = {}): Promise<RequestPermit> {
+    assertDecision(decision);
     return this[ENGINE].pacing.acquire(decision, readReserveOptions(options), options.signal);
   }
 

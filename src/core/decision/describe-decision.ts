@@ -1,4 +1,4 @@
-import { printable, urlWithoutUserinfo } from '../base/index.ts';
+import { invalid, isText, printable, urlWithoutUserinfo } from '../base/index.ts';
 import { isAbsent, type UnavailableReason } from '../lifecycle/index.ts';
 import type { Decision, DecisionUsage } from './decision.ts';
 import type { RobotsSource } from './robots-source.ts';
@@ -118,6 +118,7 @@ function detailed(code: string, detail: string | undefined): string | undefined 
  * // robots.txt of https://example.com disallows https://example.com/private for ExampleBot (line 2: "disallow: /private")
  */
 export function describeDecision(decision: Decision): string {
+  assertDecision(decision);
   const { origin, agent, allowed, usage } = decision;
   const url = urlWithoutUserinfo(decision.url);
   const may = allowed ? 'may be fetched' : 'may not be fetched';
@@ -152,6 +153,14 @@ export function describeDecision(decision: Decision): string {
       return `${what} (${describeOutcome(decision.robots)}), so ${url} ${may}${remedy}${again}`;
     }
   }
+}
+
+/** @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) */
+export function assertDecision(value: unknown): asserts value is Decision {
+  const { url, origin, robots, reason }: Partial<Record<string, unknown>> = { ...Object(value) };
+  if (isText(url) && isText(origin) && typeof robots === 'object' && isText(reason) && reason in reasons)
+    return;
+  throw invalid('the decision', 'one that `check` or `peek` gave', value);
 }
 
 function untilWhen({ retryAt, robots }: Decision): string {

@@ -1,7 +1,7 @@
 import { lookup as dnsLookup } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import { Agent, type buildConnector } from 'undici';
-import { type RobotsAddressRefusedError, RobotsInvalidOptionsError } from '../base/index.ts';
+import { invalid, type RobotsAddressRefusedError, RobotsInvalidOptionsError } from '../base/index.ts';
 import { addressRefusalIn } from './addresses.ts';
 import {
   checkedLookup,
@@ -87,6 +87,7 @@ export interface PublicOnlyAgentOptions extends Pick<
  * ```
  */
 export function publicOnlyAgent(options: PublicOnlyAgentOptions = {}): Agent {
+  if (typeof options !== 'object' || options === null) throw invalid('the options', 'an object', options);
   const { connect = {}, lookup = dnsLookup, ...rest } = options;
   if (typeof connect !== 'object') {
     throw new RobotsInvalidOptionsError(

@@ -1,4 +1,4 @@
-import { RobotsInvalidUrlError, textOf, truncate } from '../base/index.ts';
+import { RobotsInvalidUrlError, truncate, urlWithoutUserinfo } from '../base/index.ts';
 import { encoder, readSerialised, type SerialisedUrl, urlBytes } from './serialised-url.ts';
 
 /**
@@ -22,7 +22,7 @@ export class LocatedUrl implements SerialisedUrl {
   targetEnd = 0;
   simple = false;
   byteMask = 0;
-  /** The URL as the URL parser serialises it. */
+  /** The URL as the URL parser serialises it, without userinfo: decisions and messages have it. */
   href = '';
   /** The number of the read that filled it. See {@link bytes}. */
   #reading = 0;
@@ -54,17 +54,17 @@ export class LocatedUrl implements SerialisedUrl {
     try {
       url = new URL(typeof input === 'string' ? input : input.href);
     } catch (cause) {
-      throw new RobotsInvalidUrlError(textOf(input), { cause });
+      throw new RobotsInvalidUrlError(input, { cause });
     }
     if (url.protocol !== 'http:' && url.protocol !== 'https:' && url.protocol !== 'ftp:') {
-      throw new RobotsInvalidUrlError(textOf(input));
+      throw new RobotsInvalidUrlError(input);
     }
-    const href = removeDotSegments(url.href);
+    const href = urlWithoutUserinfo(removeDotSegments(url.href));
     if (href.length > MAX_URL_BYTES) throw tooLong(href);
     const fragment = href.indexOf('#');
     this.href = href;
     this.origin = url.origin;
-    // A "/" in userinfo is serialised as "%2F", and hosts have none, so the first "/" starts the path.
+    // Hosts have no "/", so the first one starts the path.
     this.targetStart = href.indexOf('/', url.protocol.length + 2);
     this.targetEnd = fragment < 0 ? href.length : fragment;
     this.simple = false;

@@ -1,3 +1,4 @@
+import { invalid } from '../../core/base/index.ts';
 import type { EndEntry, EvidenceEntry, EvidenceLine, RunEntry } from '../../core/client/evidence/entry.ts';
 import { basisOf } from '../../core/client/evidence/recorder.ts';
 import { bodyJson } from '../../core/store/record/record-schema.ts';
@@ -139,6 +140,7 @@ function toggleEntry({ exceptions }: RunInFile, n: number): void {
  * ```
  */
 export function evidenceLine(entry: EvidenceLine, digests: Set<string> = new Set()): string {
+  if (typeof entry !== 'object' || entry === null) throw invalid('the entry', 'one of `evidence`', entry);
   if (!('body' in entry) || entry.body === undefined) return `${JSON.stringify(entry)}\n`;
   const { body, ...others } = entry;
   const { sha256 } = others;

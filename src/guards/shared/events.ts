@@ -41,7 +41,7 @@ export class GuardEvents {
 
   /** A request is sent without a check of robots.txt. */
   ignored(url: string | URL, because: string): void {
-    const ignored = { url: new URL(url).href, because };
+    const ignored = { url: urlWithoutUserinfo(new URL(url).href), because };
     const { onIgnored } = this.#listeners;
     if (onIgnored !== undefined) invokeListener('onIgnored', onIgnored, ignored);
     this.#engine.publish('ignored', ignored);
@@ -67,7 +67,7 @@ export class GuardEvents {
   #paymentRequired(url: string | URL, headers: ResponseFields): void {
     const { onPaymentRequired } = this.#listeners;
     if (!this.#engine.hasListener('payment') && onPaymentRequired === undefined) return;
-    const required = omitUndefined({ url: new URL(url).href, price: priceIn(headers) });
+    const required = omitUndefined({ url: urlWithoutUserinfo(new URL(url).href), price: priceIn(headers) });
     if (onPaymentRequired !== undefined) invokeListener('onPaymentRequired', onPaymentRequired, required);
     this.#engine.publish('payment', required);
   }

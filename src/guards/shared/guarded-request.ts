@@ -187,8 +187,8 @@ export class GuardedRequest {
   /** The URL that was asked for, and those between it and this one. */
   get chain(): RedirectChain {
     const urls: string[] = [];
-    for (let each = this.#from; each !== undefined; each = each.#from) urls.push(hrefOf(each.url));
-    const requested = urls.pop() ?? this.decision?.url ?? hrefOf(this.url);
+    for (let each = this.#from; each !== undefined; each = each.#from) urls.push(shownUrl(each.url));
+    const requested = urls.pop() ?? this.decision?.url ?? shownUrl(this.url);
     return { requested, redirects: urls.reverse() };
   }
 
@@ -304,7 +304,7 @@ export class GuardedRequest {
   awaitReader(): void {
     if (this.#permit === undefined || this.#isFinished) return;
     this.#timer = setBackgroundTimeout(() => {
-      const url = urlWithoutUserinfo(hrefOf(this.url));
+      const url = shownUrl(this.url);
       warnOnce(
         `Expected the body of ${url} to be read or cancelled (\`await response.body?.cancel()\`), but it was neither for ` +
           `${UNREAD_MS / 1_000} s: the next request to its site waited for it`,
@@ -362,7 +362,7 @@ export class GuardedRequest {
 
   /** A request that was not checked may have a longer URL than one that can be. */
   get #address(): { readonly url: string; readonly origin: string } {
-    return this.decision ?? { url: hrefOf(this.url), origin: new URL(this.url).origin };
+    return this.decision ?? { url: shownUrl(this.url), origin: new URL(this.url).origin };
   }
 
   /** It has failed, or its body has broken off. */
@@ -579,6 +579,11 @@ export function parseUrl(text: string): URL {
   } catch (cause) {
     throw new TypeError(`Failed to parse URL from ${urlWithoutUserinfo(text)}`, { cause });
   }
+}
+
+/** The URL for messages, events and errors. */
+function shownUrl(url: string | URL): string {
+  return urlWithoutUserinfo(hrefOf(url));
 }
 
 function hrefOf(url: string | URL): string {

@@ -1,4 +1,4 @@
-import { invokeListener, quote, warnOnce } from '../../core/base/index.ts';
+import { invokeListener, quote, urlWithoutUserinfo, warnOnce } from '../../core/base/index.ts';
 import { type Agent, agentTokens } from '../../core/decision/agent-tokens.ts';
 import { productToken } from '../../core/rules/index.ts';
 import { type EditableHeaders, HeaderCopy } from './headers.ts';
@@ -19,6 +19,11 @@ const MAX_REPORTED_ORIGINS = 10_000;
 /** The `User-Agent` that libraries send by default: the fetches of Node and undici, got, axios. */
 const LIBRARY_DEFAULT =
   /^(?:node|undici|got \(https:\/\/github\.com\/sindresorhus\/got\)|axios\/\d+\.\d+\.\d+\S*)$/;
+
+/** How browsers, jsdom and others that pose as one begin. */
+const A_BROWSER = /^Mozilla\//;
+
+const SET_BY_HAND = 'a header field `User-Agent` in the library that sends them';
 
 interface IdentityOptions {
   /** Whether requests without a `User-Agent` get one. */
@@ -81,7 +86,7 @@ export class Identity {
 
   /**
    * Reports a `User-Agent` that names another product token than robots.txt is checked for: to `onIdentity` once for each
-   * origin, and by one warning of the process where the library chose it.
+   * origin, and else by one warning of the process where the library chose it, or it is a browser's.
    *
    * @param remedy The code that sends the client's name.
    */
@@ -89,19 +94,21 @@ export class Identity {
     if (this.#names.has('*')) return;
     const name = productToken(userAgent)?.toLowerCase();
     if (name !== undefined && this.#names.has(name)) return;
-    if (this.#warns && remedy !== undefined) {
+    const poses = this.fills && this.#onIdentity === undefined && A_BROWSER.test(userAgent);
+    if (remedy === undefined ? poses : this.#warns) {
       warnOnce(
         `robots.txt is checked for ${this.#tokens.join(', ')}, but pages are requested as ${quote(userAgent)}: ` +
-          `${remedy} sends the name of the client, \`identify: false\` silences this warning`,
+          `${remedy ?? SET_BY_HAND} sends the name of the client, \`identify: false\` silences this warning`,
         'CANFETCH_OTHER_IDENTITY',
       );
     }
     if (this.#onIdentity === undefined) return;
     const { href, origin } = new URL(url);
+    const shown = urlWithoutUserinfo(href);
     if (this.#reported.has(origin)) return;
     if (this.#reported.size >= MAX_REPORTED_ORIGINS) this.#reported.clear();
     this.#reported.add(origin);
-    invokeListener('onIdentity', this.#onIdentity, { url: href, userAgent, agents: this.#tokens });
+    invokeListener('onIdentity', this.#onIdentity, { url: shown, userAgent, agents: this.#tokens });
   }
 }
 

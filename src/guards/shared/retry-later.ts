@@ -73,7 +73,7 @@ export async function retryLater<Result>(
   let leftMs = maxWaitMs;
   for (let retries = 0; ; retries++) {
     signal?.throwIfAborted();
-    const ended = await task().then(
+    const ended = await Promise.resolve(task()).then(
       (value) => ({ value, isError: false }) as const,
       (error: unknown) => ({ error, isError: true }) as const,
     );

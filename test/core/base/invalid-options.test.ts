@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { assertKnownOptions, closestChoice, isWithinEditDistance } from '../../../src/core/base/index.ts';
+import { guardFetch, RobotsClient } from '../../../src/index.ts';
 import fc from '../../support/fast-check.ts';
+import { openedClient } from '../../support/opened.ts';
 
 /** Letters few enough that slips meet. */
 const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), maxLength: 5 });
@@ -64,4 +66,66 @@ it('proposes the closest of several known options', () => {
   expect(() => assertKnownOptions({ maxDelayMS: 1 }, known, 'pacing.')).toThrow(
     'Expected only known options, got `pacing.maxDelayMS`; did you mean `pacing.maxDelayMs`?',
   );
+});
+
+describe('words of other libraries', () => {
+  const CLIENT = 'NODE_DEBUG=canfetch writes a log, and channels of node:diagnostics_channel have all events';
+
+  it.each([
+    ['userAgent', 'did you mean `agent`?'],
+    ['user_agent', 'did you mean `agent`?'],
+    ['timeout', 'did you mean `deadlineMs`?'],
+    ['timeoutMs', 'did you mean `deadlineMs`?'],
+    ['fetch', 'did you mean `transport: { fetch }`?'],
+    ['ttl', 'did you mean `profile`, whose `lifetime` has the bounds?'],
+    ['cacheTtl', 'did you mean `profile`, whose `lifetime` has the bounds?'],
+    ['maxAge', 'did you mean `profile`, whose `lifetime` has the bounds?'],
+    ['proxy', 'did you mean `dispatcher: new ProxyAgent(url)` of undici?'],
+    ['headers', 'did you mean `headersForRobots`?'],
+    ['retries', 'did you mean `profile`, whose `robotsRetry` has the pauses? For pages: `retryLater`'],
+    ['delay', 'the delay of pages is set at a guard: `pacing: { defaultDelayMs }`'],
+    ['delayMs', 'the delay of pages is set at a guard: `pacing: { defaultDelayMs }`'],
+    ['logger', CLIENT],
+    ['concurency', 'did you mean `concurrency`?'],
+  ])('a client is told what `%s` is: %s', (name, proposal) => {
+    expect(() => new RobotsClient(JSON.parse(`{"${name}":1}`))).toThrow(
+      `Expected only known options, got \`${name}\`; ${proposal}`,
+    );
+  });
+
+  it.each([
+    ['userAgent', 'did you mean `agent`?'],
+    ['timeout', 'did you mean `timeoutMs`?'],
+    ['timeoutMS', 'did you mean `timeoutMs`?'],
+    ['proxy', 'a proxy is set where the pages are sent, and as `dispatcher` of the client'],
+    ['headers', 'header fields are set where the pages are sent'],
+    ['retries', '`retryLater(task)` tries pages again'],
+    ['delay', 'did you mean `pacing: { defaultDelayMs }`?'],
+    ['delayMs', 'did you mean `pacing: { defaultDelayMs }`?'],
+    ['logger', 'did you mean `onRefusal`? Channels of node:diagnostics_channel have all events'],
+    ['onRefused', 'did you mean `onRefusal`?'],
+  ])('a guard is told what `%s` is: %s', (name, proposal) => {
+    expect(() => guardFetch(fetch, openedClient().robots, JSON.parse(`{"${name}":1}`))).toThrow(
+      `Expected only known options, got \`${name}\`; ${proposal}`,
+    );
+  });
+
+  it.each(['delay', 'delayMs'])('pacing is told what `%s` is', (name) => {
+    const pacing = JSON.parse(`{"${name}":1}`);
+    expect(() => guardFetch(fetch, openedClient().robots, { pacing })).toThrow(
+      `got \`pacing.${name}\`; did you mean \`pacing.defaultDelayMs\`?`,
+    );
+  });
+});
+
+it.each([
+  [['https://example.com/'], 'a list'],
+  [{}, 'an object'],
+  [7, '"7" (number)'],
+  [undefined, 'undefined'],
+])('what is no URL is named: %j is %s', async (value, what) => {
+  await expect(openedClient().robots.check(value as string)).rejects.toMatchObject({
+    code: 'ERR_ROBOTS_INVALID_URL',
+    message: `Expected an absolute http, https or ftp URL, got ${what}`,
+  });
 });

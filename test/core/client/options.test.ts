@@ -24,7 +24,7 @@ const store = (more: object): object => ({ store: { get() {}, set() {}, delete: 
 
 const wrong: readonly [options: unknown, message: RegExp][] = [
   [5, /^Expected the options to be .*got "5" \(number\)$/],
-  [{ timeout: 5 }, /^Expected only known options, got `timeout`$/],
+  [{ timeout: 5 }, /^Expected only known options, got `timeout`; did you mean `deadlineMs`\?$/],
   [{ concurency: 5 }, /^Expected only known options, got `concurency`; did you mean `concurrency`\?$/],
   [{ cache: { max: 5 } }, /^Expected only known options, got `cache\.max`$/],
   [{ cache: { maxorigin: 5 } }, /got `cache\.maxorigin`; did you mean `cache\.maxOrigins`\?$/],

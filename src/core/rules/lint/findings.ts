@@ -1,4 +1,4 @@
-import { quote } from '../../base/index.ts';
+import { invalid, quote } from '../../base/index.ts';
 import { preferenceIn, SPECIFICATIONS, type UsageDirective } from '../usage/usage-source.ts';
 import type { Diagnostic, DiagnosticCode } from './diagnostic.ts';
 
@@ -35,6 +35,8 @@ interface Finding {
  * ```
  */
 export function describeDiagnostic(diagnostic: Diagnostic): DiagnosticDescription {
+  if (!Object.hasOwn(findings, Object(diagnostic).code))
+    throw invalid('the diagnostic', 'one that `lint` gave', diagnostic);
   const { message, hint, explanation } = findings[diagnostic.code];
   const more = diagnostic.omitted === undefined ? '' : ` (${diagnostic.omitted} more of this kind.)`;
   return { message: message(diagnostic) + more, hint: hint(diagnostic), explanation };
