@@ -9,8 +9,11 @@ import { fileURLToPath } from 'node:url';
 export const PROGRAM: string = fileURLToPath(new URL('../../../dist/cli.js', import.meta.url));
 
 /** A process of this folder that sends its port when it listens, and ends when it is disconnected. */
-export async function startProcess(name: string): Promise<{ child: ChildProcess; port: number }> {
-  const child = fork(new URL(name, import.meta.url));
+export async function startProcess(
+  name: string,
+  ...argv: string[]
+): Promise<{ child: ChildProcess; port: number }> {
+  const child = fork(new URL(name, import.meta.url), argv);
   const [port] = (await once(child, 'message')) as [number];
   return { child, port };
 }

@@ -4,8 +4,11 @@ import { join } from 'node:path';
 import { type RobotsStore, RobotsClient } from '../../src/index.ts';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite.ts';
 import { hasNodeSqlite } from '../support/sqlite.ts';
-import { type BenchFile, benchFiles } from './files.ts';
+import { loopbackOrigins } from './bulk-urls.ts';
 import { median, type Row } from './measure.ts';
+import { startProcess } from './program.ts';
+
+const ORIGINS = 2_000;
 
 /** The thread of Node's main loop, without those of libraries. */
 function mainThreadMs(): number {
@@ -13,21 +16,23 @@ function mainThreadMs(): number {
   return Number(nanoseconds) / 1e6;
 }
 
-/** What SQLite adds to the time of the main thread for an origin with a real body, over a fetch without sockets. */
+/** What SQLite adds to the time of the main thread for an origin with a real file, which comes over a socket. */
 export async function storeCost(rounds: number): Promise<Row[]> {
   if (process.platform !== 'linux') return [];
-  const { files } = benchFiles();
+  const server = await startProcess('loopback-server.js', 'real-files');
+  const origins = loopbackOrigins(ORIGINS, server.port);
   const times: (readonly [bareMs: number, addedMs: number])[] = [];
   for (let round = -1; round < rounds; round++) {
-    const bareMs = await prefetchMs(files);
-    const storedMs = await onDisk((store) => prefetchMs(files, store));
+    const bareMs = await prefetchMs(origins);
+    const storedMs = await onDisk((store) => prefetchMs(origins, store));
     if (round >= 0) times.push([bareMs, storedMs - bareMs]);
   }
-  const microsOf = (at: 0 | 1): number => (median(times.map((each) => each[at])) * 1_000) / files.length;
+  server.child.disconnect();
+  const microsOf = (at: 0 | 1): number => (median(times.map((each) => each[at])) * 1_000) / ORIGINS;
   const library = hasNodeSqlite ? 'node:sqlite' : 'libsql';
   return [
     {
-      what: `main-thread time that SQLite (${library}) adds to an origin of ${files.length} with real files`,
+      what: `main-thread time that SQLite (${library}) adds to an origin with a real file, over sockets`,
       ours: `${microsOf(1).toFixed(0)} µs`,
       peer: `${microsOf(0).toFixed(0)} µs without a store`,
       ratio: '',
@@ -37,21 +42,17 @@ export async function storeCost(rounds: number): Promise<Row[]> {
   ];
 }
 
-async function prefetchMs(files: readonly BenchFile[], store?: RobotsStore): Promise<number> {
-  let next = 0;
+async function prefetchMs(origins: readonly string[], store?: RobotsStore): Promise<number> {
   const robots = new RobotsClient({
     agent: 'ExampleBot/1.0',
     cache: { maxBytes: 2 ** 30 },
-    storeDeadlineMs: 60_000,
     ...(store === undefined ? {} : { store }),
-    transport: {
-      fetch: async () => new Response(Uint8Array.from(files[next++ % files.length]!.bytes)),
-    },
   });
   globalThis.gc?.();
   const before = mainThreadMs();
-  await robots.prefetch(files.map(({ host }) => `https://${host}/`));
+  const { states } = await robots.prefetch(origins);
   await robots.close();
+  if (states.rules !== origins.length) throw new Error('Expected all origins to have rules');
   return mainThreadMs() - before;
 }
 

@@ -137,7 +137,8 @@ export interface RobotsClientOptions {
   readonly store?: RobotsStore;
   /**
    * Milliseconds for each store call that a question waits for. After that the client continues without the result.
-   * Writes in the background, and `close()` as a whole, may take ten times as long, up to 10 s. @default 150
+   * Slots of paced requests, writes in the background, and `close()` as a whole, may take ten times as long, up to 10 s.
+   * @default 150
    */
   readonly storeDeadlineMs?: number;
   /**

@@ -62,15 +62,17 @@ export class StoreCaller {
     const failures = operation === 'get' ? this.#reads : this.#writes;
     if (origin.length > MAX_ORIGIN_LENGTH) return FAILED;
     if (this.#isSuspended(failures) && call.regardless !== true) return FAILED;
+    const startedAt = performance.now();
+    const about = () => ({ operation, origin, waitedMs: Math.round(performance.now() - startedAt) });
     try {
       const value = await inTime(call.send(), patient ? this.patientMs : this.#settings.storeDeadlineMs);
-      if (value === TIMED_OUT) return this.#failed(failures, { type: 'timeout', operation, origin });
+      if (value === TIMED_OUT) return this.#failed(failures, { type: 'timeout', ...about() });
       const expected = expectedValue?.(value);
       if (expected !== undefined) throw new TypeError(`Expected \`${operation}\` to return ${expected}`);
       this.#succeeded(failures);
       return { ok: true, value };
     } catch (error) {
-      return this.#failed(failures, { type: 'failed', operation, origin, error });
+      return this.#failed(failures, { type: 'failed', ...about(), error });
     }
   }
 

@@ -132,6 +132,8 @@ export type StoreEvent =
       readonly operation: StoreOperation;
       /** For `reserve` and `pause` what shares the pace, such as a host. */
       readonly origin: string;
+      /** Milliseconds that the call took. What needs the store waited for it. */
+      readonly waitedMs: number;
       /** The error of the store. */
       readonly error?: unknown;
     }

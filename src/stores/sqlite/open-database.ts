@@ -31,7 +31,8 @@ const CHECKED_BYTES = 64 * 1024 * 1024;
 /** A page has 512 bytes at least. SQLite would overwrite a smaller file. */
 const MIN_DATABASE_BYTES = 512;
 
-const BUSY_TIMEOUT_MS = 50;
+/** For opening alone. Later SQLite would wait in the middle of a call, and block the process. */
+const OPENING_TIMEOUT_MS = 50;
 /** How often opening is tried while other processes open or write the database. */
 const MAX_TRIES = 40;
 const PAUSE_MS = 25;
@@ -139,12 +140,13 @@ function damage(found: string): Error {
  * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) when the database belongs to another program.
  */
 export function prepareDatabase(database: SqliteDatabase, path: string): void {
-  database.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
+  database.exec(`PRAGMA busy_timeout = ${OPENING_TIMEOUT_MS}`);
   for (let tries = 1; ; tries++) {
     try {
       // SQLite does not wait where it upgrades a lock that it holds, as it does to change the journal mode.
       if (needsTables(database, path)) createTables(database, path);
       database.exec(SETTINGS);
+      database.exec('PRAGMA busy_timeout = 0');
       return;
     } catch (error) {
       if (!isBusy(error) || tries === MAX_TRIES) throw error;

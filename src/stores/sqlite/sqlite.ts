@@ -155,7 +155,10 @@ interface QueuedWrite {
 const SWEPT_PER_WRITE = 4;
 /** The longest time for which writes wait for the transactions of other processes. */
 const MAX_BUSY_MS = 5_000;
-const BUSY_PAUSE_MS = 5;
+const MAX_BUSY_PAUSE_MS = 10;
+/** Records wait so long for others to share a transaction with, or until they are so many. */
+const GATHER_MS = 20;
+const GATHERED_WRITES = 100;
 const PAGE = 256;
 
 interface SqliteStoreSettings {
@@ -181,6 +184,8 @@ export class SqliteStore implements RobotsStore, AsyncDisposable {
   readonly #sql: Statements;
   #queue: QueuedWrite[] = [];
   #busySince: number | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #isCommitting = false;
   #closed: Promise<void> | undefined;
 
   /** @internal */
@@ -192,9 +197,14 @@ export class SqliteStore implements RobotsStore, AsyncDisposable {
     const names = Object.keys(SQL) as (keyof typeof SQL)[];
     this.#sql = Object.fromEntries(names.map((name) => [name, database.prepare(SQL[name])])) as Statements;
     const now = this.#clock.now();
-    database.exec(
-      `DELETE FROM lease WHERE expires_at <= ${now}; DELETE FROM schedule WHERE expires_at <= ${now}`,
-    );
+    try {
+      database.exec(
+        `DELETE FROM lease WHERE expires_at <= ${now}; DELETE FROM schedule WHERE expires_at <= ${now}`,
+      );
+    } catch (error) {
+      // Expired rows are not read, and the next process deletes them.
+      if (!isBusy(error)) throw error;
+    }
   }
 
   async get(key: string): Promise<string | undefined> {
@@ -207,7 +217,7 @@ export class SqliteStore implements RobotsStore, AsyncDisposable {
     const now = this.#clock.now();
     const expiresAt = Math.ceil(now + durationMs('ttlMs', ttlMs));
     const content = encodeValue(value);
-    await this.#write(() => {
+    await this.#gather(() => {
       this.#sql.set.run(key, recordedAt ?? now, expiresAt, content, now, now + CLOCK_SKEW_MS);
     });
   }
@@ -224,7 +234,7 @@ export class SqliteStore implements RobotsStore, AsyncDisposable {
       return this.#sql.lease.get(key, holder, now, now + ttlMs);
     });
     if (taken === undefined || taken === null) return undefined;
-    return { release: () => this.#write(() => void this.#sql.release.run(key, holder)) };
+    return { release: () => this.#gather(() => void this.#sql.release.run(key, holder)) };
   }
 
   async reserve(key: string, delayMs: number, options: StoreReserveOptions = {}): Promise<StoreSlot> {
@@ -322,25 +332,51 @@ export class SqliteStore implements RobotsStore, AsyncDisposable {
     this.#sql.move.run(key, slotAt, delayMs, pausedUntil, now, expiresAt, cause);
   }
 
-  /** Runs `work` in the next transaction: the writes of one turn of the event loop share one. */
+  /** Runs `work` in a transaction at the end of this turn of the event loop, with all that waits for one. */
   #write<Result>(work: () => Result): Promise<Result> {
+    const written = this.#enqueue(work);
+    this.#commitIn('this turn');
+    return written;
+  }
+
+  /** Runs `work` in a transaction soon: nobody waits for records, and a transaction costs more than a record in it. */
+  #gather<Result>(work: () => Result): Promise<Result> {
+    const written = this.#enqueue(work);
+    this.#commitIn(this.#queue.length < GATHERED_WRITES ? GATHER_MS : 'this turn');
+    return written;
+  }
+
+  #enqueue<Result>(work: () => Result): Promise<Result> {
     return new Promise<Result>((resolve, reject) => {
       this.#assertOpen();
       let result: Result;
       this.#queue.push({ work: () => (result = work()), resolve: () => resolve(result), reject });
-      if (this.#queue.length === 1) setImmediate(this.#commit);
     });
   }
 
+  #commitIn(time: number | 'this turn'): void {
+    // A transaction that waits for another process will take these writes along.
+    if (this.#busySince !== undefined || this.#isCommitting) return;
+    if (time !== 'this turn') {
+      this.#timer ??= setTimeout(this.#commit, time);
+      return;
+    }
+    this.#isCommitting = true;
+    setImmediate(this.#commit);
+  }
+
   readonly #commit = (): void => {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#isCommitting = false;
+    if (this.#queue.length === 0) return;
     try {
       this.#database.exec('BEGIN IMMEDIATE');
       this.#busySince = undefined;
     } catch (error) {
       this.#busySince ??= performance.now();
       if (isBusy(error) && performance.now() - this.#busySince < MAX_BUSY_MS) {
-        // SQLite has waited a little, which blocks the process. Now others get their turn.
-        setTimeout(this.#commit, BUSY_PAUSE_MS * Math.random());
+        this.#timer = setTimeout(this.#commit, MAX_BUSY_PAUSE_MS * Math.random());
         return;
       }
       this.#busySince = undefined;

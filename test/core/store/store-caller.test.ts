@@ -7,6 +7,7 @@ const failing = (): Promise<never> => Promise.reject(new Error('broken'));
 
 let now: number;
 let events: string[];
+let waited: number[];
 
 function callerWith(
   storeDeadlineMs = 150,
@@ -14,7 +15,10 @@ function callerWith(
   const caller = new StoreCaller({
     storeDeadlineMs,
     clock: { now: () => now },
-    onStoreEvent: ({ type }) => events.push(type),
+    onStoreEvent: (event) => {
+      events.push(event.type);
+      if ('waitedMs' in event) waited.push(event.waitedMs);
+    },
     client: {},
   });
   return (send, options) =>
@@ -24,6 +28,7 @@ function callerWith(
 beforeEach(() => {
   now = 0;
   events = [];
+  waited = [];
 });
 
 afterEach(() => vi.useRealTimers());
@@ -40,7 +45,7 @@ describe('a call of a store', () => {
     await vi.advanceTimersByTimeAsync(expectedMs - 1);
     expect(events).toEqual([]);
     await vi.advanceTimersByTimeAsync(2);
-    expect([await called, events]).toEqual([{ ok: false }, ['timeout']]);
+    expect([await called, events, waited]).toEqual([{ ok: false }, ['timeout'], [expectedMs + 1]]);
   });
 
   it('whose reply came while this process was blocked is in time', async () => {

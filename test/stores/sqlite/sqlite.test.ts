@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import Libsql from 'libsql';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { slotKey } from '../../../src/core/store/record/record-codec.ts';
 import { prepareDatabase } from '../../../src/stores/sqlite/open-database.ts';
 import {
@@ -100,22 +100,58 @@ it('reads and writes the schedule of version 1', async () => {
   database.close();
 });
 
-it('makes one transaction of the writes of a turn', async () => {
-  const calls: string[] = [];
-  const connection = openSqlite(join(root, 'own.sqlite'));
-  const own = sqliteStore({
-    exec: (sql) => (calls.push(sql), connection.exec(sql)),
-    prepare: (sql) => connection.prepare(sql),
-    close: () => connection.close(),
+describe('the writes of a store', () => {
+  /** A store over a database of its own, and the transactions that it has begun. */
+  function counted() {
+    const connection = openSqlite(join(root, 'own.sqlite'));
+    onTestFinished(() => void connection.close());
+    let transactions = 0;
+    const own = sqliteStore({
+      exec(sql) {
+        if (sql === 'BEGIN IMMEDIATE') transactions++;
+        return connection.exec(sql);
+      },
+      prepare: (sql) => connection.prepare(sql),
+      close: () => connection.close(),
+    });
+    transactions = 0;
+    return { connection, own, count: () => transactions };
+  }
+
+  const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+  it('share a transaction: records wait 20 ms for others, and what somebody waits for takes them along', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { own, count } = counted();
+    const set = (key: string) => own.set(key, key, { ttlMs: HOUR });
+    const written = Promise.all([set('a'), turn().then(() => set('b'))]);
+    await vi.advanceTimersByTimeAsync(19);
+    expect(count()).toBe(0);
+    await vi.advanceTimersByTimeAsync(1);
+    await written;
+    expect(count()).toBe(1);
+    const more = set('c');
+    expect(await own.lease('c', HOUR)).toBeDefined();
+    await more;
+    expect(count()).toBe(2);
+    await own.close();
+    expect(count()).toBe(3);
   });
-  calls.length = 0;
-  const keys = Array.from({ length: 100 }, (_, at) => `k${at}`);
-  await Promise.all(keys.flatMap((key) => [own.set(key, key, { ttlMs: HOUR }), own.lease(key, HOUR)]));
-  expect(calls).toEqual(['BEGIN IMMEDIATE', 'COMMIT']);
-  await own.close();
-  // A database that the caller opened stays open.
-  expect(connection.prepare('SELECT count(*) AS count FROM value').get()).toMatchObject({ count: 100 });
-  connection.close();
+
+  it('wait no longer once they are a hundred, nor when the store is closed, which leaves the database open', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { connection, own, count } = counted();
+    const keys = Array.from({ length: 101 }, (_, at) => `k${at}`);
+    await Promise.all(keys.slice(1).map((key) => own.set(key, key, { ttlMs: HOUR })));
+    expect(count()).toBe(1);
+    const last = own.set(keys[0]!, 'value', { ttlMs: HOUR });
+    await Promise.all([last, own.close()]);
+    expect(count()).toBe(2);
+    const stored = connection.prepare('SELECT count(*) AS count FROM value').get();
+    expect(stored).toMatchObject({ count: 101 });
+  });
 });
 
 it('deletes expired values with each write', async () => {
@@ -163,17 +199,19 @@ it('a clock that was set back lengthens no wait, and frees the leases', async ()
 
 it('waits for the transaction of another process without blocking this one', async () => {
   const other = openSqlite(path);
+  const ours = openSqlite(path);
+  const waiting = sqliteStore(ours);
+  // SQLite itself waits no time within a call.
+  expect(ours.prepare('PRAGMA busy_timeout').get()).toMatchObject({ timeout: 0 });
   other.exec('BEGIN IMMEDIATE');
-  const written = store.set('k', 'value', { ttlMs: HOUR });
-  let turns = 0;
-  for (const until = performance.now() + 200; performance.now() < until; turns++) {
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-  expect(turns).toBeGreaterThan(3);
-  expect(await store.get('k')).toBeUndefined();
+  const begun = vi.spyOn(ours, 'exec');
+  const written = waiting.reserve('k', MINUTE);
+  await vi.waitFor(() => expect(begun.mock.calls.length).toBeGreaterThan(3));
+  expect(await waiting.get('k')).toBeUndefined();
   other.exec('COMMIT');
-  await written;
-  expect(await store.get('k')).toBe('value');
+  expect(await written).toMatchObject({ waitMs: 0 });
+  await waiting.close();
+  ours.close();
   other.close();
 });
 
