@@ -45,6 +45,7 @@ import { OriginSettings } from './origin-settings.ts';
 import { addressChecksOf, checkPurpose, policyOptions, readOptions, type Settings } from './settings.ts';
 import type { PrefetchOptions, PrefetchResult } from './prefetch.ts';
 import { ClientEngine, ENGINE } from './client-engine.ts';
+import { countClient } from './many-clients.ts';
 
 /** `canFetch` returns one of these two, so that a warm question creates no promise. */
 const ALLOWED: Promise<boolean> = Promise.resolve(true);
@@ -98,6 +99,7 @@ export class RobotsClient {
     const origins = new OriginSettings(settings);
     startDebugLog();
     const { store, evidence } = settings;
+    if (store === undefined) countClient(settings.agent);
     const { profileOf } = origins;
     const recorder = evidence && new Recorder(evidence, settings, origins);
     const stored =
