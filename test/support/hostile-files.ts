@@ -34,6 +34,17 @@ function linesOf(bytes: number, line: (index: number) => string): Uint8Array {
 const rules = (bytes: number, pattern: (index: number) => string): Uint8Array =>
   linesOf(bytes, (index) => `Disallow: ${pattern(index)}`);
 
+/** Bytes above 7F, as characters, in no order. */
+const HIGH_BYTES = Array.from({ length: 128 }, (_, index) =>
+  String.fromCharCode(128 + ((index * 47) % 128)),
+).join('');
+
+/** Rules whose characters are bytes: mostly no UTF-8. */
+const rawRules = (bytes: number, pattern: (index: number) => string): Uint8Array =>
+  Uint8Array.from(new TextDecoder().decode(rules(bytes, pattern)).slice(0, bytes), (character) =>
+    character.codePointAt(0)!,
+  );
+
 const nth = (index: number): string => index.toString(36).padStart(3, 'z');
 const a = (count: number): string => 'a'.repeat(count);
 const A_PATH = a(PATH_BYTES);
@@ -131,6 +142,18 @@ export const hostileFamilies: Readonly<Record<string, HostileFamily>> = {
   'lines of `Content-Usage`': {
     file: (bytes) => linesOf(bytes, (n) => `Content-Usage: /${nth(n)} train-ai=n`),
     path: A_PATH,
+  },
+  'groups of one agent each': {
+    file: (bytes) => linesOf(bytes, (n) => `useragent:${nth(n)}\nallow:/`),
+    path: A_PATH,
+  },
+  'a line of bytes above 7F': {
+    file: (bytes) => rawRules(bytes, (n) => `/${characters(bytes - 30 * (n + 1), HIGH_BYTES)}`),
+    path: '%E9'.repeat(PATH_BYTES / 3),
+  },
+  'lines of bytes above 7F': {
+    file: (bytes) => rawRules(bytes, (n) => `/${HIGH_BYTES.slice(n % 97, (n % 97) + 20)}`),
+    path: '%E9'.repeat(PATH_BYTES / 3),
   },
   'groups for everybody': {
     file: (bytes) => linesOf(bytes, () => 'User-agent: *\nDisallow: /x'),

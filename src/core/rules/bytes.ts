@@ -24,19 +24,24 @@ export function asCharacters(bytes: Uint8Array): string {
 
 let byteOfCharacter: ReadonlyMap<string, number> | undefined;
 
+/** The bytes of the characters above 7F that {@link asCharacters} makes. */
+const bytesOfCharacters = (): ReadonlyMap<string, number> =>
+  (byteOfCharacter ??= new Map(
+    [...asCharacters(table((byte) => byte))].map((character, byte) => [character, byte]),
+  ));
+
 /** The bytes of a text that {@link asCharacters} made. */
 export function fromCharacters(text: string): Uint8Array {
-  byteOfCharacter ??= new Map(
-    [...asCharacters(table((byte) => byte))].map((character, byte) => [character, byte]),
-  );
-  return Uint8Array.from(text, (character) => byteOfCharacter?.get(character) ?? 0);
+  const bytes = bytesOfCharacters();
+  return Uint8Array.from(text, (character) => bytes.get(character) ?? 0);
 }
 
 /** The text with each byte above 7F as a percent escape. */
 export function escapeBytes(characters: string): string {
+  const bytes = bytesOfCharacters();
   return characters.replaceAll(
     /[^\0-\x7f]/g,
-    (each) => `%${fromCharacters(each)[0]!.toString(16).toUpperCase()}`,
+    (each) => `%${(bytes.get(each) ?? 0).toString(16).toUpperCase()}`,
   );
 }
 

@@ -12,12 +12,11 @@ const TOKEN_HERE = /[\w.-]+(?![\w.\-\p{L}\p{M}])/uy;
 /** Browsers, their engines, platforms and devices, and languages with libraries that fetch. */
 const NO_BOT = new RegExp(
   `^(?:${[
-    'mozilla|mozzila|gecko|khtml|like|applewebkit|trident|presto|version|profile|configuration|compatible|mobile|tablet|touch',
-    'opera|op[rtx]|safari|chrome|chromium|headlesschrome|crios|gsa|firefox|fxios|msie|iemobile|edg[ea]?|edgios|electron|brave',
-    'phantomjs|qtwebengine|thunderbird|seamonkey|konqueror|vivaldi|silk|yabrowser|ucbrowser|samsungbrowser|ddg|duckduckgo',
-    'windows|win\\d+|wow64|x64|x86_64|i\\d86|arm(?:64)?|linux|x11|[uni]|ubuntu|debian|fedora|freebsd|cros|android|wv|rv|build',
-    'macintosh|intel|ppc|cpu|ip(?:hone|ad|od)|darwin|cfnetwork|unknown|sv1|\\.?net|clr|infopath.*|slcc\\d|media|symbianos',
-    'up\\.browser|midp|mmp|dalvik|nokia.*|samsung.*|blackberry.*|kddi.*|docomo|python|ruby|java|perl|php|v?[\\d.]+|[.-]+',
+    'mozilla|mozzila|gecko|like|applewebkit|trident|presto|version|mobile|compatible|chrome|chromium|headlesschrome|safari',
+    'firefox|crios|fxios|edgios|edg[ea]?|opera|op[rtx]|msie|iemobile|gsa|ddg|duckduckgo|brave|silk|vivaldi|konqueror|seamonkey',
+    'thunderbird|electron|phantomjs|qtwebengine|(?:ya|uc|samsung|up\\.)browser|dalvik|docomo|(?:nokia|samsung|blackberry|kddi).*|profile',
+    'configuration|mmp|windows|win64|wow64|x64|linux|x11|u|ubuntu|fedora|android|iphone|darwin|cfnetwork|sv1|touch|infopath.*|slcc1',
+    'python|ruby|java|perl|php|v?[\\d.]+|[.-]+',
   ].join('|')})$`,
   'i',
 );

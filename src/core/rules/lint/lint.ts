@@ -14,7 +14,17 @@ import {
   LINE_USER_AGENT,
   type LineCursor,
 } from '../parse-line.ts';
-import { asCharacters, BLANK, CONTROL, DOLLAR, secondsToMs, SLASH, STAR, utf8 } from '../bytes.ts';
+import {
+  asCharacters,
+  BLANK,
+  CONTROL,
+  DOLLAR,
+  escapeBytes,
+  secondsToMs,
+  SLASH,
+  STAR,
+  utf8,
+} from '../bytes.ts';
 import { recordsFor } from '../other-records.ts';
 import { ABSOLUTE_URL, betterPreference, type UsageDirective } from '../usage/usage-source.ts';
 import type { Diagnostic, DiagnosticCode, Span } from './diagnostic.ts';
@@ -40,6 +50,8 @@ const MEANT = KEYS.map((meant) => ({ meant }));
 const TOKEN_OR_STAR = /^(?:[A-Za-z_-]+|\*)$/;
 const MAX_AGENTS_SHOWN = 10;
 const SIGNALS: readonly string[] = ['content-signal', 'content-signals'];
+/** Bytes of a pattern that are shown as they should be written. */
+const MAX_ESCAPED = 200;
 /** Files with more preferences are not looked at further. */
 const MAX_PREFERENCES = 1_000;
 /** Hosts that only the machine of a developer has. */
@@ -369,9 +381,15 @@ class Linter {
     if (wildcards && bytes[end - 1] === DOLLAR && bytes[end - 2] === STAR) report.add('trailing-star', value);
     for (const problem of patternProblems(pattern, this.#traits)) {
       const { code, start: from, end: to, ...more } = problem;
+      const span = this.#span(start + from, start + to);
+      if (code !== 'raw-letters') report.add(code, span, more);
       // Of an invisible character the hint is another one.
-      if (code !== 'raw-letters' || !this.#hasInvisible)
-        report.add(code, this.#span(start + from, start + to), more);
+      else if (!this.#hasInvisible)
+        report.add(
+          code,
+          span,
+          report.shows(code) ? { meant: escapeBytes(pattern.slice(0, MAX_ESCAPED)) } : {},
+        );
     }
     this.#groups.addRule(value, allow);
   }

@@ -1,4 +1,3 @@
-import { escapeBytes } from '../bytes.ts';
 import type { DialectTraits } from '../dialect.ts';
 import type { DiagnosticCode } from './diagnostic.ts';
 
@@ -78,8 +77,7 @@ export function patternProblems(
   if (kind !== undefined) add('foreign-pattern', pattern, ALL_OF_IT, { kind });
   else if (wildcards && INNER_DOLLAR.test(searched))
     add('foreign-pattern', pattern, ALL_OF_IT, { kind: 'inner-dollar' });
-  if (RAW_LETTER.test(pattern))
-    add('raw-letters', pattern, ALL_OF_IT, { meant: escapeBytes(pattern.slice(0, MAX_SEARCHED)) });
+  if (RAW_LETTER.test(pattern)) add('raw-letters', pattern, ALL_OF_IT);
   const rewritten = (text: string, piece: RegExp, meant: (written: string) => string): boolean =>
     add('rewritten-in-urls', text, piece, { meant: meant(piece.exec(text)?.[0] ?? '') });
   const path = PATH_PART.exec(pattern)?.[0] ?? '';

@@ -50,6 +50,11 @@ export class Report {
     } else shown.push(added);
   }
 
+  /** Whether a further diagnostic of a code is shown, not only counted. */
+  shows(code: DiagnosticCode): boolean {
+    return (this.#kinds.get(code)?.shown.length ?? 0) < MAX_PER_CODE;
+  }
+
   /** What it comes to first; then by line and column. */
   get diagnostics(): readonly Diagnostic[] {
     const place = ({ code }: Diagnostic): number => Number(!WHOLE_FILE.has(code));

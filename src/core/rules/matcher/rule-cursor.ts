@@ -116,6 +116,7 @@ export class RuleCursor extends LineCursor {
   /** If given, {@link nextOf} may skip rules that do not decide about `target[0, targetEnd)`. */
   readonly target: Uint8Array | undefined;
   readonly #targetEnd: number;
+  #lineStart = 0;
   /** Whether lines and escapes are those of google/robotstxt, for the quick look at lines. */
   readonly #isGoogle: boolean;
 
@@ -148,12 +149,12 @@ export class RuleCursor extends LineCursor {
       const kind = at < length ? KINDS[bytes[at]!]! & kinds : 0;
       if (
         kind !== 0 &&
-        (all || target === undefined || kind !== MAY_BE_RULE || !this.#cannotDecide(target, start, at)) &&
+        (all || target === undefined || kind !== MAY_BE_RULE || !this.#cannotBeRule(target, start, at)) &&
         // No key is shorter.
         at + 4 < length &&
         (kind & SECOND[bytes[at + 1]!]! & FIFTH[bytes[at + 4]!]!) !== 0
       ) {
-        this.nextStart = start;
+        this.nextStart = this.#lineStart = start;
         return this.next();
       }
       at = bytes[at] === LF ? at + 1 : this.lineEnd(at) + 1;
@@ -161,24 +162,47 @@ export class RuleCursor extends LineCursor {
     return false;
   }
 
+  /** Whether the rule in this line, which {@link nextOf} was to return in any case, may decide about the target. */
+  get mayDecide(): boolean {
+    const { kind, target, valueStart } = this;
+    return (
+      target === undefined || !this.#cannotDecide(target, this.#lineStart, valueStart, kind === LINE_ALLOW)
+    );
+  }
+
   /**
-   * Whether the raw bytes of the line at `lineStart`, whose key starts at `at`, show that it does not match the target, or is
-   * no better than the best rule so far. The key is not compared, so the line may be no rule at all.
+   * Whether the raw bytes of a line show that it does not match the target, or is no better than the best rule so far. The key
+   * at `at` is not compared, so the line may be no rule at all.
    */
-  #cannotDecide(target: Uint8Array, lineStart: number, at: number): boolean {
-    const { bytes, bestRank, traits } = this;
-    const targetEnd = this.#targetEnd;
-    const isGoogle = this.#isGoogle;
-    const { length } = bytes;
+  #cannotBeRule(target: Uint8Array, lineStart: number, at: number): boolean {
+    const { bytes } = this;
     const isAllow = (bytes[at]! & 0x1f) === 1;
     // The length of the key: a rule with a colon elsewhere is misspelt, or its pattern does not start with a slash.
     at += isAllow ? 5 : 8;
     if (bytes[at] !== COLON) return false;
     do at++;
     while (BLANK[bytes[at]!] === 1);
+    return this.#cannotDecide(target, lineStart, at, isAllow);
+  }
+
+  /** The same of a pattern that starts at `at`. */
+  #cannotDecide(target: Uint8Array, lineStart: number, at: number, isAllow: boolean): boolean {
+    const { bytes, bestRank, traits } = this;
+    const targetEnd = this.#targetEnd;
+    const isGoogle = this.#isGoogle;
+    const isEncoded = traits.escapes !== 'decoded';
+    const { length } = bytes;
     let priority = 0;
     for (; at < length; at++, priority++) {
       let byte = bytes[at]!;
+      if (byte > 0x7f && isEncoded) {
+        // Its normal form is an escape.
+        if (priority + 2 < targetEnd && isEscape(target, priority, byte)) {
+          priority += 2;
+          continue;
+        }
+        return !isGoogle || at - lineStart < traits.maxLineBytes;
+      }
       if (LITERAL[byte] === 0) {
         // google/robotstxt decodes no escapes.
         if (byte !== PERCENT || isGoogle) break;
@@ -202,4 +226,11 @@ export class RuleCursor extends LineCursor {
     }
     return priority * 2 + (isAllow ? 1 : 0) <= bestRank;
   }
+}
+
+const DIGITS = utf8.encode('0123456789ABCDEF');
+
+/** Whether a normal form has the escape of a byte at `at`. */
+function isEscape(form: Uint8Array, at: number, byte: number): boolean {
+  return form[at] === PERCENT && form[at + 1] === DIGITS[byte >> 4] && form[at + 2] === DIGITS[byte & 15];
 }

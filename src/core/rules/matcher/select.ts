@@ -101,7 +101,8 @@ export function selectRules(
       if ((line & wanted) !== 0) applying.add(cursor);
     } else if (kind === LINE_ALLOW || kind === LINE_DISALLOW) {
       // "Crawlers ignore the rule without a path."
-      if ((names & wanted) !== 0 && valueStart < valueEnd) cursor.eachPattern(pattern, onPattern);
+      if ((names & wanted) !== 0 && valueStart < valueEnd && (!acceptsAgents || cursor.mayDecide))
+        cursor.eachPattern(pattern, onPattern);
     } else if (kind === LINE_OTHER && (blockNames & wanted) !== 0 && cursor.keyIs(CRAWL_DELAY)) {
       crawlDelayMs = Math.max(crawlDelayMs, secondsToMs(cursor.bytes, valueStart, valueEnd));
     }
