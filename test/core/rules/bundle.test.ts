@@ -40,15 +40,15 @@ describe('a bundle', () => {
     expect(exports).toMatchObject({ allowed: false });
   });
 
-  it('of `parseRobots` and `productToken` stays under 14.8 kB compressed', async () => {
+  it('of `parseRobots` and `productToken` stays under 15 kB compressed', async () => {
     const { code } = await bundled(`export { parseRobots, productToken } from RULES;`);
-    expect(gzipSync(code, { level: 9 }).length).toBeLessThanOrEqual(14_800);
+    expect(gzipSync(code, { level: 9 }).length).toBeLessThanOrEqual(15_000);
   });
 
-  it('of everything stays under 30 kB compressed: it has no sentences about findings', async () => {
+  it('of everything stays under 32 kB compressed: it has no sentences about findings', async () => {
     const { code } = await bundled(`export * from RULES;`);
     expect(code).not.toContain('RFC 9309 §');
-    expect(gzipSync(code, { level: 9 }).length).toBeLessThanOrEqual(30_000);
+    expect(gzipSync(code, { level: 9 }).length).toBeLessThanOrEqual(32_000);
   });
 
   it('of `pageDirectives` alone leaves the parser out', async () => {
