@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, expect, it, vi } from 'vitest';
@@ -70,6 +70,7 @@ async function run(name: string, args: readonly string[]): Promise<string> {
   vi.spyOn(console, 'log').mockImplementation((line) => void lines.push(String(line)));
   vi.spyOn(process, 'argv', 'get').mockReturnValue(['node', name, ...args]);
   vi.stubEnv('ALLOW_PRIVATE', 'true');
+  vi.stubEnv('CRAWL_FILE', join(folder, 'crawl.txt'));
   await import(file);
   return lines.join('\n');
 }
@@ -86,6 +87,7 @@ const programs: Readonly<Record<string, (site: Site) => string[]>> = {
   'call-tool-of-an-agent.js': (site) => all(site).map((url) => JSON.stringify({ url })),
   'crawl-with-crawlee.js': (site) => [site.url('/')],
   'crawl-with-fetch.js': (site) => [site.url('/')],
+  'crawl-with-got.js': all,
   'visit-with-playwright.js': all,
 };
 
@@ -100,6 +102,27 @@ it('crawl-with-fetch.js comes back when robots.txt could not be fetched at first
   const output = await run('crawl-with-fetch.js', [site.url('/')]);
   expect(output).toContain(`fetched ${site.url('/')}`);
   expect(site.requests.map(({ url }) => url)).toEqual(['/robots.txt', '/robots.txt', '/']);
+});
+
+it('crawl-with-fetch.js goes on where it ended early', async () => {
+  let isBusy = true;
+  const site = await openedSite(({ url }, response) => {
+    if (url === '/robots.txt') answer(response, { body: 'User-agent: *\nCrawl-delay: 0\n' });
+    else if (url === '/2' && isBusy) answer(response, { status: 503, headers: { 'retry-after': '15' } });
+    else
+      answer(response, {
+        headers: { 'content-type': 'text/html' },
+        body: '<a href="/1">1</a><a href="http://[">!</a><a href="/2">2</a>',
+      });
+  });
+  const first = run('crawl-with-fetch.js', [site.url('/')]);
+  await expect.poll(() => site.requests.map(({ url }) => url)).toContain('/2');
+  process.emit('SIGTERM');
+  expect(await first).not.toContain(`fetched ${site.url('/2')}`);
+  isBusy = false;
+  const output = await run('crawl-with-fetch.js', [site.url('/')]);
+  expect(output.match(/^fetched .*/gm)).toEqual([`fetched ${site.url('/2')}`]);
+  expect(existsSync(join(folder, 'crawl.txt'))).toBe(false);
 });
 
 it('there is a test for each starter', () => {
@@ -121,14 +144,32 @@ for (const [name, argumentsFor] of Object.entries(programs)) {
       // The link, and the redirect.
       expect(output).toMatch(/refused .*\/private for ExampleBot \(line 2: \\?"disallow: \/private\\?"\)/);
       expect(output).toMatch(/refused .*\/moved redirects to .*\/private\/new/);
-      expect(output).toMatch(/\n\n\d+ requests sent, \d refused\b/);
+      expect(output).toMatch(/\n\n(?:THE FIRST URL WAS REFUSED.*\n)?\d+ requests sent, \d refused\b/);
       const pages = new Set(site.requests.map(({ url }) => url));
       expect([...pages].filter((url) => url?.startsWith('/private'))).toEqual([]);
       expect(site.requests.filter(({ url }) => url === '/robots.txt')).toHaveLength(1);
     },
   );
 
+  (skipped ? it.skip : it)(
+    `${name} ends within 5 s of SIGTERM, although its site has asked for a pause`,
+    async () => {
+      const site = await openedSite((request, response) => {
+        if (request.url === '/robots.txt') answer(response, { body: 'User-agent: *\nCrawl-delay: 0\n' });
+        else answer(response, { status: 503, headers: { 'retry-after': '15' } });
+      });
+      const page = site.url('/');
+      const ended = run(name, [name.startsWith('call-') ? JSON.stringify({ url: page }) : page]);
+      await expect.poll(() => site.requests.length).toBe(2);
+      const from = performance.now();
+      expect(process.emit('SIGTERM')).toBe(true);
+      expect(await ended).toContain('1 request sent');
+      expect(performance.now() - from).toBeLessThan(5_000);
+      expect(site.requests).toHaveLength(2);
+    },
+  );
+
   it(`${name} has no more lines than a newcomer reads`, () => {
-    expect(readFileSync(join(starters, name), 'utf8').split('\n').length).toBeLessThanOrEqual(61);
+    expect(readFileSync(join(starters, name), 'utf8').split('\n').length).toBeLessThanOrEqual(80);
   });
 }

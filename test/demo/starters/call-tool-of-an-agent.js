@@ -1,10 +1,11 @@
 /**
  * Calls the tool as a model would: `node call-tool-of-an-agent.js '{ "url": "https://example.com/" }'`
- * Needs: npm install canfetch
+ * Needs: npm install canfetch node-html-markdown
  */
 import { crawlReport } from 'canfetch';
 import { call, robots } from './tool-of-an-agent.js';
 
+process.once('SIGTERM', () => robots.close()); // ends what waits
 const report = crawlReport(robots, { onFirstRefused: false });
 for (const given of process.argv.slice(2)) {
   const result = await call(JSON.parse(given));

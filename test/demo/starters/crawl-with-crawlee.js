@@ -32,6 +32,10 @@ const crawler = new PoliteCrawler(
   },
   new Configuration({ persistStorage: false }),
 );
+process.once('SIGTERM', () => {
+  crawler.stop(); // starts no page more
+  void robots.close(); // ends what waits
+});
 await crawler.run([start]);
 
 console.log(`\n${report}`);

@@ -1,8 +1,9 @@
 /**
  * A tool with which a language model fetches pages, to import; `call-tool-of-an-agent.js` is a program that calls it.
- * Needs: npm install canfetch
+ * Needs: npm install canfetch node-html-markdown
  */
 import { guardFetch, refusalIn, retryAtOf, retryLater, RobotsClient } from 'canfetch';
+import { NodeHtmlMarkdown } from 'node-html-markdown';
 
 const MAX_CHARACTERS = 50_000;
 const MAX_WAIT_MS = 20_000;
@@ -24,7 +25,7 @@ const fetchPolitely = guardFetch(fetch, robots, {
 export const tool = {
   name: 'fetch_page',
   description:
-    'Fetches the text of a web page. A refusal is final unless it has "retryAt": do not try other ways.',
+    'Fetches a web page as Markdown. A refusal is final unless it has "retryAt": do not try other ways.',
   parameters: {
     type: 'object',
     properties: { url: { type: 'string', format: 'uri', description: 'An absolute http or https URL' } },
@@ -50,7 +51,8 @@ export async function call({ url }) {
         retryAt,
       };
     }
-    const text = await response.text();
+    const body = await response.text();
+    const text = type.includes('html') ? NodeHtmlMarkdown.translate(body) : body; // shorter, and models read it well
     return { url: response.url, status: response.status, text: text.slice(0, MAX_CHARACTERS), retryAt };
   } catch (error) {
     const refusal = refusalIn(error); // undefined: the request itself failed

@@ -15,25 +15,33 @@ const context = await browser.newContext();
 // Holds each navigation and redirect back until it is decided. `identify` sends the name that robots.txt is asked about.
 const guard = await guardContext(context, robots, { identify: true, pacing: { maxDelayMs: 20_000 } });
 
-async function visit(url, tries = 3) {
+const stopping = new AbortController();
+process.once('SIGTERM', () => stopping.abort());
+const options = {
+  signal: stopping.signal,
+  onWait: ({ url, until, cause }) =>
+    console.log(`waiting until ${new Date(until).toISOString()} for ${url}: ${cause}`),
+};
+
+async function visit(url) {
   // A page of its own: that of an error, which comes after a refusal, would interrupt the next navigation.
   const page = await context.newPage();
   try {
-    const response = await page.goto(url).catch(async (error) => {
-      throw (await guard.errorOf(page)) ?? error;
-    });
+    const response = await page.goto(url).catch((error) => error);
+    const error = await guard.errorOf(page); // a refusal, or "not now": a 429, a 503, a pause
+    if (error !== undefined) throw error;
+    if (response instanceof Error) throw response;
     const status = response?.status() ?? 200;
-    // The guard defers the next try until the pause is over, and `retryLater` waits for that.
-    if ((status === 429 || status === 503) && tries > 1) return retryLater(() => visit(url, tries - 1));
     return status < 400 ? `fetched ${page.url()}` : `status ${status} ${url}`;
   } finally {
     await page.close();
   }
 }
 
-for (const url of urls.length === 0 ? ['https://example.com/'] : urls) {
+for (const url of urls) {
+  if (stopping.signal.aborted) break;
   try {
-    console.log(await retryLater(() => visit(url)));
+    console.log(await retryLater(() => visit(url), options));
   } catch (error) {
     const refusal = refusalIn(error); // undefined: the page itself failed
     console.log(refusal === undefined ? `failed ${url}: ${error.message}` : `refused ${refusal.message}`);
