@@ -32,7 +32,6 @@ async function add(page) {
   if ((await redis.scard(`seen:${host}`)) >= MAX_PAGES_OF_A_HOST) return;
   if ((await redis.sadd(`seen:${host}`, page)) === 0) return;
   await redis.rpush(`left:${host}`, page);
-  await work(host);
 }
 
 async function visit(job, token) {
@@ -97,7 +96,7 @@ async function stop() {
 }
 process.once('SIGTERM', stop).once('SIGINT', stop);
 for (const page of process.argv.slice(2)) await add(new URL(page).href);
-// What a crash left.
+// The hosts of these, and those that a crash left. A host that has a job gets no other.
 for await (const keys of redis.scanStream({ match: 'left:*' })) {
   for (const key of keys) await work(key.slice('left:'.length));
 }
