@@ -24,7 +24,7 @@ export const reasons: Readonly<Record<Decision['reason'], { readonly what: strin
       so: 'the profile allows everything meanwhile',
     },
     restricted: { what: 'access to robots.txt is restricted', so: 'the whole site is disallowed' },
-    override: { what: 'overridden by the crawler' },
+    override: { what: 'the crawler has its own answer for this site, in place of robots.txt' },
   };
 
 /** Error codes of the request for robots.txt. The code is shown beside the words, so that it can be searched for. */
@@ -139,8 +139,8 @@ export function describeDecision(decision: Decision): string {
       return `${url} is robots.txt itself, which may always be fetched`;
     case 'override': {
       const { because } = { because: undefined, ...decision };
-      const why = because === undefined ? ' of robots.txt' : `: ${printable(because)}`;
-      return `${url} ${may} by ${agent}, by an override of the crawler${why}`;
+      const why = because === undefined ? '' : ` (${printable(because)})`;
+      return `${url} ${may} by ${agent}: ${reasons.override.what}${why}`;
     }
     case 'unavailable':
     case 'unreachable':

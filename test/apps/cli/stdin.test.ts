@@ -33,6 +33,31 @@ describe('URLs from standard input', () => {
     );
   });
 
+  it.each(['', '\n\n', '# nothing yet\n'])(
+    'are expected: a list without any (%j) is wrong usage, not a yes',
+    async (stdin) => {
+      for (const argv of [
+        ['check', '-'],
+        ['check', '--json', '--robots', 'package.json', '-'],
+      ]) {
+        expect(await cli(argv, { stdin })).toEqual({
+          code: 2,
+          stdout: '',
+          stderr: 'canfetch: Expected at least one URL in standard input, got none\n',
+        });
+      }
+    },
+  );
+
+  it('are what a file of URLs is for: given as a URL, its name is answered with the way to read it', async () => {
+    const { code, stderr } = await cli(['check', 'package.json']);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/; to read URLs from this file, write: canfetch check - < package\.json\n$/);
+    expect((await cli(['check', 'no-such-file.json'])).stderr).toContain(
+      'did you mean "https://no-such-file.json"?',
+    );
+  });
+
   it('name the line of what is no URL', async () => {
     const { stderr } = await cli(['-'], { stdin: `${site.url('/a')}\nnot a url\n` });
     expect(stderr).toBe('canfetch: line 2: Expected an absolute http, https or ftp URL, got "not a url"\n');

@@ -39,7 +39,7 @@ it.each<[Partial<Decision> & { readonly reason: Decision['reason']; readonly bec
   ],
   [
     { reason: 'override', allowed: false, because: 'agreed with the owner' },
-    'https://example.com/private may not be fetched by ExampleBot, by an override of the crawler: agreed with the owner',
+    'https://example.com/private may not be fetched by ExampleBot: the crawler has its own answer for this site, in place of robots.txt (agreed with the owner)',
   ],
   [
     {

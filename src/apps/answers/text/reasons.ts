@@ -32,7 +32,7 @@ export function whySentence({ reason, state, robots, because }: KnownState): str
       return `${what} (${cause(robots)}), so ${so}`;
     }
     case 'override':
-      return because === undefined ? reasons[reason].what : `overridden: ${printable(because)}`;
+      return `${reasons[reason].what}${because === undefined ? '' : ` (${printable(because)})`}`;
     case 'rule':
     case 'no-rule':
     case 'no-group':

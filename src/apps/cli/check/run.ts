@@ -32,12 +32,16 @@ export async function checkUrls(given: ParsedArguments, session: Session): Promi
     // On a terminal, progress would mix with the JSON.
     showsProgress: operands.includes(STDIN) && form === 'text',
   });
-  const decideAll = (decide: Decide): Promise<ExitCode> =>
-    report.run(
+  const decideAll = async (decide: Decide): Promise<ExitCode> => {
+    const code = await report.run(
       mapBatches(targets(operands, session.stdin), IN_ORDER, decide),
       // Results are in order, so every line before this one has its result.
       ({ line }) => line && `line ${line} of the list; \`tail -n +${line + 1}\` prints the rest of it`,
     );
+    if (!report.isEmpty) return code;
+    // 0 would mean "allowed" to a script whose list turned out empty.
+    throw new UsageError('Expected at least one URL in standard input, got none');
+  };
   if (file === undefined) {
     const [{ openClient }, { decideOnline }] = await Promise.all([
       import('../frame/open-client.ts'),

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { didYouMean } from '../../answers/input/load-robots.ts';
 import type { Target, InputError, TargetResult } from '../../answers/input/targets.ts';
 import type { ReportedDecision, Tone } from '../../answers/verdict.ts';
@@ -68,6 +69,11 @@ export class ListReport<Decided extends ReportedDecision> {
 
   get decided(): number {
     return this.#decided;
+  }
+
+  /** Whether there was nothing in the list. */
+  get isEmpty(): boolean {
+    return this.#decided + this.#invalid === 0;
   }
 
   /**
@@ -162,9 +168,15 @@ export class ListReport<Decided extends ReportedDecision> {
   }
 }
 
+/** The hint for a file of URLs that was given as a URL. */
+function fileHint({ input, line }: Target): string | undefined {
+  if (line !== undefined || !existsSync(input)) return undefined;
+  return `; to read URLs from this file, write: canfetch check - < ${printable(input)}`;
+}
+
 /** Renders the error of an invalid target as text. */
 function renderInputError(target: Target, error: InputError): string {
   const where = target.line === undefined ? '' : `line ${target.line}: `;
-  const hint = target.tooLong === true ? '' : didYouMean(target.input);
+  const hint = target.tooLong === true ? '' : (fileHint(target) ?? didYouMean(target.input));
   return `canfetch: ${where}${withoutUserinfo(printable(error.message))}${hint}\n`;
 }
