@@ -1,5 +1,5 @@
 import type { LRUCache } from 'lru-cache';
-import { type Clock, Lazy } from '../base/index.ts';
+import { type Clock, Lazy, warnOnce } from '../base/index.ts';
 import {
   mergeRecords,
   type OriginRecord,
@@ -19,7 +19,14 @@ export interface OriginMemoryOptions {
   /** The client, for messages about its origins. */
   readonly client: object;
   readonly observer?: RecordObserver | undefined;
+  /** Whether requests for pages of an origin wait. It is not evicted. */
+  readonly isAwaited?: (origin: string) => boolean;
 }
+
+/** Of so many evicted origins it is remembered until when their responses would have been fresh. */
+const MAX_EVICTED = 100;
+/** So many origins are passed over at a time, because requests wait for them. */
+const MAX_PASSED_OVER = 100;
 
 /**
  * The origins in memory, bounded in number and in size.
@@ -34,6 +41,8 @@ export interface OriginMemoryOptions {
 export class OriginMemory {
   readonly events: CacheEvents;
   readonly #maxOrigins: number;
+  readonly #maxBytes: number;
+  readonly #isAwaited: (origin: string) => boolean;
   readonly #clock: Clock;
   readonly #profileOf: OriginMemoryOptions['profileOf'];
   readonly #entries: Lazy<LRUCache<string, CacheEntry>>;
@@ -43,21 +52,25 @@ export class OriginMemory {
   /** Site signals received before this memory was open. */
   readonly #earlySignals = new Map<string, boolean>();
 
-  constructor({ maxOrigins, maxBytes, clock, profileOf, client, observer }: OriginMemoryOptions) {
+  /** The first origins that were evicted, and when their responses become stale. */
+  readonly #evicted = new Map<string, number>();
+
+  constructor(options: OriginMemoryOptions) {
+    const { maxOrigins, maxBytes, clock, profileOf, client, observer, isAwaited } = options;
     this.events = new CacheEvents(client, observer);
     this.#maxOrigins = maxOrigins;
+    this.#maxBytes = maxBytes;
+    this.#isAwaited = isAwaited ?? (() => false);
     this.#clock = clock;
     this.#profileOf = profileOf;
     this.#entries = new Lazy(async () => {
       const { LRUCache } = await import('lru-cache');
       return new LRUCache<string, CacheEntry>({
-        // Not `max`, for which the library fills arrays of that length at once: 12 ms for 50,000 origins. See `keep()`.
-        maxSize: maxBytes,
-        // A single file larger than the whole bound is kept, alone.
-        sizeCalculation: (entry) => Math.min(entry.countBytes(), maxBytes),
-        dispose: (entry, origin, reason) => {
+        // It counts; `#makeRoom` evicts. With `max` the library fills arrays of that length at once: 12 ms for 50,000.
+        maxSize: Number.MAX_SAFE_INTEGER,
+        sizeCalculation: (entry) => entry.countBytes(),
+        dispose: (entry) => {
           if (entry === this.#lastEntry) this.#lastEntry = undefined;
-          if (reason === 'evict') this.events.add(origin, 'evict');
         },
       });
     });
@@ -152,8 +165,24 @@ export class OriginMemory {
     this.events.publish();
   }
 
+  /**
+   * Warns the process once when an origin has to be fetched again because others took its place: a crawl that has more
+   * origins in turn than memory holds fetches each robots.txt again and again.
+   */
+  warnIfEvicted(origin: string, now: number): void {
+    const freshUntil = this.#evicted.get(origin) ?? -Infinity;
+    this.#evicted.delete(origin);
+    if (now >= freshUntil) return;
+    warnOnce(
+      `${origin}/robots.txt is fetched again although it was fresh, because memory is full of other origins: ` +
+        'raise `cache: { maxOrigins, maxBytes }`, or give the client a `store`, such as that of canfetch/sqlite',
+      'CANFETCH_CACHE_FULL',
+    );
+  }
+
   forget(origin: string): void {
     this.#earlySignals.delete(origin);
+    this.#evicted.delete(origin);
     if (this.#entries.value?.delete(origin) !== true) return;
     this.events.observe((observer) => observer.onRemoved(origin, 'invalidated'));
     this.events.publish();
@@ -168,6 +197,7 @@ export class OriginMemory {
   /** Removes all entries, and pending site signals. */
   close(): void {
     this.#earlySignals.clear();
+    this.#evicted.clear();
     this.#entries.value?.clear();
   }
 
@@ -186,8 +216,29 @@ export class OriginMemory {
     const entry = new CacheEntry(record, this.#profileOf(record.origin), previous);
     const entries = this.#opened;
     entries.set(record.origin, entry);
-    if (entries.size > this.#maxOrigins) entries.pop();
+    this.#makeRoom(entries, record.origin);
     return entry;
+  }
+
+  /** Evicts the least recently used, but not the `newest`: a single file larger than the whole bound is kept, alone. */
+  #makeRoom(entries: LRUCache<string, CacheEntry>, newest: string): void {
+    for (let passedOver = 0; passedOver < MAX_PASSED_OVER;) {
+      if (entries.size <= this.#maxOrigins && entries.calculatedSize <= this.#maxBytes) return;
+      const origin = entries.rkeys().next().value;
+      if (origin === undefined || origin === newest) return;
+      if (this.#isAwaited(origin)) {
+        passedOver++;
+        // It becomes the most recently used.
+        entries.get(origin);
+      } else this.#evict(entries, origin);
+    }
+  }
+
+  #evict(entries: LRUCache<string, CacheEntry>, origin: string): void {
+    const staleAt = entries.peek(origin)?.record.answer?.staleAt;
+    entries.delete(origin);
+    this.events.add(origin, 'evict');
+    if (staleAt !== undefined && this.#evicted.size < MAX_EVICTED) this.#evicted.set(origin, staleAt);
   }
 
   #resize(entry: CacheEntry): void {
@@ -198,6 +249,7 @@ export class OriginMemory {
     const entries = this.#opened;
     entries.delete(origin);
     entries.set(origin, entry);
+    this.#makeRoom(entries, origin);
   }
 
   get #opened(): LRUCache<string, CacheEntry> {

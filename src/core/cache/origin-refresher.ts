@@ -194,7 +194,10 @@ export class OriginRefresher {
     const stored = this.#options.stored && (await this.#options.stored.load());
     const { nextRecord } = this.#lifecycle.value ?? (await this.#lifecycle.load());
     const context = { origin, signal, isCurrent, stored, nextRecord };
-    if (stored === undefined) return this.#fetchAndLearn(context, this.#memory.peek(origin));
+    if (stored === undefined) {
+      this.#memory.warnIfEvicted(origin, this.#options.clock.now());
+      return this.#fetchAndLearn(context, this.#memory.peek(origin));
+    }
     const isPaused = this.pausedUntil(origin) !== undefined;
     const suffices = (record: OriginRecord): boolean =>
       (isPaused && canServe(record)) || this.#improves(record);

@@ -124,7 +124,9 @@ export interface RobotsClientOptions {
   readonly random?: () => number;
   /**
    * Bounds of the memory cache: origins, and estimated bytes, whichever is reached first. The least recently used
-   * origins are evicted. An origin takes 0.5 KB without a file, 6 KB with an average one.
+   * origins are evicted, but none for which page requests wait. An origin takes 0.5 KB without a file, 6 KB with an
+   * average one. When an evicted origin is fetched again within its lifetime, the process is warned once
+   * (`CANFETCH_CACHE_FULL`).
    * @default { maxOrigins: 100_000, maxBytes: 128 MiB }
    */
   readonly cache?: { readonly maxOrigins?: number; readonly maxBytes?: number };

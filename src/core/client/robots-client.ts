@@ -112,7 +112,13 @@ export class RobotsClient {
         const codec = new RecordCodec({ ...settings, profileOf });
         return new StoredOrigins({ ...settings, store, client: this }, codec, profileOf);
       });
-    const memory = new OriginMemory({ ...settings, profileOf, client: this, observer: recorder });
+    const memory = new OriginMemory({
+      ...settings,
+      profileOf,
+      client: this,
+      observer: recorder,
+      isAwaited: (origin) => (this[ENGINE].pacing.pacer.value?.queueOf(origin)?.waiting ?? 0) > 0,
+    });
     const refresher = new OriginRefresher({
       ...settings,
       pauses: {
