@@ -18,10 +18,8 @@ export function headerLines(headers: HeaderFields | undefined, name: string): re
     return linesOf(headers.get(name));
   if (Symbol.iterator in headers)
     return pairsIn(headers).flatMap(([each, value]) => (isNamed(each, name) ? linesOf(value) : []));
-  const value: unknown = Reflect.get(headers, name);
-  if (value !== undefined) return linesOf(value);
-  for (const key in headers) if (isNamed(key, name)) return linesOf(Reflect.get(headers, key));
-  return [];
+  // An object may have one field in two cases.
+  return Object.entries(headers).flatMap(([key, value]) => (isNamed(key, name) ? linesOf(value) : []));
 }
 
 /** A header field; several lines are joined by commas, as `fetch` joins them. @param name In lower case. */

@@ -1,4 +1,4 @@
-import { RobotsInvalidOptionsError } from '../base/index.ts';
+import { RobotsInvalidOptionsError, show } from '../base/index.ts';
 import type { DialectTraits } from './dialect.ts';
 import { asCharacters, BLANK, equalsAt, GOOGLE_TOKEN, LOWER, STAR, TOKEN, utf8 } from './bytes.ts';
 import { whoAsks } from './user-agent.ts';
@@ -18,7 +18,7 @@ import { whoAsks } from './user-agent.ts';
  */
 export function productToken(agent: string): string | undefined {
   if (typeof agent !== 'string')
-    throw new RobotsInvalidOptionsError(`Expected a string or a list, got ${typeof agent}`);
+    throw new RobotsInvalidOptionsError(`Expected a string or a list of strings, got ${show(agent)}`);
   return whoAsks(agent)?.token;
 }
 

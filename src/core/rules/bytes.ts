@@ -104,9 +104,12 @@ export function table(value: (byte: number) => number): Uint8Array {
 /** `.`, relative to the digit 0. */
 const POINT = -2;
 
+/** Of longer numbers neither the beginning nor the rest matters. */
+const MAX_SECONDS = 1e12;
+const MAX_DIVISOR = 1e9;
+
 /** Converts decimal seconds, such as those of `Crawl-delay`, to ms: at most one year; -1 for any other text. */
 export function secondsToMs(bytes: Uint8Array, start: number, end: number): number {
-  if (end - start > 32) return -1;
   let number = 0;
   /** What to divide the number by; 0 before the point. */
   let divisor = 0;
@@ -114,7 +117,8 @@ export function secondsToMs(bytes: Uint8Array, start: number, end: number): numb
     const digit = bytes[at]! - 0x30;
     if (digit === POINT && divisor === 0) divisor = 1;
     else if (digit < 0 || digit > 9) return -1;
-    else {
+    else if (divisor === 0) number = Math.min(number * 10 + digit, MAX_SECONDS);
+    else if (divisor < MAX_DIVISOR) {
       number = number * 10 + digit;
       divisor *= 10;
     }

@@ -1,5 +1,5 @@
 import { locate, LocatedUrl, MAX_URL_BYTES, ROBOTS_PATH, tooLong } from '../url/index.ts';
-import { quote, RobotsInvalidOptionsError } from '../base/index.ts';
+import { RobotsInvalidOptionsError, show } from '../base/index.ts';
 import { callerAgent } from './agent.ts';
 import {
   type Description,
@@ -141,9 +141,15 @@ export class RobotsFile {
     return crawlDelayMs < 0 ? undefined : crawlDelayMs;
   }
 
-  /** The first of several agents that some group names; the first of all if none is named. */
+  /**
+   * The first of several agents that some group names; the first of all if none is named.
+   *
+   * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) for anything but strings.
+   */
   chooseAgent(agent: string | readonly string[]): string {
-    if (typeof agent !== 'object') return agent;
+    if (typeof agent === 'string') return agent;
+    if (!Array.isArray(agent))
+      throw new RobotsInvalidOptionsError(`Expected a string or a list of strings, got ${show(agent)}`);
     if (agent.length < 2) return agent[0] ?? '*';
     const list = agent.join('\n');
     if (this.#chosen?.list !== list) {
@@ -289,7 +295,7 @@ export function assertRobotsFile(file: unknown, caller: string): void {
   // Not `instanceof`: it may be a file of another copy of the package.
   if (typeof file === 'object' && file !== null && 'bytes' in file && 'traits' in file) return;
   throw new RobotsInvalidOptionsError(
-    `Expected \`${caller}\` to get a file that \`parseRobots\` made, got ${quote(file)}`,
+    `Expected \`${caller}\` to get a file that \`parseRobots\` made, got ${show(file)}`,
   );
 }
 

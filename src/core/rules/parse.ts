@@ -1,4 +1,4 @@
-import { quote, RobotsInvalidOptionsError } from '../base/index.ts';
+import { quote, RobotsInvalidOptionsError, show } from '../base/index.ts';
 import { type Dialect, dialects } from './dialect.ts';
 import { RobotsFile } from './file.ts';
 import { utf8 } from './bytes.ts';
@@ -27,6 +27,8 @@ export interface ParseOptions {
  * ```
  */
 export function parseRobots(body: Uint8Array | string, options: ParseOptions = {}): RobotsFile {
+  if (typeof options !== 'object' || options === null)
+    throw new RobotsInvalidOptionsError(`Expected the options to be an object, got ${show(options)}`);
   const dialect = options.dialect ?? 'rfc9309';
   if (!Object.hasOwn(dialects, dialect)) {
     throw new RobotsInvalidOptionsError(
@@ -34,7 +36,7 @@ export function parseRobots(body: Uint8Array | string, options: ParseOptions = {
     );
   }
   if (typeof body !== 'string' && !(body instanceof Uint8Array)) {
-    throw new RobotsInvalidOptionsError(`Expected a string or a Uint8Array, got ${typeof body}`);
+    throw new RobotsInvalidOptionsError(`Expected a string or a Uint8Array, got ${show(body)}`);
   }
   const bytes = typeof body === 'string' ? utf8.encode(body) : body;
   const utf16 = utf16Of(bytes);

@@ -1,5 +1,6 @@
 /* A file of its own: only pacing and the description of policies load it. */
-import type { RobotsFile } from './file.ts';
+import { assertKnownOptions, invalid } from '../base/index.ts';
+import { assertRobotsFile, type RobotsFile } from './file.ts';
 import { recordsFor } from './other-records.ts';
 import { fromUtf8 } from './bytes.ts';
 
@@ -19,6 +20,9 @@ const YEAR_MS = 31_536_000_000;
  * @param options `atMs`: a time as epoch milliseconds; rates for other hours of the day (`1/10s 1800-1900`, UTC)
  *   are then left out. Without it they apply at all hours.
  *
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) for anything but a file of `parseRobots`, for an agent
+ *   that is neither a string nor a list, and for an unknown option.
+ *
  * @example
  * ```ts
  * requestRate(parseRobots('User-agent: *\nRequest-rate: 1/5s'), 'ExampleBot'); // 5000
@@ -29,6 +33,10 @@ export function requestRate(
   agent: string | readonly string[] = '*',
   options: { readonly atMs?: number } = {},
 ): number | undefined {
+  assertRobotsFile(file, 'requestRate');
+  assertKnownOptions(options, ['atMs']);
+  const { atMs } = options;
+  if (atMs !== undefined && typeof atMs !== 'number') throw invalid('`atMs`', 'a time in epoch ms', atMs);
   let longest: number | undefined;
   for (const { start, end } of recordsFor(file, file.chooseAgent(agent), ['request-rate']).applying) {
     const match = RATE.exec(fromUtf8.decode(file.bytes.subarray(start, end)));
@@ -37,8 +45,7 @@ export function requestRate(
     const delayMs = (Number(time) * (UNIT_MS[(unit ?? '').toLowerCase()] ?? 1_000)) / Number(documents);
     const from = Number(fromHour) * 60 + Number(fromMinute);
     const to = Number(toHour) * 60 + Number(toMinute);
-    if (!Number.isFinite(delayMs) || (options.atMs !== undefined && !isWithin(options.atMs, from, to)))
-      continue;
+    if (!Number.isFinite(delayMs) || (atMs !== undefined && !isWithin(atMs, from, to))) continue;
     longest = Math.max(longest ?? 0, Math.min(Math.round(delayMs), YEAR_MS));
   }
   return longest;

@@ -7,6 +7,7 @@ import {
   productToken,
   usage,
 } from '../../../src/core/rules/index.ts';
+import * as rules from '../../../src/core/rules/index.ts';
 
 const lines = (...text: string[]): string => text.join('\n');
 
@@ -341,6 +342,21 @@ describe('records that change no verdict', () => {
     expect(parseRobots('User-agent: a\nCrawl-delay: 1\nDisallow: /').crawlDelay('b')).toBeUndefined();
   });
 
+  it.each([
+    ['0.5', 500],
+    ['.25', 250],
+    ['5.', 5_000],
+    [`1.${'0'.repeat(400)}1`, 1_000],
+    ['9'.repeat(21), 31_536_000_000],
+    ['1'.repeat(40), 31_536_000_000],
+    [`${'1'.repeat(500)}.${'5'.repeat(500)}`, 31_536_000_000],
+    ['.', undefined],
+    [`${'1'.repeat(40)}s`, undefined],
+    ['1.2.3', undefined],
+  ])('a Crawl-delay of %s s in ms: at most a year', (seconds, delayMs) => {
+    expect(parseRobots(`User-agent: *\nCrawl-delay: ${seconds}`).crawlDelay('a')).toBe(delayMs);
+  });
+
   it('sitemaps, with lines', () => {
     expect(file.sitemaps).toEqual([
       { url: 'https://example.com/1.xml', line: 1 },
@@ -353,7 +369,7 @@ describe('bad input', () => {
   it('throws an error that names the input', () => {
     const parse: unknown = parseRobots;
     if (typeof parse !== 'function') throw new TypeError('no function');
-    expect(() => parse(null)).toThrow(/Expected a string or a Uint8Array, got object/);
+    expect(() => parse(null)).toThrow(/Expected a string or a Uint8Array, got null/);
     const file = parseRobots('x');
     const raw = (value: unknown): never => value as never;
     for (const wrong of [
@@ -370,6 +386,72 @@ describe('bad input', () => {
     expect(() => parse('', { dialect: 'x' })).toThrow(
       /Expected `dialect` to be one of rfc9309, google, koster-1996, robotstxt-1994, got "x"/,
     );
+  });
+});
+
+describe('every export, called with every wrong type', () => {
+  const file = parseRobots('User-agent: *\nDisallow: /x\nRequest-rate: 1/5\nContent-Usage: train-ai=n');
+  const right: Readonly<Record<string, readonly unknown[]>> = {
+    parseRobots: ['', {}],
+    productToken: ['ExampleBot'],
+    lint: [file, {}],
+    usage: [file, '/', 'ExampleBot', {}],
+    requestRate: [file, 'ExampleBot', {}],
+    explain: [file, '/', 'ExampleBot'],
+    pageDirectives: [{}],
+    statedBy: [usage(file, '/'), 'train-ai'],
+  };
+  const wrong: readonly unknown[] = [
+    ...[
+      undefined,
+      null,
+      5,
+      Number.NaN,
+      true,
+      Symbol('s'),
+      10n,
+      () => 1,
+      'x',
+      '',
+      {},
+      [],
+      [5],
+      [null],
+      new Map(),
+    ],
+    ...[
+      Object.create(null),
+      { length: 1 },
+      { dialect: 5 },
+      { maxBodyBytes: 'x' },
+      { atMs: 'x' },
+      { agent: null },
+    ],
+    ...[{ headers: 5 }, { headers: [5] }, { meta: 5 }, { meta: [null, 5] }, { agent: 5 }, { agent: [5] }],
+    ...[{ contentUsage: 5 }, { link: 5 }, { groupsOnly: 5 }],
+  ];
+  const calls = Object.entries({ ...rules })
+    .filter(([, value]) => typeof value === 'function')
+    .flatMap(([name, call]) => (right[name] ?? [undefined]).map((_, at) => [name, at, call] as const));
+
+  it.each(calls)('%s, argument %i: answers, or says what was expected', (name, at, call: unknown) => {
+    let refused = 0;
+    for (const value of wrong) {
+      try {
+        Reflect.apply(
+          call as () => unknown,
+          undefined,
+          (right[name] ?? []).map((each, index) => (index === at ? value : each)),
+        );
+      } catch (error) {
+        refused++;
+        expect(error, `${name} of ${typeof value}`).toMatchObject({
+          code: expect.stringMatching(/^ERR_ROBOTS_INVALID_(?:OPTIONS|URL)$/),
+          message: expect.stringMatching(/^Expected .+, got /),
+        });
+      }
+    }
+    expect(refused).toBeGreaterThan(5);
   });
 });
 

@@ -1,4 +1,4 @@
-import { DEFAULT_MAX_BODY_BYTES } from '../../base/index.ts';
+import { assertKnownOptions, DEFAULT_MAX_BODY_BYTES, invalid } from '../../base/index.ts';
 import { agentNames } from '../describe.ts';
 import { dialects, type DialectTraits } from '../dialect.ts';
 import { assertRobotsFile, type RobotsFile } from '../file.ts';
@@ -63,7 +63,8 @@ const PRIVATE_HOST = /^https?:\/\/(?:127\.|0\.0\.0\.0|\$|(?:localhost|undefined|
  *
  * The time is linear in the bytes of the file.
  *
- * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) for anything but a file of `parseRobots`.
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) for anything but a file of `parseRobots`, and for an
+ * unknown option.
  *
  * @example
  * ```ts
@@ -73,7 +74,10 @@ const PRIVATE_HOST = /^https?:\/\/(?:127\.|0\.0\.0\.0|\$|(?:localhost|undefined|
  */
 export function lint(file: RobotsFile, options: LintOptions = {}): readonly Diagnostic[] {
   assertRobotsFile(file, 'lint');
-  return new Linter(file).run(options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES);
+  assertKnownOptions(options, ['maxBodyBytes']);
+  const { maxBodyBytes = DEFAULT_MAX_BODY_BYTES } = options;
+  if (typeof maxBodyBytes !== 'number') throw invalid('`maxBodyBytes`', 'a number of bytes', maxBodyBytes);
+  return new Linter(file).run(maxBodyBytes);
 }
 
 class Linter {

@@ -1,4 +1,4 @@
-import { headerLines, quote, RobotsInvalidOptionsError, type HeaderFields } from '../../base/index.ts';
+import { type HeaderFields, headerLines, invalid } from '../../base/index.ts';
 import { productToken } from '../agent.ts';
 import { parseLinks } from '../usage/usage-source.ts';
 import { type Directive, isBareDirective, readDirectives } from './directive-list.ts';
@@ -108,7 +108,8 @@ const PREVIEWS: readonly ImagePreview[] = ['none', 'standard', 'large'];
  *
  * Directives are not enforced, and no HTML is parsed: the caller's parser finds the meta tags.
  *
- * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) when the input is no object, or `agent` no string.
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) when the input is no object, or a part of it is not what
+ *   it must be.
  *
  * @example
  * ```ts
@@ -127,15 +128,17 @@ const PREVIEWS: readonly ImagePreview[] = ['none', 'standard', 'large'];
  * ```
  */
 export function pageDirectives(input: PageDirectivesInput): PageDirectives {
-  if (typeof input !== 'object' || input === null) {
-    throw new RobotsInvalidOptionsError(
-      `Expected an object with \`headers\`, \`meta\` or both, got ${quote(input)}`,
-    );
-  }
-  const { headers, meta, agent } = input;
+  if (typeof input !== 'object' || input === null)
+    throw invalid('the input', 'an object with `headers`, `meta` or both', input);
+  const { headers, meta = [], agent = [] } = input;
+  if (headers != null && typeof headers !== 'object') throw invalid('`headers`', 'header fields', headers);
+  if (typeof meta?.[Symbol.iterator] !== 'function') throw invalid('`meta`', 'a list of meta tags', meta);
+  if (typeof agent !== 'string' && !Array.isArray(agent))
+    throw invalid('`agent`', 'a string or a list of strings', agent);
   const page = new Page(agent);
   for (const field of FIELDS) for (const line of headerLines(headers, field)) page.readHeader(field, line);
-  for (const { name, content } of meta ?? []) {
+  for (const tag of meta) {
+    const { name, content } = tag ?? {};
     if (typeof name === 'string' && typeof content === 'string')
       page.readMeta(name.trim().toLowerCase(), content);
   }
@@ -157,7 +160,7 @@ class Page {
   readonly #sources: PageDirectiveSource[] = [];
   #found = 0;
 
-  constructor(agent: string | readonly string[] = []) {
+  constructor(agent: string | readonly string[]) {
     const agents = typeof agent === 'string' ? [agent] : agent;
     const tokens = agents.map((each) => (productToken(each) ?? each).toLowerCase());
     this.#agents = new Set([...FOR_ALL, ...tokens]);

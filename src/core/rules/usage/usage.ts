@@ -1,4 +1,4 @@
-import { assertKnownOptions, headerField, type HeaderFields } from '../../base/index.ts';
+import { assertKnownOptions, headerField, type HeaderFields, invalid } from '../../base/index.ts';
 import { targetOf } from '../../url/index.ts';
 import { assertRobotsFile, pathEnd, type RobotsFile } from '../file.ts';
 import {
@@ -136,8 +136,10 @@ export function usage(
 ): Usage {
   assertRobotsFile(file, 'usage');
   assertKnownOptions(options, OPTIONS);
-  const field = (name: string, given: string | null | undefined): string | null | undefined =>
-    given ?? headerField(options.headers, name);
+  const field = (name: string, given: string | null | undefined): string | undefined => {
+    if (given != null && typeof given !== 'string') throw invalid(`\`${name}\``, 'a string', given);
+    return given ?? headerField(options.headers ?? undefined, name);
+  };
   const contentUsage = field('content-usage', options.contentUsage);
   const contentSignal = field('content-signal', options.contentSignal);
   const link = field('link', options.link);
@@ -148,15 +150,15 @@ export function usage(
   if (!usages.isEmpty && file.check(target, token).allowed) {
     stated.push(lineStatements(file, 'content-usage', usages.for(path)));
   }
-  if (contentUsage != null) stated.push(headerStatement('content-usage', contentUsage));
+  if (contentUsage !== undefined) stated.push(headerStatement('content-usage', contentUsage));
   stated.push(lineStatements(file, 'content-signal', signals.for(path)));
   if (!originSignals.isEmpty) {
     const { first, ...others } = lineStatements(file, 'content-signal', originSignals.for(path));
     stated.push({ ...others, first: first.map((source) => ({ ...source, scope: 'origin' })) });
   }
-  if (contentSignal != null) stated.push(headerStatement('content-signal', contentSignal));
+  if (contentSignal !== undefined) stated.push(headerStatement('content-signal', contentSignal));
 
-  const linked = link == null ? [] : linkSources(link, target);
+  const linked = link === undefined ? [] : linkSources(link, target);
   const replaced = linked.some(({ isRsl, source }) => isRsl && source.malformed !== true);
   const licensing = [...linked.map(({ source }) => source), ...(replaced ? [] : licenses)];
   const different = stated.flatMap((each) => each.different);
@@ -196,6 +198,9 @@ export function statedBy(
   stated: Usage,
   purpose: 'train-ai' | 'ai-use' | 'ai-input' | 'search',
 ): UsageSource | undefined {
+  if (!Array.isArray(stated?.sources)) throw invalid('`stated`', 'what `usage` returned', stated);
+  if (typeof purpose !== 'string' || !Object.hasOwn(NEEDED_USE, purpose))
+    throw invalid('`purpose`', 'a purpose', purpose, Object.keys(NEEDED_USE));
   const preference = stated[purpose];
   if (preference === 'unknown') return undefined;
   return stated.sources.find((source) => preferenceOf(source, purpose) === preference);

@@ -160,6 +160,13 @@ describe('pageDirectives', () => {
       expect(header('otherbot: max-snippet: 3, noindex')).toEqual({});
     });
 
+    it('reads a field that an object has in two cases, both times', () => {
+      const found = pageDirectives({
+        headers: { 'X-Robots-Tag': 'noindex', 'x-robots-tag': ['nofollow', 'noai'] },
+      });
+      expect(found).toMatchObject({ index: false, follow: false, ai: false });
+    });
+
     it('reads meta tags by their names, in any case', () => {
       expect(meta('noindex', 'EXAMPLEBOT')).toEqual({ index: false });
       expect(meta('noindex', 'otherbot')).toEqual({});
