@@ -3,7 +3,7 @@ import { RobotsInvalidOptionsError, RobotsInvalidUrlError } from '../../core/bas
 import { isSentAsGiven, sentUrl } from '../../core/url/index.ts';
 import { exchange, type LibraryCall, type ResponseHead } from '../shared/exchange.ts';
 import type { Guard } from '../shared/guard.ts';
-import type { RequestOptions, RespondedRequest } from '../shared/guarded-request.ts';
+import type { RequestOptions, RespondedRequest, StartedRequest } from '../shared/guarded-request.ts';
 import type { EditableHeaders, NodeHeaders, ResponseFields } from '../shared/headers.ts';
 import { ignoredBecause } from '../shared/options.ts';
 import type { Refusal } from '../shared/refusal-errors.ts';
@@ -229,6 +229,11 @@ class NodeCall implements LibraryCall<Hop, Sent, AxiosResponseLike> {
   next(_hop: Hop | undefined, sent: Sent): Hop {
     this.#redirects += 1;
     return (sent as Redirected).next;
+  }
+
+  failed(error: unknown, request: StartedRequest): unknown {
+    request.fail(error);
+    return error;
   }
 
   respond(sent: Sent, request: RespondedRequest): AxiosResponseLike {

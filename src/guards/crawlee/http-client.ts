@@ -149,8 +149,9 @@ class ClientCall implements LibraryCall<HopRequest, ClientResponse, HttpResponse
     response.stream?.destroy();
   }
 
-  onFailure(request: StartedRequest, error: unknown): void {
+  failed(error: unknown, request: StartedRequest): unknown {
     this.#steps.onFailure(request, error);
+    return error;
   }
 
   respond({ response }: ClientResponse, request: RespondedRequest): HttpResponse {

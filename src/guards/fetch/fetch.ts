@@ -1,5 +1,5 @@
 import { platform } from '#platform';
-import { codeOf, orAborted, RobotsInvalidOptionsError, urlWithoutUserinfo } from '../../core/base/index.ts';
+import { codeOf, orAborted, RobotsInvalidOptionsError } from '../../core/base/index.ts';
 import { ADDRESS_REFUSED } from '../../core/fetch/failure.ts';
 import { OWN_REQUEST } from '../../core/fetch/transport.ts';
 import type { RobotsClient } from '../../core/client/index.ts';
@@ -16,7 +16,7 @@ import {
   type StartedRequest,
 } from '../shared/guarded-request.ts';
 import { type HopRequest, redirectedRequest } from '../shared/redirect.ts';
-import { isNodeStream, observeNodeStream } from '../shared/response-body.ts';
+import { dropBody, isNodeStream, observeNodeStream } from '../shared/response-body.ts';
 import { sendUntilArrived } from '../shared/enclosing-request.ts';
 import { observeWebStream } from './page-body.ts';
 import { redirects } from '../shared/headers.ts';
@@ -26,12 +26,14 @@ import {
   acceptingForeignRequests,
   type Call,
   firstRequest,
+  type HeadersInput,
   membersOf,
   NO_INIT,
   readCall,
   type Send,
 } from './request.ts';
-import { type Arrival, arrivedAt, discard, refusalResponse, type ResponseLike } from './response.ts';
+import { type Arrival, arrivedAt, refusalResponse, type ResponseLike } from './response.ts';
+import { assertFetched, hopError } from './wrapped-fetch.ts';
 
 /** Options of {@link guardFetch}. The wrapped fetch and an `onDisallow` function resolve with a `Result`. */
 export type GuardFetchOptions<Result = unknown> = GuardOptions<Result>;
@@ -44,6 +46,9 @@ export type GuardFetchOptions<Result = unknown> = GuardOptions<Result>;
  * (`ERR_ROBOTS_UNREACHABLE`, with `retryAt`). Its `decision` is about the hop that was refused. With `onDisallow` it
  * can resolve instead; with `mode: 'report'` refusals are only reported. A single request is sent without a check with
  * `{ robots: { ignore: true, because: '…' } }` in its init (see `RobotsInit`).
+ *
+ * `fetch` is any function that resolves with a `Response` and follows no redirect with `redirect: 'manual'`. Another library's
+ * result, and a redirect that was followed unchecked, reject with `RobotsInvalidOptionsError` (`ERR_ROBOTS_INVALID_OPTIONS`).
  *
  * Redirects are followed here, by the steps of the Fetch standard. `redirect: 'manual'` and `'error'` are left to
  * the wrapped fetch, which then makes a single request.
@@ -137,7 +142,7 @@ class GuardedFetch {
 
 /** One call, hop by hop: redirects are followed by the steps of the Fetch standard. */
 class FetchCall implements LibraryCall<HopRequest, ResponseLike, unknown> {
-  readonly discard = discard;
+  readonly discard = dropBody;
   readonly options: RequestOptions;
   readonly #call: Call;
   readonly #guard: Guard;
@@ -199,12 +204,17 @@ class FetchCall implements LibraryCall<HopRequest, ResponseLike, unknown> {
 
   follows(response: ResponseLike, hop: HopRequest | undefined): boolean {
     if (this.#call.redirect !== 'follow') return false;
-    assertUnfollowed(response, hop?.url.href ?? this.#call.url);
+    assertFetched(response, hop?.url.href ?? this.#call.url);
     return redirects(response.status, response.headers);
   }
 
   next(hop: HopRequest | undefined, response: ResponseLike): HopRequest {
     return redirectedRequest(hop ?? firstRequest(this.#call), response);
+  }
+
+  failed(error: unknown, request: StartedRequest): unknown {
+    request.fail(error);
+    return this.#call.redirect === 'follow' ? hopError(error) : error;
   }
 
   respond(response: ResponseLike, request: RespondedRequest, hop: HopRequest | undefined): ResponseLike {
@@ -240,27 +250,6 @@ function untilBodyEnds<Response extends ResponseLike>(
   return response;
 }
 
-/** @throws TypeError when the wrapped fetch has followed a redirect, or hides its target. */
-function assertUnfollowed(response: ResponseLike, url: string): void {
-  if (response.status === 0 && response.type === 'opaqueredirect') {
-    discard(response);
-    throw opaqueRedirect(url);
-  }
-  if (!response.redirected) return;
-  discard(response);
-  throw new TypeError(
-    `Expected the guarded fetch to obey \`redirect: 'manual'\`, but it followed a redirect of ${urlWithoutUserinfo(url)} unchecked`,
-  );
-}
-
-/** The error for a redirect whose target is hidden, as `redirect: 'manual'` does in a browser. */
-function opaqueRedirect(url: string): TypeError {
-  const message =
-    `Expected a fetch that shows where ${urlWithoutUserinfo(url)} redirects to, so that the target can be checked, got an opaque redirect, ` +
-    'as in browsers; request the URL that it redirects to';
-  return Object.assign(new TypeError(message), { code: 'ERR_ROBOTS_REDIRECT_OPAQUE' });
-}
-
 /** Whether a client fetches a robots.txt, over a `fetch` that is guarded, such as the global one. */
 function isOwnRequest(init: unknown): init is object {
   return Reflect.get(Object(init), OWN_REQUEST) === true;
@@ -282,8 +271,14 @@ function initOf({ method, headers, body }: HopRequest, { request, init }: Call):
     ...(request === undefined ? {} : membersOf(request)),
     ...init,
     method,
-    headers: [...headers],
+    headers: inFormOf(init.headers, headers),
     body,
     redirect: 'manual',
   };
+}
+
+/** A function may read an object of fields alone: later hops give it what the first one gave. */
+function inFormOf(given: HeadersInput, headers: Headers): HeadersInput {
+  if (Array.isArray(given)) return [...headers];
+  return Symbol.iterator in Object(given) ? headers : Object.fromEntries(headers);
 }

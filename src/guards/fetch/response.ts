@@ -15,13 +15,6 @@ export interface ResponseLike {
   clone(): ResponseLike;
 }
 
-/** Frees the socket of a response that will not be read. Not awaited: nothing depends on it. */
-export function discard({ body }: ResponseLike): void {
-  if (body === null) return;
-  if ('cancel' in body) body.cancel().catch(() => undefined);
-  else body.destroy();
-}
-
 /** The URL of a response, and the redirects that led to it. */
 export type Arrival = Pick<HopRequest, 'url' | 'redirects' | 'crossedOrigins'>;
 

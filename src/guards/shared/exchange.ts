@@ -35,8 +35,8 @@ export interface LibraryCall<Hop extends Redirected, Response extends ResponseHe
   next(hop: Hop | undefined, response: Response): Hop | Promise<Hop>;
   /** Frees the connection of a response whose body is not read. */
   discard(response: Response): void;
-  /** The request has failed. @default it fails */
-  onFailure?(request: StartedRequest, error: unknown): void;
+  /** The request has failed. @returns what the call rejects with. */
+  failed(error: unknown, request: StartedRequest): unknown;
   /** The result of the call: the response of its last hop, whose body may still have to come. */
   respond(response: Response, request: RespondedRequest, hop: Hop | undefined): Result;
   /** The result of the call when a hop, or its response, is refused. */
@@ -69,12 +69,11 @@ export async function exchange<Hop extends Redirected, Response extends Response
     try {
       started = admission.start();
       response = await call.send(hop, started);
-      request = started.onResponseHeaders(response.status, response.headers);
       follows = call.follows(response, hop);
+      request = started.onResponseHeaders(response.status, response.headers);
     } catch (error) {
-      if (started === undefined) admission.finish();
-      else if (call.onFailure === undefined) started.fail(error);
-      else call.onFailure(started, error);
+      if (started !== undefined) throw call.failed(error, started);
+      admission.finish();
       throw error;
     }
     if (request.refusal !== undefined) {

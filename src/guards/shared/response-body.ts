@@ -1,3 +1,5 @@
+import { ignore } from '../../core/base/index.ts';
+
 /** A request whose body is observed. */
 export interface BodyObserver {
   onBodyRead(): void;
@@ -39,4 +41,23 @@ export function observeNodeStream(stream: NodeStream, observer: BodyObserver): v
 
 export function isNodeStream(body: unknown): body is NodeStream & { destroy(): unknown } {
   return typeof body === 'object' && body !== null && 'emit' in body && 'destroy' in body;
+}
+
+/** Frees the connection of a response that will not be read, of `fetch`, undici or axios. Not awaited: nothing depends on it. */
+export function dropBody(response: unknown): void {
+  const { body, data }: { body?: unknown; data?: unknown } = Object(response);
+  for (const stream of [body, data]) {
+    const { dump, cancel, destroy, locked }: Droppable = Object(stream);
+    // `destroy` of undici's bodies emits an error.
+    if (dump !== undefined) Reflect.apply(dump, stream, []).catch(ignore);
+    else if (cancel !== undefined && locked !== true) Reflect.apply(cancel, stream, []).catch(ignore);
+    else if (destroy !== undefined) Reflect.apply(destroy, stream, []);
+  }
+}
+
+interface Droppable {
+  readonly dump?: () => Promise<unknown>;
+  readonly cancel?: () => Promise<unknown>;
+  readonly destroy?: () => unknown;
+  readonly locked?: boolean;
 }

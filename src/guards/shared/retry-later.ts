@@ -3,7 +3,6 @@ import {
   type Clock,
   func,
   hasMethod,
-  ignore,
   invalid,
   invokeListener,
   milliseconds,
@@ -13,6 +12,7 @@ import {
   systemClock,
   wholeNumber,
 } from '../../core/base/index.ts';
+import { dropBody } from './response-body.ts';
 import { type RetryWait, retryWaitOf, type SiteWait } from './not-now.ts';
 import { warnOfSiteWait } from './wait-warnings.ts';
 
@@ -128,23 +128,4 @@ async function waitFor(
   } finally {
     for (const each of unlisten) each?.();
   }
-}
-
-/** Frees the connection of a response that will not be read, of `fetch`, undici or axios. */
-function dropBody(response: unknown): void {
-  const { body, data }: { body?: unknown; data?: unknown } = Object(response);
-  for (const stream of [body, data]) {
-    const { dump, cancel, destroy, locked }: Droppable = Object(stream);
-    // `destroy` of undici's bodies emits an error.
-    if (dump !== undefined) Reflect.apply(dump, stream, []).catch(ignore);
-    else if (cancel !== undefined && locked !== true) Reflect.apply(cancel, stream, []).catch(ignore);
-    else if (destroy !== undefined) Reflect.apply(destroy, stream, []);
-  }
-}
-
-interface Droppable {
-  readonly dump?: () => Promise<unknown>;
-  readonly cancel?: () => Promise<unknown>;
-  readonly destroy?: () => unknown;
-  readonly locked?: boolean;
 }

@@ -18,6 +18,7 @@ import { eventually } from '../../support/eventually.ts';
 import { otherMajor } from '../../support/other-major.ts';
 import { opened, openedClient, openedSite } from '../../support/opened.ts';
 import { answer, type Handler, type Site } from '../../support/site.ts';
+import { decidedBy } from '../support.ts';
 
 const site = (pages: Handler): Promise<Site> =>
   openedSite((incoming, response) =>
@@ -178,6 +179,20 @@ describe('the order of interceptors', () => {
       decision: { url: `http://localhost:${port}/private` },
     });
     expect(pagesOf(server)).toEqual(['/go']);
+  });
+
+  it('compose(guard, cache): what the cache has needs no decision', async () => {
+    const server = await site((_, response) =>
+      answer(response, { headers: { 'cache-control': 'max-age=600' }, body: 'a page' }),
+    );
+    const robots = client();
+    const decided = decidedBy(robots);
+    const dispatcher = agent().compose(robotsInterceptor(robots), interceptors.cache());
+    for (const _ of ['from the site', 'from the cache']) {
+      expect(await (await request(server.url('/page'), { dispatcher })).body.text()).toBe('a page');
+    }
+    expect(decided).toEqual([server.url('/page')]);
+    expect(pagesOf(server)).toEqual(['/page']);
   });
 
   it('compose(redirect, guard) is unsafe: the redirect is followed below the guard', async () => {

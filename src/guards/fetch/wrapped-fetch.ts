@@ -1,0 +1,79 @@
+/** What a wrapped function has to be: a `fetch` that leaves redirects to the guard. */
+import { RobotsInvalidOptionsError, urlWithoutUserinfo } from '../../core/base/index.ts';
+import { isRedirect } from '../../core/fetch/location.ts';
+import { dropBody } from '../shared/response-body.ts';
+import type { ResponseLike } from './response.ts';
+
+const REMEDY =
+  'for got use `canfetch/got`, for axios `canfetch/axios`; of ofetch wrap `ofetch.raw`, of ky an instance with `throwHttpErrors: false`; ' +
+  'of any other library a function that follows no redirect and ends with `return new Response(body, { status, headers })`';
+
+function noFetch(got: string, cause?: unknown): RobotsInvalidOptionsError {
+  return new RobotsInvalidOptionsError(
+    `Expected guardFetch to wrap a function that resolves with a Response, got ${got}; ${REMEDY}`,
+    { cause },
+  );
+}
+
+/**
+ * @param url The URL of the request.
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) for the result of another library, and where a redirect was
+ *   followed unchecked. TypeError for a redirect that hides its target.
+ */
+export function assertFetched(response: ResponseLike, url: string): void {
+  if (!isResponse(response)) {
+    dropBody(response);
+    throw noFetch(
+      `one that resolves with ${typeof response === 'object' ? 'another object' : typeof response}`,
+    );
+  }
+  if (response.status === 0 && response.type === 'opaqueredirect') {
+    dropBody(response);
+    throw opaqueRedirect(url);
+  }
+  if (!hasFollowed(response, url)) return;
+  dropBody(response);
+  throw noFetch(
+    `one that followed a redirect of ${urlWithoutUserinfo(url)} unchecked, in spite of \`redirect: 'manual'\``,
+  );
+}
+
+/** The response of axios has the first two, too, but no `body` of a `fetch`, nor a method to read one. */
+function isResponse(value: unknown): boolean {
+  const { status, headers, text }: Record<string, unknown> = Object(value);
+  const { get }: { get?: unknown } = Object(headers);
+  if (typeof status !== 'number' || typeof get !== 'function') return false;
+  return 'body' in Object(value) || typeof text === 'function';
+}
+
+function hasFollowed({ redirected, url }: ResponseLike, requested: string): boolean {
+  if (redirected) return true;
+  // Of a Response that was made by hand it is empty.
+  if (url === requested || !URL.canParse(url)) return false;
+  return bare(url) !== bare(requested);
+}
+
+function bare(text: string): string {
+  const url = new URL(text);
+  url.hash = url.username = url.password = '';
+  return url.href;
+}
+
+/** The error of a hop; for a function that takes no init of a `fetch`, one that says so. */
+export function hopError(error: unknown): unknown {
+  const { message, code, response }: { message?: unknown; code?: unknown; response?: { status?: unknown } } =
+    Object(error);
+  // got says "Unexpected option: redirect". To superagent the URL, which can be parsed, is a method. ky rejects statuses.
+  if (/\boption\b.*\bredirect\b/.test(String(message)) || code === 'ERR_INVALID_URL')
+    return noFetch("one that refuses the init `{ redirect: 'manual' }`", error);
+  if (isRedirect(Number(response?.status))) return noFetch('one that rejects redirects', error);
+  return error;
+}
+
+/** The error for a redirect whose target is hidden, as `redirect: 'manual'` does in a browser. */
+function opaqueRedirect(url: string): TypeError {
+  const message =
+    `Expected a fetch that shows where ${urlWithoutUserinfo(url)} redirects to, so that the target can be checked, got an opaque redirect, ` +
+    'as in browsers; request the URL that it redirects to';
+  return Object.assign(new TypeError(message), { code: 'ERR_ROBOTS_REDIRECT_OPAQUE' });
+}

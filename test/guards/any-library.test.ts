@@ -1,0 +1,364 @@
+/** The libraries of the guide, each in the way that the guide says, and what happens in other ways. */
+import http from 'node:http';
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import axios from 'axios';
+import got from 'got';
+import ky from 'ky';
+import nodeFetch from 'node-fetch';
+import { ofetch } from 'ofetch';
+import {
+  Agent,
+  type Dispatcher,
+  fetch as undiciFetch,
+  getGlobalDispatcher,
+  interceptors,
+  request,
+  setGlobalDispatcher,
+} from 'undici';
+import { describe, expect, it } from 'vitest';
+import { guardAxios } from '../../src/guards/axios/axios.ts';
+import { gotHooks } from '../../src/guards/got/got.ts';
+import { robotsInterceptor } from '../../src/guards/undici/undici.ts';
+import { guardFetch, refusalIn, retryAtOf, RobotsClient } from '../../src/index.ts';
+import { opened } from '../support/opened.ts';
+import { otherMajor } from '../support/other-major.ts';
+import { answer, type Site } from '../support/site.ts';
+import { pagesOf, site } from './support.ts';
+
+/** `/to?<location>` redirects there, `/busy` answers 429. */
+const pages = (delaySeconds = 0): Promise<Site> =>
+  site((asked, response) => {
+    const url = asked.url ?? '';
+    if (url === '/robots.txt')
+      answer(response, { body: `User-agent: *\nDisallow: /private\nCrawl-delay: ${delaySeconds}\n` });
+    else if (url === '/busy')
+      answer(response, { status: 429, headers: { 'retry-after': '60' }, body: 'later' });
+    else if (url.startsWith('/to?')) answer(response, { status: 302, headers: { location: url.slice(4) } });
+    else answer(response, { headers: { 'content-type': 'text/html' }, body: `<title>${url}</title>` });
+  });
+
+const client = (dispatcher?: Dispatcher): RobotsClient =>
+  opened(new RobotsClient({ agent: 'ExampleBot/1.0', ...(dispatcher && { dispatcher }) }));
+
+/** Resolves with the text of a page. Rejects, or resolves with the response, when it is "not now". */
+type GetPage = (url: string) => Promise<unknown>;
+
+interface Pacing {
+  readonly pacing: { readonly defaultDelayMs: number; readonly maxDelayMs: number };
+}
+
+type Fetch = (input: string, init: { readonly headers: Record<string, string> }) => Promise<Response>;
+
+const byFetch = (fetchPage: typeof fetch | Fetch, options: Pacing): GetPage => {
+  const guarded = guardFetch(fetchPage as typeof fetch, client(), options);
+  return async (url) => {
+    const response = await guarded(url);
+    const text = await response.text();
+    return response.ok ? text : response;
+  };
+};
+
+/** A library that `guardFetch` wraps by a function which returns a Response. */
+type Wrapped = readonly [name: string, fetchPage: Fetch];
+
+const wrapped: Wrapped[] = [
+  [
+    'node:http',
+    (url, { headers }) =>
+      new Promise((resolve, reject) => {
+        const asked = http.get(url, { headers }, (response) => {
+          const fields = response.headers as Record<string, string>;
+          resolve(
+            new Response(Readable.toWeb(response) as ReadableStream, {
+              status: response.statusCode!,
+              headers: fields,
+            }),
+          );
+        });
+        asked.on('error', reject);
+      }),
+  ],
+  [
+    'undici.request',
+    async (url, { headers }) => {
+      const { statusCode, headers: fields, body } = await request(url, { headers });
+      return new Response(await buffer(body), {
+        status: statusCode,
+        headers: fields as Record<string, string>,
+      });
+    },
+  ],
+];
+
+const needle = await otherMajor<{ default: (...args: unknown[]) => Promise<never> }>('needle');
+if (needle !== undefined)
+  wrapped.push([
+    'needle',
+    async (url, { headers }) => {
+      const options = { headers, follow_max: 0, parse: false };
+      const {
+        statusCode,
+        headers: fields,
+        raw,
+      }: { statusCode: number; headers: Record<string, string>; raw: Buffer } = await needle.default(
+        'get',
+        url,
+        null,
+        options,
+      );
+      return new Response(new Uint8Array(raw), { status: statusCode, headers: fields });
+    },
+  ]);
+const superagent = await otherMajor<{ default: { get(url: string): never } }>('superagent');
+if (superagent !== undefined)
+  wrapped.push([
+    'superagent',
+    async (url, { headers }) => {
+      const {
+        status,
+        headers: fields,
+        text,
+      }: { status: number; headers: Record<string, string>; text: string } = await (
+        superagent.default.get(url) as { redirects(n: number): any }
+      )
+        .redirects(0)
+        .ok(() => true)
+        .set(headers);
+      return new Response(text, { status, headers: fields });
+    },
+  ]);
+const phin = await otherMajor<{ default: (options: object) => Promise<any> }>('phin');
+if (phin !== undefined)
+  wrapped.push([
+    'phin',
+    async (url, { headers }) => {
+      const {
+        statusCode,
+        headers: fields,
+        body,
+      } = await phin.default({ url, headers, followRedirects: false });
+      return new Response(body, { status: statusCode, headers: fields });
+    },
+  ]);
+
+const libraries: (readonly [name: string, make: (options: Pacing) => GetPage])[] = [
+  ['fetch', (options) => byFetch(fetch, options)],
+  ['the fetch of undici', (options) => byFetch(undiciFetch as never, options)],
+  ['node-fetch', (options) => byFetch(nodeFetch as never, options)],
+  [
+    'ofetch.raw',
+    (options) =>
+      byFetch(
+        ((url, init) =>
+          ofetch.raw(url, { ...init, ignoreResponseError: true, responseType: 'stream' })) as Fetch,
+        options,
+      ),
+  ],
+  ['ky, wrapped', (options) => byFetch(ky.create({ throwHttpErrors: false, retry: 0 }) as never, options)],
+  ...wrapped.map(([name, fetchPage]) => [name, (options: Pacing) => byFetch(fetchPage, options)] as const),
+  [
+    'ky over guardFetch',
+    (options) => {
+      const guarded = ky.create({ fetch: guardFetch(fetch, client(), options), retry: 0 });
+      return (url) => guarded(url).text();
+    },
+  ],
+  [
+    'ofetch over guardFetch',
+    (options) => {
+      const guarded = ofetch.create({}, { fetch: guardFetch(fetch, client(), options) });
+      return (url) => guarded(url, { responseType: 'text', retry: 0 });
+    },
+  ],
+  [
+    'got',
+    (options) => {
+      const guarded = got.extend(gotHooks(client(), options), { retry: { limit: 0 } });
+      return (url) => guarded(url).text();
+    },
+  ],
+  [
+    'axios',
+    (options) => {
+      const guarded = guardAxios(axios.create(), client(), options);
+      return async (url) => (await guarded.get<string>(url)).data;
+    },
+  ],
+  [
+    'undici',
+    (options) => {
+      const agent = new Agent();
+      opened({ [Symbol.asyncDispose]: () => agent.destroy() });
+      const dispatcher = agent.compose(
+        robotsInterceptor(client(), options),
+        interceptors.redirect({ maxRedirections: 20 }),
+      );
+      return async (url) => {
+        const response = await request(url, { dispatcher });
+        return response.statusCode === 429 ? response : response.body.text();
+      };
+    },
+  ],
+];
+
+describe.each(libraries)('%s, as the guide says', (_, make) => {
+  const options: Pacing = { pacing: { defaultDelayMs: 0, maxDelayMs: 0 } };
+
+  it('follows redirects, and refuses where one leads to what is disallowed', async () => {
+    const server = await pages();
+    const get = make(options);
+    expect(await get(server.url('/to?/to?/page'))).toBe('<title>/page</title>');
+    const error = await get(server.url('/to?/private')).then(
+      () => undefined,
+      (reason: unknown) => reason,
+    );
+    expect(refusalIn(error)).toMatchObject({
+      code: 'ERR_ROBOTS_DISALLOWED',
+      requested: server.url('/to?/private'),
+    });
+    expect(pagesOf(server).filter((line) => line.includes('GET /private'))).toEqual([]);
+  });
+
+  it('a 429 pauses its site, and says until when', async () => {
+    const server = await pages();
+    const get = make(options);
+    const outcome = await get(server.url('/busy')).catch((reason: unknown) => reason);
+    expect(retryAtOf(outcome)).toBeGreaterThan(Date.now() + 50_000);
+    await expect(get(server.url('/page'))).rejects.toSatisfy(
+      (error) => refusalIn(error)?.code === 'ERR_ROBOTS_DEFERRED',
+    );
+    expect(pagesOf(server)).not.toContain('GET /page');
+  });
+
+  it('keeps a Crawl-delay', async () => {
+    const server = await pages(600);
+    const get = make(options);
+    const outcomes = await Promise.allSettled([
+      get(server.url('/1')),
+      get(server.url('/2')),
+      get(server.url('/3')),
+    ]);
+    const refused = outcomes.flatMap((each) =>
+      each.status === 'rejected' ? [refusalIn(each.reason)?.code] : [],
+    );
+    expect(new Set(refused)).toEqual(new Set(['ERR_ROBOTS_DEFERRED']));
+    expect(refused.length).toBeGreaterThanOrEqual(2);
+  });
+});
+
+describe('guardFetch around what is no fetch', () => {
+  it.each<[string, unknown, RegExp]>([
+    ['ofetch', ofetch, /one that resolves with string; .*`ofetch\.raw`/],
+    ['axios', axios, /one that resolves with another object; .*`canfetch\/axios`/],
+    ['undici.request', request, /another object; .*`return new Response\(body, \{ status, headers \}\)`/],
+    ['got', got, /refuses the init .*`canfetch\/got`/],
+    ['ky', ky.create({ retry: 0 }), /rejects redirects; .*`throwHttpErrors: false`/],
+    ['a fetch that follows', (url: string) => fetch(url), /followed a redirect of .* unchecked/],
+    [
+      'one that follows, and says so by its URL',
+      async () =>
+        Object.defineProperty(new Response('a page'), 'url', { value: 'http://127.0.0.1:1/private' }),
+      /followed a redirect of .* unchecked/,
+    ],
+  ])('%s: an error says what to write, and the next request does not wait', async (_, library, message) => {
+    const server = await pages();
+    const robots = client();
+    const pacing = { defaultDelayMs: 0, maxDelayMs: 0 };
+    const error: unknown = await guardFetch(library as typeof fetch, robots, { pacing })(
+      server.url('/to?/page'),
+    ).catch((reason: unknown) => reason);
+    expect(error).toMatchObject({
+      code: 'ERR_ROBOTS_INVALID_OPTIONS',
+      message: expect.stringMatching(message),
+    });
+    expect((await guardFetch(fetch, robots, { pacing })(server.url('/page'))).status).toBe(200);
+  });
+
+  it('other errors, and responses made by hand, stay as they are', async () => {
+    const server = await pages();
+    const failing = Object.assign(new Error('no token'), { code: 'ENOTOKEN' });
+    await expect(
+      guardFetch((() => Promise.reject(failing)) as typeof fetch, client())(server.url('/')),
+    ).rejects.toBe(failing);
+    const mock = { ok: true, status: 200, headers: new Map(), text: async () => 'mocked' };
+    expect(await guardFetch((async () => mock) as unknown as typeof fetch, client())(server.url('/'))).toBe(
+      mock,
+    );
+  });
+
+  it.each<[string, Record<string, string> | [string, string][], unknown]>([
+    ['an object', { 'X-Key': '1' }, { 'x-key': '1', 'user-agent': 'ExampleBot/1.0' }],
+    [
+      'a list',
+      [['X-Key', '1']],
+      [
+        ['user-agent', 'ExampleBot/1.0'],
+        ['x-key', '1'],
+      ],
+    ],
+  ])('gives each hop its fields in the same form: %s', async (_, headers, later) => {
+    const server = await pages();
+    const given: unknown[] = [];
+    const send = (url: string, init: RequestInit): Promise<Response> => {
+      given.push(init.headers);
+      return fetch(url, init);
+    };
+    await guardFetch(send as typeof fetch, client())(server.url('/to?/page'), { headers });
+    expect(given.map((each) => Array.isArray(each))).toEqual(
+      Array.from({ length: 2 }, () => Array.isArray(headers)),
+    );
+    expect(given[1]).toEqual(later);
+  });
+});
+
+describe('libraries that send by a dispatcher', () => {
+  const guardedAgent = (): Agent => {
+    const agent = new Agent();
+    opened({ [Symbol.asyncDispose]: () => agent.destroy() });
+    return agent.compose(robotsInterceptor(client(agent))) as Agent;
+  };
+
+  it('a guarded global dispatcher holds the fetch of undici, and linkinator', async () => {
+    const before = getGlobalDispatcher();
+    opened({ [Symbol.dispose]: () => setGlobalDispatcher(before) });
+    const server = await pages();
+    setGlobalDispatcher(guardedAgent());
+    await expect(undiciFetch(server.url('/to?/private'))).rejects.toSatisfy(
+      (error) => refusalIn(error)?.code === 'ERR_ROBOTS_DISALLOWED',
+    );
+    type Linkinator = { check(options: object): Promise<{ links: { status: number }[] }> };
+    const linkinator = await otherMajor<Linkinator>('linkinator');
+    const links = await linkinator?.check({ path: server.url('/to?/private'), recurse: false });
+    if (links !== undefined) expect(links.links.map(({ status }) => status)).toEqual([0]);
+    expect(pagesOf(server)).not.toContain('GET /private');
+  });
+
+  it('jsdom takes a guarded dispatcher among its resources', async (test) => {
+    type Jsdom = {
+      JSDOM: { fromURL(url: string, options: object): Promise<{ window: { document: { title: string } } }> };
+    };
+    const jsdom = await otherMajor<Jsdom>('jsdom');
+    if (jsdom === undefined) return test.skip();
+    const server = await pages();
+    const resources = { dispatcher: guardedAgent() };
+    expect((await jsdom.JSDOM.fromURL(server.url('/page'), { resources })).window.document.title).toBe(
+      '/page',
+    );
+    await expect(jsdom.JSDOM.fromURL(server.url('/to?/private'), { resources })).rejects.toSatisfy(
+      (error) => refusalIn(error)?.code === 'ERR_ROBOTS_DISALLOWED',
+    );
+  });
+
+  it('`cheerio.fromURL` is not held: it makes connections of its own', async (test) => {
+    const cheerio = await otherMajor<{ fromURL(url: string): Promise<(name: string) => { text(): string }> }>(
+      'cheerio-1',
+    );
+    if (cheerio === undefined) return test.skip();
+    const before = getGlobalDispatcher();
+    opened({ [Symbol.dispose]: () => setGlobalDispatcher(before) });
+    setGlobalDispatcher(guardedAgent());
+    const server = await pages();
+    expect((await cheerio.fromURL(server.url('/private')))('title').text()).toBe('/private');
+  });
+});
