@@ -1,6 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { Readable } from 'node:stream';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import {
   type CacheMessage,
   guardFetch,
@@ -683,6 +683,9 @@ describe('evidence', () => {
   });
 
   it('goes on after a listener that throws, and decides all the same', async () => {
+    // The process is warned of it, once for all files of this worker. Its text must not stand among failures of tests.
+    const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
+    onTestFinished(() => warned.mockRestore());
     const { client } = recorded({
       evidence: () => {
         throw new Error('full');
