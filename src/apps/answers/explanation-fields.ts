@@ -1,5 +1,6 @@
 import { fileName, quoted } from '../../core/base/index.ts';
 import { usage } from '../../core/rules/index.ts';
+import { familyNote } from './crawler-families.ts';
 import { answerFields, fileFields, purposeText } from './decision-fields.ts';
 import type { UrlExplanation } from './explanation.ts';
 import { attemptFields, sizeSentence } from './policy-fields.ts';
@@ -12,6 +13,7 @@ export function explanationFields(explanation: UrlExplanation, now: number): rea
   const { decision } = explanation;
   return [
     ...answerFields(decision),
+    ['note', familyNote(decision, explanation.file)],
     ...circumstanceFields(explanation),
     ...originFields(explanation, now),
     ['delay', delaySentence(decision.crawlDelayMs)],

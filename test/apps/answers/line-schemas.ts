@@ -60,6 +60,7 @@ const page = z.union([
   object<Extract<PageFetchResult, { readonly url: string }>>({
     url: text,
     status: z.int(),
+    gatekeeper: text.optional(),
     directives: some('object'),
     usage,
   }),

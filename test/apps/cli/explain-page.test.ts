@@ -16,6 +16,8 @@ beforeAll(async () => {
     else if (url === '/lost') answer(response, { status: 302, headers: { location: 'http://127.0.0.1:1/' } });
     else if (url === '/plain') answer(response, { body: 'a page' });
     else if (url === '/signal') answer(response, { body: '', headers: { 'content-signal': 'ai-train=no' } });
+    else if (url === '/guarded') answer(response, { status: 403, headers: { 'cf-mitigated': 'challenge' } });
+    else if (url === '/busy') answer(response, { status: 429 });
     else if (url === '/broken') response.destroy();
     else {
       response.on('close', () => closed++);
@@ -51,6 +53,20 @@ describe('explain --page', () => {
     const names = site.requests.map(({ headers }) => headers['user-agent']);
     expect(new Set(names)).toEqual(new Set(['ExampleBot']));
   });
+
+  it.each([
+    ['/guarded', 'but Cloudflare turns it away (403)', 'cloudflare'],
+    ['/busy', 'but the site turns it away (429)', undefined],
+  ])(
+    'says beside ALLOWED that the page of %s is not given all the same',
+    async (path, beside, gatekeeper) => {
+      const { code, stdout } = await explain(path);
+      expect([code, stdout.split('\n')[0]]).toEqual([0, `ALLOWED     ${site.url(path)}  ${beside}`]);
+      expect((await explain('/plain')).stdout).not.toContain('turns it away');
+      const [record] = records((await explain(path, '--json')).stdout);
+      expect(Reflect.get(Object(record?.['page']), 'gatekeeper')).toBe(gatekeeper);
+    },
+  );
 
   it('asks for no page that may not be fetched, at the first hop or a later one', async () => {
     const before = pagesOf().length;

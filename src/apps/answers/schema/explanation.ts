@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Decision, RobotsSource } from '../../../core/decision/index.ts';
+import type { Gatekeeper } from '../../../core/lifecycle/index.ts';
 import type { Explanation, OtherRecord, PageDirectives, Usage } from '../../../core/rules/index.ts';
 import type { FileDecision } from '../verdict.ts';
 import {
@@ -136,6 +137,8 @@ export type PageFetchResult =
       /** After redirects. */
       readonly url: string;
       readonly status: number;
+      /** The service that answered in place of the site, such as `cloudflare`. */
+      readonly gatekeeper?: Gatekeeper | undefined;
       readonly directives: PageDirectives;
       /** By robots.txt of the page's origin and by its header fields. */
       readonly usage: Usage;

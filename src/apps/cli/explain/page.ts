@@ -1,5 +1,6 @@
 import { causesOf, omitUndefined, printable } from '../../../core/base/index.ts';
 import type { Decision, DecisionUsage, Purpose } from '../../../core/decision/index.ts';
+import { type Gatekeeper, gatekeeperIn } from '../../../core/lifecycle/index.ts';
 import { refusalIn } from '../../../guards/shared/index.ts';
 import { makePageFetch } from '../frame/page-fetch.ts';
 import { count, type Field, instant } from '../../answers/text/layout.ts';
@@ -18,6 +19,8 @@ export interface AskedPage {
   readonly pageFields: readonly Field[];
   /** The decision about a redirect of the page, if that was refused: then the page may not be fetched. */
   readonly redirected: Decision | undefined;
+  /** What the site does with the page although its robots.txt allows it. */
+  readonly turnedAway: string | undefined;
 }
 
 /** Fetches the page of a decision, if that allows it, and reads its header fields. `usage`: these and robots.txt together. */
@@ -32,7 +35,10 @@ export async function askPage(
     : { page: { error: { message: 'it may not be fetched, so it was not requested' } }, usage: undefined };
   const refused = 'error' in page ? page.error.decision : undefined;
   const redirected = refused?.allowed === false ? refused : undefined;
-  return { asked: { page, pageFields: pageFields(page), redirected }, ...omitUndefined({ usage }) };
+  return {
+    asked: { page, pageFields: pageFields(page), redirected, turnedAway: turnedAway(page) },
+    ...omitUndefined({ usage }),
+  };
 }
 
 /** By GET. The body is cancelled unread. */
@@ -56,7 +62,13 @@ async function fetchPage(
     const { purpose: _, preference: __, source: ___, ...stated } = usage;
     const directives = pageDirectives({ headers, agent });
     return {
-      page: { url: page.url, status, directives, usage: stated },
+      page: {
+        url: page.url,
+        status,
+        gatekeeper: gatekeeperIn({ status, headers }),
+        directives,
+        usage: stated,
+      },
       ...(purpose === undefined ? {} : { usage }),
     };
   } catch (error) {
@@ -66,6 +78,22 @@ async function fetchPage(
     const { code, message, requested, redirects, decision } = refusal;
     return { page: { error: { code, message, requested, redirects, decision } } };
   }
+}
+
+const GATEKEEPERS: Readonly<Record<Gatekeeper, string>> = {
+  cloudflare: 'Cloudflare',
+  vercel: 'Vercel',
+  'aws-waf': 'AWS WAF',
+  datadome: 'DataDome',
+  akamai: 'Akamai',
+};
+
+/** A status that refuses, or a gatekeeper's response, which has any. */
+function turnedAway(page: PageFetchResult): string | undefined {
+  if ('error' in page) return undefined;
+  const { status, gatekeeper } = page;
+  if (gatekeeper !== undefined) return `${GATEKEEPERS[gatekeeper]} turns it away (${status})`;
+  return [401, 402, 403, 429, 451, 999].includes(status) ? `the site turns it away (${status})` : undefined;
 }
 
 /** The innermost cause, which names the failure of the network. */

@@ -31,14 +31,15 @@ export interface ExplanationLayout extends PolicyLayout {
 
 /** Renders an explanation as text. */
 export function renderExplanation(explanation: PageExplanation, layout: ExplanationLayout): string {
-  const { decision, policy, underProfiles, file, redirected, pageFields = [] } = explanation;
+  const { decision, policy, underProfiles, file, redirected, turnedAway, pageFields = [] } = explanation;
   const { colours, now, width, verbose } = layout;
   const fields = explanationFields(explanation, now).map((field) =>
     redirected !== undefined && field[0] === 'rule' ? ruleOfFirstUrl(decision) : field,
   );
+  const beside = turnedAway === undefined ? '' : `  ${colours.unsure(`but ${turnedAway}`)}`;
   const hops = verbose && policy?.attempt !== undefined ? verboseHops(policy.attempt) : [];
   return `${[
-    verdictLine({ ...(redirected ?? decision), url: decision.url }, colours),
+    `${verdictLine({ ...(redirected ?? decision), url: decision.url }, colours)}${beside}`,
     ...definitions([...fields, ...pageFields], width, colours.faint),
     ...(hops.length === 0 ? [] : ['', ...hops.map((line) => `  ${line}`)]),
     ...(file === undefined ? [] : ['', ...fileLines({ ...explanation, file }, layout)]),
