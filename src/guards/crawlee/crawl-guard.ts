@@ -64,9 +64,12 @@ export class CrawlGuard {
     if (request !== undefined) request.errorOfPage = errorOfPage;
   };
 
+  /** Where the handler goes with the page is its own business. That the page was answered with "not now" is not. */
   readonly leavePage = async (): Promise<void> => {
     const request = this.handled;
-    if (request !== undefined) request.errorOfPage = undefined;
+    if (request?.errorOfPage === undefined) return;
+    const error = await request.errorOfPage();
+    request.errorOfPage = async () => error;
   };
 }
 

@@ -26,7 +26,7 @@ export class CrawlLog {
     if (this.#announced.has(origin)) return;
     this.#announced.add(origin);
     this.#log.info(
-      `Waits for ${origin} until ${new Date(until).toISOString()}: ${cause}. ${counted(waiting)} to it wait`,
+      `Waits for ${origin} until ${new Date(until).toISOString()}: ${cause}. Requests that wait: ${waiting}`,
     );
   }
 

@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vite
 import { withRobots } from '../../../src/guards/crawlee/crawlee.ts';
 import { chromiumOptions, describeWithChromium, launchChromium } from '../../support/chromium.ts';
 import { inMemory } from '../../support/crawlee.ts';
-import { startSite } from '../../support/site.ts';
+import { answer, startSite } from '../../support/site.ts';
 import { because, client, closing, pagesOf, record, robots, site, permitsOf } from './support.ts';
 
 type BrowserCrawlingContext = BasicCrawlingContext & { page: Page; browserController: object };
@@ -172,6 +172,39 @@ describeWithChromium('withRobots(PuppeteerCrawler)', () => {
       ]);
     },
   );
+
+  it('comes back to a page that was answered with 429 or 503, with a body and without', async () => {
+    const seen: string[] = [];
+    const server = closing(
+      await startSite(({ url = '' }, response) => {
+        if (url === '/robots.txt') return answer(response, { body: '' });
+        const isAgain = seen.includes(url);
+        seen.push(url);
+        const headers = { 'content-type': 'text/html', 'retry-after': '1' };
+        answer(response, {
+          status: isAgain ? 200 : Number(url.slice(1, 4)),
+          headers,
+          body: url.endsWith('empty') ? '' : 'a page',
+        });
+      }),
+    );
+    const { options, handled, failed, skipped } = record();
+    const guarded = withRobots(PuppeteerCrawler, client(), { pacing: { defaultDelayMs: 0 } });
+    const crawler = new guarded(
+      {
+        ...options,
+        maxRequestRetries: 0,
+        launchContext: launchContext(),
+        autoscaledPoolOptions: { maybeRunIntervalSecs: 0.01 },
+      },
+      inMemory(),
+    );
+    const urls = ['/429', '/503-empty'].map((path) => server.url(path));
+    const { requestsFinished, requestsFailed } = await crawler.run(urls);
+    expect({ failed, skipped }).toEqual({ failed: [], skipped: [] });
+    expect(handled.sort()).toEqual(urls);
+    expect({ requestsFinished, requestsFailed }).toEqual({ requestsFinished: 2, requestsFailed: 0 });
+  });
 
   it('adds no link that is known to be disallowed', async () => {
     const server = await site(['/page/2', '/private/link']);

@@ -85,7 +85,7 @@ describe('a run of a guarded crawler', () => {
     expect(elapsedMs).toBeLessThan(60_000);
     expect(lines).toEqual([
       expect.stringMatching(
-        /^Waits for http:\/\/127\.0\.0\.1:\d+ until 2.*Z: robots\.txt is unreachable \(the server refused the connection, ECONNREFUSED\)\. 1 request to it wait/,
+        /^Waits for http:\/\/127\.0\.0\.1:\d+ until 2.*Z: robots\.txt is unreachable \(the server refused the connection, ECONNREFUSED\)\. Requests that wait: 1$/,
       ),
       `Skipped 3 requests: 2 of ${dead} (robots.txt unreachable, ECONNREFUSED, for good), 1 of ${live.origin} (disallowed)`,
     ]);
