@@ -1,7 +1,7 @@
 import { isRobotsError, omitUndefined } from '../../core/base/index.ts';
 import type { RobotsClient } from '../../core/client/index.ts';
 import { engineOf } from '../../core/client/client-engine.ts';
-import type { Decision, Purpose } from '../../core/decision/index.ts';
+import { type Decision, type Purpose, usageOf } from '../../core/decision/index.ts';
 import type { Agent } from '../../core/decision/agent-tokens.ts';
 import { type Target, type TargetResult, tooLongError } from './input/targets.ts';
 
@@ -45,7 +45,7 @@ export function decideUrl(
   const known = engine.decideFromMemory(url, agent, true);
   if (known === undefined) return client.check(url, agent, omitUndefined({ signal: asker.signal, purpose }));
   if (purpose === undefined) return engine.publishDecision(known);
-  const usage = client.usageOf(known, purpose);
+  const usage = usageOf(known, engine.fileOf(known), purpose);
   engine.publishDecision(known, { usage });
   return { ...known, usage };
 }

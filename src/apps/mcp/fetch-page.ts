@@ -141,7 +141,8 @@ async function preferenceOf(
   signal: AbortSignal,
 ): Promise<Partial<Pick<DecisionUsage, 'purpose' | 'preference'>>> {
   if (purpose === undefined) return {};
-  const { preference } = client.usageOf(await client.check(url, undefined, { signal }), purpose, headers);
+  const decision = await client.check(url, undefined, { signal });
+  const { preference } = await client.usageOf(decision, purpose, headers);
   return { purpose, preference };
 }
 

@@ -26,7 +26,6 @@ import {
   decisionChannels,
   permits,
   type RobotsSource,
-  usageOf,
 } from '../decision/index.ts';
 import type { Recorder } from './evidence/recorder.ts';
 import { attemptDue, stateOf, timeInPause } from '../lifecycle/index.ts';
@@ -100,6 +99,10 @@ export class ClientEngine {
   readonly #memory: OriginMemory;
   readonly #refresher: OriginRefresher;
   readonly pacing: PagePacing;
+  /** What reads statements about the use of pages. */
+  readonly usage: Lazy<typeof import('../decision/decide-usage.ts')> = new Lazy(
+    () => import('../decision/decide-usage.ts'),
+  );
   /** The client, for messages about what its guards do. */
   readonly client: object;
   readonly #recorder: Recorder | undefined;
@@ -202,6 +205,8 @@ export class ClientEngine {
    */
   decide(url: string | URL, agent?: Agent, options?: DecideOptions): Decision | Promise<Decision> {
     throwIfAborted(options?.signal);
+    if (options?.purpose !== undefined && this.usage.value === undefined)
+      return this.usage.load().then(() => this.decide(url, agent, options));
     const tokens = this.#tokensOf(agent);
     const located = locate(url);
     const known = this.#decideKnown(located, tokens, true);
@@ -275,9 +280,9 @@ export class ClientEngine {
       : this.#memory.peek(origin)?.file;
   }
 
-  /** `RobotsClient.usageOf`, for a purpose that is one. */
+  /** `RobotsClient.usageOf`, once {@link usage} is loaded: {@link decide} with a purpose loads it. */
   usageOf(decision: Decision, purpose: Purpose, headers?: HeaderFields): DecisionUsage {
-    return usageOf(decision, this.fileOf(decision), purpose, headers);
+    return this.usage.value!.usageOf(decision, this.fileOf(decision), purpose, headers);
   }
 
   /** Another attempt may end before the purpose is looked up. */

@@ -31,7 +31,6 @@ import { Recorder } from './evidence/recorder.ts';
 import type { AddressPolicy } from '../net/address-policy.ts';
 import type { Agent } from '../decision/agent-tokens.ts';
 import { originOf } from '../url/index.ts';
-import { startDebugLog } from './debug-log.ts';
 import type {
   RobotsClientOptions,
   CheckOptions,
@@ -45,6 +44,7 @@ import { OriginSettings } from './origin-settings.ts';
 import { addressChecksOf, checkPurpose, policyOptions, readOptions, type Settings } from './settings.ts';
 import type { PrefetchOptions, PrefetchResult } from './prefetch.ts';
 import { ClientEngine, ENGINE } from './client-engine.ts';
+import { startDebugLog } from './debug-log.ts';
 import { countClient } from './many-clients.ts';
 
 /** `canFetch` returns one of these two, so that a warm question creates no promise. */
@@ -188,7 +188,7 @@ export class RobotsClient {
     const decided = engine.decide(url, agent, options);
     const decision = decided instanceof Promise ? await decided : decided;
     if (purpose === undefined) return engine.publishDecision(decision);
-    const usage = this.usageOf(decision, purpose);
+    const usage = engine.usageOf(decision, purpose);
     engine.publishDecision(decision, { usage });
     return { ...decision, usage };
   }
@@ -201,9 +201,10 @@ export class RobotsClient {
    * @param headers The header fields of the page, as the library has them.
    * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) for a purpose that is none.
    */
-  usageOf(decision: Decision, purpose: Purpose, headers?: HeaderFields): DecisionUsage {
+  async usageOf(decision: Decision, purpose: Purpose, headers?: HeaderFields): Promise<DecisionUsage> {
     checkPurpose(purpose, 'purpose');
     assertDecision(decision);
+    await this[ENGINE].usage.load();
     return this[ENGINE].usageOf(decision, purpose, headers);
   }
 

@@ -2,12 +2,12 @@
  * Makes every decision, from one of three sources: the record of an origin, the caller's override, or neither, when
  * the origin cannot be asked or has not been asked yet.
  */
-import { type HeaderFields, omitUndefined, sha256Now } from '../base/index.ts';
+import { omitUndefined, sha256Now } from '../base/index.ts';
 import { type Profile, type KnownState, stateOf } from '../lifecycle/index.ts';
 import type { Tokens } from './agent-tokens.ts';
-import { parseRobots, type RobotsFile, statedBy, usage } from '../rules/index.ts';
+import { parseRobots, type RobotsFile } from '../rules/index.ts';
 import { isRobotsTarget, type LocatedUrl } from '../url/index.ts';
-import type { Decision, DecisionUsage, Purpose } from './decision.ts';
+import type { Decision } from './decision.ts';
 import type { KnownOrigin } from './known-origin.ts';
 import { neverFetched, noFtpTransport, overridden, type RobotsSource } from './robots-source.ts';
 
@@ -236,22 +236,4 @@ function decideWithoutRules(
   return known.reason === 'restricted'
     ? { ...disallowed, reason: 'restricted' }
     : { ...disallowed, reason: 'unreachable', ...omitUndefined({ retryAt: known.retryAt }) };
-}
-
-let nothingStated: RobotsFile | undefined;
-
-/**
- * Finds what the site states about the use of a page.
- *
- * @param file The file the decision rests on; without one the header fields alone are read.
- */
-export function usageOf(
-  { url, agent }: { readonly url: string; readonly agent: string },
-  file: RobotsFile | undefined,
-  purpose: Purpose,
-  headers?: HeaderFields,
-): DecisionUsage {
-  const stated = usage(file ?? (nothingStated ??= parseRobots('')), url, agent, { headers });
-  const source = statedBy(stated, purpose);
-  return { ...stated, purpose, preference: stated[purpose], ...omitUndefined({ source }) };
 }

@@ -4,6 +4,7 @@
  */
 export * from './channels.ts';
 export * from './decide.ts';
+export * from './decide-usage.ts';
 export * from './decision.ts';
 export * from './describe-decision.ts';
 export * from './known-origin.ts';

@@ -509,7 +509,7 @@ describe('the usage of a decision', () => {
     text = 'User-agent: *\nDisallow:\n';
     clock.advance(2 * DAY);
     await client.check('https://a.example/page');
-    const usage = client.usageOf(decision, 'train-ai');
+    const usage = await client.usageOf(decision, 'train-ai');
     expect(usage.preference).toBe('disallow');
     engine.publishDecision(decision, { usage });
     await client.check(url, undefined, { purpose: 'train-ai' });

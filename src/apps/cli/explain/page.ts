@@ -58,7 +58,7 @@ async function fetchPage(
     const { headers, status } = page;
     const decision = await client.check(page.url, agent, { signal });
     // The statements are the same for every purpose.
-    const usage = client.usageOf(decision, purpose ?? 'train-ai', headers);
+    const usage = await client.usageOf(decision, purpose ?? 'train-ai', headers);
     const { purpose: _, preference: __, source: ___, ...stated } = usage;
     const directives = pageDirectives({ headers, agent });
     return {
