@@ -45,6 +45,8 @@ export function earlyStarts(lines: readonly string[]): EarlyStart[] {
   return lines.flatMap((line) => {
     const read = replay.read(line);
     const taken = read && replay.take(read);
-    return taken === undefined ? [] : conduct.add('evidence.ndjson', taken);
+    return taken === undefined
+      ? []
+      : conduct.add('evidence.ndjson', taken).filter((found): found is EarlyStart => 'reason' in found);
   });
 }

@@ -2,11 +2,11 @@ import { omitUndefined } from '../../core/base/index.ts';
 import type { DelayFrom, OwnDelays } from '../../core/decision/index.ts';
 import { asksForPause, retryAfterMs } from '../../core/lifecycle/index.ts';
 import { requestRate } from '../../core/rules/index.ts';
-import type { DecisionEntry, PauseEntry, RequestEntry } from '../../core/client/evidence/entry.ts';
+import type { PauseEntry, RequestEntry } from '../../core/client/evidence/entry.ts';
 import { type Gap, gapOf } from '../../core/pacing/schedule.ts';
 import type { ReplayedAgain } from './recorded-run.ts';
 import type { ReplayedLine } from './replay.ts';
-import { wasSent } from './request-outcomes.ts';
+import { refusalOf, RequestOutcomes, type RequestRow, sentBy, wasSent } from './request-outcomes.ts';
 
 /** A request that was sent too early. Times in epoch ms. */
 export interface EarlyStart {
@@ -28,15 +28,20 @@ const MAX_TOLERATED_MS = 50;
 const MAX_PAUSE_MS = 24 * 60 * 60 * 1000;
 /** Starts and pauses of an origin that are kept: responses come in another order than requests were sent. */
 const MAX_KEPT = 64;
-/** Decisions of an origin that are kept until their requests are sent. */
-const MAX_DECIDED = 10_000;
 const NO_DELAYS = { defaultDelayMs: 0, minDelayMs: 0 };
 
 type Pause = Pick<PauseEntry, 'from' | 'until' | 'delayFrom'>;
 
+/** A request that was sent although it was refused: by a guard in a dry run, or without a check. */
+export interface AgainstRefusal {
+  readonly refusal: 'disallowed' | 'not-wanted';
+  /** The decision, or the reason for no check. */
+  readonly row: RequestRow;
+  readonly sent: RequestEntry;
+}
+
 /** The delays that the site stated for an agent when a request was decided. */
 interface Stated {
-  readonly agent: string;
   readonly crawlDelayMs?: number;
   readonly requestRateMs?: number;
 }
@@ -61,10 +66,6 @@ class ScopeConduct {
 
 /** What counts for the requests of one origin. */
 class OriginConduct {
-  /** By run and URL. */
-  readonly decided = new Map<string, Stated>();
-  /** By run: the latest; `undefined` for a run with several agents. */
-  readonly latest = new Map<string, Stated | undefined>();
   /** Pauses that its robots.txt asked for. */
   readonly pauses: Pause[] = [];
   /** The latest that an entry named: requests without a pace name none. */
@@ -72,23 +73,28 @@ class OriginConduct {
 }
 
 /**
- * Checks the requests of a log against the pauses and the `Retry-After` of their scopes, the delays that their robots.txt
- * states, and the crawler's own delays, which hold between paced requests of one client.
+ * Checks the requests of a log against their decisions, the pauses and the `Retry-After` of their scopes, the delays that
+ * their robots.txt states, and the crawler's own delays, which hold between paced requests of one client. Times are those of
+ * the starts: what the site sees of a cold start comes later, so nobody is accused of it.
  */
 export class Conduct {
+  readonly #outcomes = new RequestOutcomes();
   readonly #origins = new Map<string, OriginConduct>();
   readonly #scopes = new Map<string, ScopeConduct>();
   /** Requests that were checked. */
   requests = 0;
   /** Those of them whose site's own delay is not in the log. */
   unknown = 0;
+  early = 0;
+  /** Requests that were sent although they were refused. */
+  refused = 0;
 
-  /** Takes the next line. Returns the starts that turn out to be too early. */
-  add(file: string, { entry, line, again, isSelected }: ReplayedLine): readonly EarlyStart[] {
+  /** Takes the next line. Returns what turns out to be wrong. */
+  add(file: string, replayed: ReplayedLine): readonly (EarlyStart | AgainstRefusal)[] {
+    const { entry, line, isSelected } = replayed;
+    const { row } = this.#outcomes.add(file, replayed);
+    const against = this.#againstRefusal(row, entry);
     switch (entry.type) {
-      case 'decision':
-        if (again !== undefined) this.#decided(entry, statedIn(again, entry.at));
-        return [];
       case 'robots':
         if ('outcome' in entry && asksForPause(entry.status)) {
           const { retryAfter } = entry.headers ?? {};
@@ -103,22 +109,33 @@ export class Conduct {
         return [];
       case 'request': {
         if (!wasSent(entry)) return [];
-        const early = isSelected ? this.#start(entry, file, line) : [];
+        const again = row?.again;
+        const stated = again && statedIn(again, row.entry.at);
+        const early = isSelected ? this.#start({ request: entry, file, line, stated, isEarly: false }) : [];
         keepPause(this.#at(entry.origin, entry.pacing?.scope).scope.pauses, askedIn(entry));
-        return early;
+        return [...early, ...against];
       }
       default:
-        return [];
+        return against;
     }
   }
 
-  #start(request: RequestEntry, file: string, line: number): readonly EarlyStart[] {
+  /** Whether a pair of a decision and a request is complete now, and should not be. */
+  #againstRefusal(row: RequestRow | undefined, { type }: ReplayedLine['entry']): readonly AgainstRefusal[] {
+    if (row === undefined || type === 'cut') return [];
+    const sent = sentBy(row);
+    const refusal = refusalOf(row);
+    if (sent === undefined || refusal === undefined || !row.isSelected) return [];
+    this.refused++;
+    return [{ refusal, row, sent }];
+  }
+
+  #start(start: Start): readonly EarlyStart[] {
+    const { request, stated } = start;
     this.requests++;
-    const { decided, latest, pauses, scope } = this.#at(request.origin, request.pacing?.scope);
-    const { starts } = scope;
-    const stated = decided.get(keyOf(request)) ?? latest.get(request.run);
     if (stated === undefined) this.unknown++;
-    const start: Start = { request, file, line, stated, isEarly: false };
+    const { pauses, scope } = this.#at(request.origin, request.pacing?.scope);
+    const { starts } = scope;
     let at = starts.length;
     while ((starts[at - 1]?.request.startedAt ?? -Infinity) > request.startedAt) at--;
     starts.splice(at, 0, start);
@@ -126,22 +143,10 @@ export class Conduct {
     const found = [
       earlyIn([...pauses, ...scope.pauses], start) ?? earlyAfter(starts[at - 1], start),
       next && earlyAfter(start, next),
-    ];
+    ].filter((each) => each !== undefined);
+    this.early += found.length;
     if (starts.length > MAX_KEPT) starts.shift();
-    return found.filter((each) => each !== undefined);
-  }
-
-  #decided(entry: DecisionEntry, stated: Stated): void {
-    const { decided, latest } = this.#at(entry.origin);
-    const key = keyOf(entry);
-    // The latest is the last.
-    decided.delete(key);
-    decided.set(key, stated);
-    const [oldest] = decided.keys();
-    if (decided.size > MAX_DECIDED && oldest !== undefined) decided.delete(oldest);
-    const before = latest.get(entry.run);
-    const isOneAgent = !latest.has(entry.run) || before?.agent === stated.agent;
-    latest.set(entry.run, isOneAgent ? stated : undefined);
+    return found;
   }
 
   #at(origin: string, scope?: string): OriginConduct {
@@ -172,14 +177,10 @@ function keepPause(pauses: Pause[], pause: Pause | undefined): void {
   if (pauses.length > MAX_KEPT) pauses.shift();
 }
 
-function keyOf({ run, url }: { readonly run: string; readonly url: string }): string {
-  return `${run} ${url}`;
-}
-
 function statedIn({ decision, file }: ReplayedAgain, atMs: number): Stated {
   const { agent, crawlDelayMs } = decision;
   const requestRateMs = file && requestRate(file, agent, { atMs });
-  return { agent, ...omitUndefined({ crawlDelayMs, requestRateMs }) };
+  return omitUndefined({ crawlDelayMs, requestRateMs });
 }
 
 /** Whether a request was sent within a pause. Those sent before it belong to its incident. */

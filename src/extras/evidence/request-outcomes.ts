@@ -22,18 +22,23 @@ export interface RequestRow {
   readonly line: number;
   /** The decision, made again; of a request without a check what it would have been. */
   readonly again: ReplayedAgain | undefined;
-  /** Where the outcome is. */
   readonly outcome?: RequestOutcome;
-  readonly outcomeLine?: number;
+  /** Where it is. */
+  readonly outcomeAt?: { readonly file: string; readonly line: number };
   readonly cut?: CutEntry;
+  /** Whether it is to be shown. */
+  readonly isSelected: boolean;
 }
 
-interface WaitingRow extends RequestRow {
-  readonly isSelected: boolean;
-  outcome?: RequestOutcome;
-  outcomeLine?: number;
-  cut?: CutEntry;
+/** What a line changes. */
+interface AddedLine {
+  /** The row that the line has begun, or that it belongs to. */
+  readonly row?: RequestRow;
+  /** A row that can wait no longer. */
+  readonly done?: RequestRow | undefined;
 }
+
+type WaitingRow = { -readonly [Name in keyof RequestRow]: RequestRow[Name] };
 
 /** The waiting rows of one URL in one run, in the order of the log. */
 interface RowsOfUrl {
@@ -57,8 +62,8 @@ export class RequestOutcomes {
   /** Rows that are shown, so far. */
   rows = 0;
 
-  /** Takes the next line. Returns a row that can wait no longer, if it is to be shown. */
-  add(file: string, { entry, line, again, isSelected }: ReplayedLine): RequestRow | undefined {
+  /** Takes the next line. */
+  add(file: string, { entry, line, again, isSelected }: ReplayedLine): AddedLine {
     switch (entry.type) {
       case 'decision':
       case 'ignored':
@@ -67,17 +72,16 @@ export class RequestOutcomes {
       case 'deferred': {
         const { open, asked, early, sent } = this.#rowsOf(entry);
         // A booking follows its question.
-        const row = open.shift() ?? asked.pop();
-        if (row === undefined) {
-          const undecided = { entry, file, line, again, isSelected };
-          early.push(undecided);
-          if (entry.type === 'request') sent.push(undecided);
-          return this.#wait(undecided);
-        }
-        row.outcome = entry;
-        row.outcomeLine = line;
+        const known = open.shift() ?? asked.pop();
+        const row: WaitingRow = known ?? { entry, file, line, again, isSelected };
         if (entry.type === 'request') sent.push(row);
-        return undefined;
+        if (known === undefined) {
+          early.push(row);
+          return this.#wait(row);
+        }
+        known.outcome = entry;
+        known.outcomeAt = { file, line };
+        return { row };
       }
       case 'cut': {
         const { sent } = this.#rowsOf(entry);
@@ -85,10 +89,10 @@ export class RequestOutcomes {
         if (row === undefined) return this.#wait({ entry, file, line, again, isSelected });
         row.cut = entry;
         remove(sent, row);
-        return undefined;
+        return { row };
       }
       default:
-        return undefined;
+        return {};
     }
   }
 
@@ -99,7 +103,7 @@ export class RequestOutcomes {
     this.#byUrl.clear();
   }
 
-  #decided(row: WaitingRow & { readonly entry: DecisionEntry | IgnoredEntry }): RequestRow | undefined {
+  #decided(row: WaitingRow & { readonly entry: DecisionEntry | IgnoredEntry }): AddedLine {
     const { entry } = row;
     const { open, asked, early } = this.#rowsOf(entry);
     if (entry.type === 'decision' && (entry.lookup === true || entry.refused === true))
@@ -112,19 +116,19 @@ export class RequestOutcomes {
     this.#remove(undecided);
     if (undecided.isSelected) this.rows--;
     row.outcome = undecided.entry;
-    row.outcomeLine = undecided.line;
+    row.outcomeAt = undecided;
     if (undecided.cut !== undefined) row.cut = undecided.cut;
     else if (undecided.entry.type === 'request') this.#rowsOf(entry).sent.push(row);
     return this.#wait(row);
   }
 
-  #wait(row: WaitingRow): RequestRow | undefined {
+  #wait(row: WaitingRow): AddedLine {
     this.#waiting.add(row);
     if (row.isSelected) this.rows++;
     const [oldest] = this.#waiting;
-    if (oldest === undefined || this.#waiting.size <= MAX_WAITING) return undefined;
+    if (oldest === undefined || this.#waiting.size <= MAX_WAITING) return { row };
     this.#remove(oldest);
-    return oldest.isSelected ? oldest : undefined;
+    return { row, done: oldest.isSelected ? oldest : undefined };
   }
 
   #rowsOf(entry: RequestRow['entry']): RowsOfUrl {

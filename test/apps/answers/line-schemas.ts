@@ -240,6 +240,7 @@ export const althoughRefusedLine = object<AlthoughRefusedLine>({
   kind: z.literal('although-refused'),
   file: text,
   line,
+  decisionFile: text,
   decisionLine: line,
   url: text,
   startedAt: epochMs,

@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { guardFetch, RobotsClient, type RobotsInit } from '../../../src/index.ts';
 import { evidenceFile } from '../../../src/extras/evidence/index.ts';
@@ -494,7 +495,7 @@ describe('replay of a part', () => {
 });
 
 describe('replay --conduct', () => {
-  const SLOW = 'User-agent: *\nCrawl-delay: 10\n';
+  const SLOW = 'User-agent: *\nDisallow: /private\nCrawl-delay: 10\n';
 
   /** A crawl of pages at these seconds. `responses`: those of the pages. */
   async function crawlAt(
@@ -576,19 +577,35 @@ describe('replay --conduct', () => {
       evidence,
       transport: { fetch: async () => new Response(SLOW) },
     });
-    const get = guardFetch(async (_url: string) => new Response('a page'), client);
+    const get = guardFetch(async (_url: string) => new Response('a page'), client, { mode: 'report' });
     await get('https://a.example/first');
+    let respond = (): void => undefined;
+    const slow = guardFetch(
+      async (_url: string) => {
+        await new Promise<void>((resolve) => (respond = resolve));
+        return new Response('a page');
+      },
+      client,
+      { mode: 'report' },
+    );
+    now += 20_000;
+    const refused = slow('https://a.example/private');
+    await setImmediate();
     renameSync(path, `${path}.1`);
     evidence.reopen();
+    respond();
+    await refused;
     now += 4_000;
     await get('https://a.example/second');
     await client.close();
     await evidence.close();
-    expect((await cli(['replay', '--conduct', path])).stdout).toBe('1 request: none too early\n');
+    const { stdout: part } = await cli(['replay', '--conduct', path]);
+    expect(part).toMatch(/^2 requests: 1 too early; of 1 the site’s own delay is not known\n$/m);
     const { stdout } = await cli(['replay', '--conduct', '--json', path, `${path}.1`]);
     expect(records(stdout)).toMatchObject([
+      { kind: 'although-refused', file: path, line: 2, decisionFile: `${path}.1`, refusal: 'disallowed' },
       { kind: 'early', file: path, url: 'https://a.example/second', reason: 'crawl-delay' },
-      { kind: 'conduct', requests: 2, early: 1, unknown: 0 },
+      { kind: 'conduct', requests: 3, early: 1, refused: 1, unknown: 0 },
     ]);
   });
 

@@ -216,6 +216,18 @@ describe('the delays of the site', () => {
   });
 });
 
+describe('the first page behind a long Crawl-delay', () => {
+  it('may come right after robots.txt, in each run; the next one of the run waits', async () => {
+    const text = 'User-agent: *\nCrawl-delay: 600\n';
+    const made = recorded(text);
+    await crawlAt(made, [500], false);
+    const next = recorded(text);
+    await crawlAt(next, [3_600_500, 3_700_000], false);
+    const lines = [...made.recording.lines(), ...next.recording.lines()];
+    expect(earlyStarts(lines)).toMatchObject([{ url: `${A}/3700000`, reason: 'crawl-delay' }]);
+  });
+});
+
 describe('what is not known', () => {
   it('accuses of nothing: the delay of another agent is not taken', async () => {
     const text = 'User-agent: SlowBot\nCrawl-delay: 60\n\nUser-agent: *\nDisallow:\n';

@@ -16,15 +16,15 @@ function outcomesOf(entries: readonly (Given & { readonly hidden?: true })[]): s
   for (const [at, given] of entries.entries()) {
     const entry = { at, run: 'a', n: at, origin: 'https://a.example', url: 'https://a.example/', ...given };
     const line = { entry: entry as EvidenceEntry, line: at, isSelected: given.hidden !== true };
-    const row = outcomes.add('file', line as never);
-    if (row !== undefined) rows.push(row);
+    const { done } = outcomes.add('file', line as never);
+    if (done !== undefined) rows.push(done);
   }
   rows.push(...outcomes.finish());
   expect(rows).toHaveLength(outcomes.rows);
-  return rows.map(({ entry, line, outcome, outcomeLine, cut: cutBy }) =>
+  return rows.map(({ entry, line, outcome, outcomeAt, cut: cutBy }) =>
     [
       `${entry.type}@${line}`,
-      ...(outcome === undefined ? [] : [`${outcome.type}@${outcomeLine}`]),
+      ...(outcome === undefined ? [] : [`${outcome.type}@${outcomeAt?.line}`]),
       ...(cutBy === undefined ? [] : ['cut']),
     ].join(' '),
   );

@@ -134,7 +134,8 @@ export interface AlthoughRefusedLine extends Line {
   readonly file: string;
   /** Of the request. */
   readonly line: number;
-  /** Of the decision, or of the request without a check. */
+  /** Where the decision is, or the reason for no check. */
+  readonly decisionFile: string;
   readonly decisionLine: number;
   readonly url: string;
   readonly startedAt: number;

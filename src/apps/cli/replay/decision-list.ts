@@ -12,7 +12,6 @@ import {
 import type { ListedDecisionLine } from '../../answers/schema/lines.ts';
 import { count, instant, type Palette } from '../../answers/text/layout.ts';
 import { purposeSentence, ruleText } from '../../answers/text/sentences.ts';
-import { csvLine } from './csv.ts';
 
 /** A row, with what the site says about the purpose of its request. */
 interface Row extends RequestRow {
@@ -51,8 +50,8 @@ export class DecisionList {
   add(file: string, line: ReplayedLine): string {
     const { entry } = line;
     if (!('url' in entry) || (this.#options.url ?? entry.url) !== entry.url) return '';
-    const row = this.#outcomes.add(file, line);
-    return row === undefined ? '' : this.#text(row);
+    const { done } = this.#outcomes.add(file, line);
+    return done === undefined ? '' : this.#text(done);
   }
 
   /** The rows that still wait. */
@@ -262,4 +261,13 @@ function causeIn({
 
 function withCopy(why: string, state: ReplayedDecision['state']): string {
   return state === 'last-good' ? `${why} (last good copy)` : why;
+}
+
+/** A line of CSV (RFC 4180), with its end. A cell that a spreadsheet would take for a formula begins with a quote. */
+export function csvLine(cells: readonly string[]): string {
+  const written = cells.map((cell) => {
+    const safe = /^[=+\-@]/.test(cell) ? `'${cell}` : cell;
+    return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  });
+  return `${written.join(',')}\n`;
 }

@@ -56,13 +56,13 @@ export class EvidenceSource {
   }
 
   /**
-   * The time of the next line; `undefined` when there is none. A line without a time sorts first.
+   * The time of the next line, and its number; `undefined` when there is none. A line without a time sorts first.
    *
    * @throws UsageError when it is no evidence.
    */
-  get nextAt(): number | undefined {
+  get next(): { readonly at: number; readonly n: number } | undefined {
     const next = this.#peek();
-    return next && (next.entry.at ?? 0);
+    return next && { at: next.entry.at ?? 0, n: next.entry.n ?? 0 };
   }
 
   /**

@@ -150,12 +150,14 @@ async function replayAll(listing: Listing, signal: AbortSignal): Promise<void> {
   }
 }
 
+/** Of the files of one run at one time, that with the lower number. */
 function earliest(sources: readonly EvidenceSource[]): EvidenceSource | undefined {
   let found: EvidenceSource | undefined;
-  let foundAt = Number.POSITIVE_INFINITY;
+  let first = { at: Number.POSITIVE_INFINITY, n: 0 };
   for (const source of sources) {
-    const at = source.nextAt;
-    if (at !== undefined && at < foundAt) [found, foundAt] = [source, at];
+    const { next } = source;
+    if (next === undefined) continue;
+    if (next.at < first.at || (next.at === first.at && next.n < first.n)) [found, first] = [source, next];
   }
   return found;
 }

@@ -9,7 +9,7 @@ import {
 } from '../../../extras/evidence/request-outcomes.ts';
 import type { SummaryLine } from '../../answers/schema/lines.ts';
 import { grid } from '../../answers/text/layout.ts';
-import { csvLine } from './csv.ts';
+import { csvLine } from './decision-list.ts';
 
 type Counts = Omit<SummaryLine, 'schemaVersion' | 'kind' | 'agent' | 'origin'>;
 
@@ -32,8 +32,8 @@ export class Summary {
   add(file: string, line: ReplayedLine): void {
     const { entry } = line;
     if (entry.type === 'run') this.#agents.set(entry.run, agentTokens(entry.agent)[0]);
-    const row = this.#outcomes.add(file, line);
-    if (row !== undefined) this.#count(row);
+    const { done } = this.#outcomes.add(file, line);
+    if (done !== undefined) this.#count(done);
   }
 
   /** The lines, by agent and origin. */
