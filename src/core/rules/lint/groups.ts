@@ -9,6 +9,9 @@ const MAX_COMPARISONS = 100_000;
 /** Files with more groups, names and rules than this are not looked at for what they do to each other. */
 const MAX_RELATED = 4_000;
 
+/** What is not kept of large files. */
+const NONE: never[] = [];
+
 /** Finds problems of groups. */
 export class GroupLint {
   readonly #file: RobotsFile;
@@ -48,7 +51,7 @@ export class GroupLint {
     this.#last = {
       agentLine,
       agents: [],
-      rules: [],
+      rules: this.#groups === undefined ? NONE : [],
       ruleLines: 0,
       voidLines: 0,
       voidRule: undefined,
@@ -80,7 +83,8 @@ export class GroupLint {
     const name = written.toLowerCase();
     let agent = this.#agents.get(name);
     if (agent === undefined) {
-      agent = { name, written, span, group, groups: [], isRuled: false, preferences: undefined };
+      const groups = this.#groups === undefined ? NONE : [];
+      agent = { name, written, span, group, groups, isRuled: false, preferences: undefined };
       this.#agents.set(name, agent);
     } else if (agent.group === group) {
       group.runsOn?.before.delete(agent);

@@ -25,6 +25,9 @@ const RECORDS: ReadonlyMap<string, KnownRecord> = new Map([
   ['license', { isRead: true, isForAgents: false }],
 ]);
 
+/** The longest key, and two more. */
+const MAX_KEY = 13;
+
 const bytesOf = (text: string): string => asCharacters(utf8.encode(text));
 
 /** Characters that look like a space or like nothing, as bytes: NBSP and other spaces, marks, zero-width characters. */
@@ -77,6 +80,8 @@ export function keyOf(text: string, kind: number): ReadKey {
 
 /** The key that `word` (lower case) is, or is one edit away from; two edits for long keys. */
 function nearestKey(word: string): string | undefined {
+  // No more than two characters of a misspelt key are none of a key.
+  if (word.length > MAX_KEY || word.replaceAll(/[a-z-]/g, '').length > 2) return undefined;
   if (word === 'allowed' || word === 'allows') return 'allow';
   return NEAR_KEYS.find((key) => isWithinEditDistance(word, key, key.length > 5 ? 2 : 1));
 }

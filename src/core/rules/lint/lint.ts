@@ -14,23 +14,13 @@ import {
   LINE_USER_AGENT,
   type LineCursor,
 } from '../parse-line.ts';
-import {
-  asCharacters,
-  BLANK,
-  CONTROL,
-  DOLLAR,
-  escapeBytes,
-  secondsToMs,
-  SLASH,
-  STAR,
-  utf8,
-} from '../bytes.ts';
+import { asCharacters, BLANK, CONTROL, escapeBytes, secondsToMs, utf8 } from '../bytes.ts';
 import { recordsFor } from '../other-records.ts';
 import { ABSOLUTE_URL, betterPreference, type UsageDirective } from '../usage/usage-source.ts';
+import { agentLineProblem, TOKEN_OR_STAR } from './agent-line.ts';
 import type { Diagnostic, DiagnosticCode, Span } from './diagnostic.ts';
 import { firstInvalidByte, isUnmarkedUtf16 } from './encoding.ts';
 import { GroupLint } from './groups.ts';
-import { ignoredName } from './ignored-name.ts';
 import { INVISIBLE, keyOf, KEYS, type ReadKey } from './keys.ts';
 import { patternProblems } from './patterns.ts';
 import { Report } from './report.ts';
@@ -46,9 +36,6 @@ const HASH = 0x23;
 const TOP: Span = { line: 1, column: 1, start: 0, end: 0 };
 const KEY_BYTES = KEYS.map((key) => utf8.encode(key));
 const MEANT = KEYS.map((meant) => ({ meant }));
-/** RFC 9309 §2.2.1: "only uppercase and lowercase letters ("a-z" and "A-Z"), underscores ("_"), and hyphens ("-")". */
-const TOKEN_OR_STAR = /^(?:[A-Za-z_-]+|\*)$/;
-const MAX_AGENTS_SHOWN = 10;
 const SIGNALS: readonly string[] = ['content-signal', 'content-signals'];
 /** Bytes of a pattern that are shown as they should be written. */
 const MAX_ESCAPED = 200;
@@ -340,25 +327,14 @@ class Linter {
       return;
     }
     const names = agentNames(written, this.#traits);
-    const meant = names.slice(0, MAX_AGENTS_SHOWN).join(', ');
-    const isOneName = names.length === 1 && names[0] === written;
-    const agent = isOneName ? undefined : ignoredName(written, names);
-    if (agent !== undefined) report.add('ignored-name', value, { agent, meant });
-    else if (isOneName) report.add('agent-not-token', value, { severity: 'info', meant });
-    else if (
-      names.length > 1 &&
-      written.length <= 200 &&
-      names.join() === written.replaceAll(/\s*,\s*/g, ',')
-    )
-      report.add('agent-not-token', value, { meant, kind: 'list' });
-    else report.add('agent-not-token', value, meant === '' ? { severity: 'error', meant } : { meant });
+    const { code, ...more } = agentLineProblem(written, names);
+    report.add(code, value, more);
     for (const name of names) this.#groups.addAgent(name, value);
   }
 
   #ruleLine(value: Span, allow: boolean, lineEnd: number): void {
     const { bytes } = this.#file;
     const { start, end } = value;
-    const { wildcards } = this.#traits;
     const report = this.#report;
     if (this.#walk.group < 0) {
       report.add('rule-outside-group', value);
@@ -377,23 +353,14 @@ class Linter {
       const written = this.#text(start, lineEnd).trimEnd();
       report.add('hash-in-path', this.#span(start, start + written.length), { meant: pattern });
     }
-    if (bytes[start] !== SLASH && !(wildcards && bytes[start] === STAR)) {
-      report.add('rule-never-matches', value);
-      return;
-    }
-    if (!wildcards && /\*|\$$/.test(pattern)) report.add('literal-wildcard', value);
-    if (wildcards && bytes[end - 1] === DOLLAR && bytes[end - 2] === STAR) report.add('trailing-star', value);
     for (const problem of patternProblems(pattern, this.#traits)) {
       const { code, start: from, end: to, ...more } = problem;
-      const span = this.#span(start + from, start + to);
-      if (code !== 'raw-letters') report.add(code, span, more);
       // Of an invisible character the hint is another one.
-      else if (!this.#hasInvisible)
-        report.add(
-          code,
-          span,
-          report.shows(code) ? { meant: escapeBytes(pattern.slice(0, MAX_ESCAPED)) } : {},
-        );
+      if (code === 'raw-letters' && this.#hasInvisible) continue;
+      const isSpelt = code === 'raw-letters' && report.shows(code);
+      const meant = isSpelt ? { meant: escapeBytes(pattern.slice(0, MAX_ESCAPED)) } : more;
+      report.add(code, this.#span(start + from, start + to), meant);
+      if (code === 'rule-never-matches') return;
     }
     this.#groups.addRule(value, allow);
   }

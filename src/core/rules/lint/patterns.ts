@@ -12,8 +12,7 @@ interface PatternProblem {
 }
 
 /** Most patterns are like this, and have no problem. */
-const PLAIN =
-  /^(?!\/[\w.-]+\.(?:com|org|net|edu|gov|co|[a-z]{2})(?:\/|$))(?!\/www\.)(?:[\w*?=&~-]|[./](?![./]))*\$?$/;
+const PLAIN = /^(?=[/*])(?!\/www\.)(?!\/[\w.-]+\.(?:com|org|net)(?:\/|$))(?:[\w*?=&~-]|[./](?![./]))*$/;
 
 /** The part of a pattern that is certainly in the path: a `*` may match the `?` too. */
 const PATH_PART = /^[^*?]*\??/;
@@ -30,7 +29,10 @@ const BRACKET = /[[\]]|%5[bd]/i;
 
 /** Longer patterns are not searched for what takes more than linear time. */
 const MAX_SEARCHED = 200;
-const ALL_OF_IT = /^.*$/;
+const ALL_OF_IT = /^.*$/s;
+/** "The matching MUST start with the first byte of the path" (RFC 9309 §2.2.2): that is a slash. */
+const STARTS = /^[/*]/;
+const STARTS_LITERALLY = /^\//;
 /** Patterns of other languages, by kind. The first that matches is reported. */
 const FOREIGN: readonly (readonly [kind: string, pattern: RegExp])[] = [
   ['regular-expression', /\[[^\]]*\][+*?{]|\\[dws.]|\([.?][^)]*\)|\.\+|\)[+?]/],
@@ -57,7 +59,7 @@ export function patternProblems(
   pattern: string,
   { escapes, wildcards }: DialectTraits,
 ): readonly PatternProblem[] {
-  if (PLAIN.test(pattern)) return [];
+  if (PLAIN.test(pattern) && (wildcards || !pattern.includes('*'))) return [];
   const found: PatternProblem[] = [];
   const add = (
     code: DiagnosticCode,
@@ -70,6 +72,12 @@ export function patternProblems(
     found.push({ code, start: match.index, end: match.index + match[0].length, ...more });
     return true;
   };
+  if (!(wildcards ? STARTS : STARTS_LITERALLY).test(pattern)) {
+    add('rule-never-matches', pattern, ALL_OF_IT);
+    return found;
+  }
+  if (!wildcards && /\*|\$$/.test(pattern)) add('literal-wildcard', pattern, ALL_OF_IT);
+  if (wildcards && pattern.endsWith('*$')) add('trailing-star', pattern, ALL_OF_IT);
   const searched = pattern.length > MAX_SEARCHED ? '' : pattern;
   const hasBlank = BLANK.test(pattern);
   if (hasBlank) add('blank-in-path', pattern, ALL_OF_IT);
