@@ -7,6 +7,7 @@ import {
   retryLater,
   RobotsClient,
   type RobotsClientOptions,
+  type RobotsStore,
   type SiteWait,
 } from '../../src/index.ts';
 import { virtualClock } from '../../src/extras/testing/index.ts';
@@ -193,6 +194,29 @@ describe('a run of `retryLater`', () => {
     await clock.advance(10 * MINUTES);
     expect(retryAtOf(await visit())).toBeUndefined();
     expect(asked).toHaveLength(3);
+  });
+
+  it('knows a dead site, and one that has responded before, from the store', async () => {
+    for (const [answers, retryAt] of [
+      [['ENOTFOUND', 'ENOTFOUND'], undefined],
+      [[503, 'ENOTFOUND', 'ENOTFOUND'], expect.any(Number)],
+    ] as const) {
+      const { clock, fetch, client } = internet({ 'a.example': { robots: answers } });
+      const records = new Map<string, string>();
+      const store: RobotsStore = {
+        get: (key) => records.get(key),
+        set: (key, value) => void records.set(key, value),
+        delete: (key) => void records.delete(key),
+      };
+      let outcome: unknown;
+      for (let start = 0; start < answers.length; start++) {
+        const robots = client({ store });
+        outcome = await guardFetch(fetch, robots)('https://a.example/').catch((error: unknown) => error);
+        await robots.close();
+        await clock.advance(5 * MINUTES);
+      }
+      expect(refusalIn(outcome)).toMatchObject({ code: 'ERR_ROBOTS_UNREACHABLE', retryAt });
+    }
   });
 
   it('gives a program that runs once its page after a second, by a profile of its own', async () => {

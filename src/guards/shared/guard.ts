@@ -92,8 +92,9 @@ export class Guard<Result = unknown> {
   /** The longest wait for a site: less when it has given no page for long. */
   maxWaitMs(url: string): number {
     const { maxDelayMs, settings, patience } = this;
-    const since = URL.canParse(url) ? patience.since(new URL(url).origin) : undefined;
-    return since === undefined ? maxDelayMs : Math.max(0, since + maxDelayMs - settings.clock.now());
+    const now = settings.clock.now();
+    const since = URL.canParse(url) ? patience.since(new URL(url).origin, now) : undefined;
+    return since === undefined ? maxDelayMs : Math.max(0, since + maxDelayMs - now);
   }
 
   /** The pause of an origin, in epoch ms. */

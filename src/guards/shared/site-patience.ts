@@ -11,8 +11,8 @@ export class SitePatience {
 
   /** Somebody is about to wait for an origin. Returns since when it has been waited for. */
   waits(origin: string, now: number, until: number): number {
-    const known = this.#waits.get(origin);
-    if (known !== undefined && now - known.until < QUIET_MS) {
+    const known = this.#known(origin, now);
+    if (known !== undefined) {
       known.until = Math.max(known.until, until);
       // The clock may have been set back.
       return Math.min(known.since, now);
@@ -26,8 +26,13 @@ export class SitePatience {
   }
 
   /** Since when an origin has been waited for; `undefined` if it gave a page since. */
-  since(origin: string): number | undefined {
-    return this.#waits.get(origin)?.since;
+  since(origin: string, now: number): number | undefined {
+    return this.#known(origin, now)?.since;
+  }
+
+  #known(origin: string, now: number): { readonly since: number; until: number } | undefined {
+    const known = this.#waits.get(origin);
+    return known !== undefined && now - known.until < QUIET_MS ? known : undefined;
   }
 
   /** Whether somebody waits for an origin that long. */
