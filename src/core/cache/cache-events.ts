@@ -40,28 +40,25 @@ export const cacheChannels: {
   policyChange: channel('canfetch:policy-change'),
 };
 
-/** An ended attempt, and its effect on memory. */
-export interface ObservedAttempt {
-  readonly origin: string;
-  readonly outcome: Outcome;
-  /** The record after it. */
-  readonly record: OriginRecord;
-  readonly profile: Profile;
-  /** The time at which the record was made. */
-  readonly at: number;
-}
-
-/** Called for each change of a record in memory, in order. */
-export interface RecordObserver {
-  onAttempt(attempt: ObservedAttempt): void;
+/** What happened to the record of an origin, for the evidence. */
+export type RecordChange =
+  | {
+      readonly type: 'attempt';
+      readonly origin: string;
+      readonly outcome: Outcome;
+      /** The record after it. */
+      readonly record: OriginRecord;
+      readonly profile: Profile;
+      /** The time at which the record was made. */
+      readonly at: number;
+    }
   /** A record from a store is in force. */
-  onRecordRestored(record: OriginRecord, profile: Profile): void;
+  | { readonly type: 'restored'; readonly record: OriginRecord; readonly profile: Profile }
   /** `report`, or a guard, said whether the site is reachable. */
-  onSiteSignal(origin: string, reachable: boolean, at: number): void;
+  | { readonly type: 'signal'; readonly origin: string; readonly reachable: boolean; readonly at: number }
   /** The clock went back: the pause after a failure restarts. */
-  onBackoffRestarted(before: OriginRecord, after: OriginRecord): void;
-  onRemoved(origin: string, reason: 'invalidated' | 'evicted'): void;
-}
+  | { readonly type: 'backoff-restarted'; readonly before: OriginRecord; readonly after: OriginRecord }
+  | { readonly type: 'removed'; readonly origin: string; readonly reason: 'invalidated' | 'evicted' };
 
 /**
  * The events of origins in memory. Subscribers may call the client, so nothing is published during an update:
@@ -70,16 +67,16 @@ export interface RecordObserver {
 export class CacheEvents {
   readonly #waiting: (() => void)[] = [];
   readonly #client: object;
-  readonly #observer: RecordObserver | undefined;
+  readonly #onRecordChange: ((change: RecordChange) => void) | undefined;
 
-  constructor(client: object, observer?: RecordObserver) {
+  constructor(client: object, onRecordChange?: (change: RecordChange) => void) {
     this.#client = client;
-    this.#observer = observer;
+    this.#onRecordChange = onRecordChange;
   }
 
   add(origin: string, event: CacheMessage['event']): void {
     const { cache } = cacheChannels;
-    if (event === 'evict') this.observe((observer) => observer.onRemoved(origin, 'evicted'));
+    if (event === 'evict') this.addRecordChange({ type: 'removed', origin, reason: 'evicted' });
     if (!cache.hasSubscribers) return;
     const message = { origin, event, client: this.#client };
     this.#waiting.push(() => cache.publish(message));
@@ -95,10 +92,9 @@ export class CacheEvents {
     this.#waiting.push(() => policyChange.publish(message));
   }
 
-  /** Adds a call of the observer, if there is one. */
-  observe(notify: (observer: RecordObserver) => void): void {
-    const observer = this.#observer;
-    if (observer !== undefined) this.#waiting.push(() => notify(observer));
+  addRecordChange(change: RecordChange): void {
+    const listener = this.#onRecordChange;
+    if (listener !== undefined) this.#waiting.push(() => listener(change));
   }
 
   /** Publishes the waiting events. A subscriber that calls the client gets the rest before the events of its own call. */

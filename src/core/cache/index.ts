@@ -7,8 +7,7 @@ export {
   CacheEvents,
   type CacheMessage,
   type PolicyChangeMessage,
-  type RecordObserver,
-  type ObservedAttempt,
+  type RecordChange,
 } from './cache-events.ts';
 export { CacheEntry } from './entry.ts';
 export { OriginMemory } from './origin-memory.ts';

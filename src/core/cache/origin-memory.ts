@@ -8,7 +8,7 @@ import {
   withSiteSignal,
 } from '../lifecycle/index.ts';
 import { detachedString } from '../url/index.ts';
-import { CacheEvents, type RecordObserver } from './cache-events.ts';
+import { CacheEvents, type RecordChange } from './cache-events.ts';
 import { CacheEntry } from './entry.ts';
 
 export interface OriginMemoryOptions {
@@ -18,7 +18,7 @@ export interface OriginMemoryOptions {
   readonly profileOf: (origin: string) => Profile;
   /** The client, for messages about its origins. */
   readonly client: object;
-  readonly observer?: RecordObserver | undefined;
+  readonly onRecordChange?: ((change: RecordChange) => void) | undefined;
   /** Whether requests for pages of an origin wait. It is not evicted. */
   readonly isAwaited?: (origin: string) => boolean;
 }
@@ -56,8 +56,8 @@ export class OriginMemory {
   readonly #evicted = new Map<string, number>();
 
   constructor(options: OriginMemoryOptions) {
-    const { maxOrigins, maxBytes, clock, profileOf, client, observer, isAwaited } = options;
-    this.events = new CacheEvents(client, observer);
+    const { maxOrigins, maxBytes, clock, profileOf, client, onRecordChange, isAwaited } = options;
+    this.events = new CacheEvents(client, onRecordChange);
     this.#maxOrigins = maxOrigins;
     this.#maxBytes = maxBytes;
     this.#isAwaited = isAwaited ?? (() => false);
@@ -103,7 +103,7 @@ export class OriginMemory {
     const { record } = entry;
     const paused = restartBackoff(record, entry.profile, now);
     if (paused === record) return entry;
-    this.events.observe((observer) => observer.onBackoffRestarted(record, paused));
+    this.events.addRecordChange({ type: 'backoff-restarted', before: record, after: paused });
     return this.#store(paused, entry);
   }
 
@@ -131,7 +131,7 @@ export class OriginMemory {
     const merged = known === undefined ? record : mergeRecords(known.record, record);
     if (known !== undefined && merged === known.record) return known;
     const entry = this.keep(merged, known, now);
-    this.events.observe((observer) => observer.onRecordRestored(merged, entry.profile));
+    this.events.addRecordChange({ type: 'restored', record: merged, profile: entry.profile });
     return entry;
   }
 
@@ -161,7 +161,7 @@ export class OriginMemory {
     const entry = this.peek(origin);
     const { origin: kept = detachedString(origin) } = entry?.record ?? {};
     this.keep(withSiteSignal(entry?.record, kept, reachable, now), entry, now);
-    this.events.observe((observer) => observer.onSiteSignal(kept, reachable, now));
+    this.events.addRecordChange({ type: 'signal', origin: kept, reachable, at: now });
     this.events.publish();
   }
 
@@ -184,7 +184,7 @@ export class OriginMemory {
     this.#earlySignals.delete(origin);
     this.#evicted.delete(origin);
     if (this.#entries.value?.delete(origin) !== true) return;
-    this.events.observe((observer) => observer.onRemoved(origin, 'invalidated'));
+    this.events.addRecordChange({ type: 'removed', origin, reason: 'invalidated' });
     this.events.publish();
   }
 

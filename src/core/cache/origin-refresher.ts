@@ -228,7 +228,7 @@ export class OriginRefresher {
       entry = this.#memory.merge(record, now);
     } else {
       const { profile } = (entry = new CacheEntry(record, this.#options.profileOf(record.origin)));
-      this.#memory.events.observe((observer) => observer.onRecordRestored(record, profile));
+      this.#memory.events.addRecordChange({ type: 'restored', record, profile });
     }
     this.#memory.events.publish();
     return entry;
@@ -318,8 +318,7 @@ export class OriginRefresher {
     const { origin, outcome, profile, now: at } = attempt;
     const record = nextRecord(attempt);
     const entry = isKept ? this.#memory.keep(record, before, at) : new CacheEntry(record, profile, before);
-    const observed = { origin, outcome, record, profile, at };
-    this.#memory.events.observe((observer) => observer.onAttempt(observed));
+    this.#memory.events.addRecordChange({ type: 'attempt', origin, outcome, record, profile, at });
     return entry;
   }
 

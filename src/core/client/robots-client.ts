@@ -116,7 +116,7 @@ export class RobotsClient {
       ...settings,
       profileOf,
       client: this,
-      observer: recorder,
+      onRecordChange: recorder && ((change) => recorder.onRecordChange(change)),
       isAwaited: (origin) => (this[ENGINE].pacing.pacer.value?.queueOf(origin)?.waiting ?? 0) > 0,
     });
     const refresher = new OriginRefresher({

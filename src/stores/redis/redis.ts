@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { assertKnownOptions, quote, invalid, RobotsInvalidOptionsError } from '../../core/base/index.ts';
+import { assertKnownOptions, quote } from '../../core/base/index.ts';
 import { CLOCK_SKEW_MS } from '../../core/lifecycle/index.ts';
 import { decodeValue, encodeValue, MAX_VALUE_BYTES } from '../../core/store/value-encoding.ts';
 import {
@@ -15,6 +15,7 @@ import {
   type StoreSetOptions,
 } from '../../core/store/store.ts';
 import { commandsOver, type RedisConnection, type SendCommand } from './connection.ts';
+import { keyOf, nameOf, readPrefix, scan } from './names.ts';
 import { bookSlot, pauseSlots, releaseLease, setLater, takeLease } from './scripts.ts';
 
 export type { StoreEntry } from '../../core/store/store.ts';
@@ -46,24 +47,6 @@ export interface RedisStoreOptions {
   readonly prefix?: string;
 }
 
-export interface RedisStore extends RobotsStore {
-  get(key: string): Promise<string | undefined>;
-  set(key: string, value: string, options: StoreSetOptions): Promise<void>;
-  delete(key: string): Promise<void>;
-  lease(key: string, ttlMs: number): Promise<StoreLease | undefined>;
-  reserve(key: string, delayMs: number, options?: StoreReserveOptions): Promise<StoreSlot>;
-  pause(key: string, pauseMs: number, cause?: PauseCause): Promise<StorePause>;
-  /**
-   * All values of the prefix on the server, a page at a time (`SCAN`). Values written or deleted during the iteration
-   * may or may not be included. Not over a Cluster: make a store for each of its masters.
-   *
-   * @param isWanted Values of other keys are not read, and left out.
-   */
-  entries(isWanted?: (key: string) => boolean): AsyncIterable<StoreEntry>;
-  /** Deletes all values of the prefix on the server. Leases and slots stay, because other processes rely on them. */
-  clear(): Promise<void>;
-}
-
 /**
  * Makes a store for a fleet, on Redis 6 or later or Valkey. The caller makes the connection with node-redis, ioredis or
  * iovalkey: to a server, a pool, a Sentinel or a Cluster. The caller also owns it: the store adds no listeners to it
@@ -89,76 +72,101 @@ export interface RedisStore extends RobotsStore {
  */
 export function redisStore(connection: RedisConnection, options: RedisStoreOptions = {}): RedisStore {
   assertKnownOptions(options, ['prefix']);
-  const prefix = readPrefix(options.prefix);
-  const send = commandsOver(connection);
+  return new RedisStore(connection, readPrefix(options.prefix));
+}
 
-  const clock = new ServerClock();
+/** A store on a server of Redis or Valkey. {@link redisStore} makes it. */
+export class RedisStore implements RobotsStore {
+  readonly #connection: RedisConnection;
+  readonly #prefix: string;
+  readonly #send: SendCommand;
+  readonly #clock = new ServerClock();
 
-  return {
-    async get(key) {
-      const name = nameOf(prefix, key);
-      return decodeStored(bytes(await send(name, 'GETRANGE', name, '0', LAST_BYTE)));
-    },
-    async set(key, value, { ttlMs, recordedAt }) {
-      const name = nameOf(prefix, key);
-      const ttl = wholeMs(durationMs('ttlMs', ttlMs));
-      if (recordedAt === undefined) {
-        await send(name, 'SET', name, encodeValue(value), 'PX', ttl);
-        return;
-      }
-      const time = String(Math.max(0, Math.floor(recordedAt)));
-      const content = encodeValue(value, `r${time.padStart(TIME_DIGITS, '0')}`);
-      await setLater(send, name, content, time, ttl, String(CLOCK_SKEW_MS));
-    },
-    async delete(key) {
-      const name = nameOf(prefix, key);
-      await send(name, 'DEL', name);
-    },
-    async lease(key, ttlMs) {
-      const name = nameOf(prefix, key, ':lease');
-      const holder = randomUUID();
-      const taken = await takeLease(send, name, holder, wholeMs(durationMs('ttlMs', ttlMs)));
-      if (Number(String(taken)) !== 1) return undefined;
-      return {
-        async release() {
-          await releaseLease(send, name, holder);
-        },
-      };
-    },
-    async reserve(key, delayMs, { minWaitMs = 0, maxWaitMs = MAX_WAIT_MS, deadlineMs } = {}) {
-      const reply = await bookSlot(
-        send,
-        nameOf(prefix, key, ':slot'),
-        micros(durationMs('delayMs', delayMs)),
-        micros(SLOT_REMEMBERED_MS),
-        micros(durationMs('minWaitMs', minWaitMs)),
-        micros(Math.min(maxWaitMs, MAX_WAIT_MS)),
-        deadlineMs === undefined ? '0' : clock.after(deadlineMs),
-      );
-      const [waitMs, pauseMs, now, cause]: readonly unknown[] = Object(reply);
-      clock.set(Number(String(now)));
-      return { waitMs: readWait(waitMs), ...readPause(pauseMs, cause) };
-    },
-    async *entries(isWanted = () => true) {
-      for await (const names of scan(connection, send, prefix)) {
-        const wanted = names.filter((name) => isWanted(keyOf(prefix, name) ?? ''));
-        const page = await Promise.all(wanted.map((name) => readEntry(send, prefix, name)));
-        yield* page.filter((entry) => entry !== undefined);
-      }
-    },
-    async clear() {
-      for await (const names of scan(connection, send, prefix)) {
-        await Promise.all(names.map((name) => send(name, 'DEL', name)));
-      }
-    },
-    async pause(key, pauseMs, cause = undefined) {
-      const name = nameOf(prefix, key, ':slot');
-      const pause = durationMs('pauseMs', pauseMs);
-      const reply = await pauseSlots(send, name, micros(pause), micros(SLOT_REMEMBERED_MS), cause ?? '');
-      const [leftMs, kept]: readonly unknown[] = Object(reply);
-      return readPause(leftMs, kept);
-    },
-  };
+  /** @internal */
+  constructor(connection: RedisConnection, prefix: string) {
+    this.#connection = connection;
+    this.#prefix = prefix;
+    this.#send = commandsOver(connection);
+  }
+
+  async get(key: string): Promise<string | undefined> {
+    const name = nameOf(this.#prefix, key);
+    return decodeStored(bytes(await this.#send(name, 'GETRANGE', name, '0', LAST_BYTE)));
+  }
+
+  async set(key: string, value: string, { ttlMs, recordedAt }: StoreSetOptions): Promise<void> {
+    const name = nameOf(this.#prefix, key);
+    const ttl = wholeMs(durationMs('ttlMs', ttlMs));
+    if (recordedAt === undefined) {
+      await this.#send(name, 'SET', name, encodeValue(value), 'PX', ttl);
+      return;
+    }
+    const time = String(Math.max(0, Math.floor(recordedAt)));
+    const content = encodeValue(value, `r${time.padStart(TIME_DIGITS, '0')}`);
+    await setLater(this.#send, name, content, time, ttl, String(CLOCK_SKEW_MS));
+  }
+
+  async delete(key: string): Promise<void> {
+    const name = nameOf(this.#prefix, key);
+    await this.#send(name, 'DEL', name);
+  }
+
+  async lease(key: string, ttlMs: number): Promise<StoreLease | undefined> {
+    const name = nameOf(this.#prefix, key, ':lease');
+    const holder = randomUUID();
+    const taken = await takeLease(this.#send, name, holder, wholeMs(durationMs('ttlMs', ttlMs)));
+    if (Number(String(taken)) !== 1) return undefined;
+    return {
+      release: async () => {
+        await releaseLease(this.#send, name, holder);
+      },
+    };
+  }
+
+  async reserve(key: string, delayMs: number, options: StoreReserveOptions = {}): Promise<StoreSlot> {
+    const { minWaitMs = 0, maxWaitMs = MAX_WAIT_MS, deadlineMs } = options;
+    const reply = await bookSlot(
+      this.#send,
+      nameOf(this.#prefix, key, ':slot'),
+      micros(durationMs('delayMs', delayMs)),
+      micros(SLOT_REMEMBERED_MS),
+      micros(durationMs('minWaitMs', minWaitMs)),
+      micros(Math.min(maxWaitMs, MAX_WAIT_MS)),
+      deadlineMs === undefined ? '0' : this.#clock.after(deadlineMs),
+    );
+    const [waitMs, pauseMs, now, cause]: readonly unknown[] = Object(reply);
+    this.#clock.set(Number(String(now)));
+    return { waitMs: readWait(waitMs), ...readPause(pauseMs, cause) };
+  }
+
+  async pause(key: string, pauseMs: number, cause?: PauseCause): Promise<StorePause> {
+    const name = nameOf(this.#prefix, key, ':slot');
+    const pause = micros(durationMs('pauseMs', pauseMs));
+    const reply = await pauseSlots(this.#send, name, pause, micros(SLOT_REMEMBERED_MS), cause ?? '');
+    const [leftMs, kept]: readonly unknown[] = Object(reply);
+    return readPause(leftMs, kept);
+  }
+
+  /**
+   * All values of the prefix on the server, a page at a time (`SCAN`). Values written or deleted during the iteration
+   * may or may not be included. Not over a Cluster: make a store for each of its masters.
+   *
+   * @param isWanted Values of other keys are not read, and left out.
+   */
+  async *entries(isWanted: (key: string) => boolean = () => true): AsyncIterable<StoreEntry> {
+    for await (const names of scan(this.#connection, this.#send, this.#prefix)) {
+      const wanted = names.filter((name) => isWanted(keyOf(this.#prefix, name) ?? ''));
+      const page = await Promise.all(wanted.map((name) => readEntry(this.#send, this.#prefix, name)));
+      yield* page.filter((entry) => entry !== undefined);
+    }
+  }
+
+  /** Deletes all values of the prefix on the server. Leases and slots stay, because other processes rely on them. */
+  async clear(): Promise<void> {
+    for await (const names of scan(this.#connection, this.#send, this.#prefix)) {
+      await Promise.all(names.map((name) => this.#send(name, 'DEL', name)));
+    }
+  }
 }
 
 /**
@@ -213,72 +221,6 @@ function decodeStored(stored: Buffer): string | undefined {
 
 /** Reads of a value end here, so that an oversized foreign value costs no more than the largest valid one. */
 const LAST_BYTE: string = String(1 + TIME_DIGITS + MAX_VALUE_BYTES + 1);
-
-/** No braces: the only braces in a key are the hash tag. */
-const PREFIX = /^[!-z|~]{1,128}$/;
-
-/** The prefix of all names. */
-function readPrefix(prefix: unknown = 'canfetch:'): string {
-  if (typeof prefix !== 'string' || !PREFIX.test(prefix)) {
-    throw invalid('`prefix`', '1 to 128 printable ASCII characters without braces', prefix);
-  }
-  return prefix;
-}
-
-/**
- * The name of a key on the server. The part in braces is the hash tag of Redis Cluster: names with the same key are on
- * one node. Braces, and lone surrogates, which UTF-8 cannot encode, are escaped.
- */
-function nameOf(prefix: string, key: string, part: '' | ':lease' | ':slot' = ''): string {
-  const escaped = key.replaceAll(
-    /[%{}\p{Surrogate}]/gu,
-    (character) => `%${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
-  // Redis Cluster ignores an empty hash tag. No other key is escaped to a single percent sign.
-  return `${prefix}{${escaped || '%'}}${part}`;
-}
-
-/** The key of a value's name; `undefined` for the name of a lease, a slot, or anything else. */
-function keyOf(prefix: string, name: string): string | undefined {
-  if (!name.startsWith(`${prefix}{`) || !name.endsWith('}')) return undefined;
-  const escaped = name.slice(prefix.length + 1, -1);
-  if (escaped === '%') return '';
-  return escaped.replaceAll(/%([0-9a-f]{4})/g, (_, code: string) =>
-    String.fromCharCode(Number.parseInt(code, 16)),
-  );
-}
-
-/**
- * The names of all values on the server, a page at a time. A name may come twice.
- *
- * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) over a Cluster, of which it would see one node, and
- * over a connection with `keyPrefix`.
- */
-async function* scan(
-  connection: RedisConnection,
-  send: SendCommand,
-  prefix: string,
-): AsyncGenerator<readonly string[]> {
-  if ('nodeClient' in connection || Reflect.get(connection, 'isCluster') === true) {
-    throw new RobotsInvalidOptionsError(
-      'Expected a connection to one server, got one to a Cluster; make a store for each of its masters',
-    );
-  }
-  const { keyPrefix }: { readonly keyPrefix?: unknown } = Object(Reflect.get(connection, 'options'));
-  if (keyPrefix !== undefined && keyPrefix !== '') {
-    throw new RobotsInvalidOptionsError(
-      'Expected a connection without `keyPrefix`, which SCAN does not use; give `redisStore` a `prefix` instead',
-    );
-  }
-  const pattern = `${prefix.replaceAll(/[*?[\]\\^]/g, String.raw`\$&`)}{*}`;
-  let cursor = '0';
-  do {
-    const reply = await send(prefix, 'SCAN', cursor, 'MATCH', pattern, 'COUNT', '500');
-    const [next, names]: readonly unknown[] = Array.isArray(reply) ? reply : [];
-    cursor = bytes(next).toString() || '0';
-    yield Array.isArray(names) ? names.map((name) => bytes(name).toString()) : [];
-  } while (cursor !== '0');
-}
 
 /** Reads a value with its expiry; `undefined` when there is none of ours. */
 async function readEntry(send: SendCommand, prefix: string, name: string): Promise<StoreEntry | undefined> {

@@ -1,5 +1,5 @@
 import { type Clock, invokeListener, omitUndefined, urlWithoutUserinfo, VERSION } from '../../base/index.ts';
-import type { RecordObserver, ObservedAttempt } from '../../cache/index.ts';
+import type { RecordChange } from '../../cache/index.ts';
 import {
   BODY_UNREAD,
   type ClientEvent,
@@ -46,7 +46,7 @@ interface Made {
 const UNKNOWN: Made = { at: undefined, record: undefined, paused: false };
 
 /** Makes the entries of one client's evidence, and passes them on in order. */
-export class Recorder implements RecordObserver, ClientListener {
+export class Recorder implements ClientListener {
   /** Random, so that runs of different processes can share a file. */
   readonly #run: string = crypto.randomUUID().replaceAll('-', '').slice(0, 16);
   readonly #listener: (entry: EvidenceEntry) => void;
@@ -81,7 +81,34 @@ export class Recorder implements RecordObserver, ClientListener {
     for (const override of origins.overrides) this.#overridden(override, at);
   }
 
-  onAttempt({ origin, outcome, record, profile, at }: ObservedAttempt): void {
+  /** What memory did. */
+  onRecordChange(change: RecordChange): void {
+    switch (change.type) {
+      case 'attempt':
+        return this.#attempted(change);
+      case 'restored':
+        return this.#restored(change.record, change.profile);
+      case 'signal':
+        return this.#signal(change);
+      case 'backoff-restarted':
+        return this.#restarted(change.before, change.after);
+      case 'removed':
+        return this.#write({
+          type: 'forgotten',
+          ...this.#stamp(),
+          origin: change.origin,
+          reason: change.reason,
+        });
+    }
+  }
+
+  #attempted({
+    origin,
+    outcome,
+    record,
+    profile,
+    at,
+  }: Extract<RecordChange, { readonly type: 'attempt' }>): void {
     const basis = record.failure ?? record.answer;
     if (basis === undefined) return;
     this.#writeBasis(basis, {
@@ -93,7 +120,7 @@ export class Recorder implements RecordObserver, ClientListener {
     });
   }
 
-  onRecordRestored(record: OriginRecord, profile: Profile): void {
+  #restored(record: OriginRecord, profile: Profile): void {
     const { origin, answer, failure } = record;
     for (const basis of [answer, failure]) {
       // Memory may have had the better record.
@@ -111,17 +138,13 @@ export class Recorder implements RecordObserver, ClientListener {
     }
   }
 
-  onSiteSignal(origin: string, reachable: boolean, at: number): void {
+  #signal({ origin, reachable, at }: Extract<RecordChange, { readonly type: 'signal' }>): void {
     this.#write({ type: 'signal', ...this.#stamp(at), origin, reachable });
   }
 
-  onBackoffRestarted({ failure: before }: OriginRecord, { failure: after }: OriginRecord): void {
+  #restarted({ failure: before }: OriginRecord, { failure: after }: OriginRecord): void {
     const entry = before && this.#entryOf.get(before);
     if (entry !== undefined && after !== undefined) this.#entryOf.set(after, entry);
-  }
-
-  onRemoved(origin: string, reason: 'invalidated' | 'evicted'): void {
-    this.#write({ type: 'forgotten', ...this.#stamp(), origin, reason });
   }
 
   /** Remembers when, and from which record, a decision was made, in case it is published. */
