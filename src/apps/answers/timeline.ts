@@ -64,25 +64,3 @@ function siteEvents({ site }: OriginPolicy): TimelineEvent[] {
 function event(at: number, name: TimelineEvent['event'], detail?: string): TimelineEvent {
   return omitUndefined({ at, event: name, detail });
 }
-
-const EVENTS: Readonly<Record<TimelineEvent['event'], string>> = {
-  answered: 'robots.txt fetched',
-  confirmed: 'robots.txt confirmed unchanged',
-  copy: 'Last good copy fetched',
-  'refresh-ahead': 'The next question from here on fetches it again',
-  stale: 'Expires',
-  'first-failure': 'First failure',
-  'last-failure': 'Latest failure',
-  retry: 'The next question from here on tries again',
-  phase: 'If it still fails',
-  site: 'Rest of the site',
-};
-const PHASES: Readonly<Record<string, string>> = {
-  'last-good': 'the last good copy applies',
-  'allow-all': 'everything is allowed',
-  'disallow-all': 'nothing is allowed',
-};
-
-export function eventSentence({ event: name, detail }: Omit<TimelineEvent, 'at'>): string {
-  return detail === undefined ? EVENTS[name] : `${EVENTS[name]}: ${PHASES[detail] ?? detail}`;
-}

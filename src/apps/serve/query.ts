@@ -38,7 +38,7 @@ export function readAgents(agents: readonly string[]): readonly string[] {
   return agents;
 }
 
-export const purposes: z.ZodObject<{ purpose: z.ZodEnum<{ [Name in Purpose]: Name }> }> = z.object({
+const purposes = z.object({
   purpose: z.enum(PURPOSES),
 });
 

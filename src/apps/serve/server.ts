@@ -5,7 +5,7 @@ import { quote, VERSION } from '../../core/base/index.ts';
 import { checkMany, checkOne } from './check.ts';
 import { explainOne, policy } from './explain.ts';
 import { openApi } from './openapi.ts';
-import { askPage, tryFile, tryPage } from './page/ask.ts';
+import { askPage, tryFile, tryPage } from './page.ts';
 import { assets } from './page/assets.ts';
 import { explainPasted } from './pasted.ts';
 import { type AllowedHosts, assertOwnSite } from './own-site.ts';

@@ -68,7 +68,7 @@ ${modes('ask')}
 <div>${input('agent', 'Agent', agent, fault, 'ExampleBot/1.0')}</div>
 <div>${area('compare', 'Compare with', compare, fault, 1)}</div>
 </div>
-${AGENT_HINT}${picker('compare')}${askBar(purpose)}
+${AGENT_HINT}${askBar(purpose)}
 </form>`;
 }
 
@@ -83,7 +83,7 @@ ${modes('try')}
 <div>${area('agents', 'Agents', agents, fault, 4)}</div>
 </div>
 <p class="hint">One URL per line. At most 1,000 verdicts: URLs times agents.</p>
-${AGENT_HINT}${picker('agents')}${askBar(purpose)}
+${AGENT_HINT}${askBar(purpose)}
 </form>`;
 }
 
@@ -142,37 +142,7 @@ export function prose(text: string): Content {
   return text.split('`').map((part, index) => (index % 2 === 0 ? part : markup`<code>${part}</code>`));
 }
 
-/** Known crawlers, by what they are for: product tokens as their operators publish them. */
-const CRAWLERS: Readonly<Record<string, string>> = {
-  Search:
-    'Googlebot Googlebot-Image Googlebot-News Bingbot DuckDuckBot Applebot YandexBot Baiduspider PetalBot SeznamBot ' +
-    'Qwantbot Yeti',
-  'AI training':
-    'GPTBot ClaudeBot CCBot Google-Extended Applebot-Extended Meta-ExternalAgent Amazonbot Bytespider ' +
-    'cohere-training-data-crawler AI2Bot Diffbot',
-  'AI search and assistants':
-    'OAI-SearchBot ChatGPT-User Claude-SearchBot Claude-User PerplexityBot Perplexity-User MistralAI-User ' +
-    'DuckAssistBot Meta-ExternalFetcher',
-  'Link previews': 'facebookexternalhit Twitterbot LinkedInBot Slackbot Discordbot Pinterestbot',
-  'Marketing and SEO': 'AhrefsBot SemrushBot MJ12bot DotBot BLEXBot DataForSeoBot',
-  Archives: 'archive.org_bot ia_archiver',
-};
-
-function picker(name: 'compare' | 'agents'): Markup {
-  const kinds = Object.entries(CRAWLERS).map(
-    ([kind, crawlers]) =>
-      markup`<fieldset><legend>${kind}</legend>${crawlers
-        .split(' ')
-        .map(
-          (crawler) =>
-            markup`<label><input type="checkbox" name="${name}" value="${crawler}"><span>${crawler}</span></label>`,
-        )}</fieldset>`,
-  );
-  return markup`<details class="picker"><summary>Known crawlers</summary>
-<p class="hint">Your choice is added to the list of agents.</p><div class="kinds">${kinds}</div></details>`;
-}
-
-export const PURPOSE_NAMES: Readonly<Record<Purpose, string>> = {
+const PURPOSE_NAMES: Readonly<Record<Purpose, string>> = {
   'train-ai': 'Training AI models',
   'ai-use': 'Any use by AI',
   'ai-input': 'Input to AI answers',

@@ -1,5 +1,5 @@
 import { printable } from '../../../core/base/index.ts';
-import { type Purpose, PURPOSES } from '../../../core/decision/index.ts';
+import type { Purpose } from '../../../core/decision/index.ts';
 import {
   type AnnotatedLine,
   type OmittedLines,
@@ -9,12 +9,10 @@ import {
 } from '../../answers/explanation.ts';
 import { explanationFields } from '../../answers/explanation-fields.ts';
 import { profileSentence } from '../../answers/policy-fields.ts';
-import type { UsageRecord } from '../../answers/schema/decision.ts';
-import type { DiagnosticRecord, TimelineEvent } from '../../answers/schema/policy.ts';
-import { ago, ahead, count, instant } from '../../answers/text/layout.ts';
+import type { DiagnosticRecord } from '../../answers/schema/policy.ts';
+import { count } from '../../answers/text/layout.ts';
 import { becauseSentences, reasonText } from '../../answers/text/reasons.ts';
 import { groupText } from '../../answers/text/sentences.ts';
-import { eventSentence } from '../../answers/timeline.ts';
 import {
   type ReportedDecision,
   VERDICT_NAMES,
@@ -22,7 +20,7 @@ import {
   type VerdictName,
   verdictName,
 } from '../../answers/verdict.ts';
-import { PURPOSE_NAMES, prose } from './document.ts';
+import { prose } from './document.ts';
 import { type Content, type Markup, markup } from './markup.ts';
 
 /** An answer about one URL and agent. */
@@ -31,8 +29,6 @@ export interface Result {
   /** Those of the file. */
   readonly lines: readonly AnnotatedLine[];
   readonly diagnostics: readonly DiagnosticRecord[];
-  readonly timeline: readonly TimelineEvent[];
-  readonly usage: UsageRecord | undefined;
   readonly now: number;
 }
 
@@ -50,25 +46,15 @@ export function summaryOf({ explanation, lines, now }: Result): Markup {
 }
 
 /** Everything else about the answer, in sections that are closed at first. */
-export function detailsOf({ explanation, lines, diagnostics, timeline, usage, now }: Result): Markup {
-  const { policy, underProfiles } = explanation;
-  const sitemaps = policy?.sitemaps.slice(0, MAX_SITEMAPS) ?? [];
+export function detailsOf({ explanation, lines, diagnostics }: Result): Markup {
+  const { underProfiles } = explanation;
   return markup`${lines.length > 0 && listing(lines, explanation, diagnostics)}
 ${diagnostics.length > 0 && notes(diagnostics)}
-${timeline.length > 0 && folded('Over time', timelineList(timeline, now))}
-${usage && folded('Preferences about the use of pages', usageTable(usage))}
-${sitemaps.length > 0 && folded('Sitemaps', list(sitemaps.map(({ url, line }) => markup`${foreign(url)} line ${line}`)))}
 ${underProfiles.length > 0 && folded('If a crawler follows other rules', profileTable(underProfiles))}`;
 }
 
-const MAX_SITEMAPS = 50;
-
 function folded(title: string, content: Content): Markup {
   return markup`<details class="card"><summary><h2>${title}</h2></summary>${content}</details>`;
-}
-
-function list(items: readonly Content[]): Markup {
-  return markup`<ul class="sources">${items.map((item) => markup`<li>${item}</li>`)}</ul>`;
 }
 
 /** Text from outside, whose direction does not affect the text around it. */
@@ -135,7 +121,7 @@ export function matrixOf(
       const name = verdictName(verdict);
       counts.set(name, (counts.get(name) ?? 0) + 1);
       const isShown = row === shown[0] && column === shown[1];
-      return markup`<td data-label="${printable(agents[column] ?? '')}"><button form="question" name="show" value="${row} ${column}" aria-pressed="${String(isShown)}">
+      return markup`<td><span class="phone">${foreign(agents[column] ?? '')} </span><button form="question" name="show" value="${row} ${column}" aria-pressed="${String(isShown)}">
 ${marked(name)} ${verdict.rule && markup`<span class="at">line ${verdict.rule.line}</span>`}</button></td>`;
     });
     const wrong = error && markup`<td class="wrong" colspan="${agents.length}">${error.message}</td>`;
@@ -159,39 +145,8 @@ function profileTable(decisions: readonly ProfileDecision[]): Markup {
   return table('', 'Verdicts by profile', ['Profile', 'Verdict'], rows);
 }
 
-/** Preferences about use. They do not affect fetching. */
-function usageTable(usage: UsageRecord): Markup {
-  const rows = PURPOSES.map((purpose) => {
-    const preference = usage[purpose];
-    const said =
-      preference === 'unknown'
-        ? 'not stated'
-        : preference === 'allow'
-          ? marked('allowed')
-          : marked('disallowed', 'Not wanted');
-    return markup`<tr><th scope="row">${PURPOSE_NAMES[purpose]}</th><td>${said}</td></tr>`;
-  });
-  const sources = usage.sources.map(
-    ({ directive, line, value }) => markup`line ${line}, ${directive}: ${foreign(value)}`,
-  );
-  return markup`<table class="usage"><tbody>${rows}</tbody></table>${sources.length > 0 && list(sources)}`;
-}
-
-/** Past events, and the future ones that follow if nothing else happens. */
-function timelineList(events: readonly TimelineEvent[], now: number): Markup {
-  const past = events.filter(({ at }) => at <= now);
-  const items = (some: readonly TimelineEvent[], kind: string): readonly Markup[] =>
-    some.map(({ at, ...event }) => {
-      const when = at > now ? ahead(at, now) : `${ago(at, now)} (${instant(at)})`;
-      return markup`<li class="${kind} ${event.event}"><span>${eventSentence(event)}</span><time>${when}</time></li>`;
-    });
-  return markup`<ol class="timeline">${items(past, 'past')}<li class="now">Now</li>${items(events.slice(past.length), 'ahead')}</ol>`;
-}
-
 /** Longer files show the lines around those that decide. */
-const MAX_LINES = 20_000;
-/** The browser lays out longer files only where they are visible, this many lines at a time. */
-const CHUNK = 200;
+const MAX_LINES = 5_000;
 const CONTEXT = 3;
 const MAX_LINE_LENGTH = 2_000;
 
@@ -215,23 +170,14 @@ function listing(
   const lines = shorten(all, explanation, MAX_LINES);
   // Of several notes on a line the first.
   const noteOf = new Map(diagnostics.map(({ line }, index) => [line, index] as const).reverse());
-  const chunks: Markup[] = [];
-  for (let from = 0; from < lines.length; from += CHUNK) {
-    const chunk = lines.slice(from, from + CHUNK).map((each) => {
-      const note = 'line' in each ? noteOf.get(each.line) : undefined;
-      const id = 'line' in each ? markup` id="L${each.line}"` : undefined;
-      return lineOf(
-        each,
-        explanation.decision,
-        id,
-        note === undefined ? undefined : noteMark(diagnostics, note),
-      );
-    });
-    chunks.push(markup`<span class="chunk">${chunk}</span>`);
-  }
+  const shown = lines.map((each) => {
+    if (!('line' in each)) return lineOf(each, explanation.decision);
+    const note = noteOf.get(each.line);
+    const mark = note === undefined ? undefined : noteMark(diagnostics, note);
+    return lineOf(each, explanation.decision, markup` id="L${each.line}"`, mark);
+  });
   return markup`<details class="card" data-part="listing"><summary><h2>robots.txt, ${count(all.length, 'line')}</h2></summary>
-<p class="legend"><span class="key group">group that applies</span><span class="key lit">line that decides</span><span class="key second">runner-up</span></p>
-<pre class="lines file${all.length > 1_000 && ' long'}" tabindex="0" role="region" aria-label="robots.txt, line by line">${chunks}</pre></details>`;
+<pre class="lines file" tabindex="0" role="region" aria-label="robots.txt, line by line">${shown}</pre></details>`;
 }
 
 /** A line, whose number and badge the style sheet shows: a selection has the file alone. */

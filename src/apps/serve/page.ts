@@ -1,22 +1,20 @@
 import type { IncomingMessage } from 'node:http';
-import { type Purpose, usageOf } from '../../../core/decision/index.ts';
-import { profiles } from '../../../core/lifecycle/index.ts';
-import { originOf } from '../../../core/url/index.ts';
-import { type AddUsage, deciderByFile } from '../../answers/decide.ts';
-import { annotateAll, explainFile, type UrlExplanation } from '../../answers/explanation.ts';
-import { timeline } from '../../answers/timeline.ts';
-import { verdictKinds, verdictName } from '../../answers/verdict.ts';
-import { MAX_BODY_BYTES, readBody } from '../body.ts';
-import { agentOf } from '../check.ts';
-import type { Exchange } from '../exchange.ts';
-import { explainSite, limitExplanations } from '../explain.ts';
-import { decidePasted, readPasted } from '../pasted.ts';
-import { readAgents, readAs, purposes } from '../query.ts';
-import { type Handler, invalid, type Problem, problemOf, type Reply } from '../reply.ts';
-import { diagnosticsOf, statedUsage } from '../verdicts.ts';
-import { DEFAULT_AGENTS, DEFAULT_COMPARED, documentOf, type Fields, type Page } from './document.ts';
-import { markup } from './markup.ts';
-import { agentTable, detailsOf, matrixOf, type Result, summaryOf } from './result.ts';
+import { isPurpose, type Purpose, usageOf } from '../../core/decision/index.ts';
+import { originOf } from '../../core/url/index.ts';
+import { type AddUsage, deciderByFile } from '../answers/decide.ts';
+import { annotateAll, explainFile, type UrlExplanation } from '../answers/explanation.ts';
+import { verdictKinds, verdictName } from '../answers/verdict.ts';
+import { MAX_BODY_BYTES, readBody } from './body.ts';
+import { agentOf } from './check.ts';
+import type { Exchange } from './exchange.ts';
+import { explainSite, limitExplanations } from './explain.ts';
+import { decidePasted, readPasted } from './pasted.ts';
+import { readAgents } from './query.ts';
+import { type Handler, invalid, type Problem, problemOf, type Reply } from './reply.ts';
+import { diagnosticsOf } from './verdicts.ts';
+import { DEFAULT_AGENTS, DEFAULT_COMPARED, documentOf, type Fields, type Page } from './page/document.ts';
+import { markup } from './page/markup.ts';
+import { agentTable, detailsOf, matrixOf, type Result, summaryOf } from './page/result.ts';
 
 type Answer = Pick<Page, 'title' | 'result' | 'json'>;
 
@@ -26,7 +24,7 @@ export const askPage: Handler = (exchange) => {
   const fields: Fields = {
     url: withScheme((query.get('url') ?? '').trim()),
     agent: query.getAll('agent').join(', '),
-    compare: query.has('compare') ? listOf(query.getAll('compare')) : DEFAULT_COMPARED,
+    compare: query.has('compare') ? query.getAll('compare').join(', ') : DEFAULT_COMPARED,
     purpose: query.get('purpose') ?? '',
   };
   const page: Page = { form: 'ask', fields };
@@ -40,19 +38,16 @@ export const tryPage: Handler = () => pageReply({ form: 'try', fields: { agents:
 
 /** `POST /try`: the verdicts by the file in the form. Uses no network. */
 export const tryFile: Handler = async (exchange) => {
-  let form: FormData;
-  try {
-    limitExplanations(exchange);
-    form = await readForm(exchange.request);
-  } catch (error) {
-    return faultReply({ form: 'try', fields: {} }, error, 'robots');
-  }
+  const form = await readForm(exchange).catch((error: unknown) =>
+    faultReply({ form: 'try', fields: {} }, error, 'robots'),
+  );
+  if (!(form instanceof FormData)) return form;
   const text = (name: string): string => String(form.get(name) ?? '').replaceAll('\r\n', '\n');
   const file = form.get('file');
   const fields: Fields = {
     robots: file instanceof Blob && file.size > 0 ? await file.text() : text('robots'),
     urls: text('urls'),
-    agents: listOf(form.getAll('agents').map(String)),
+    agents: text('agents'),
     purpose: text('purpose'),
   };
   return answerOrFault({ form: 'try', fields }, () => answerPasted(fields, text('show'), exchange));
@@ -79,7 +74,7 @@ async function answerSite(fields: Fields, exchange: Exchange): Promise<Answer> {
   };
   limitExplanations(exchange);
   const { explained, decisions } = await explainSite(question, service, signal);
-  const { decision, file, policy } = explained;
+  const { decision } = explained;
   exchange.decision = decision;
   const agents = decisions.map((each) => each.agent);
   const link = (path: string, first: string): string => {
@@ -88,11 +83,7 @@ async function answerSite(fields: Fields, exchange: Exchange): Promise<Answer> {
     if (question.purpose !== undefined) query.set('purpose', question.purpose);
     return `${path}?${query}`;
   };
-  const result: Result = {
-    ...partsOf(explained, question.purpose),
-    timeline: timeline(policy, profiles[service.profile]),
-    usage: statedUsage(file, url, decision.agent, question.purpose).usage,
-  };
+  const result = resultOf(explained);
   const table = agentTable(decisions, question.purpose, (first) => link('/', first));
   return {
     title: titleOf(explained, host),
@@ -128,7 +119,7 @@ async function answerPasted(fields: Fields, show: string, { service, signal }: E
   const decided = deciderByFile(file, settings, addUsage)({ input: results[row]?.input ?? '/' });
   if ('error' in decided) throw new FieldFault('urls', invalid(decided.error.message));
   const explained = explainFile(decided.decision, file, body);
-  const result: Result = { ...partsOf(explained, purpose), timeline: [] };
+  const result = resultOf(explained);
   const matrix = results.length * agents.length > 1 && matrixOf(agents, results, [row, column]);
   return {
     title: titleOf(explained, 'pasted robots.txt'),
@@ -149,13 +140,12 @@ function shownOf(show: string, widths: readonly number[]): readonly [row: number
   ];
 }
 
-function partsOf(explanation: UrlExplanation, purpose: Purpose | undefined): Omit<Result, 'timeline'> {
-  const { file, decision } = explanation;
+function resultOf(explanation: UrlExplanation): Result {
+  const { file } = explanation;
   return {
     explanation,
     lines: file === undefined ? [] : annotateAll({ ...explanation, file }),
     diagnostics: file === undefined ? [] : diagnosticsOf(file),
-    usage: statedUsage(file, decision.url, decision.agent, purpose).usage,
     now: Date.now(),
   };
 }
@@ -203,7 +193,9 @@ function pageReply(page: Page, { status = 200, headers = {} }: Partial<Problem> 
 }
 
 /** The platform parses forms. The body has a pasted file, or one that was opened, or both. */
-async function readForm(request: IncomingMessage): Promise<FormData> {
+async function readForm(exchange: Exchange): Promise<FormData> {
+  limitExplanations(exchange);
+  const { request } = exchange;
   const body = await readBody(request, 2 * MAX_BODY_BYTES);
   try {
     const headers = { 'content-type': request.headers['content-type'] ?? '' };
@@ -219,18 +211,11 @@ function namesOf(text: string): readonly string[] {
   return [...new Set(parts.map((part) => part.trim()).filter((part) => part !== ''))];
 }
 
-/** The names of a field and of the boxes that are ticked. */
-function listOf(texts: readonly string[]): string {
-  return namesOf(texts.join('\n')).join(', ');
-}
-
 /** A bare host name is completed as in browsers. */
 function withScheme(text: string): string {
   return /^[\w-]+(?:\.[\w-]+)+(?:[:/?#]|$)/.test(text) ? `https://${text}` : text;
 }
 
 function purposeOf({ purpose }: Fields): Purpose | undefined {
-  return purpose === '' || purpose === undefined
-    ? undefined
-    : inField('purpose', () => readAs(purposes, { purpose }).purpose);
+  return isPurpose(purpose) ? purpose : undefined;
 }
