@@ -66,8 +66,7 @@ export function permits(from: KnownOrigin, tokens: Tokens, located: LocatedUrl):
 /**
  * The decision from the record of an origin.
  *
- * Decisions by rules are written as one object literal each: intermediate objects would cost more than everything
- * else in a warm question.
+ * Decisions by rules are literals: intermediate objects would cost more than everything else in a warm question.
  *
  * @param now Epoch milliseconds. The phases of an outage depend on it.
  * @param source Where the record came from for this question.
@@ -89,47 +88,21 @@ export function decide(
     return decideWithoutRules(known, agent, profile.name, located, now, robots);
   }
   const { state } = known;
+  const { name } = profile;
   const { href: url, origin } = located;
   const ruleset = file.rulesetFor(agent);
   const number = file.decideUrl(ruleset, located);
-  const group = ruleset.group;
-  if (group === undefined) {
-    return { url, origin, agent, profile: profile.name, state, allowed: true, reason: 'no-group', robots };
-  }
-  const { crawlDelayMs } = ruleset;
-  if (number < 0) {
-    return crawlDelayMs < 0
-      ? { url, origin, agent, profile: profile.name, state, allowed: true, reason: 'no-rule', group, robots }
-      : {
-          url,
-          origin,
-          agent,
-          profile: profile.name,
-          state,
-          allowed: true,
-          reason: 'no-rule',
-          group,
-          robots,
-          crawlDelayMs,
-        };
-  }
-  const rule = file.ruleOf(ruleset, number, located);
-  const allowed = rule.directive === 'allow';
-  return crawlDelayMs < 0
-    ? { url, origin, agent, profile: profile.name, state, allowed, reason: 'rule', rule, group, robots }
-    : {
-        url,
-        origin,
-        agent,
-        profile: profile.name,
-        state,
-        allowed,
-        reason: 'rule',
-        rule,
-        group,
-        robots,
-        crawlDelayMs,
-      };
+  const { group } = ruleset;
+  if (group === undefined)
+    return { url, origin, agent, profile: name, state, allowed: true, reason: 'no-group', robots };
+  const rule = number < 0 ? undefined : file.ruleOf(ruleset, number, located);
+  const allowed = rule?.directive !== 'disallow';
+  const decision: Decision & { crawlDelayMs?: number } =
+    rule === undefined
+      ? { url, origin, agent, profile: name, state, allowed: true, reason: 'no-rule', group, robots }
+      : { url, origin, agent, profile: name, state, allowed, reason: 'rule', rule, group, robots };
+  if (ruleset.crawlDelayMs >= 0) decision.crawlDelayMs = ruleset.crawlDelayMs;
+  return decision;
 }
 
 /** The decision from the caller's override. */
