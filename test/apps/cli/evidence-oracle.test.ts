@@ -95,6 +95,7 @@ describe('the evidence of a crawl by two processes, beside the logs of the serve
   let open: LoggingSite;
   let slow: LoggingSite;
   let broken: LoggingSite;
+  let polite: LoggingSite[];
   let sites: LoggingSite[];
   let served: ServedRequest[];
   const seen: (SeenRequest & { readonly agent: string })[] = [];
@@ -108,9 +109,15 @@ describe('the evidence of a crawl by two processes, beside the logs of the serve
     open = await new LoggingSite(200, FORBIDS).start();
     slow = await new LoggingSite(200, 'User-agent: *\nCrawl-delay: 60\n').start();
     broken = await new LoggingSite(503).start();
-    sites = [open, slow, broken];
-    const origins = sites.map(({ origin }) => origin);
-    const workers = AGENTS.map((agent) => startWorker(script, [file, ...origins, agent]));
+    // One for each process: they share no schedule.
+    polite = await Promise.all(
+      AGENTS.map(() => new LoggingSite(200, 'User-agent: *\nCrawl-delay: 0.5\n').start()),
+    );
+    sites = [open, slow, broken, ...polite];
+    const workers = AGENTS.map((agent, at) => {
+      const origins = [open, slow, broken, polite[at]!].map(({ origin }) => origin);
+      return startWorker(script, [file, ...origins, agent]);
+    });
     for (const [at, worker] of workers.entries()) {
       const agent = AGENTS[at]!;
       for (const one of (await worker.next()) as SeenRequest[]) seen.push({ ...one, agent });

@@ -15,7 +15,8 @@ export interface SeenRequest {
   readonly outcome: string;
 }
 
-const [path = '', open = '', slow = '', broken = '', agent = 'ExampleBot'] = process.argv.slice(2);
+const [path = '', open = '', slow = '', broken = '', polite = '', agent = 'ExampleBot'] =
+  process.argv.slice(2);
 const evidence = await evidenceFile(path);
 const robots = new RobotsClient({ agent, evidence });
 const seen: SeenRequest[] = [];
@@ -51,6 +52,7 @@ const training = byFetch({ purpose: 'train-ai' });
 const trainingReport = byFetch({ purpose: 'train-ai', mode: 'report' });
 const because = byFetch({}, { robots: { ignore: true, because: 'ours' } });
 const paced = byFetch({ pacing: { defaultDelayMs: 0, concurrency: 10 } });
+const waiting = byFetch({ pacing: true });
 const impatient = byFetch({ pacing: { maxDelayMs: 0 } });
 const composed = dispatcher.compose(robotsInterceptor(robots, {}));
 const byUndici = async (url: string): Promise<number> => {
@@ -83,6 +85,11 @@ await robots.check(`${open}/7`);
 await Promise.all([visit(`${open}/7`, guarded), visit(`${open}/private/7`, because)]);
 await robots.check(`${open}/7`, 'OtherBot');
 await visit(`${open}/private/7`, guarded);
+// At a pace, while the process works.
+const pacedPages = ['/1', '/2', '/3', '/4', '/5'].map((at) => visit(polite + at, waiting));
+const working = setInterval(() => busy(60), 70);
+await Promise.all(pacedPages);
+clearInterval(working);
 await dispatcher.close();
 await robots.close();
 await evidence.close();
