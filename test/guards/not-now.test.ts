@@ -135,3 +135,22 @@ it('retryLater refuses what is no task', async () => {
     message: expect.stringContaining('a function that returns a promise'),
   });
 });
+
+it.each(['got', 'got without errors', 'axios', 'axios over fetch', 'ofetch'])(
+  'a 429 whose body breaks off is "not now" by its status: %s',
+  async (name) => {
+    const site = opened(
+      await startSite((incoming, response) => {
+        if (incoming.url === '/robots.txt') return void response.writeHead(404).end();
+        response.writeHead(429, { 'retry-after': '60', 'content-length': '100' });
+        response.write('later', () => response.destroy());
+      }),
+    );
+    const robots = opened(new RobotsClient({ agent: 'ExampleBot' }));
+    const options = { pacing: { defaultDelayMs: 0 } };
+    const outcome = await libraries[name]?.({ robots, options })(`${site.origin}/page`).catch(
+      (error: unknown) => error,
+    );
+    expect(retryAtOf(outcome)).toBeGreaterThan(Date.now() + 50_000);
+  },
+);

@@ -59,6 +59,7 @@ export interface GotResponse {
 /** The part of got's `RequestError` that the guard reads. */
 export interface GotFailure {
   readonly options: GotRequest;
+  readonly response?: GotResponse | undefined;
   readonly cause?: unknown;
 }
 
@@ -183,7 +184,15 @@ class GotRequests {
 
   /** An attempt has failed, and got tries again with other options. */
   retry(error: unknown): void {
-    if (isFailure(error)) this.#requests.get(error.options)?.fail(error);
+    if (!isFailure(error)) return;
+    const request = this.#requests.get(error.options);
+    const { response } = error;
+    // The body has broken off: the status counts all the same.
+    if (response !== undefined && request?.hasResponded === false) {
+      request.onResponse(response.statusCode, fieldsOf(response));
+      markRetryAt(response, request);
+    }
+    request?.fail(error);
   }
 
   fail<Failure extends GotFailure>(error: Failure): Failure {

@@ -18,7 +18,7 @@ import { type Refusal, refusalFor } from './refusal-errors.ts';
 import { endOf, errorCodeOf, type GuardEvents, type RequestEnd } from './events.ts';
 import { redirects, type ResponseFields } from './headers.ts';
 import { requestBeingSent } from './enclosing-request.ts';
-import { markRequest } from './not-now.ts';
+import { markRequest, markRetryAt } from './not-now.ts';
 import type { SitePatience } from './site-patience.ts';
 import { afterLongWait, warnOfNoResponse, warnOfUnusedPace, watchPause } from './wait-warnings.ts';
 import { isTimeout, TimeLimit, warnOfTimeoutInQueue } from './time-limit.ts';
@@ -371,7 +371,11 @@ export class GuardedRequest {
     const { signal } = this.#options;
     if (this.#status === undefined)
       this.#context.events.failed(this.url, error, signal, this.decision?.origin);
-    else if (!this.#isFinished && !isAborted(error, signal)) this.#publishBodyTrouble(errorCodeOf(error));
+    else if (!this.#isFinished && !isAborted(error, signal)) {
+      this.#publishBodyTrouble(errorCodeOf(error));
+      // The library may show this error alone.
+      if (error instanceof Error) markRetryAt(error, this);
+    }
     this.#publishEnd({ error });
     this.finish();
   }
