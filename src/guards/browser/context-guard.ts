@@ -202,7 +202,7 @@ class ContextWatcher<Page extends ClosingPage> implements BrowserContextGuard<Pa
     const started = pending?.started ?? this.#guard.unseen(request.url);
     if (status === undefined) {
       if (responseErrorReason !== undefined && !LOCAL_REASONS.has(responseErrorReason)) {
-        this.#guard.events.unreachable(request.url);
+        this.#guard.reports.unreachable(request.url);
       }
       started.finish();
       this.forget(response);

@@ -9,12 +9,11 @@ import { Guard } from '../shared/guard.ts';
 import { GUARDED_REQUEST, markRetryAt } from '../shared/not-now.ts';
 import { exchange, type LibraryCall } from '../shared/exchange.ts';
 import {
-  parseUrl,
-  reachesSite,
   type RequestOptions,
   type RespondedRequest,
   type StartedRequest,
 } from '../shared/guarded-request.ts';
+import { parseUrl, reachesSite } from '../shared/request-url.ts';
 import { type HopRequest, redirectedRequest } from '../shared/redirect.ts';
 import { dropBody, isNodeStream, observeNodeStream } from '../shared/response-body.ts';
 import { sendUntilArrived } from '../shared/enclosing-request.ts';
@@ -172,7 +171,7 @@ class FetchCall implements LibraryCall<HopRequest, ResponseLike, unknown> {
     try {
       await this.#addresses.admit(url, () => this.#guard.knows(url), this.#call.signal);
     } catch (error) {
-      if (codeOf(error) === ADDRESS_REFUSED) this.#guard.events.addressRefused(url);
+      if (codeOf(error) === ADDRESS_REFUSED) this.#guard.reports.addressRefused(url);
       throw error;
     }
   }

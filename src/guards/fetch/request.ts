@@ -1,5 +1,5 @@
 import { sentUrl } from '../../core/url/index.ts';
-import { parseUrl } from '../shared/guarded-request.ts';
+import { parseUrl } from '../shared/request-url.ts';
 import { type BodySource, type HopRequest, isStream } from '../shared/redirect.ts';
 import type { ResponseLike } from './response.ts';
 

@@ -7,13 +7,13 @@ import { Identity } from './identity.ts';
 import { type GuardOptions, type GuardSettings, readGuardOptions } from './options.ts';
 import { type Refusal, refusalFor } from './refusal-errors.ts';
 import { handledRequestsOf } from './enclosing-request.ts';
-import { GuardEvents } from './events.ts';
+import { RequestReports } from './request-reports.ts';
 import { patienceOf, type SitePatience } from './site-patience.ts';
+import { reachesSite } from './request-url.ts';
 import {
   type AnyRequest,
   GuardedRequest,
   type PlannedRequest,
-  reachesSite,
   type RequestContext,
   type RequestOptions,
   type RespondedRequest,
@@ -34,7 +34,7 @@ export class Guard<Result = unknown> {
   readonly settings: GuardSettings<Result>;
   /** Sets and checks the `User-Agent` of requests; `undefined` when neither is needed. */
   readonly identity: Identity | undefined;
-  readonly events: GuardEvents;
+  readonly reports: RequestReports;
   readonly #engine: ClientEngine;
   readonly #context: RequestContext;
   readonly #handled: Map<object, () => unknown>;
@@ -47,12 +47,12 @@ export class Guard<Result = unknown> {
     this.#engine = engine;
     this.#handled = handledRequestsOf(engine);
     this.settings = settings;
-    this.events = new GuardEvents(engine, settings);
+    this.reports = new RequestReports(engine, settings);
     this.identity = identityOf(client, settings, capabilities.choosesUserAgent === true);
     this.#context = {
       settings,
       engine,
-      events: this.events,
+      reports: this.reports,
       patience: patienceOf(engine),
       headersBeforeBody: capabilities.headersBeforeBody === true,
       afterRobotsFetch: capabilities.afterRobotsFetch,
@@ -130,7 +130,7 @@ export class Guard<Result = unknown> {
     if (decision === 'invalid') return true;
     if (decision === undefined || decision.reason === 'unreachable') return false;
     this.#engine.publishDecision(decision, { lookup: true });
-    if (!decision.allowed) this.events.refused(decision, { requested: decision.url, redirects: [] });
+    if (!decision.allowed) this.reports.refused(decision, { requested: decision.url, redirects: [] });
     return !decision.allowed;
   }
 

@@ -1,10 +1,4 @@
-import {
-  completeSignal,
-  omitUndefined,
-  setBackgroundTimeout,
-  urlWithoutUserinfo,
-  warnOnce,
-} from '../../core/base/index.ts';
+import { completeSignal, omitUndefined, setBackgroundTimeout, warnOnce } from '../../core/base/index.ts';
 import type { ClientEngine } from '../../core/client/client-engine.ts';
 import {
   BODY_UNREAD,
@@ -15,7 +9,9 @@ import {
 import { type Pace, RobotsDeferredError, type RequestPermit } from '../../core/pacing/index.ts';
 import type { GuardSettings } from './options.ts';
 import { type Refusal, refusalFor } from './refusal-errors.ts';
-import { endOf, errorCodeOf, type GuardEvents, type RequestEnd } from './events.ts';
+import { endOf, errorCodeOf, isAborted, type RequestEnd, type RequestReports } from './request-reports.ts';
+import { hrefOf, reachesSite, shownUrl } from './request-url.ts';
+import { refusedUse } from './usage-refusal.ts';
 import { redirects, type ResponseFields } from './headers.ts';
 import { requestBeingSent } from './enclosing-request.ts';
 import { markRequest, markRetryAt } from './not-now.ts';
@@ -78,7 +74,7 @@ export type Admission = AdmittedRequest | RefusedRequest;
 export interface RequestContext {
   readonly settings: GuardSettings<unknown>;
   readonly engine: ClientEngine;
-  readonly events: GuardEvents;
+  readonly reports: RequestReports;
   readonly patience: SitePatience;
   /** Whether {@link GuardedRequest.onResponseHeaders} is called before the body is read. */
   readonly headersBeforeBody: boolean;
@@ -206,11 +202,11 @@ export class GuardedRequest {
    */
   admit(): Admission | Promise<Admission> {
     if (this.#isAdmitted) return this;
-    const { settings, events } = this.#context;
+    const { settings, reports } = this.#context;
     if (!reachesSite(this.url) || settings.filter?.(new URL(this.url)) === false) return this.#admitted();
     const { because } = this.#options;
     if (because !== undefined) {
-      events.ignored(this.url, because);
+      reports.ignored(this.url, because);
       return this.#admitted();
     }
     const decided = this.#decide();
@@ -266,10 +262,10 @@ export class GuardedRequest {
    * @returns the signal that aborts it then, or with `given`; `given` where the time is not limited.
    */
   limitTime(given?: AbortSignal): AbortSignal | undefined {
-    const { settings, events } = this.#context;
+    const { settings, reports } = this.#context;
     if (settings.timeoutMs === undefined) return given;
     this.#timeLimit = new TimeLimit(settings.timeoutMs, given, (error) => {
-      if (!this.hasResponded) events.unreachable(this.url);
+      if (!this.hasResponded) reports.unreachable(this.url);
       this.fail(error);
     });
     return this.#timeLimit.signal;
@@ -326,7 +322,7 @@ export class GuardedRequest {
     this.#status = status;
     // A permit has learnt of a pause: reported once more, it would end some milliseconds later.
     const pauses = this.#permit === undefined;
-    this.#context.events.responded(this.url, status, headers, this.decision?.origin, pauses);
+    this.#context.reports.responded(this.url, status, headers, this.decision?.origin, pauses);
     const { decision } = this;
     if (decision !== undefined && this.retryAt === undefined) this.patience.gavePage(decision.origin);
     else if (decision !== undefined) watchPause(this.#context.engine, this.patience, decision.origin);
@@ -341,7 +337,7 @@ export class GuardedRequest {
     const { decision } = this;
     if (this.#context.settings.purpose === undefined) return undefined;
     if (decision?.allowed !== true || this.#refusalReported || redirects(status, headers)) return undefined;
-    const refused = this.#refusedUse(decision, headers);
+    const refused = refusedUse(this.#context, decision, headers);
     return refused && this.#refuse(refused);
   }
 
@@ -370,7 +366,7 @@ export class GuardedRequest {
     // A site whose body breaks off has responded, so it is reachable.
     const { signal } = this.#options;
     if (this.#status === undefined)
-      this.#context.events.failed(this.url, error, signal, this.decision?.origin);
+      this.#context.reports.failed(this.url, error, signal, this.decision?.origin);
     else if (!this.#isFinished && !isAborted(error, signal)) {
       this.#publishBodyTrouble(errorCodeOf(error));
       // The library may show this error alone.
@@ -526,76 +522,18 @@ export class GuardedRequest {
 
   /** The decision that refuses the request: by robots.txt, or about the use of the page. */
   #refusedBy(decision: Decision): Decision | undefined {
-    return decision.allowed ? this.#refusedUse(decision) : decision;
-  }
-
-  /**
-   * The decision, with `usage`, that refuses a page because of the guard's purpose.
-   *
-   * @param headers The headers of the response; `undefined` before the request.
-   */
-  #refusedUse(decision: Decision, headers?: ResponseFields): Decision | undefined {
-    const { settings, engine, headersBeforeBody } = this.#context;
-    const { purpose, refusesUnknown } = settings;
-    if (purpose === undefined || decision.reason === 'robots-txt') return undefined;
-    const usage = engine.usageOf(decision, purpose, headers);
-    if (usage.preference === 'allow') return undefined;
-    // Without a preference in robots.txt, a header field of the response may still allow the purpose.
-    const isFinal = headers !== undefined || !headersBeforeBody;
-    if (usage.preference === 'unknown' && !(refusesUnknown && isFinal)) return undefined;
-    return { ...decision, usage };
+    return decision.allowed ? refusedUse(this.#context, decision) : decision;
   }
 
   /** Reports a refusal. Returns it, unless this is a dry run. */
   #refuse(refused: Decision): Refusal | undefined {
     this.#refusalReported = true;
-    const { events, settings } = this.#context;
+    const { reports, settings } = this.#context;
     const { chain } = this;
-    events.refused(refused, chain);
+    reports.refused(refused, chain);
     if (!settings.enforces) return undefined;
     const refusal = refusalFor(refused, chain);
     markRequest(refusal, this);
     return refusal;
   }
-}
-
-/**
- * Whether a request for `url` goes to a site; `data:`, `blob:` and `about:` do not.
- *
- * @throws TypeError when it is not an absolute URL.
- */
-export function reachesSite(url: string | URL): boolean {
-  // URL parsers ignore white space before and within the scheme, so only ordinary strings skip the parser.
-  if (typeof url === 'string') {
-    return url.startsWith('https:') || url.startsWith('http:') || reachesSite(parseUrl(url));
-  }
-  return url.protocol === 'http:' || url.protocol === 'https:' || url.protocol === 'ftp:';
-}
-
-/**
- * The URL of a request.
- *
- * @throws TypeError when it is no absolute URL, as `fetch` does.
- */
-export function parseUrl(text: string): URL {
-  try {
-    return new URL(text);
-  } catch (cause) {
-    throw new TypeError(`Failed to parse URL from ${urlWithoutUserinfo(text)}`, { cause });
-  }
-}
-
-/** The URL for messages, events and errors. */
-function shownUrl(url: string | URL): string {
-  return urlWithoutUserinfo(hrefOf(url));
-}
-
-function hrefOf(url: string | URL): string {
-  return typeof url === 'string' ? new URL(url).href : url.href;
-}
-
-/** Whether a body ended early because its reader gave it up. */
-function isAborted(error: unknown, signal: AbortSignal | undefined): boolean {
-  const { name, code }: { readonly name?: unknown; readonly code?: unknown } = Object(error);
-  return signal?.aborted === true || name === 'AbortError' || code === 'UND_ERR_ABORTED';
 }

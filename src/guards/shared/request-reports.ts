@@ -21,7 +21,7 @@ type Listeners = Pick<GuardSettings<unknown>, 'onRefusal' | 'onIgnored' | 'onPay
  * Tells what the requests of a guard show: to the functions among its options, on the diagnostics channels, and to the
  * client whether sites respond.
  */
-export class GuardEvents {
+export class RequestReports {
   readonly #engine: ClientEngine;
   readonly #listeners: Listeners;
 
@@ -133,4 +133,10 @@ export function endOf(end: RequestEnd): Partial<SentRequest> {
     gatekeeper: gatekeeperIn({ status, headers }),
     price: status === 402 ? priceIn(headers) : undefined,
   });
+}
+
+/** Whether a body ended early because its reader gave it up. */
+export function isAborted(error: unknown, signal: AbortSignal | undefined): boolean {
+  const { name, code }: { readonly name?: unknown; readonly code?: unknown } = Object(error);
+  return signal?.aborted === true || name === 'AbortError' || code === 'UND_ERR_ABORTED';
 }
