@@ -359,7 +359,7 @@ describe('a wrong import is found:', () => {
     [
       'past an index',
       'guards/got/got.ts',
-      "import { d } from '../../core/pacing/pause.ts';",
+      "import { d } from '../../core/pacing/pause-length.ts';",
       /not a public file/,
     ],
     [

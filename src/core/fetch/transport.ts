@@ -3,11 +3,6 @@ import type { LookupFunction } from 'node:net';
 import type { StatusClass } from '../lifecycle/index.ts';
 import type { ContentCoding } from './content-coding.ts';
 
-/** A dispatcher of undici, of any version: an `Agent`, a `ProxyAgent`, a `MockAgent`. */
-export interface DispatcherLike {
-  dispatch(options: never, handler: never): boolean;
-}
-
 /**
  * Marks a robots.txt request of a client: a key of undici's dispatch options and of the init of a fetch, and the value of
  * `robots` in got's context and axios's config. Guards let it pass. Otherwise a guard would wait for itself (a robots.txt

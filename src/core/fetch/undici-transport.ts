@@ -20,19 +20,13 @@ import { ACCEPT_ENCODING } from './decode.ts';
 import { ADDRESS_UNKNOWN, FetchFailure } from './failure.ts';
 import { nodeHeaders, nodeResponse } from './node-transport.ts';
 import { OwnConnections, send } from './own-connections.ts';
-import {
-  type DispatcherLike,
-  sendOnceMore,
-  type Transport,
-  type TransportRequest,
-  type TransportResponse,
-} from './transport.ts';
+import { sendOnceMore, type Transport, type TransportRequest, type TransportResponse } from './transport.ts';
 import { lookup as dnsLookup } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import { Dispatcher, errors } from 'undici';
 
 /** Chooses the dispatcher of a request for robots.txt, redirects included. */
-export type DispatcherChoice = (url: URL) => DispatcherLike | undefined;
+export type DispatcherChoice = (url: URL) => Dispatcher | undefined;
 
 export interface UndiciTransportOptions {
   /**
@@ -40,7 +34,7 @@ export interface UndiciTransportOptions {
    * It stays open on `close()`. The options below have no effect on its requests.
    * @default the global dispatcher if one was set, else the transport's own connections
    */
-  readonly dispatcher?: DispatcherLike | DispatcherChoice | undefined;
+  readonly dispatcher?: Dispatcher | DispatcherChoice | undefined;
   /**
    * Whether the address policy is `'public-only'`. Requests to names then go over the transport's own connections, or over
    * the one `dispatcher` that the caller gave for all.
@@ -88,7 +82,7 @@ class UndiciTransport implements Transport {
   }
 
   /** The dispatcher that a request goes over; `undefined`: our own connections. */
-  #dispatcherFor(url: URL): DispatcherLike | undefined {
+  #dispatcherFor(url: URL): Dispatcher | undefined {
     const { dispatcher, publicOnly = false } = this.#options;
     if (dispatcher !== undefined && typeof dispatcher !== 'function') return dispatcher;
     const chosen = dispatcher === undefined ? configuredGlobalDispatcher() : chosenBy(dispatcher, url);
@@ -99,11 +93,12 @@ class UndiciTransport implements Transport {
   }
 
   async #overDispatcher(
-    dispatcher: DispatcherLike,
+    dispatcher: Dispatcher,
     url: URL,
     init: TransportRequest,
   ): Promise<TransportResponse> {
-    const requester = hasRequest(dispatcher) ? dispatcher : new Requester(dispatcher);
+    const hasRequest = typeof dispatcher.request === 'function' && !isWrapped(dispatcher);
+    const requester = hasRequest ? dispatcher : new Requester(dispatcher);
     // The caller's interceptors may need a real `AbortSignal`.
     const signal = abortSignalOf(init.signal);
     // Pages keep its connections open, which a site may have closed.
@@ -148,12 +143,8 @@ class UndiciTransport implements Transport {
   }
 }
 
-function hasRequest(dispatcher: DispatcherLike): dispatcher is DispatcherLike & Pick<Dispatcher, 'request'> {
-  return typeof Reflect.get(dispatcher, 'request') === 'function' && !isWrapped(dispatcher);
-}
-
-function chosenBy(choose: DispatcherChoice, url: URL): DispatcherLike | undefined {
-  let chosen: DispatcherLike | undefined;
+function chosenBy(choose: DispatcherChoice, url: URL): Dispatcher | undefined {
+  let chosen: Dispatcher | undefined;
   try {
     chosen = choose(new URL(url));
   } catch (cause) {
@@ -165,15 +156,15 @@ function chosenBy(choose: DispatcherChoice, url: URL): DispatcherLike | undefine
 
 /** The `request()` of this package's undici, for dispatchers without one, or whose own does not fit their `dispatch()`. */
 class Requester extends Dispatcher {
-  readonly #dispatcher: DispatcherLike;
+  readonly #dispatcher: Dispatcher;
 
-  constructor(dispatcher: DispatcherLike) {
+  constructor(dispatcher: Dispatcher) {
     super();
     this.#dispatcher = dispatcher;
   }
 
   override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
-    return Reflect.apply(this.#dispatcher.dispatch, this.#dispatcher, [options, handler]);
+    return this.#dispatcher.dispatch(options, handler);
   }
 }
 

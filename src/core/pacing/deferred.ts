@@ -1,6 +1,6 @@
 import { urlWithoutUserinfo } from '../base/index.ts';
 import { type Decision, type DelayFrom, RefusedRequestError, type RedirectChain } from '../decision/index.ts';
-import type { Deferral } from './schedule.ts';
+import type { Deferral } from './starts.ts';
 
 /**
  * What a request waits for, in words: by its name, and in a sentence that completes "because of the site: …". `length` is that

@@ -51,6 +51,12 @@ export interface PacingOptions {
    */
   readonly latencyFactor?: number;
   /**
+   * Whether the gap doubles after each 429 or 503, or those of `backOff.statuses`, up to `maxDelayMs` (five minutes for
+   * `reserve` without it), and comes back by a tenth for each minute without one. A `Crawl-delay` that is longer holds.
+   * @default false
+   */
+  readonly learn?: boolean;
+  /**
    * What shares one queue, one gap, one `concurrency` and one pause. `'host'`: the host name with its port, whatever the
    * scheme. `'origin'`: as the rules. A function: the URLs for which it returns the same text. Rules stay those of each
    * origin, and of two neighbours the longer gap holds.
@@ -135,6 +141,7 @@ const backOffOptions: Check = (value, path) => {
   );
 };
 
+const trueOrFalse: Check = predicate('true or false', (value) => typeof value === 'boolean');
 const aboveZero: Check = wholeNumber(1, Number.MAX_SAFE_INTEGER, 'a whole number above 0');
 
 /** The checks of {@link PacingOptions}. */
@@ -144,7 +151,8 @@ const PACING = {
   concurrency: aboveZero,
   maxDelayMs: milliseconds,
   backOff: backOffOptions,
-  pauseOnRefusal: predicate('true or false', (value) => typeof value === 'boolean'),
+  pauseOnRefusal: trueOrFalse,
+  learn: trueOrFalse,
   latencyFactor: predicate(
     'a number, 0 or above',
     (value) => typeof value === 'number' && value >= 0 && value < Infinity,
@@ -231,6 +239,7 @@ export function paceOf(given: BookingOptions, defaultMaxDelayMs: number): Pace {
     statuses: (backOff && backOff.statuses) || BUSY_STATUSES,
     pauseOnRefusal: given.pauseOnRefusal ?? false,
     latencyFactor: given.latencyFactor ?? 0,
+    learn: given.learn ?? false,
     scope: given.scope ?? 'host',
     maxTotalWaitMs: given.maxTotalWaitMs ?? Infinity,
   };

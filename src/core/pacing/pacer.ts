@@ -1,15 +1,28 @@
-import { type Clock, codeOf, headerField, omitUndefined } from '../base/index.ts';
+import {
+  type Clock,
+  codeOf,
+  headerField,
+  omitUndefined,
+  urlWithoutUserinfo,
+  warnOnce,
+} from '../base/index.ts';
 import type { Decision, OriginPacing, Pause, PauseMessage, SentRequest } from '../decision/index.ts';
 import { asksForPause, gatekeeperIn, priceIn } from '../lifecycle/index.ts';
 import { requestRate, type RobotsFile } from '../rules/index.ts';
 import { RobotsDeferredError } from './deferred.ts';
+import type { Fleet } from './fleet-slots.ts';
+import { defaultGap, type Gap, gapOf } from './gap.ts';
 import { hostOf, type Pace, paceOf } from './options.ts';
 import { PacingClock } from './pacing-clock.ts';
-import { askedPauseMs, isEdgeRefusal, type PageResponse, type PauseSignal } from './pause.ts';
-import { PagePermit, type PermitContext, type RequestPermit, type Reservation } from './permit.ts';
-import type { FleetSchedule, PacingQueue } from './queue.ts';
+import { askedPauseMs, askedPauseOf, isEdgeRefusal, type PageResponse } from './page-response.ts';
+import type { PauseSignal } from './pause-length.ts';
+import { Permit, type PermitOptions } from './permit.ts';
+import type { PacingQueue } from './queue.ts';
 import { PacingQueues, type PacingTotals, scopeOf } from './queues.ts';
-import { type Deferral, type Gap, gapOf, MIN_RETRY_MS } from './schedule.ts';
+import { HeldPermit, type Learnt, longestGapMs, type RequestPermit } from './request-permit.ts';
+import type { Reservation } from './reservation.ts';
+import { MIN_RETRY_MS } from './retry-times.ts';
+import { type Deferral, NO_RESPONSE_TTL_MS, PERMIT_TTL_MS } from './starts.ts';
 
 type Settled = Exclude<Reservation, { status: 'refused' }>;
 
@@ -18,7 +31,7 @@ export interface PacerOptions {
   readonly random: () => number;
   readonly maxOrigins: number;
   /** The schedule of a fleet. While it cannot be reached the client uses its own. */
-  readonly fleet?: FleetSchedule | undefined;
+  readonly fleet?: Fleet | undefined;
   /** The file that a decision rests on, for its `Request-rate`. */
   readonly fileOf?: (decision: Decision) => RobotsFile | undefined;
   /** Called when a request is deferred. */
@@ -38,7 +51,7 @@ interface StatedDelays {
 const DEFAULT_PACE = paceOf({}, Infinity);
 
 /** Lets requests start when they may. */
-export class Pacer implements PermitContext {
+export class Pacer {
   readonly clock: PacingClock;
   readonly #options: PacerOptions;
   readonly #queues: PacingQueues;
@@ -68,9 +81,11 @@ export class Pacer implements PermitContext {
     const queue = this.#queueFor(decision, pace, now);
     const gap = this.#gapOf(decision, pace);
     if (queue === undefined) return this.#deferredBooking(decision, gap, limitReached(gap, now));
-    const permit = this.#permitFor(queue, decision, pace, gap, now, true);
+    const permit = this.#permitFor(decision, pace, gap, now, { isBooking: true, ttlMs: PERMIT_TTL_MS });
     const settled = (deferral: Deferral | undefined): Settled =>
-      deferral === undefined ? this.#booked(permit) : this.#deferredBooking(decision, gap, deferral);
+      deferral === undefined
+        ? this.#booked(permit, queue, decision)
+        : this.#deferredBooking(decision, gap, deferral);
     const acquired = queue.acquire(permit, now, signal);
     return acquired instanceof Promise ? acquired.then(settled) : settled(acquired);
   }
@@ -79,41 +94,49 @@ export class Pacer implements PermitContext {
    * Acquires the permit of a request, which starts now. A promise only when it has to wait: the start is then when that
    * resolves.
    *
+   * @param endsByItself Whether the permit ends 30 seconds after its start, as that of a booking does. A guard ends its own.
    * @throws RobotsDeferredError (`ERR_ROBOTS_DEFERRED`), or the reason of an aborted signal.
    */
   acquire(
     decision: Decision,
     pace: Pace,
     signal: AbortSignal | undefined,
+    endsByItself = false,
   ): RequestPermit | Promise<RequestPermit> {
     const now = this.clock.now();
     const queue = this.#queueFor(decision, pace, now);
     const gap = this.#gapOf(decision, pace);
     if (queue === undefined) throw this.#deferred(decision, limitReached(gap, now), true);
-    const permit = this.#permitFor(queue, decision, pace, gap, now, false);
+    const ttlMs = endsByItself ? PERMIT_TTL_MS : NO_RESPONSE_TTL_MS;
+    const onExpiry = endsByItself ? () => warnOfPermit(decision.url) : undefined;
+    const permit = this.#permitFor(decision, pace, gap, now, { isBooking: false, ttlMs, onExpiry });
     const acquired = queue.acquire(permit, now, signal);
     if (acquired instanceof Promise) {
       return acquired.then((deferral) => {
         if (deferral !== undefined) throw this.#deferred(decision, deferral);
-        permit.waitedMs = permit.at - now;
-        return permit;
+        return new HeldPermit(permit, queue, this.clock, this.#learn, permit.at - now);
       });
     }
     if (acquired !== undefined) throw this.#deferred(decision, acquired);
-    return permit;
+    return new HeldPermit(permit, queue, this.clock, this.#learn, 0);
   }
 
-  learn({ decision, pace, at, queue }: PagePermit, response: PageResponse): boolean {
-    const { status, headers } = response;
-    if (!asksForPause(status, pace.statuses) && !(pace.pauseOnRefusal && isEdgeRefusal(response)))
-      return false;
-    const askedMs = askedPauseMs(headerField(headers, 'retry-after'), this.#options.clock.now());
+  /** Learns what the response to a request says. */
+  readonly #learn = (permit: Permit, { scope }: PacingQueue, response: PageResponse): Learnt => {
+    const { origin, pace, at: startedAt } = permit;
+    const { status } = response;
+    const isNotNow = asksForPause(status, pace.statuses);
+    if (!isNotNow && !(pace.pauseOnRefusal && isEdgeRefusal(response))) return { pauses: false };
+    const askedMs = askedPauseOf(response, this.#options.clock.now());
     const now = this.clock.now();
     // The queue of a request that took very long may have been removed.
-    const current = this.#queues.get(queue.scope, decision.origin, now);
-    this.#pause(current, decision.origin, now, { askedMs, startedAt: at, backOff: pace.backOff, status });
-    return true;
-  }
+    const queue = this.#queues.get(scope, origin, now);
+    this.#pause(queue, origin, now, { askedMs, startedAt, backOff: pace.backOff, status });
+    if (!isNotNow) return { pauses: true };
+    if (pace.learn) queue?.starts.learnGap(permit, now, longestGapMs(pace.maxDelayMs));
+    const until = queue?.starts.pauseAt(now)?.until;
+    return { pauses: true, retryAt: until && Math.ceil(this.clock.epochMs(until)) };
+  };
 
   /**
    * Learns that the site asked for a pause with this `Retry-After`, in the response to a request that was perhaps not
@@ -138,7 +161,7 @@ export class Pacer implements PermitContext {
 
   /** The pause of an origin that is known here, in epoch ms. */
   pauseOf(origin: string): Pause | undefined {
-    const pause = this.#queues.peek(this.#scopeOf(origin))?.schedule.pauseAt(this.clock.now());
+    const pause = this.#queues.peek(this.#scopeOf(origin))?.starts.pauseAt(this.clock.now());
     return pause && this.#inEpochMs(pause);
   }
 
@@ -149,7 +172,7 @@ export class Pacer implements PermitContext {
 
   /** The end of the pause of an origin that is known here, in epoch ms. */
   pausedUntil(origin: string): number | undefined {
-    const until = this.#queues.peek(this.#scopeOf(origin))?.schedule.pauseAt(this.clock.now())?.until;
+    const until = this.#queues.peek(this.#scopeOf(origin))?.starts.pauseAt(this.clock.now())?.until;
     return until && Math.ceil(this.clock.epochMs(until));
   }
 
@@ -173,7 +196,7 @@ export class Pacer implements PermitContext {
     const now = this.clock.now();
     return this.#queues
       .all()
-      .filter(({ waiting, schedule }) => waiting > 0 || schedule.pauseAt(now) !== undefined)
+      .filter(({ waiting, starts }) => waiting > 0 || starts.pauseAt(now) !== undefined)
       .map((queue) => this.#describe(queue, gapOf({}, undefined, DEFAULT_PACE)))
       .sort((one, other) => other.waiting - one.waiting);
   }
@@ -181,11 +204,11 @@ export class Pacer implements PermitContext {
   #describe(queue: PacingQueue, unknownGap: Gap): OriginPacing {
     const now = this.clock.now();
     const next = queue.nextStart(now, unknownGap);
-    const pause = queue.schedule.pauseAt(now);
+    const pause = queue.starts.pauseAt(now);
     return {
       scope: queue.scope,
       waiting: queue.waiting,
-      inFlight: queue.schedule
+      inFlight: queue.starts
         .inFlightAt(now)
         .map(({ url, at }) => ({ url, startedAt: this.clock.epochMs(at) })),
       ...next,
@@ -229,19 +252,21 @@ export class Pacer implements PermitContext {
   }
 
   #permitFor(
-    queue: PacingQueue,
     decision: Decision,
     pace: Pace,
     gap: Gap,
     now: number,
-    isBooking: boolean,
-  ): PagePermit {
+    own: Pick<PermitOptions, 'isBooking' | 'ttlMs' | 'onExpiry'>,
+  ): Permit {
+    const { url, origin } = decision;
     const { fetchedAt } = decision.robots;
-    // The request for robots.txt counts as one. It could not be paced itself, because the delay was unknown. A future
-    // time means that the clock was set back since.
+    const { defaultDelayMs } = pace;
+    // The request for robots.txt counts as one. It could not be paced itself, because the delay was unknown: behind a long
+    // one a program that lives for a minute would get no page at all. A future time means that the clock was set back since.
+    const gapToRobots = gap.delayMs > defaultDelayMs ? defaultGap(defaultDelayMs) : gap;
     const robotsAt = fetchedAt === undefined ? -Infinity : this.clock.fromEpochMs(fetchedAt);
-    const notBefore = robotsAt > now ? -Infinity : robotsAt + gap.delayMs;
-    return new PagePermit(this, { decision, pace, gap, queue, notBefore, isBooking, now });
+    const notBefore = robotsAt > now ? -Infinity : robotsAt + gapToRobots.delayMs;
+    return new Permit(now, { url, origin, pace, gap, notBefore, gapToRobots, ...own });
   }
 
   #gapOf(decision: Decision, pace: Pace): Gap {
@@ -270,8 +295,8 @@ export class Pacer implements PermitContext {
   ): void {
     if (queue === undefined) return;
     const { random, onPause } = this.#options;
-    const before = queue.schedule.pauseAt(now);
-    const pause = queue.learn({ ...signal, now, random });
+    const before = queue.starts.pauseAt(now);
+    const pause = queue.pause({ ...signal, now, random });
     if (pause === undefined) return;
     onPause?.({ scope: queue.scope, origin, ...this.#inEpochMs(pause) }, pause.from !== before?.from);
   }
@@ -288,8 +313,9 @@ export class Pacer implements PermitContext {
     return { status: 'deferred', decision, delayMs, waitMs, retryAt, delayFrom };
   }
 
-  #booked(permit: PagePermit): Settled {
-    const { decision, gap, delayFrom, at } = permit;
+  #booked(permit: Permit, queue: PacingQueue, decision: Decision): Settled {
+    const { gap, delayFrom, at } = permit;
+    const held = new HeldPermit(permit, queue, this.clock, this.#learn, 0);
     let isReported = false;
     return {
       status: 'booked',
@@ -299,39 +325,56 @@ export class Pacer implements PermitContext {
       at: this.clock.epochMs(at),
       waitMs: Math.max(0, at - this.clock.now()),
       done: (response) => {
-        permit.at = Math.max(at, this.#startOf(permit, response));
-        permit.done(response);
-        if (!isReported) this.#options.onBookedRequest?.(this.#sentRequest(permit, response));
+        const startedAt = this.#startOf(permit, response);
+        if (startedAt > at) queue.starts.sent(permit, startedAt);
+        held.done(response);
+        if (!isReported)
+          this.#options.onBookedRequest?.(
+            this.#sentRequest(held, permit, decision.origin, startedAt, response),
+          );
         isReported = true;
       },
-      release: () => permit.release(),
+      release: () => held.release(),
     };
   }
 
   /** When the request of a booking was sent: as the caller says, else at its time. Not later than now. */
-  #startOf({ at }: PagePermit, { startedAt = NaN }: PageResponse = {}): number {
+  #startOf({ at }: Permit, { startedAt = NaN }: PageResponse = {}): number {
     return Math.min(Number.isFinite(startedAt) ? this.clock.fromEpochMs(startedAt) : at, this.clock.now());
   }
 
-  #sentRequest(permit: PagePermit, response: PageResponse = {}): SentRequest {
-    const { url, decision, pace } = permit;
+  #sentRequest(
+    { pacing }: HeldPermit,
+    { url, pace }: Permit,
+    origin: string,
+    startedAt: number,
+    response: PageResponse = {},
+  ): SentRequest {
     const { status, headers, error } = response;
     return omitUndefined({
       url,
-      origin: decision.origin,
-      startedAt: Math.round(this.clock.epochMs(this.#startOf(permit, response))),
+      origin,
+      startedAt: Math.round(this.clock.epochMs(startedAt)),
       status,
       error: status === undefined && error !== undefined ? codeOf(error) : undefined,
       retryAfter: asksForPause(status, pace.statuses) ? headerField(headers, 'retry-after') : undefined,
       gatekeeper: gatekeeperIn(response),
       price: status === 402 ? priceIn(headers) : undefined,
-      pacing: permit.pacing,
+      pacing,
     });
   }
 
   #inEpochMs(pause: Pause): Pause {
     return { ...pause, from: this.clock.epochMs(pause.from), until: this.clock.epochMs(pause.until) };
   }
+}
+
+function warnOfPermit(url: string): void {
+  warnOnce(
+    `Expected \`done()\` or \`release()\` of the permit for ${urlWithoutUserinfo(url)}, but neither was called for ` +
+      `${PERMIT_TTL_MS / 1_000} s: the next request to its site waited for it`,
+    'CANFETCH_PERMIT_NOT_ENDED',
+  );
 }
 
 /** The deferral of a request to an origin that has no queue, because the maximum of queues is in use. */

@@ -1,51 +1,16 @@
 import { onAbort } from '../base/index.ts';
-import type { DelayFrom, OriginPacing, Pause } from '../decision/index.ts';
-import type { SharedSchedule } from '../store/shared-schedule.ts';
-import type { Pace } from './options.ts';
+import type { OriginPacing, Pause } from '../decision/index.ts';
+import type { StorePause } from '../store/store.ts';
+import { type Fleet, type FleetReply, FleetSlots } from './fleet-slots.ts';
+import { type Gap, longer } from './gap.ts';
 import { Alarm, type PacingClock } from './pacing-clock.ts';
-import type { PauseSignal } from './pause.ts';
-import {
-  type Deferral,
-  type Gap,
-  longer,
-  NO_RESPONSE_TTL_MS,
-  type Permit,
-  PERMIT_TTL_MS,
-  Schedule,
-  type StartRequest,
-} from './schedule.ts';
-
-/** What all members of a fleet share. */
-export type FleetSchedule = Pick<SharedSchedule, 'reserve' | 'pause'>;
-
-/** A time of the fleet's schedule that is ours. It cannot be given back there. */
-export interface FleetSlot {
-  readonly at: number;
-  /** A start after it may come too close to that of another member. */
-  readonly latestAt: number;
-  readonly delayMs: number;
-  /** When the fleet was last asked whether a pause forbids it. */
-  lookedAt: number;
-}
-
-/** A request for a page, with its permit. */
-export interface QueuedRequest extends StartRequest, Permit {
-  readonly pace: Pace;
-  /** Whether a start is booked for the request, instead of waiting for its time. */
-  readonly isBooking: boolean;
-  /** The latest end of its whole wait. */
-  deadline: number;
-  /** The time at which it became the first of its queue. */
-  firstAt: number | undefined;
-  /** What decides the time of a booking. */
-  delayFrom: DelayFrom;
-  /** Its slot in the schedule of the fleet. */
-  slot: FleetSlot | undefined;
-}
+import type { PauseSignal } from './pause-length.ts';
+import type { Permit } from './permit.ts';
+import { type Deferral, Starts } from './starts.ts';
 
 /** A request that waits for its permit. */
 interface Waiter {
-  readonly permit: QueuedRequest;
+  readonly permit: Permit;
   /** Settles the promise of the request, with its deferral if it has no permit. */
   readonly resolve: (deferral: Deferral | undefined) => void;
   readonly reject: (reason: unknown) => void;
@@ -53,35 +18,24 @@ interface Waiter {
   unlisten: (() => void) | undefined;
 }
 
-/** What a queue has of its pacer. */
-export interface QueueContext {
+export interface QueueOptions {
   readonly clock: PacingClock;
-  readonly fleet: FleetSchedule | undefined;
+  readonly fleet: Fleet | undefined;
   /** Called with a pause that another member of the fleet learnt of. */
   readonly onSharedPause: (queue: PacingQueue, pause: Pause) => void;
 }
 
 /** A pause of the fleet is news when it is longer by this: each look at it differs by some milliseconds. */
 const LONGER_PAUSE_MS = 1_000;
-/** A request may be late for its slot by half the gap, and by this where the gap is short: timers are late, too. */
-const MIN_LATE_MS = 50;
-/** How late a start may be without a gap, or in a slot that the process gives itself. */
-const LATE_WITHOUT_GAP_MS = 1_000;
-/** Another member may have paused since: no start by a look at its pauses that is older. */
-const LOOK_AGAIN_MS = 250;
-/** A reply that takes longer came while this process was stopped, and says nothing of now. */
-const STOPPED_MS = 3_000;
-/** The longest time by which a call is made earlier because replies are late. */
-const MAX_LEAD_MS = 1_000;
 
 /** The requests of this process that share one schedule: those that wait, in order, and those in flight. */
 export class PacingQueue {
-  #schedule: Schedule = new Schedule();
+  #starts: Starts = new Starts();
   /** What its requests share: a host, an origin, or the text of the caller's function. */
   readonly scope: string;
   /** The origin of its latest request. */
   origin: string;
-  readonly #context: QueueContext;
+  readonly #options: QueueOptions;
   readonly #waiters = new Set<Waiter>();
   #first: Waiter | undefined;
   /** Those behind the first. A new iterator would step over all that have left. */
@@ -90,33 +44,30 @@ export class PacingQueue {
   #starting = 0;
   /** Another look at the first waiter is due then. */
   readonly #alarm: Alarm;
-  /** A slot that is booked in the fleet and not used. */
-  #slot: FleetSlot | undefined;
-  #isAskingFleet = false;
-  /** What the last call of the fleet took: the next one is made earlier by it. */
-  #leadMs = 0;
+  readonly #slots: FleetSlots | undefined;
   /** A pause has begun: every waiting request must be checked again. */
   #mustRecheckAll = false;
   /** The earliest deadline of the waiting requests, or an earlier time. */
   #nextDeadline = Infinity;
 
-  constructor(scope: string, origin: string, context: QueueContext) {
+  constructor(scope: string, origin: string, options: QueueOptions) {
     this.scope = scope;
     this.origin = origin;
-    this.#context = context;
-    this.#alarm = new Alarm(context.clock, (error) =>
+    this.#options = options;
+    this.#slots = options.fleet && new FleetSlots(options.fleet, scope, options.clock);
+    this.#alarm = new Alarm(options.clock, (error) =>
       error === undefined ? this.#serve() : this.close(error),
     );
   }
 
-  get schedule(): Schedule {
-    return this.#schedule;
+  get starts(): Starts {
+    return this.#starts;
   }
 
   /** Forgets gaps, pauses and what is in flight. Requests that wait go on. */
   reset(): void {
-    this.#schedule = new Schedule();
-    this.#slot = undefined;
+    this.#starts = new Starts();
+    this.#slots?.take();
     this.#mustRecheckAll = true;
     this.#serve();
   }
@@ -137,28 +88,28 @@ export class PacingQueue {
    * @param unknown The gap of a queue that had no request yet.
    */
   nextStart(now: number, unknown: Gap): Pick<OriginPacing, 'nextAt' | 'drainsAt' | 'gapMs' | 'delayFrom'> {
-    const { schedule } = this;
-    const gap = schedule.gapOf({ gap: this.#first?.permit.gap ?? schedule.lastGap ?? unknown });
-    const request = { gap, notBefore: -Infinity };
-    const earliest = schedule.earliestStart(now, request);
+    const { starts } = this;
+    const gap = starts.gapOf(now, { gap: this.#first?.permit.gap ?? starts.lastGap ?? unknown });
+    const request = { gap, notBefore: -Infinity, gapToRobots: gap };
+    const earliest = starts.earliestStart(now, request);
     let at = Math.max(now, earliest);
     let drainsAt = now;
     let last: Gap | undefined;
     for (const { permit } of this.#waiters) {
-      const own = schedule.gapOf(permit);
+      const own = starts.gapOf(now, permit);
       if (last !== undefined) at += longer(last, own).delayMs;
       drainsAt = at;
       last = own;
     }
     const nextAt = at + (last?.delayMs ?? 0);
-    const waitsForPermit = this.waiting > 0 && earliest <= now && schedule.inFlightAt(now).length > 0;
-    const delayFrom = waitsForPermit ? 'concurrency' : schedule.cause(now, request).delayFrom;
+    const waitsForPermit = this.waiting > 0 && earliest <= now && starts.inFlightAt(now).length > 0;
+    const delayFrom = waitsForPermit ? 'concurrency' : starts.cause(now, request).delayFrom;
     return { nextAt, drainsAt, gapMs: gap.delayMs, delayFrom };
   }
 
   /** Whether no request waits, and no time of the schedule is to come. */
   isIdleAt(now: number): boolean {
-    return this.waiting === 0 && this.schedule.isIdleAt(now);
+    return this.waiting === 0 && this.starts.isIdleAt(now);
   }
 
   /**
@@ -169,7 +120,7 @@ export class PacingQueue {
    * @returns the deferral; `undefined` when the request has its permit.
    */
   acquire(
-    permit: QueuedRequest,
+    permit: Permit,
     now: number,
     signal: AbortSignal | undefined,
   ): Deferral | undefined | Promise<Deferral | undefined> {
@@ -178,7 +129,7 @@ export class PacingQueue {
     const decided = this.#decide(permit, this.waiting, now);
     if (typeof decided === 'object') return decided;
     if (decided <= now || permit.isBooking) {
-      if (this.#context.fleet === undefined) {
+      if (this.#slots === undefined) {
         this.#grant(permit, decided, now);
         return undefined;
       }
@@ -186,29 +137,42 @@ export class PacingQueue {
     return this.#wait(permit, signal);
   }
 
+  /** The request of a permit is handed to its library now. */
+  sent(permit: Permit): void {
+    this.starts.sent(permit, this.#options.clock.now());
+  }
+
+  /** The header of a response has come, or the request has ended: the library and the connection are warm. */
+  warmedUp(permit: Permit): void {
+    if (!permit.isCold) return;
+    this.starts.warmedUp(permit, this.#options.clock.now());
+    if (this.waiting > 0) this.#serveSoon();
+  }
+
   /** Ends the permit of a request. */
-  end(permit: QueuedRequest): void {
-    if (this.schedule.end(permit) && this.#alarm.isBound) this.#serveSoon();
+  end(permit: Permit): void {
+    this.warmedUp(permit);
+    if (this.starts.end(permit) && this.#alarm.isBound) this.#serveSoon();
   }
 
   /** Ends the permit of a request that is not sent: its time is for the next one. */
-  release(permit: QueuedRequest): void {
-    if (!this.schedule.release(permit)) return;
-    this.#slot ??= permit.slot;
+  release(permit: Permit): void {
+    if (!this.starts.release(permit)) return;
+    this.#slots?.giveBack(permit.slot);
     this.#serveSoon();
   }
 
   /** The permit of a request ends at `at`, if nothing is reported before. */
-  expire(permit: QueuedRequest, at: number): void {
+  expire(permit: Permit, at: number): void {
     permit.expiresAt = at;
     if (this.#alarm.isBound && at < this.#alarm.at) this.#serveSoon();
   }
 
   /** Learns what a response says, and shares a pause with the fleet. Returns the pause that it begins or lengthens. */
-  learn(signal: PauseSignal): Pause | undefined {
-    const pause = this.schedule.learn(signal);
+  pause(signal: PauseSignal): Pause | undefined {
+    const pause = this.starts.learn(signal);
     if (pause === undefined) return undefined;
-    void this.#context.fleet?.pause(this.scope, pause.until - signal.now, pause.delayFrom);
+    this.#slots?.pause(pause.until - signal.now, pause.delayFrom);
     this.#mustRecheckAll = true;
     this.#serve();
     return pause;
@@ -216,18 +180,18 @@ export class PacingQueue {
 
   /** Learns whether another member of the fleet has paused these requests. */
   async askForPause(): Promise<void> {
-    this.#learnShared((await this.#context.fleet?.pause(this.scope, 0))?.pauseMs ?? 0);
+    this.#learnShared(await this.#slots?.askForPause());
   }
 
-  #learnShared(pausedMs: number): void {
-    if (pausedMs === 0) return;
-    const now = this.#context.clock.now();
-    const knownUntil = this.schedule.pauseAt(now)?.until ?? -Infinity;
-    const signal = { now, startedAt: undefined, askedMs: pausedMs, backOff: false, random: () => 0 } as const;
-    const pause = this.schedule.learn(signal);
+  #learnShared({ pauseMs: askedMs, cause }: StorePause = { pauseMs: 0 }): void {
+    if (askedMs === 0) return;
+    const now = this.#options.clock.now();
+    const knownUntil = this.starts.pauseAt(now)?.until ?? -Infinity;
+    const signal = { now, startedAt: undefined, askedMs, cause, backOff: false, random: () => 0 } as const;
+    const pause = this.starts.learn(signal);
     if (pause === undefined) return;
     this.#mustRecheckAll = true;
-    if (pause.until - knownUntil >= LONGER_PAUSE_MS) this.#context.onSharedPause(this, pause);
+    if (pause.until - knownUntil >= LONGER_PAUSE_MS) this.#options.onSharedPause(this, pause);
   }
 
   close(reason: unknown): void {
@@ -242,11 +206,11 @@ export class PacingQueue {
    * What becomes of a request with `ahead` others before it: its deferral, the time for which it can be started or booked
    * now, or a time to look at it again.
    */
-  #decide(permit: QueuedRequest, ahead: number, now: number): number | Deferral {
+  #decide(permit: Permit, ahead: number, now: number): number | Deferral {
     const { pace, deadline, firstAt = now } = permit;
-    const earliest = Math.max(now, this.schedule.earliestStart(now, permit));
+    const earliest = Math.max(now, this.starts.earliestStart(now, permit));
     // The gaps of those before it are taken to be as long as its own.
-    const { delayMs } = this.schedule.gapOf(permit);
+    const { delayMs } = this.starts.gapOf(now, permit);
     const turn = earliest + ahead * delayMs;
     if (permit.isBooking) return this.#decideBooking(permit, ahead, now, turn);
     if (turn > deadline) return this.#defer(permit, now, turn);
@@ -257,47 +221,46 @@ export class PacingQueue {
     }
     const latest = Math.min(firstAt + pace.maxDelayMs, deadline);
     if (earliest > now) return earliest > latest ? this.#defer(permit, now, turn) : earliest;
-    if (this.schedule.hasFreePermit(now, now, pace.concurrency)) return now;
+    if (this.starts.hasFreeStart(now, pace.concurrency)) return now;
     if (now >= latest) return this.#defer(permit, now, now, 'concurrency');
-    return Math.min(this.schedule.nextExpiry(now), latest);
+    return Math.min(this.starts.nextExpiry(now), latest);
   }
 
-  #decideBooking(permit: QueuedRequest, ahead: number, now: number, at: number): number | Deferral {
+  #decideBooking(permit: Permit, ahead: number, now: number, at: number): number | Deferral {
     const { pace, deadline } = permit;
     // A booking does not go before requests that wait.
     if (at > deadline || (ahead > 0 && this.#starting > 0)) return this.#defer(permit, now, at);
     if (pace.ahead === undefined) {
-      if (!this.schedule.hasFreePermit(now, at, pace.concurrency))
+      if (!this.starts.hasFreePermit(now, at, pace.concurrency))
         return this.#defer(permit, now, at, 'concurrency');
     } else {
       // Nothing else does, because bookings ahead do not count permits.
-      this.schedule.forgetExpired(now);
-      const { count, firstAt } = this.schedule.bookedAhead(now);
+      this.starts.forgetExpired(now);
+      const { count, firstAt } = this.starts.bookedAhead(now);
       if (at > now && count >= pace.ahead) return this.#defer(permit, now, firstAt);
     }
     return at;
   }
 
-  #defer(permit: QueuedRequest, now: number, at: number, cause?: 'concurrency'): Deferral {
-    const gap = this.schedule.gapOf(permit);
-    const retryAt = this.schedule.retryAt(now, at, gap);
+  #defer(permit: Permit, now: number, at: number, cause?: 'concurrency'): Deferral {
+    const gap = this.starts.gapOf(now, permit);
+    const retryAt = this.starts.retryAt(now, at, gap);
     // Without a gap, and with nothing else to wait for, it waits for the request before it: for its gap, or its permit.
-    const isFree = gap.delayMs === 0 && this.schedule.earliestStart(now, permit) <= now;
+    const isFree = gap.delayMs === 0 && this.starts.earliestStart(now, permit) <= now;
     const blocking = isFree ? (this.#first?.permit ?? permit) : permit;
-    const waitsForPermit = isFree && this.schedule.earliestStart(now, blocking) <= now;
+    const waitsForPermit = isFree && this.starts.earliestStart(now, blocking) <= now;
     if (cause !== undefined || waitsForPermit)
       return { retryAt, delayFrom: 'concurrency', causeMs: undefined };
-    const { delayFrom, delayMs } = this.schedule.cause(now, blocking);
+    const { delayFrom, delayMs } = this.starts.cause(now, blocking);
     return { retryAt, delayFrom, causeMs: delayMs };
   }
 
-  #grant(permit: QueuedRequest, at: number, now: number): void {
-    if (permit.isBooking) permit.delayFrom = this.schedule.cause(now, permit).delayFrom;
-    const ttlMs = permit.isBooking ? PERMIT_TTL_MS : NO_RESPONSE_TTL_MS;
-    this.schedule.start(permit, at, ttlMs, permit.isBooking && at > now);
+  #grant(permit: Permit, at: number, now: number): void {
+    if (permit.isBooking) permit.delayFrom = this.starts.cause(now, permit).delayFrom;
+    this.starts.start(permit, at, permit.isBooking && at > now);
   }
 
-  #wait(permit: QueuedRequest, signal: AbortSignal | undefined): Promise<Deferral | undefined> {
+  #wait(permit: Permit, signal: AbortSignal | undefined): Promise<Deferral | undefined> {
     return new Promise((resolve, reject) => {
       const waiter: Waiter = { permit, resolve, reject, unlisten: undefined };
       if (signal !== undefined) {
@@ -340,8 +303,8 @@ export class PacingQueue {
 
   /** Starts, books and defers requests, up to the first that has to wait. */
   #serve(): void {
-    if (this.#isAskingFleet) return;
-    const { clock, fleet } = this.#context;
+    if (this.#slots?.isAsking === true) return;
+    const { clock } = this.#options;
     for (let waiter; (waiter = this.#first) !== undefined;) {
       const { permit } = waiter;
       const now = clock.now();
@@ -352,9 +315,9 @@ export class PacingQueue {
       if (typeof decided === 'object') this.#settle(waiter, decided);
       else if (this.#nextStep(permit, decided, now) > now) {
         const at = Math.min(this.#nextStep(permit, decided, now), this.#nextDeadline);
-        return this.#alarm.set(at, this.schedule.earliestStart(now, permit) <= now);
-      } else if (fleet !== undefined) {
-        if (!this.#serveInFleet(waiter, fleet, decided, now)) return;
+        return this.#alarm.set(at, this.starts.earliestStart(now, permit) <= now);
+      } else if (this.#slots !== undefined) {
+        if (!this.#serveInFleet(waiter, this.#slots, decided, now)) return;
       } else {
         this.#grant(permit, decided, now);
         this.#settle(waiter, undefined);
@@ -380,21 +343,21 @@ export class PacingQueue {
   }
 
   /** When to go on with a request that can start at `start`. The fleet is asked earlier, so that its reply is in time. */
-  #nextStep({ isBooking, pace }: QueuedRequest, start: number, now: number): number {
+  #nextStep({ isBooking, pace }: Permit, start: number, now: number): number {
     if (isBooking || start <= now) return now;
-    const waitsForGap = this.#leadMs > 0 && this.schedule.hasFreePermit(now, now, pace.concurrency);
-    return waitsForGap ? start - this.#leadMs : start;
+    const leadMs = this.#slots?.leadMs ?? 0;
+    return leadMs > 0 && this.starts.hasFreeStart(now, pace.concurrency) ? start - leadMs : start;
   }
 
   /** Starts or books the first request in a slot of the fleet. `false` when it has to wait for one. */
-  #serveInFleet(waiter: Waiter, fleet: FleetSchedule, earliest: number, now: number): boolean {
+  #serveInFleet(waiter: Waiter, slots: FleetSlots, earliest: number, now: number): boolean {
     const { permit } = waiter;
     const { pace, deadline, firstAt = now, isBooking } = permit;
-    const { delayMs } = this.schedule.gapOf(permit);
+    const { delayMs } = this.starts.gapOf(now, permit);
     const lastStart = isBooking ? deadline : Math.min(deadline, firstAt + pace.maxDelayMs);
-    const slot = this.#slot;
-    if (slot === undefined || slot.delayMs < delayMs || slot.latestAt < earliest) {
-      void this.#bookSlot(waiter, fleet, earliest - now, lastStart - now);
+    const slot = slots.slotFor(delayMs, earliest);
+    if (slot === undefined) {
+      void this.#goOnAfter(slots.book(delayMs, earliest - now, lastStart - now), waiter);
       return false;
     }
     if (slot.at > lastStart) {
@@ -403,79 +366,26 @@ export class PacingQueue {
     }
     const start = Math.max(slot.at, earliest);
     if (!isBooking) {
-      const isOld = Math.max(now, start) - slot.lookedAt > LOOK_AGAIN_MS;
-      const next = isOld ? start - this.#leadMs : start;
-      if (next > now) this.#alarm.set(Math.min(next, this.#nextDeadline), false);
-      else if (isOld) void this.#lookAgain(permit, fleet, slot);
-      if (next > now || isOld) return false;
+      const { at, looks } = slots.nextStep(slot, start, now);
+      if (at > now) this.#alarm.set(Math.min(at, this.#nextDeadline), false);
+      else if (looks) void this.#goOnAfter(slots.lookAgain(slot), waiter);
+      if (at > now || looks) return false;
     }
-    this.#slot = undefined;
+    slots.take();
     permit.slot = slot;
     this.#grant(permit, start, now);
     this.#settle(waiter, undefined);
     return true;
   }
 
-  /** Books a slot of the fleet for the first request. */
-  async #bookSlot(waiter: Waiter, fleet: FleetSchedule, minWaitMs: number, maxWaitMs: number): Promise<void> {
+  async #goOnAfter(asking: Promise<FleetReply>, waiter: Waiter): Promise<void> {
+    const { pause, storeMs, freeAt } = await asking;
+    const now = this.#options.clock.now();
     const { permit } = waiter;
-    const { delayMs } = this.schedule.gapOf(permit);
-    const lateMs = delayMs === 0 ? LATE_WITHOUT_GAP_MS : Math.max(MIN_LATE_MS, delayMs / 2);
-    // Where a reply comes too late for a slot of now, only a later one is of use.
-    const aheadMs = this.#leadMs > lateMs ? Math.max(0, this.#leadMs - minWaitMs) : 0;
-    const bounds = { minWaitMs: minWaitMs + aheadMs, maxWaitMs: Math.max(0, maxWaitMs) + aheadMs };
-    const {
-      value: booked,
-      askedAt,
-      now,
-    } = await this.#ask(permit, () => fleet.reserve(this.scope, delayMs, bounds));
-    permit.deadline += aheadMs;
-    permit.firstAt = (permit.firstAt ?? askedAt) + aheadMs;
-    const tookMs = now - askedAt;
-    this.#learnShared(booked?.pauseMs ?? 0);
-    if (booked !== undefined && booked.waitMs > bounds.maxWaitMs) {
-      this.#settle(waiter, this.#defer(permit, now, now + booked.waitMs));
-    } else if (booked !== undefined) {
-      // The store counted from some time between the call and its reply. It must not be taken to be much later.
-      const askedFor = askedAt + booked.waitMs;
-      const at = askedFor + Math.min(tookMs / 2, delayMs / 3);
-      this.#slot = { at, latestAt: askedFor + lateMs, delayMs, lookedAt: lookedAt(askedAt, now) };
-    } else if (tookMs <= STOPPED_MS) {
-      // A fleet that cannot be reached leaves each process its own schedule.
-      const at = Math.max(now, askedAt + minWaitMs);
-      this.#slot = { at, latestAt: at + LATE_WITHOUT_GAP_MS, delayMs, lookedAt: at };
-    }
+    permit.deadline += storeMs;
+    permit.firstAt = (permit.firstAt ?? now) + storeMs;
+    this.#learnShared(pause);
+    if (freeAt !== undefined) this.#settle(waiter, this.#defer(permit, now, freeAt));
     this.#serve();
   }
-
-  /** Learns of a pause that the fleet has begun since the slot was booked. */
-  async #lookAgain(permit: QueuedRequest, fleet: FleetSchedule, slot: FleetSlot): Promise<void> {
-    const { value: paused, askedAt, now } = await this.#ask(permit, () => fleet.pause(this.scope, 0));
-    slot.lookedAt = lookedAt(askedAt, now);
-    this.#learnShared(paused?.pauseMs ?? 0);
-    this.#serve();
-  }
-
-  /** One call of the fleet at a time, for the first request. The time that it takes is no wait. */
-  async #ask<Value>(
-    permit: QueuedRequest,
-    call: () => Promise<Value>,
-  ): Promise<{ readonly value: Value; readonly askedAt: number; readonly now: number }> {
-    const { clock } = this.#context;
-    const askedAt = clock.now();
-    this.#isAskingFleet = true;
-    const value = await call();
-    this.#isAskingFleet = false;
-    const now = clock.now();
-    const tookMs = now - askedAt;
-    this.#leadMs = Math.min(tookMs, MAX_LEAD_MS);
-    permit.deadline += tookMs;
-    permit.firstAt = (permit.firstAt ?? askedAt) + tookMs;
-    return { value, askedAt, now };
-  }
-}
-
-/** From when on a reply says nothing of pauses. One that was late is good for a start that follows at once. */
-function lookedAt(askedAt: number, now: number): number {
-  return now - askedAt > STOPPED_MS ? askedAt : Math.max(askedAt, now - LOOK_AGAIN_MS + MIN_LATE_MS);
 }

@@ -1,7 +1,7 @@
 import { invalid, RobotsInvalidOptionsError } from '../base/index.ts';
 import type { Decision } from '../decision/index.ts';
 import { hostOf, type PacingScope } from './options.ts';
-import { PacingQueue, type QueueContext } from './queue.ts';
+import { PacingQueue, type QueueOptions } from './queue.ts';
 
 /** How many queues are examined for one to remove: bounds the cost of making room. */
 const MAX_EXAMINED = 64;
@@ -40,11 +40,11 @@ export interface PacingTotals {
 export class PacingQueues {
   readonly #queues = new Map<string, PacingQueue>();
   readonly #max: number;
-  readonly #context: QueueContext;
+  readonly #options: QueueOptions;
 
-  constructor(max: number, context: QueueContext) {
+  constructor(max: number, options: QueueOptions) {
     this.#max = max;
-    this.#context = context;
+    this.#options = options;
   }
 
   /** The queue of a scope, if there is one. */
@@ -60,7 +60,7 @@ export class PacingQueues {
       return known;
     }
     if (this.#queues.size >= this.#max && !this.#makeRoom(now)) return undefined;
-    const queue = new PacingQueue(scope, origin, this.#context);
+    const queue = new PacingQueue(scope, origin, this.#options);
     this.#queues.set(scope, queue);
     return queue;
   }
@@ -71,10 +71,10 @@ export class PacingQueues {
 
   totals(now: number): PacingTotals {
     const totals = { waiting: 0, inFlight: 0, paused: 0 };
-    for (const { waiting, schedule } of this.#queues.values()) {
+    for (const { waiting, starts } of this.#queues.values()) {
       totals.waiting += waiting;
-      totals.inFlight += schedule.inFlightAt(now).length;
-      if (schedule.pauseAt(now) !== undefined) totals.paused++;
+      totals.inFlight += starts.inFlightAt(now).length;
+      if (starts.pauseAt(now) !== undefined) totals.paused++;
     }
     return totals;
   }
@@ -100,7 +100,7 @@ export class PacingQueues {
     for (const [scope, queue] of this.#queues) {
       this.#queues.delete(scope);
       const isIdle = queue.isIdleAt(now);
-      if (isIdle && !queue.schedule.isWithinCooldown(now)) return true;
+      if (isIdle && !queue.starts.isWithinCooldown(now)) return true;
       if (isIdle) inCooldown ??= scope;
       this.#queues.set(scope, queue);
       if (++examined >= Math.min(MAX_EXAMINED, this.#max)) break;

@@ -3,7 +3,7 @@ import type { DelayFrom, OwnDelays } from '../../core/decision/index.ts';
 import { asksForPause, retryAfterMs } from '../../core/lifecycle/index.ts';
 import { requestRate } from '../../core/rules/index.ts';
 import type { PauseEntry, RequestEntry } from '../../core/client/evidence/entry.ts';
-import { type Gap, gapOf } from '../../core/pacing/schedule.ts';
+import { type Gap, gapOf } from '../../core/pacing/gap.ts';
 import type { ReplayedAgain } from './recorded-run.ts';
 import type { ReplayedLine } from './replay.ts';
 import { refusalOf, RequestOutcomes, type RequestRow, sentBy, wasSent } from './request-outcomes.ts';

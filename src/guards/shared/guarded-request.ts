@@ -232,7 +232,10 @@ export class GuardedRequest {
    * @throws `AbortError` when it was given up.
    */
   start(): StartedRequest {
-    if (this.#permit !== undefined) this.#throwIfFinished();
+    if (this.#permit !== undefined) {
+      this.#throwIfFinished();
+      this.#permit.sent();
+    }
     this.#isStarted = true;
     if (this.#permit !== undefined && this.#options.hidesResponse !== true) this.#watchResponse();
     const { requestStart } = this.#context.engine;

@@ -352,7 +352,7 @@ describe('replay --list', () => {
     const get = guardFetch(site, client, { purpose: 'train-ai' });
     const paths = ['/private', '/art', '/own', '/lost', '/=1+1,"x"'];
     for (const path of paths) await get(`https://a.example${path}`).catch(() => undefined);
-    const paced = guardFetch(site, client, { pacing: { maxDelayMs: 1 } });
+    const paced = guardFetch(site, client, { pacing: { defaultDelayMs: 60_000, maxDelayMs: 1 } });
     for (const path of ['/first', '/second']) await paced(`https://a.example${path}`).catch(() => undefined);
     await get('https://b.example/x', { robots: { ignore: true, because: 'ours' } });
     await client.close();

@@ -418,11 +418,14 @@ describe('fetch_page', () => {
     const startedAt = performance.now();
     await Promise.all(['/a', '/b'].map((path) => host.call('fetch_page', { url: site.url(path) })));
     expect(performance.now() - startedAt).toBeGreaterThan(390);
+    // The first page does not wait for a long delay.
+    const first = await host.call('fetch_page', { url: slow.url('/a') });
+    expect(first.structuredContent?.['text']).toBe('a');
     const before = Date.now();
     const { isError, structuredContent } = await host.call('fetch_page', { url: slow.url('/a') });
     expect([isError, structuredContent?.['code']]).toEqual([true, 'ERR_ROBOTS_DEFERRED']);
     expect(structuredContent?.['retryAt']).toBeGreaterThan(before + 500_000);
-    expect(slow.requests.map(({ url }) => url)).toEqual(['/robots.txt']);
+    expect(slow.requests.map(({ url }) => url)).toEqual(['/robots.txt', '/a']);
   });
 
   it('makes one request for robots.txt of concurrent calls', async () => {

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { guardFetch, RobotsClient, type RobotsClientOptions } from '../../../src/index.ts';
 import { paceOf, type RequestPermit } from '../../../src/core/pacing/index.ts';
 import { Pacer } from '../../../src/core/pacing/pacer.ts';
-import { Schedule } from '../../../src/core/pacing/schedule.ts';
+import { Starts } from '../../../src/core/pacing/starts.ts';
 import { virtualClock } from '../../../src/extras/testing/index.ts';
 import { HOUR, SECOND } from '../../support/client.ts';
 import { ScriptedStore } from '../../support/store.ts';
@@ -101,6 +101,8 @@ describe('a deferral', () => {
       delayFrom: 'crawl-delay',
       retryAt: clock.now() + 3_000,
     });
+    // The first request finds the library cold: the next one waits for its header.
+    (await taken[0]!).responded({ status: 200 });
     await clock.advance(2_000);
     expect((await Promise.all(taken)).map(({ waitedMs }) => waitedMs)).toEqual([0, 1_000, 2_000]);
   });
@@ -287,13 +289,13 @@ describe('reserve', () => {
 
   it('keeps no booking ahead that has expired, so that a program that never calls `done` needs no memory', async () => {
     const { client, clock } = laidDown({ [A]: SLOW });
-    const acquired = vi.spyOn(Schedule.prototype, 'start');
+    const acquired = vi.spyOn(Starts.prototype, 'start');
     for (let count = 0; count < 100; count++) {
       booked(await client.reserve(A, undefined, { ahead: 2 }));
       await clock.advance(2_500);
     }
-    const [schedule] = acquired.mock.contexts as Schedule[];
-    const held = acquired.mock.calls.filter(([permit]) => schedule!.release(permit));
+    const [starts] = acquired.mock.contexts as Starts[];
+    const held = acquired.mock.calls.filter(([permit]) => starts!.release(permit));
     acquired.mockRestore();
     // Those of the last 30 seconds.
     expect(held).toHaveLength(12);

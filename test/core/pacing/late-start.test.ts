@@ -109,14 +109,19 @@ describe('a process that wakes up late', () => {
     const client = new RobotsClient({ agent: 'ExampleBot', clock, random: () => 0, transport });
     closing(client);
     const { fetch, calls } = noting(clock);
-    const page = guardFetch(fetch, client, { pacing: { maxDelayMs: 100_000_000 } })(`${A}/`);
+    const guarded = guardFetch(fetch, client, { pacing: { maxDelayMs: 100_000_000 } });
+    const first = guarded(`${A}/`);
+    await clock.whenWaiting();
+    await clock.advance(500);
+    await first;
+    const page = guarded(`${A}/`);
     await clock.whenWaiting();
     await clock.advance(90_000_000);
     await clock.whenWaiting();
     await clock.advance(1_000);
     await page;
     expect(asked).toBe(2);
-    expect(calls.map(([, afterMs]) => afterMs)).toEqual([90_001_000]);
+    expect(calls.map(([, afterMs]) => afterMs)).toEqual([500, 90_001_500]);
   });
 });
 
@@ -168,8 +173,8 @@ describe('a clock that is set back by an hour', () => {
     set(-HOUR);
     const now = timers.now() - HOUR;
     expect(await client.reserve(A, undefined, { maxDelayMs: 0 })).toMatchObject({
-      waitMs: 52_500,
-      retryAt: now + 52_500,
+      waitMs: 52_525,
+      retryAt: now + 52_525,
     });
     await timers.advance(50_000);
     expect(booked(await client.reserve(A)).waitMs).toBe(0);

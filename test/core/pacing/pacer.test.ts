@@ -138,11 +138,15 @@ describe('guardFetch with pacing', () => {
     closing(site, client);
     const { fetch, calls } = noting(clock);
     const guarded = guardFetch(fetch, client, { pacing: { maxDelayMs: 100_000_000 } });
+    const first = guarded(`${site.origin}/page`);
+    await clock.whenWaiting();
+    await clock.advance(500);
+    await first;
     const late = guarded(`${site.origin}/page`);
     await clock.whenWaiting();
     await clock.advance(90_000_000);
     await expect(late).rejects.toMatchObject({ code: 'ERR_ROBOTS_DISALLOWED' });
-    expect(calls).toEqual([]);
+    expect(calls).toHaveLength(1);
   });
 
   it('a dry run is paced, and reports a refusal once', async () => {

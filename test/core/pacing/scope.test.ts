@@ -214,7 +214,7 @@ describe('`latencyFactor`', () => {
     await clock.advance(300);
     permit.done({ status: 200 });
     const next = await client.reserve(A, undefined, { ...pacing, maxDelayMs: 100 });
-    expect(next).toMatchObject({ status: 'deferred', waitMs: 3_700, delayFrom: 'latency' });
+    expect(next).toMatchObject({ status: 'deferred', waitMs: 4_700, delayFrom: 'latency' });
     expect((await client.policy(A)).pacing).toMatchObject({ gapMs: 5_000, delayFrom: 'latency' });
     // A quick response ends it; the site's own gap holds in any case.
     await clock.advance(5_000);
@@ -229,7 +229,7 @@ describe('`latencyFactor`', () => {
     const permit = await client.acquirePermit(await client.check(A), pacing);
     await clock.advance(1_000);
     permit.done({ status: 200 });
-    expect(booked(await client.reserve(A, undefined, pacing)).waitMs).toBe(2_000);
+    expect(booked(await client.reserve(A, undefined, pacing)).waitMs).toBe(3_000);
   });
 });
 

@@ -53,7 +53,8 @@ const trainingReport = byFetch({ purpose: 'train-ai', mode: 'report' });
 const because = byFetch({}, { robots: { ignore: true, because: 'ours' } });
 const paced = byFetch({ pacing: { defaultDelayMs: 0, concurrency: 10 } });
 const waiting = byFetch({ pacing: true });
-const impatient = byFetch({ pacing: { maxDelayMs: 0 } });
+// The first page comes after the whole gap, too: the processes share no store.
+const impatient = byFetch({ pacing: { defaultDelayMs: 60_000, maxDelayMs: 0 } });
 const composed = dispatcher.compose(robotsInterceptor(robots, {}));
 const byUndici = async (url: string): Promise<number> => {
   const { statusCode, body } = await undiciRequest(url, { dispatcher: composed });

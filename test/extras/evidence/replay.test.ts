@@ -438,12 +438,13 @@ describe('a booking of `reserve`', () => {
       if (booking.status !== 'booked') throw new Error('not booked');
       return booking;
     };
-    const start = clock.now() + 90_000;
+    // Behind a long gap the first page comes `defaultDelayMs` after robots.txt.
+    const start = clock.now() + 500;
     const first = await book('/1');
     const second = await book('/2');
     const early = await book('/3');
     const unsent = await book('/4');
-    await clock.advance(200_000);
+    await clock.advance(150_500);
     first.done({ status: 200, headers: {} });
     second.done({ error: Object.assign(new Error('lost'), { code: 'ECONNRESET' }) });
     second.done({ status: 429, headers: { 'retry-after': '600' } });
@@ -456,7 +457,7 @@ describe('a booking of `reserve`', () => {
       { ...sent, url: `${origin}/1`, startedAt: start, status: 200 },
       { ...sent, url: `${origin}/2`, startedAt: start + 90_000, error: 'ECONNRESET' },
       // Its time had not come.
-      { ...sent, url: `${origin}/3`, startedAt: start + 110_000, status: 503, retryAfter: '700' },
+      { ...sent, url: `${origin}/3`, startedAt: start + 150_000, status: 503, retryAfter: '700' },
     ]);
     expect(recording.ofType('pause')).toMatchObject([{ status: 429 }, { status: 503 }]);
     expect(await replayed(recording.lines())).toMatchObject({ changed: 0, faults: 0 });

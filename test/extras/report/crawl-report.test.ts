@@ -117,13 +117,16 @@ describe('crawlReport', () => {
       expect(refusalIn(await get().catch((error: unknown) => error))?.code).toBe('ERR_ROBOTS_USAGE');
     }
     const paced = guardFetch(page, client, {
-      pacing: { minDelayMs: 60 * SECOND, maxDelayMs: SECOND },
+      pacing: { defaultDelayMs: 60 * SECOND, maxDelayMs: SECOND },
       clock,
     });
     expect(refusalIn(await paced('https://a.example/c').catch((error: unknown) => error))?.code).toBe(
       'ERR_ROBOTS_DEFERRED',
     );
-    await client.reserve('https://a.example/d', undefined, { minDelayMs: 60 * SECOND, maxDelayMs: SECOND });
+    await client.reserve('https://a.example/d', undefined, {
+      defaultDelayMs: 60 * SECOND,
+      maxDelayMs: SECOND,
+    });
     expect(report.totals()).toMatchObject({
       sent: 2,
       allowed: 2,

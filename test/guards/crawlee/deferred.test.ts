@@ -6,6 +6,7 @@ import { virtualClock, type VirtualClock } from '../../../src/extras/testing/ind
 import { START, testClient } from '../../support/client.ts';
 import { inMemory } from '../../support/crawlee.ts';
 import { answer, type Site } from '../../support/site.ts';
+import { booked } from '../../core/pacing/support.ts';
 import { closing, pagesOf, record, RULES, site } from './support.ts';
 
 /** Crawlee looks for requests every half second otherwise. */
@@ -21,6 +22,11 @@ function paced(): { readonly clock: VirtualClock; readonly robots: RobotsClient 
   return { clock, robots: closing(testClient({ clock }).client) };
 }
 
+/** The client has just asked for a page of a site: the next one waits for its whole gap. */
+async function visit(robots: RobotsClient, { origin }: Site): Promise<void> {
+  booked(await robots.reserve(origin, undefined, { defaultDelayMs: 0 })).done();
+}
+
 describe('withRobots, with a request that is deferred', () => {
   it('handles it when its time has come: no failure, no retry, no worse session, and others go before', async () => {
     const [slow, other] = [await slowSite(90), await site()];
@@ -28,6 +34,7 @@ describe('withRobots, with a request that is deferred', () => {
     const { options, failed, skipped } = record();
     const handled: [url: string, isLate: boolean, retries: number, errors: number, score: number][] = [];
     const pacing = { defaultDelayMs: 0, maxDelayMs: 10_000 };
+    await visit(robots, slow);
     const crawler = new (withRobots(CheerioCrawler, robots, { pacing, clock }))(
       {
         ...options,
@@ -83,6 +90,7 @@ describe('withRobots, with a request that is deferred', () => {
     const [slow, first] = [await slowSite(90), await site()];
     const { clock, robots } = paced();
     const { options, failed, handled } = record();
+    await visit(robots, slow);
     const guarded = withRobots(HttpCrawler, robots, { pacing: { defaultDelayMs: 0 }, clock });
     const crawler = new guarded({ ...options, ...soon, maxRequestRetries: 0 }, inMemory());
     await crawler.run([first.url(`/to?${slow.url('/page')}`)]);
@@ -126,6 +134,7 @@ describe('withRobots, with a request that is deferred', () => {
     const [slow, other] = [await slowSite(3600), await site()];
     const clock = virtualClock({ startAt: START });
     const robots = closing(testClient({ clock }).client);
+    await visit(robots, slow);
     const { options, failed, handled } = record();
     const crawler = new (withRobots(HttpCrawler, robots, { pacing: { defaultDelayMs: 0 }, clock }))(
       {

@@ -1,19 +1,11 @@
-import type { Decision, DelayFrom, Pause } from '../decision/index.ts';
-import type { Pace } from './options.ts';
-import { isWithinCooldown, nextPause, type PauseSignal } from './pause.ts';
-
-/** The time between the starts of two requests to an origin, and what sets it. */
-export interface Gap {
-  readonly delayMs: number;
-  readonly delayFrom: 'crawl-delay' | 'request-rate' | 'default-delay' | 'min-delay' | 'latency';
-}
+import type { DelayFrom, Pause } from '../decision/index.ts';
+import { type Gap, gapAfterNotNow, type LearntGap, learntGapAt, longer } from './gap.ts';
+import { isWithinCooldown, nextPause, type PauseSignal } from './pause-length.ts';
+import type { Permit } from './permit.ts';
+import { RetryTimes } from './retry-times.ts';
 
 /** A request that wants to start. */
-export interface StartRequest {
-  readonly gap: Gap;
-  /** The earliest time, by the request for robots.txt. */
-  readonly notBefore: number;
-}
+export type StartRequest = Pick<Permit, 'gap' | 'notBefore' | 'gapToRobots'>;
 
 /** The request has to wait longer than it may. */
 export interface Deferral {
@@ -29,50 +21,46 @@ interface PauseCause {
   readonly delayMs: number;
 }
 
-/** The right of one request to start at a time, and to be in flight until it ends. */
-export interface Permit {
-  readonly url: string;
-  readonly gap: Gap;
-  /** The start of its request. */
-  at: number;
-  /** When the permit ends if `done()` is never called. */
-  expiresAt: number;
-  isReleased: boolean;
-  /** The start before this one, in case it is released. */
-  previousStart: Permit | undefined;
-}
-
 /** The lifetime of a booking whose end is never reported, and of a permit whose body is not read. */
 export const PERMIT_TTL_MS = 30_000;
 /** The lifetime of a permit without a response. Some requests never report their end, as when a page is closed. */
 export const NO_RESPONSE_TTL_MS = 600_000;
-/** The least time between two `retryAt`: without it a site with `Crawl-delay: 0` would be asked in a busy loop. */
-export const MIN_RETRY_MS = 100;
-/** The limit to which deferrals may push `retryAt`, so that a program that ignores it does not push it indefinitely. */
-const MAX_SPREAD_MS = 3_600_000;
+/** After so long without a request the library and the connection of the next one are cold. */
+const COLD_AFTER_MS = 5_000;
+/** The longest wait for the response header of a cold request. */
+const MAX_COLD_MS = 5_000;
 
 /**
  * When requests of one queue may start. Pure: it gets the time as a number that never goes back, and never waits.
  *
  * Two starts are a gap apart, no more requests are in flight than allowed, and none starts during a pause.
  */
-export class Schedule {
+export class Starts {
   readonly #permits = new Set<Permit>();
   /** Bookings whose time has not come when they were last counted, in the order of their times. */
   readonly #ahead = new Set<Permit>();
+  /** The latest start, or booking. */
   #last: Permit | undefined;
+  /** The request that was sent last: it may have had its permit before {@link #last}. */
+  #lastSent: Permit | undefined;
   /** The gap by what the last response took. */
   #latencyGap: Gap | undefined;
+  /** The gap by the responses that asked to try again later. */
+  #learntGap: LearntGap | undefined;
   #latestPause: Pause | undefined;
-  #lastRetryAt = -Infinity;
+  readonly #retryTimes = new RetryTimes();
 
   /** The earliest start by the gap and by pauses. */
-  earliestStart(now: number, { gap, notBefore }: StartRequest): number {
-    const last = this.#last;
-    const byGap =
-      last === undefined ? notBefore : Math.max(notBefore, last.at + this.#gapAfter(last, gap).delayMs);
+  earliestStart(now: number, request: StartRequest): number {
+    const byGap = this.#byGap(now, request);
     const pause = this.#latestPause;
     return pause !== undefined && now < pause.until && pause.until > byGap ? pause.until : byGap;
+  }
+
+  #byGap(now: number, { gap, notBefore }: StartRequest): number {
+    const before = this.#before;
+    if (before === undefined) return notBefore;
+    return Math.max(notBefore, before.countsFrom + this.#gapAfter(now, before, gap).delayMs);
   }
 
   /** What decides {@link earliestStart}, and how long it is. */
@@ -80,23 +68,39 @@ export class Schedule {
     const at = this.earliestStart(now, request);
     const pause = this.pauseAt(now);
     if (pause?.until === at) return { delayFrom: pause.delayFrom, delayMs: pause.until - pause.from };
-    const last = this.#last;
-    return last === undefined || request.notBefore === at ? request.gap : this.#gapAfter(last, request.gap);
+    const before = this.#before;
+    if (request.notBefore === at && at > now) return request.gapToRobots;
+    return before === undefined ? request.gap : this.#gapAfter(now, before, request.gap);
+  }
+
+  /** The start that the next one keeps its gap to. */
+  get #before(): Permit | undefined {
+    const sent = this.#lastSent;
+    return sent !== undefined && sent.countsFrom > (this.#last?.countsFrom ?? -Infinity) ? sent : this.#last;
   }
 
   /** The gap of a request to the one before it. */
-  gapOf({ gap }: Pick<StartRequest, 'gap'>): Gap {
-    return this.#latencyGap === undefined ? gap : longer(this.#latencyGap, gap);
+  gapOf(now: number, { gap }: Pick<StartRequest, 'gap'>): Gap {
+    return longer(longer(gap, this.#latencyGap), this.#learntGap && learntGapAt(this.#learntGap, now));
   }
 
-  #gapAfter(last: Permit, gap: Gap): Gap {
-    const longest = longer(last.gap, gap);
-    return this.#latencyGap === undefined ? longest : longer(this.#latencyGap, longest);
+  #gapAfter(now: number, before: Permit, gap: Gap): Gap {
+    return this.gapOf(now, { gap: longer(before.gap, gap) });
   }
 
   /** A response has come: the next starts keep this gap, too. */
   setLatencyGap(delayMs: number): void {
     this.#latencyGap = delayMs > 0 ? { delayMs, delayFrom: 'latency' } : undefined;
+  }
+
+  /** Whether a request may start now by the permits that are held. The one behind a cold request waits for its header. */
+  hasFreeStart(now: number, concurrency: number): boolean {
+    return this.#coldUntil(now) === undefined && this.hasFreePermit(now, now, concurrency);
+  }
+
+  #coldUntil(now: number): number | undefined {
+    const before = this.#before;
+    return before?.isCold === true && now < before.at + MAX_COLD_MS ? before.at + MAX_COLD_MS : undefined;
   }
 
   /** Whether fewer than `concurrency` permits last beyond `at`. */
@@ -105,34 +109,56 @@ export class Schedule {
     let held = 0;
     for (const permit of this.#permits) {
       if (permit.expiresAt > at) held++;
-      else if (permit.expiresAt <= now) this.#forget(permit);
+      else if (permit.expiresAt <= now) this.#expire(permit);
     }
     return held < concurrency;
   }
 
   /** The end of the first permit whose end is not reported. */
   nextExpiry(now: number): number {
-    let next = Infinity;
+    let next = this.#coldUntil(now) ?? Infinity;
     for (const { expiresAt } of this.#permits) if (expiresAt > now) next = Math.min(next, expiresAt);
     return next;
   }
 
   /** Gives a permit for a start at that time. Only when {@link earliestStart} and {@link hasFreePermit} allow it. */
-  start(permit: Permit, at: number, ttlMs: number, isAhead = false): void {
+  start(permit: Permit, at: number, isAhead = false): void {
+    const hasGap = permit.gap.delayMs > 0 && !permit.isBooking;
+    permit.isCold = hasGap && at - (this.#before?.countsFrom ?? -Infinity) >= COLD_AFTER_MS;
     permit.at = at;
-    permit.expiresAt = at + ttlMs;
+    permit.countsFrom = at;
+    permit.expiresAt = at + permit.ttlMs;
     permit.previousStart = this.#last;
     this.#permits.add(permit);
     this.#last = permit;
     if (isAhead) this.#ahead.add(permit);
   }
 
+  /** The request of a permit is handed to its library now, later than it was allowed to start. */
+  sent(permit: Permit, now: number): void {
+    if (permit.at === now) return;
+    permit.expiresAt += now - permit.at;
+    permit.at = permit.countsFrom = now;
+    if (permit.countsFrom >= (this.#lastSent?.countsFrom ?? -Infinity)) this.#lastSent = permit;
+  }
+
+  /** The header of its response has come, or it has ended. */
+  warmedUp(permit: Permit, now: number): void {
+    permit.isCold = false;
+    permit.countsFrom = now;
+  }
+
   /** Forgets the oldest permits that have expired, up to the first that lasts. Its cost is that of one step per permit. */
   forgetExpired(now: number): void {
     for (const permit of this.#permits) {
       if (permit.expiresAt > now) return;
-      this.#forget(permit);
+      this.#expire(permit);
     }
+  }
+
+  #expire(permit: Permit): void {
+    this.#forget(permit);
+    permit.onExpiry?.();
   }
 
   #forget(permit: Permit): boolean {
@@ -152,6 +178,7 @@ export class Schedule {
    */
   release(permit: Permit): boolean {
     permit.isReleased = true;
+    if (this.#lastSent === permit) this.#lastSent = undefined;
     this.#ahead.delete(permit);
     while (this.#last?.isReleased === true) this.#last = this.#last.previousStart;
     // A later booking may be released after this one: it then needs the start before both.
@@ -167,13 +194,9 @@ export class Schedule {
     return { count: 0, firstAt: now };
   }
 
-  /** The `retryAt` of a deferral that could try again at `at`: in the future, and a gap after that of the one before. */
+  /** When a deferred request that could start at `at` is to try again. */
   retryAt(now: number, at: number, { delayMs }: Gap): number {
-    const stepMs = Math.max(delayMs, MIN_RETRY_MS);
-    const earliest = at > now ? at : now + stepMs;
-    const next = Math.min(this.#lastRetryAt + stepMs, earliest + MAX_SPREAD_MS);
-    this.#lastRetryAt = this.#lastRetryAt > now ? Math.max(earliest, next) : earliest;
-    return this.#lastRetryAt;
+    return this.#retryTimes.next(now, at, delayMs);
   }
 
   /** Learns what a response says. Returns the pause that it begins or lengthens. */
@@ -183,12 +206,26 @@ export class Schedule {
     return pause;
   }
 
+  /** The response to a request asked to try again later, and the pause has begun. The next starts keep a longer gap. */
+  learnGap(permit: Permit, now: number, maxMs: number): void {
+    const { delayMs } = this.gapOf(now, permit);
+    const quietFrom = Math.max(now, this.#latestPause?.until ?? now);
+    this.#learntGap = gapAfterNotNow(this.#learntGap, {
+      delayMs,
+      maxMs,
+      startedAt: Math.min(permit.at, now),
+      now,
+      quietFrom,
+    });
+  }
+
   /** Whether nothing is in flight, and the latest gap and pause are over. */
   isIdleAt(now: number): boolean {
+    const before = this.#before;
     return (
       this.nextExpiry(now) === Infinity &&
       this.pauseAt(now) === undefined &&
-      (this.#last === undefined || now >= this.#last.at + this.gapOf(this.#last).delayMs)
+      (before === undefined || now >= before.countsFrom + this.gapOf(now, before).delayMs)
     );
   }
 
@@ -204,36 +241,11 @@ export class Schedule {
 
   /** The gap of the latest start or booking. */
   get lastGap(): Gap | undefined {
-    return this.#last?.gap;
+    return this.#before?.gap;
   }
 
   /** The pause in force. */
   pauseAt(now: number): Pause | undefined {
     return this.#latestPause !== undefined && now < this.#latestPause.until ? this.#latestPause : undefined;
   }
-}
-
-/** The longest delay that the site states, 0 included; else the default. Never under `minDelayMs`. */
-export function gapOf(
-  { crawlDelayMs }: Pick<Decision, 'crawlDelayMs'>,
-  requestRateMs: number | undefined,
-  { defaultDelayMs, minDelayMs }: Pick<Pace, 'defaultDelayMs' | 'minDelayMs'>,
-): Gap {
-  const gap = statedGap(crawlDelayMs, requestRateMs) ?? {
-    delayMs: defaultDelayMs,
-    delayFrom: 'default-delay',
-  };
-  return gap.delayMs < minDelayMs ? { delayMs: minDelayMs, delayFrom: 'min-delay' } : gap;
-}
-
-function statedGap(crawlDelayMs: number | undefined, requestRateMs: number | undefined): Gap | undefined {
-  if (requestRateMs !== undefined && requestRateMs > (crawlDelayMs ?? -1)) {
-    return { delayMs: requestRateMs, delayFrom: 'request-rate' };
-  }
-  return crawlDelayMs === undefined ? undefined : { delayMs: crawlDelayMs, delayFrom: 'crawl-delay' };
-}
-
-/** The longer gap of two neighbours counts, so that a new delay applies at once. */
-export function longer(one: Gap, other: Gap): Gap {
-  return one.delayMs > other.delayMs ? one : other;
 }
