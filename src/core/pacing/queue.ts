@@ -315,7 +315,8 @@ export class PacingQueue {
       if (typeof decided === 'object') this.#settle(waiter, decided);
       else if (this.#nextStep(permit, decided, now) > now) {
         const at = Math.min(this.#nextStep(permit, decided, now), this.#nextDeadline);
-        return this.#alarm.set(at, this.starts.earliestStart(now, permit) <= now);
+        const awaitsOther = this.starts.awaitsHeader(now) || this.starts.earliestStart(now, permit) <= now;
+        return this.#alarm.set(at, awaitsOther);
       } else if (this.#slots !== undefined) {
         if (!this.#serveInFleet(waiter, this.#slots, decided, now)) return;
       } else {

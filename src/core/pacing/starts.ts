@@ -98,6 +98,11 @@ export class Starts {
     return this.#coldUntil(now) === undefined && this.hasFreePermit(now, now, concurrency);
   }
 
+  /** Whether the header of a cold request is awaited, from which the gap will count. */
+  awaitsHeader(now: number): boolean {
+    return this.#coldUntil(now) !== undefined;
+  }
+
   #coldUntil(now: number): number | undefined {
     const before = this.#before;
     return before?.isCold === true && now < before.at + MAX_COLD_MS ? before.at + MAX_COLD_MS : undefined;
