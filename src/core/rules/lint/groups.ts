@@ -4,6 +4,8 @@ import type { Span } from './diagnostic.ts';
 import { type LintedAgent, type LintedGroup, Relations } from './relations.ts';
 import type { Report } from './report.ts';
 
+/** Further names are not looked at: no site writes so many. */
+const MAX_AGENTS = 5_000;
 /** Bounds the time for files with thousands of names. */
 const MAX_COMPARISONS = 100_000;
 /** Files with more groups, names and rules than this are not looked at for what they do to each other. */
@@ -83,6 +85,7 @@ export class GroupLint {
     const name = written.toLowerCase();
     let agent = this.#agents.get(name);
     if (agent === undefined) {
+      if (this.#agents.size >= MAX_AGENTS && name !== '*') return;
       const groups = this.#groups === undefined ? NONE : [];
       agent = { name, written, span, group, groups, isRuled: false, preferences: undefined };
       this.#agents.set(name, agent);
