@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -69,21 +69,5 @@ describe('the guides', () => {
     const printed = stdout.replaceAll(`${folder}/`, '').replaceAll(site.origin, SITE);
     const lines = head === undefined ? printed : `${printed.split('\n').slice(0, Number(head)).join('\n')}\n`;
     expect(settled(lines)).toBe(settled(output));
-  });
-
-  it('the hook runs the command as it is', async () => {
-    const blocks = [...guides.join('\n').matchAll(/^```yaml\n(.*?)^```$/gms)].map(([, block = '']) => block);
-    const commands = blocks.flatMap((block) => [...block.matchAll(/canfetch (test [^\n>]*)/g)]);
-    expect(commands).toHaveLength(1);
-    await mkdir(join(folder, 'public'));
-    await writeFile(join(folder, 'public/robots.txt'), 'User-agent: *\nDisallow: /private\n');
-    await writeFile(join(folder, 'robots.expect'), 'disallow * /private/report\n');
-    for (const [, command = ''] of commands) {
-      const argv = command
-        .trim()
-        .split(' ')
-        .map((word) => (/^(?:public\/robots\.txt|robots\.expect)$/.test(word) ? join(folder, word) : word));
-      expect(await cli(argv)).toMatchObject({ code: 0, stderr: '' });
-    }
   });
 });
