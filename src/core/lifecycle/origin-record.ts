@@ -88,7 +88,7 @@ export interface Failure extends AttemptDetails, MayBeSuspect, ThrownDetails {
   readonly retryAt: number;
   /** The pause from `Retry-After`, when `retryAt` was computed from it. */
   readonly retryAfterMs?: number;
-  /** Set while the site never responded, and each failure was that of a site which is not there: see {@link isAbsent}. */
+  /** Set while the site never responded, and each failure was that of a site which is not there: see `isAbsent`. */
   readonly dead?: true;
   readonly status?: number;
   readonly error: string;
