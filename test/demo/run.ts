@@ -2,7 +2,7 @@ import pLimit from 'p-limit';
 import { crawlReport } from '../../src/extras/report/crawl-report.ts';
 import { RobotsClient } from '../../src/core/client/robots-client.ts';
 import type { Decision } from '../../src/core/decision/decision.ts';
-import { RobotsDisallowedError, RobotsUnreachableError } from '../../src/guards/shared/refusal-errors.ts';
+import { RobotsDisallowedError, RobotsUnreachableError } from '../../src/core/client/refusal-errors.ts';
 import { guardFetch } from '../../src/guards/fetch/fetch.ts';
 import { RobotsDeferredError } from '../../src/core/pacing/deferred.ts';
 import { type PlannedUrl, plan, ROBOTS_REQUESTS_DESERVED } from './plan.ts';

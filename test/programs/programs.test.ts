@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { RobotsClient } from '../../src/index.ts';
-import { refusalIn } from '../../src/guards/shared/refusal-errors.ts';
+import { refusalIn } from '../../src/core/client/refusal-errors.ts';
 import { startJudgedSite } from '../support/judged-site.ts';
 import { answer } from '../support/site.ts';
 import type { Crawl } from './crawl.ts';

@@ -257,7 +257,7 @@ export class ClientEngine {
     return this.#recorder;
   }
 
-  /** When a request of a guard starts, in epoch ms; `undefined` when nobody listens to requests. */
+  /** When a request of a guard starts, in epoch ms; `undefined` when nothing subscribes to requests. */
   get requestStart(): number | undefined {
     return this.hasListener('request') ? this.#settings.clock.now() : undefined;
   }

@@ -1,8 +1,9 @@
 import { type ClientMessage, ignore, Lazy, type TracedWork, tracedWork } from '../base/index.ts';
 import type { Decision, OriginPacing } from '../decision/index.ts';
+import { asksForPause } from '../lifecycle/index.ts';
 import type { Pace, PacingTotals, RequestPermit } from '../pacing/index.ts';
 import type { Pacer, PacerOptions } from '../pacing/pacer.ts';
-import { targetOf } from '../url/index.ts';
+import { originOf, targetOf } from '../url/index.ts';
 import type { StoredOrigins } from '../store/stored-origins.ts';
 import type { Settings } from './settings.ts';
 
@@ -69,16 +70,38 @@ export class PagePacing {
     decision: Decision,
     pace: Pace,
     signal: AbortSignal | undefined,
+    endsByItself = false,
   ): RequestPermit | Promise<RequestPermit> {
     this.#options.ending.throwIfAborted();
     const { value: pacer } = this.pacer;
     const acquired =
-      pacer?.acquire(decision, pace, signal) ??
-      this.load().then((pacer) => pacer.acquire(decision, pace, signal));
+      pacer?.acquire(decision, pace, signal, endsByItself) ??
+      this.load().then((pacer) => pacer.acquire(decision, pace, signal, endsByItself));
     if (!(acquired instanceof Promise) || !waiting.hasSubscribers) return acquired;
     const { url, origin } = decision;
     const message = { url: origin + targetOf(url), origin, client: this.#options.client };
     return waiting.tracePromise(() => acquired, message);
+  }
+
+  /** Says how a page is paced before its robots.txt is known: a pause that robots.txt asks for is one of this scope. */
+  setPace(url: string | URL, pace: Pace): void {
+    void this.pacer
+      .load()
+      .then((pacer) => pacer.setPace({ url: String(url), origin: originOf(url) }, pace))
+      .catch(ignore);
+  }
+
+  /** robots.txt of an origin was answered with a status that may ask for a pause. */
+  robotsAsk(origin: string, retryAfter: string, status: number | undefined): void {
+    const now = this.#options.settings.clock.now();
+    const { value: pacer } = this.pacer;
+    const ask = (pacer: Pacer): void => {
+      if (pacer.asksForPause(origin, status)) pacer.report(origin, retryAfter, now, status);
+    };
+    if (pacer !== undefined) ask(pacer);
+    // Other statuses count where pages are paced, whose pacer is being loaded then.
+    else if (asksForPause(status)) void this.pacer.load().then(ask, ignore);
+    else void this.pacer.pending?.then(ask, ignore);
   }
 
   /** An origin asks for a pause. */

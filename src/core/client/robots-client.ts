@@ -19,13 +19,7 @@ import {
   type OriginPolicy,
   type Purpose,
 } from '../decision/index.ts';
-import {
-  asksForPause,
-  type OriginRecord,
-  type OriginState,
-  type Outcome,
-  stateOf,
-} from '../lifecycle/index.ts';
+import { type OriginRecord, type OriginState, type Outcome, stateOf } from '../lifecycle/index.ts';
 import { readReserveOptions, type RequestPermit, type Reservation } from '../pacing/index.ts';
 import { Recorder } from './evidence/recorder.ts';
 import type { AddressPolicy } from '../net/address-policy.ts';
@@ -123,11 +117,7 @@ export class RobotsClient {
       ...settings,
       pauses: {
         until: (origin) => this[ENGINE].pacing.pacer.value?.pausedUntil(origin),
-        ask: (origin, retryAfter, status) => {
-          const { pacing } = this[ENGINE];
-          if (pacing.pacer.value?.asksForPause(origin, status) ?? asksForPause(status))
-            pacing.pause(origin, retryAfter, status);
-        },
+        ask: (origin, retryAfter, status) => this[ENGINE].pacing.robotsAsk(origin, retryAfter, status),
       },
       memory,
       attempt: (origin, known, signal) => this.#fetch(origin, known, signal),
@@ -325,7 +315,9 @@ export class RobotsClient {
    */
   async reserve(url: string | URL, agent?: Agent, options: ReserveOptions = {}): Promise<Reservation> {
     const pace = readReserveOptions(options);
-    const decision = await this.check(url, agent, options);
+    const checking = this.check(url, agent, options);
+    this[ENGINE].pacing.setPace(url, pace);
+    const decision = await checking;
     if (decision.allowed) {
       const pacer = await this[ENGINE].pacing.load();
       return pacer.book(decision, pace, options.signal);
@@ -336,18 +328,23 @@ export class RobotsClient {
 
   /**
    * Waits until an allowed request may start, and starts it: send it at once, and call `done()` of its permit at the end,
-   * or `release()` when it is not sent. Guards with `pacing` call this.
+   * or `release()` when it is not sent. A permit that is never ended ends 30 seconds after its start, and the process is
+   * warned once (`CANFETCH_PERMIT_NOT_ENDED`).
    *
    * A start is the time when the request is handed to the client library. What that library does before it sends (a
    * queue of its own, a new connection, a retry) is not seen.
    *
-   * @throws RobotsDeferredError (`ERR_ROBOTS_DEFERRED`) when the site imposes a wait longer than `maxDelayMs`,
-   * RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`), RobotsClosedError (`ERR_ROBOTS_CLOSED`), or the reason
-   * of an aborted signal.
+   * @throws RobotsDeferredError (`ERR_ROBOTS_DEFERRED`) when the site imposes a wait longer than `maxDelayMs`;
+   * RobotsDisallowedError (`ERR_ROBOTS_DISALLOWED`) or RobotsUnreachableError (`ERR_ROBOTS_UNREACHABLE`) for a decision that
+   * refuses; RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`), RobotsClosedError (`ERR_ROBOTS_CLOSED`), or the
+   * reason of an aborted signal.
    */
   async acquirePermit(decision: Decision, options: ReserveOptions = {}): Promise<RequestPermit> {
     assertDecision(decision);
-    return this[ENGINE].pacing.acquire(decision, readReserveOptions(options), options.signal);
+    const pace = readReserveOptions(options);
+    if (decision.allowed) return this[ENGINE].pacing.acquire(decision, pace, options.signal, true);
+    const { refusalFor } = await import('./refusal-errors.ts');
+    throw refusalFor(decision);
   }
 
   /**

@@ -134,7 +134,7 @@ export function isCertificateFailure(code: string): boolean {
 const ABSENT_CODES: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA', 'ECONNREFUSED', 'EHOSTUNREACH']);
 
 /**
- * Whether nobody is there: the name does not exist, nothing listens, or the certificate is not the site's. Any response,
+ * Whether the site is not there: the name does not exist, nothing listens, or the certificate is not the site's. Any response,
  * even a redirect, is one of a site that is there, however busy or broken it is.
  */
 export function isAbsent({ error, status, hops }: FailedAttempt): boolean {

@@ -148,7 +148,7 @@ export function isAddressRefused({ error }: { readonly error?: string | undefine
 }
 
 /**
- * Whether nobody should wait for the site: the address policy refuses its address, or it is dead, so that one further try
+ * Whether waiting for the site makes no sense: the address policy refuses its address, or it is dead, so that one further try
  * failed like the first. Others are busy or broken. A later question may find that a dead site has come to life.
  */
 export function isForGood({ failure, site }: OriginRecord): boolean {

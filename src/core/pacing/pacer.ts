@@ -234,8 +234,13 @@ export class Pacer {
 
   /** The queue of a request. Its scope and pace hold for robots.txt of its origin, too. */
   #queueFor(decision: Decision, pace: Pace, now: number): PacingQueue | undefined {
-    const { origin } = decision;
-    const scope = scopeOf(pace.scope, decision);
+    return this.#queues.get(this.setPace(decision, pace), decision.origin, now);
+  }
+
+  /** Says how the pages of an origin are paced. Returns their scope. */
+  setPace(page: Pick<Decision, 'url' | 'origin'>, pace: Pace): string {
+    const { origin } = page;
+    const scope = scopeOf(pace.scope, page);
     const known = this.#paces.get(origin);
     if (known?.scope !== scope || known.pace !== pace) {
       if (this.#paces.size >= this.#options.maxOrigins) {
@@ -244,7 +249,7 @@ export class Pacer {
       }
       this.#paces.set(origin, { scope, pace });
     }
-    return this.#queues.get(scope, origin, now);
+    return scope;
   }
 
   #scopeOf(origin: string): string {

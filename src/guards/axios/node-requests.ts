@@ -6,7 +6,7 @@ import type { Guard } from '../shared/guard.ts';
 import type { RequestOptions, RespondedRequest, StartedRequest } from '../shared/guarded-request.ts';
 import type { EditableHeaders, NodeHeaders, ResponseFields } from '../shared/headers.ts';
 import { ignoredBecause } from '../shared/options.ts';
-import type { Refusal } from '../shared/refusal-errors.ts';
+import type { Refusal } from '../../core/client/refusal-errors.ts';
 import { isNodeStream, observeNodeStream } from '../shared/response-body.ts';
 import { markRetryAt } from '../shared/not-now.ts';
 import { type AxiosLike, bareInstance, usesFetch } from './instance.ts';

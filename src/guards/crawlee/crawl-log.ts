@@ -1,4 +1,4 @@
-import type { Refusal } from '../shared/refusal-errors.ts';
+import type { Refusal } from '../../core/client/refusal-errors.ts';
 import type { LongWait } from '../shared/wait-warnings.ts';
 import type { Crawler, SkippedRequest } from './types.ts';
 

@@ -1,5 +1,5 @@
 import { isRobotsError, urlWithoutUserinfo } from '../../core/base/index.ts';
-import { refusalIn } from '../shared/refusal-errors.ts';
+import { refusalIn } from '../../core/client/refusal-errors.ts';
 import type { LongWait } from '../shared/wait-warnings.ts';
 import type { CrawlGuard } from './crawl-guard.ts';
 import { CrawlLog } from './crawl-log.ts';

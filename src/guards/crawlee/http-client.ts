@@ -9,7 +9,7 @@ import type {
 } from '../shared/guarded-request.ts';
 import { redirects } from '../shared/headers.ts';
 import { type HopRequest, isStream, redirectedRequest } from '../shared/redirect.ts';
-import type { Refusal } from '../shared/refusal-errors.ts';
+import type { Refusal } from '../../core/client/refusal-errors.ts';
 import type { SteppedRequest } from './request-guard.ts';
 import type {
   HeaderRecord,

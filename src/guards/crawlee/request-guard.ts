@@ -8,7 +8,7 @@ import {
 import { isCertificateFailure } from '../../core/lifecycle/index.ts';
 import { causeOf, keepsPace } from '../shared/not-now.ts';
 import { ignoredBecause } from '../shared/options.ts';
-import { type Refusal, refusalIn } from '../shared/refusal-errors.ts';
+import { type Refusal, refusalIn } from '../../core/client/refusal-errors.ts';
 import type { Guard } from '../shared/guard.ts';
 import type { Identity } from '../shared/identity.ts';
 import type {

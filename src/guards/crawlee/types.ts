@@ -1,6 +1,6 @@
 import { quote, RobotsInvalidOptionsError } from '../../core/base/index.ts';
 import type { Decision } from '../../core/decision/index.ts';
-import type { Refusal } from '../shared/refusal-errors.ts';
+import type { Refusal } from '../../core/client/refusal-errors.ts';
 import type * as playwright from '../browser/playwright.ts';
 import type * as puppeteer from '../browser/puppeteer.ts';
 

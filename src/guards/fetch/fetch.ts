@@ -4,7 +4,7 @@ import { ADDRESS_REFUSED } from '../../core/fetch/failure.ts';
 import { OWN_REQUEST } from '../../core/fetch/transport.ts';
 import type { RobotsClient } from '../../core/client/index.ts';
 import { ignoredBecause, type RobotsInit, type GuardOptions, guardedTwice } from '../shared/options.ts';
-import type { Refusal } from '../shared/refusal-errors.ts';
+import type { Refusal } from '../../core/client/refusal-errors.ts';
 import { Guard } from '../shared/guard.ts';
 import { GUARDED_REQUEST, markRetryAt } from '../shared/not-now.ts';
 import { exchange, type LibraryCall } from '../shared/exchange.ts';

@@ -1,5 +1,5 @@
 import type { Clock } from '../../core/base/index.ts';
-import { answeringFor, type Refusal, refusalOf } from '../shared/refusal-errors.ts';
+import { answeringFor, type Refusal, refusalOf } from '../../core/client/refusal-errors.ts';
 import type { Fields } from '../shared/headers.ts';
 import type { HopRequest } from '../shared/redirect.ts';
 

@@ -8,7 +8,7 @@ import type {
   RespondedRequest,
   StartedRequest,
 } from './guarded-request.ts';
-import type { Refusal } from './refusal-errors.ts';
+import type { Refusal } from '../../core/client/refusal-errors.ts';
 
 /** The part of a response that says what follows. */
 export interface ResponseHead {

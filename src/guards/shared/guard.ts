@@ -5,7 +5,7 @@ import type { Decision, Pause } from '../../core/decision/index.ts';
 import { isStricter } from '../../core/net/address-policy.ts';
 import { Identity } from './identity.ts';
 import { type GuardOptions, type GuardSettings, readGuardOptions } from './options.ts';
-import { type Refusal, refusalFor } from './refusal-errors.ts';
+import { type Refusal, refusalFor } from '../../core/client/refusal-errors.ts';
 import { handledRequestsOf } from './enclosing-request.ts';
 import { RequestReports } from './request-reports.ts';
 import { patienceOf, type SitePatience } from './site-patience.ts';

@@ -8,7 +8,7 @@ import {
 } from '../../core/decision/index.ts';
 import { type Pace, RobotsDeferredError, type RequestPermit } from '../../core/pacing/index.ts';
 import type { GuardSettings } from './options.ts';
-import { type Refusal, refusalFor } from './refusal-errors.ts';
+import { type Refusal, refusalFor } from '../../core/client/refusal-errors.ts';
 import { endOf, errorCodeOf, isAborted, type RequestEnd, type RequestReports } from './request-reports.ts';
 import { hrefOf, reachesSite, shownUrl } from './request-url.ts';
 import { refusedUse } from './usage-refusal.ts';
@@ -402,6 +402,7 @@ export class GuardedRequest {
     const url = typeof this.url === 'string' ? this.url : this.url.href;
     const decided = engine.decide(url, agent, { signal, purpose });
     if (!(decided instanceof Promise)) return (this.decision = decided);
+    this.#setPace(url);
     return decided.then(
       async (decision) => {
         await afterRobotsFetch?.();
@@ -413,6 +414,17 @@ export class GuardedRequest {
         throw error;
       },
     );
+  }
+
+  /** A pause that robots.txt asks for is one of the scope in which its pages will be. */
+  #setPace(url: string): void {
+    const { settings, engine } = this.#context;
+    try {
+      const pace = settings.pace?.of({ url, origin: new URL(url).origin });
+      if (pace !== undefined) engine.pacing.setPace(url, pace);
+    } catch {
+      // The caller's `pacing` function failed: it will again when the request is paced, and the request fails with that.
+    }
   }
 
   #paceOrRefuse(decision: Decision): Admission | Promise<Admission> {

@@ -12,6 +12,6 @@ export {
   RobotsDisallowedError,
   RobotsUnreachableError,
   RobotsUsageError,
-} from './refusal-errors.ts';
+} from '../../core/client/refusal-errors.ts';
 export { retryAtOf, type SiteWait } from './not-now.ts';
 export { retryLater, type RetryLaterOptions } from './retry-later.ts';

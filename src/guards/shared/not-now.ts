@@ -2,7 +2,7 @@
 import { causesOf, urlWithoutUserinfo } from '../../core/base/index.ts';
 import { type Decision, describeOutcome } from '../../core/decision/index.ts';
 import { describeDelay } from '../../core/pacing/index.ts';
-import { type Refusal, refusalIn } from './refusal-errors.ts';
+import { type Refusal, refusalIn } from '../../core/client/refusal-errors.ts';
 import type { SitePatience } from './site-patience.ts';
 
 /** On a refusal, and on what a library shows of a response: the request of the guard. Registered, for another copy of this package. */
@@ -18,7 +18,7 @@ interface EndedRequest {
   readonly patience: SitePatience;
 }
 
-/** A wait for a site, as the option `onWait` of `retryLater` is told of it. */
+/** A wait for a site: what `onWait` of `retryLater` receives. */
 export interface SiteWait {
   /** The URL that is requested again afterwards. */
   readonly url: string;

@@ -18,7 +18,7 @@ import { type Decision, type Purpose, PURPOSES, type RedirectChain } from '../..
 import type { OtherIdentity } from './identity.ts';
 import { ADDRESS_POLICIES, type AddressPolicy } from '../../core/net/address-policy.ts';
 import { type Agent, agentTokens } from '../../core/decision/agent-tokens.ts';
-import type { Refusal } from './refusal-errors.ts';
+import type { Refusal } from '../../core/client/refusal-errors.ts';
 import { pacingOptions, SitePaces, type SitePacing } from '../../core/pacing/index.ts';
 
 /** A request that was sent without a check of robots.txt, because the caller said so. */

@@ -11,7 +11,7 @@ import { ADDRESS_REFUSED } from '../../core/fetch/failure.ts';
 import { gatekeeperIn, priceIn } from '../../core/lifecycle/index.ts';
 import type { GuardSettings } from './options.ts';
 import { originOf } from '../../core/url/index.ts';
-import { type Refusal, refusalIn } from './refusal-errors.ts';
+import { type Refusal, refusalIn } from '../../core/client/refusal-errors.ts';
 import { type ResponseFields, retryAfterOf } from './headers.ts';
 import { isTimeout } from './time-limit.ts';
 

@@ -40,7 +40,7 @@ const checkOptions = optionTable({
   maxWaitMs: milliseconds,
   maxRetries: wholeNumber(0, Number.MAX_SAFE_INTEGER, 'a whole number'),
   signal: abortSignal,
-  onWait: func('that is told of waits'),
+  onWait: func('that takes a wait'),
   clock: hasMethod('now', 'a clock'),
 });
 /** The longest single sleep. */

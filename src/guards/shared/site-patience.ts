@@ -9,7 +9,7 @@ export class SitePatience {
   readonly watched: Set<string> = new Set();
   readonly #waits = new Map<string, { readonly since: number; until: number }>();
 
-  /** Somebody is about to wait for an origin. Returns since when it has been waited for. */
+  /** Notes a wait for an origin. Returns when the first of its waits began. */
   waits(origin: string, now: number, until: number): number {
     const known = this.#known(origin, now);
     if (known !== undefined) {
@@ -35,7 +35,7 @@ export class SitePatience {
     return known !== undefined && now - known.until < QUIET_MS ? known : undefined;
   }
 
-  /** Whether somebody waits for an origin that long. */
+  /** Whether a wait for an origin lasts that long. */
   waitsUntil(origin: string, until: number): boolean {
     return (this.#waits.get(origin)?.until ?? -Infinity) >= until;
   }

@@ -16,7 +16,7 @@ import {
 } from '../../../src/index.ts';
 import { axiosTransport } from '../../../src/guards/axios/axios.ts';
 import { gotTransport } from '../../../src/guards/got/got.ts';
-import { refusalFor } from '../../../src/guards/shared/refusal-errors.ts';
+import { refusalFor } from '../../../src/core/client/refusal-errors.ts';
 import { testClient } from '../../support/client.ts';
 import { openedClient } from '../../support/opened.ts';
 

@@ -1,5 +1,5 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { guardFetch, type PacingOptions, type PacingScope, RobotsClient } from '../../../src/index.ts';
 import { hostOf } from '../../../src/core/pacing/options.ts';
 import { virtualClock } from '../../../src/extras/testing/index.ts';
@@ -253,5 +253,74 @@ describe('a deferral', () => {
     expect(await messageOf('')).toMatch(/`defaultDelayMs` of 0.5 s$/);
     expect(await messageOf('', { minDelayMs: 2_000 })).toMatch(/`minDelayMs` of 2 s$/);
     expect(await messageOf('', { backOff: {} })).toMatch(/it asked for a pause of 3,600 s \(Retry-After\)$/);
+  });
+});
+
+describe('the first robots.txt of a site', () => {
+  const scope = ({ hostname }: URL): string => hostname.split('.').slice(-2).join('.');
+
+  it.each([503, 420])(
+    'that is answered with %i and `Retry-After` pauses the pages of its whole scope',
+    async (status) => {
+      const clock = virtualClock();
+      const transport = {
+        fetch: async (url: string) =>
+          url.startsWith('https://one.')
+            ? new Response(null, { status, headers: { 'retry-after': '30' } })
+            : new Response(''),
+      };
+      const client = new RobotsClient({ agent: 'ExampleBot', clock, random: () => 0, transport });
+      closing(client);
+      const { fetch, calls } = noting(clock);
+      const pacing = { scope, backOff: { statuses: [503, 420] } };
+      const guarded = guardFetch(fetch, client, { pacing });
+      // robots.txt of 420 allows all: its own page waits, too.
+      const first = guarded('https://one.example.com/').catch(() => undefined);
+      await clock.whenWaiting(status === 420 ? 1 : 0);
+      const paused = async (): Promise<unknown> =>
+        (await client.policy('https://one.example.com/')).pacing?.pause;
+      await expect.poll(paused).toBeDefined();
+      const other = guarded('https://two.example.com/');
+      await clock.whenWaiting();
+      await clock.advance(29_000);
+      expect(calls).toEqual([]);
+      await clock.advance(2_000);
+      await Promise.all([first, other]);
+      expect(calls[0]?.[1]).toBeGreaterThanOrEqual(30_000);
+    },
+  );
+});
+
+describe('a permit of the caller', () => {
+  it('is not given for a decision that refuses: that is rejected with the refusal', async () => {
+    const { client } = laidDown({ [A]: SLOW });
+    const refused = await client.check(`${A}/private`);
+    await expect(client.acquirePermit(refused)).rejects.toMatchObject({
+      code: 'ERR_ROBOTS_DISALLOWED',
+      decision: refused,
+    });
+    await expect(client.acquirePermit(`${A}/` as unknown as typeof refused)).rejects.toMatchObject({
+      code: 'ERR_ROBOTS_INVALID_OPTIONS',
+    });
+  });
+
+  it('ends 30 s after its start where nobody ends it, and the process is warned', async () => {
+    const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
+    const { client, clock } = laidDown({ [A]: 'User-agent: *\nCrawl-delay: 0\n' });
+    const decision = await client.check(A);
+    for (let count = 0; count < 2; count++) {
+      await client.acquirePermit(decision);
+      const next = client.acquirePermit(decision);
+      await clock.whenWaiting();
+      await clock.advance(30_000);
+      (await next).done();
+    }
+    expect(warned.mock.calls).toEqual([
+      [
+        expect.stringContaining(`the permit for ${A}/`),
+        expect.objectContaining({ code: 'CANFETCH_PERMIT_NOT_ENDED' }),
+      ],
+    ]);
+    warned.mockRestore();
   });
 });

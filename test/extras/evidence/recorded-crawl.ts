@@ -6,7 +6,7 @@ import { evidenceFile } from '../../../src/extras/evidence/index.ts';
 import { guardFetch } from '../../../src/guards/fetch/fetch.ts';
 import { gotHooks } from '../../../src/guards/got/got.ts';
 import type { GuardOptions } from '../../../src/guards/shared/options.ts';
-import { refusalIn } from '../../../src/guards/shared/refusal-errors.ts';
+import { refusalIn } from '../../../src/core/client/refusal-errors.ts';
 import { robotsInterceptor } from '../../../src/guards/undici/undici.ts';
 
 /** What the caller of one request saw: a status, or the code of a refusal or an error. */

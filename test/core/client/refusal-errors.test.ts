@@ -7,16 +7,16 @@ import {
   RobotsDisallowedError,
   RobotsUnreachableError,
   RobotsUsageError,
-} from '../../src/guards/shared/refusal-errors.ts';
-import { usageOf } from '../../src/core/decision/index.ts';
+} from '../../../src/core/client/refusal-errors.ts';
+import { usageOf } from '../../../src/core/decision/index.ts';
 import {
   type Decision,
   refusalIn as publicRefusalIn,
   RobotsAddressRefusedError,
   RobotsDeferredError,
-} from '../../src/index.ts';
-import type { HeaderFields } from '../../src/core/base/index.ts';
-import { parseRobots } from '../../src/core/rules/index.ts';
+} from '../../../src/index.ts';
+import type { HeaderFields } from '../../../src/core/base/index.ts';
+import { parseRobots } from '../../../src/core/rules/index.ts';
 
 const BASE = {
   url: 'https://example.com/private',

@@ -7,15 +7,10 @@ import {
   RefusedRequestError,
   type RedirectChain,
   thrownCause,
-} from '../../core/decision/index.ts';
-import {
-  causesOf,
-  isRobotsError,
-  omitUndefined,
-  type RobotsAddressRefusedError,
-} from '../../core/base/index.ts';
-import { ADDRESS_REFUSED, STATUS } from '../../core/fetch/failure.ts';
-import type { RobotsDeferredError } from '../../core/pacing/index.ts';
+} from '../decision/index.ts';
+import { causesOf, isRobotsError, omitUndefined, type RobotsAddressRefusedError } from '../base/index.ts';
+import { ADDRESS_REFUSED, STATUS } from '../fetch/failure.ts';
+import type { RobotsDeferredError } from '../pacing/index.ts';
 
 /** An error with which a guard refuses a request. */
 export type Refusal = RobotsDisallowedError | RobotsUnreachableError | RobotsDeferredError | RobotsUsageError;
