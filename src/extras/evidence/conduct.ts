@@ -75,7 +75,7 @@ class OriginConduct {
 /**
  * Checks the requests of a log against their decisions, the pauses and the `Retry-After` of their scopes, the delays that
  * their robots.txt states, and the crawler's own delays, which hold between paced requests of one client. Times are those of
- * the starts: what the site sees of a cold start comes later, so nobody is accused of it.
+ * the starts. The site sees a cold start later.
  */
 export class Conduct {
   readonly #outcomes = new RequestOutcomes();

@@ -121,7 +121,7 @@ export class RecordedRun {
   wouldDecide({ url, origin, at, run, n }: IgnoredEntry): ReplayedAgain | undefined {
     const latest = [...(this.#origins.get(origin)?.entries.keys() ?? [])].at(-1);
     const profile = this.#profileOf(origin);
-    // Nobody has decided on it, so it may be any text.
+    // No decision rests on it, so it may be any text.
     if (latest === undefined || profile === undefined || !isFetchable(url)) return undefined;
     const [agent] = agentTokens(this.#run.agent);
     const question = {
