@@ -306,7 +306,13 @@ describe('a permit of the caller', () => {
 
   it('ends 30 s after its start where nobody ends it, and the process is warned', async () => {
     const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
-    const { client, clock } = laidDown({ [A]: 'User-agent: *\nCrawl-delay: 0\n' });
+    // A copy of the package that has warned of nothing yet.
+    vi.resetModules();
+    const fresh = await import('../../../src/index.ts');
+    const clock = virtualClock();
+    const transport = { fetch: async () => new Response('User-agent: *\nCrawl-delay: 0\n') };
+    const client = new fresh.RobotsClient({ agent: 'ExampleBot', clock, transport });
+    closing(client);
     const decision = await client.check(A);
     for (let count = 0; count < 2; count++) {
       await client.acquirePermit(decision);
