@@ -34,12 +34,12 @@ export function compiledPeer(files: readonly BenchFile[], rounds: number): Row[]
   const each = (micros: number): string => `${(micros / questions.length).toFixed(1)} µs`;
   return [
     {
-      what: 'first answer, processor time',
+      what: 'first answer of a file, against C++',
       ours: each(ours),
       peer: `${each(peerMicros)} google/robotstxt, C++`,
       ratio: `${(peerMicros / ours).toFixed(2)} ×`,
       bar: '≥ 1.5 ×',
-      held: peerMicros / ours >= 1.5,
+      used: (1.5 * ours) / peerMicros,
     },
   ];
 }

@@ -110,12 +110,12 @@ function worst(what: string, bar: number, figures: readonly Figure[]): Row {
   if (found === undefined) throw new Error(`Expected families for "${what}", got none`);
   const ratio = ratioOf(found);
   return {
-    what: `${what}, of ${figures.length} hostile files the worst`,
+    what: `hostile files: ${what}`,
     ours: `${milliseconds(found.ms)}: ${found.family}`,
     peer: milliseconds(found.peerMs),
     ratio: `${ratio.toFixed(2)} ×`,
     bar: `≤ ${bar} ×`,
-    held: ratio <= bar,
+    used: ratio / bar,
   };
 }
 

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { type BenchFile, benchFiles } from './files.ts';
-import { lineOf, machine, type Row, tableOf } from './measure.ts';
+import { isHeld, lineOf, machine, type Row, tableOf } from './measure.ts';
 import { command, starting } from './command.bench.ts';
 import { warmQuestions } from './client.bench.ts';
 import { compiledPeer } from './compiled-peer.bench.ts';
@@ -75,7 +75,7 @@ if (process.argv.includes(WRITE) && asked.length === 0) {
   writeFileSync(new URL('../../../test/bench/measured.md', import.meta.url), text);
 }
 const noise = measured.filter(({ noisy }) => noisy === true);
-const missed = measured.filter(({ held, noisy }) => !held && noisy !== true);
+const missed = measured.filter((row) => !isHeld(row) && row.noisy !== true);
 console.log(
   `\n${(performance.now() / 1_000).toFixed(0)} s, bars within noise: ${noise.length}, missed: ${missed.length}`,
 );
@@ -93,10 +93,11 @@ async function measure({ rows, rounds: times }: Part): Promise<Row[]> {
     return found;
   };
   const found = await once();
-  if (found.every(({ held }) => held)) return found;
+  if (found.every(isHeld)) return found;
   console.log('Again, because a bar was missed:');
   const again = await once();
-  return found.map((row) =>
-    again.some(({ what, held }) => what === row.what && held !== row.held) ? { ...row, noisy: true } : row,
-  );
+  return found.map((row) => {
+    const other = again.find(({ what, way }) => what === row.what && way === row.way);
+    return other !== undefined && isHeld(other) !== isHeld(row) ? { ...row, noisy: true } : row;
+  });
 }

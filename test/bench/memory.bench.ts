@@ -20,28 +20,28 @@ export async function clientMemory(): Promise<Row[]> {
   const each = (bytes: number): string => `${(bytes / origins).toFixed(0)} bytes`;
   const rows = steps.map(({ step, heldBytes, reckonedBytes, severalAgents }): Row => {
     const error = reckonedBytes / heldBytes - 1;
-    const fits = severalAgents || heldBytes <= budget;
     const share = `${((heldBytes / budget) * 100).toFixed(0)} % of the budget`;
     const sign = error < 0 ? '−' : '+';
     return {
-      what: `memory of an origin in a client, after \`${step}\``,
+      what: 'memory of a cached origin',
+      way: `after \`${step}\``,
       ours: each(heldBytes),
       peer: `${each(reckonedBytes)} by \`stats()\``,
       ratio: `${share}, \`stats()\` ${sign} ${Math.abs(error * 100).toFixed(1)} %`,
       bar: severalAgents ? '± 10 %' : '≤ 100 %, ± 10 %',
-      held: fits && Math.abs(error) <= ERROR,
+      used: Math.max(severalAgents ? 0 : heldBytes / budget, Math.abs(error) / ERROR),
     };
   });
   const held = measured.originsByDefault;
   return [
     ...rows,
     {
-      what: 'origins in the cache by default, of files that sites have',
+      what: 'origins in the cache by default',
       ours: held.toLocaleString('en'),
       peer: MIN_ORIGINS.toLocaleString('en'),
       ratio: `${((held / MIN_ORIGINS) * 100).toFixed(0)} %`,
       bar: '≥ 100 %',
-      held: held >= MIN_ORIGINS,
+      used: MIN_ORIGINS / held,
     },
     await questionRow(),
   ];
@@ -58,12 +58,11 @@ async function questionRow(): Promise<Row> {
   }
   const megabytes = most.bytes / 1_048_576;
   return {
-    what: 'memory of one question by a URL of 65,536 bytes, about the worst of the hostile files',
+    what: 'memory of one question, URL of 65,536 bytes',
+    way: most.family,
     ours: Number.isNaN(megabytes) ? 'not known here' : `${megabytes.toFixed(0)} MiB`,
-    peer: most.family,
-    ratio: '',
     bar: '≤ 32 MiB',
-    held: !(megabytes > 32),
+    used: Number.isNaN(megabytes) ? 0 : megabytes / 32,
   };
 }
 

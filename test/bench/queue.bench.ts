@@ -15,7 +15,7 @@ export async function* queues(rounds: number): AsyncGenerator<Row> {
   yield await memoryOfWaiting();
 }
 
-async function departures(what: string, defaultDelayMs: number, rounds: number): Promise<Row> {
+async function departures(way: string, defaultDelayMs: number, rounds: number): Promise<Row> {
   const took: number[] = [];
   for (let round = -1; round < rounds; round++) {
     const clock = defaultDelayMs === 0 ? {} : { clock: virtualClock({ autoAdvance: true }) };
@@ -29,12 +29,11 @@ async function departures(what: string, defaultDelayMs: number, rounds: number):
   }
   const each = median(took);
   return {
-    what: `processor time of a request that waits behind ${WAITING} of its origin, ${what}`,
+    what: `a request behind ${WAITING.toLocaleString('en')} of its origin`,
+    way,
     ours: `${each.toFixed(1)} µs`,
-    peer: '',
-    ratio: '',
     bar: `≤ ${DEPARTURE_BAR_US} µs`,
-    held: each <= DEPARTURE_BAR_US,
+    used: each / DEPARTURE_BAR_US,
   };
 }
 
@@ -56,12 +55,10 @@ async function memoryOfWaiting(): Promise<Row> {
   await settled;
   const each = bytes / (ORIGINS * EACH) / 1_000;
   return {
-    what: `memory of ${EACH} waiting requests to each of ${ORIGINS} origins`,
+    what: `memory of a waiting request, ${(EACH * ORIGINS) / 1e6} million`,
     ours: `${(bytes / 2 ** 20).toFixed(0)} MiB, ${each.toFixed(2)} kB each`,
-    peer: '',
-    ratio: '',
     bar: `≤ ${MEMORY_BAR_KB} kB each`,
-    held: each <= MEMORY_BAR_KB,
+    used: each / MEMORY_BAR_KB,
   };
 }
 

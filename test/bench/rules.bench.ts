@@ -28,12 +28,12 @@ export function checking(files: readonly BenchFile[], rounds: number): Row[] {
   const ratio = took.peer / took.ours;
   return [
     {
-      what: `\`file.check(url, agent)\`, site by site (${questions.length.toLocaleString('en')} questions)`,
+      what: `\`file.check\`, ${questions.length.toLocaleString('en')} questions`,
       ours: each(took.ours),
       peer: each(took.peer),
       ratio: times(ratio),
       bar: '≥ 8 ×',
-      held: ratio >= 8,
+      used: 8 / ratio,
     },
   ];
 }
@@ -65,14 +65,15 @@ export function ruleCounts(rounds: number): Row[] {
   );
   const each = (ms: number, count = urls.length): string => `${((ms / count) * 1e6).toFixed(0)} ns`;
   const row = (count: number, ms: number): Row => ({
-    what: `check against ${count.toLocaleString('en')} prefix rules`,
+    what: '`file.check` against many rules',
+    way: count.toLocaleString('en'),
     ours: each(ms),
-    peer: count === 16_000 ? each(theirs.all, 50) : '',
+    ...(count === 16_000 && { peer: each(theirs.all, 50) }),
     ratio: `${times(ms / took.ten)} of 10`,
     bar: '≤ 3 ×',
-    held: ms / took.ten <= 3,
+    used: ms / took.ten / 3,
   });
-  return [row(10, took.ten), row(100, took.hundred), row(1_000, took.thousand), row(16_000, took.all)];
+  return [row(100, took.hundred), row(1_000, took.thousand), row(16_000, took.all)];
 }
 
 /** One question to each file, as a broad crawl asks; the peer is robots-parser. */
@@ -90,12 +91,12 @@ export function firstAnswers(files: readonly BenchFile[], rounds: number): Row[]
   const each = (taken: number): string => `${((taken / files.length) * 1e3).toFixed(1)} µs`;
   return [
     {
-      what: 'first answer: parseRobots(bytes).check(url, agent)',
+      what: 'first answer of a file',
       ours: each(took.ours),
       peer: each(took.peer),
       ratio: times(took.peer / took.ours),
       bar: '≥ 6 ×',
-      held: took.peer / took.ours >= 6,
+      used: (6 * took.ours) / took.peer,
     },
   ];
 }
@@ -126,12 +127,12 @@ export function manyHits(rounds: number): Row[] {
   const each = (taken: number): string => `${((taken / 4_000) * 1e6).toFixed(0)} ns`;
   return [
     {
-      what: 'check that hits 4,000 different rules of 16,000',
+      what: '`file.check` that hits 4,000 of 16,000 rules',
       ours: each(took.many),
       peer: `${each(took.few)} (10 rules)`,
       ratio: times(took.many / took.few),
       bar: '≤ 3 ×',
-      held: took.many / took.few <= 3,
+      used: took.many / took.few / 3,
     },
   ];
 }
