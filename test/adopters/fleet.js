@@ -41,10 +41,16 @@ async function startSite(number) {
   return { number, delayMs, server, origin: `http://127.0.0.1:${server.address().port}` };
 }
 
+/** Below those that systems give to requests for any port, so that no server of another test gets it meanwhile. */
 async function freePort() {
   const server = createSocket();
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const { port } = server.address();
+  const port = 22_000 + Math.floor(Math.random() * 10_000);
+  server.listen(port, '127.0.0.1');
+  const isFree = await once(server, 'listening').then(
+    () => true,
+    () => false,
+  );
+  if (!isFree) return freePort();
   await new Promise((resolve) => server.close(resolve));
   return port;
 }
@@ -63,11 +69,13 @@ const redis = spawn('redis-server', ['--port', String(port), '--dir', folder, '-
 });
 const sites = await Promise.all(Array.from({ length: SITES }, (_, number) => startSite(number)));
 const output = [];
+const errors = [];
 function start(...urls) {
   const member = spawn(process.execPath, ['crawl-in-a-fleet.js', ...urls], {
     env: { ...process.env, REDIS_URL: `redis://127.0.0.1:${port}` },
-    stdio: ['ignore', 'pipe', process.env.SITES === undefined ? 'ignore' : 'inherit'],
+    stdio: ['ignore', 'pipe', 'pipe'],
   });
+  member.stderr.on('data', (text) => errors.push(String(text)));
   member.stdout.on('data', (text) => output.push(String(text)));
   return member;
 }
@@ -129,6 +137,16 @@ try {
     assert.match(text, line);
   redis.kill('SIGKILL');
   await end(last);
+} catch (error) {
+  const missing = sites.filter(
+    ({ number }) => !log.some((each) => each.number === number && each.url === '/1'),
+  );
+  console.error(
+    `${missing.length} sites without a second page\n`,
+    output.slice(-20).join(''),
+    errors.slice(-5).join(''),
+  );
+  throw error;
 } finally {
   for (const member of members) member.kill('SIGKILL');
   for (const { server } of sites) server.close();
