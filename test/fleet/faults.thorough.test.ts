@@ -3,6 +3,7 @@ import { Redis } from 'ioredis';
 import { Redis as Valkey } from 'iovalkey';
 import { createClient } from 'redis';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { RECORD_VERSION } from '../../src/core/store/record/record-codec.ts';
 import type { RedisConnection } from '../../src/stores/redis/connection.ts';
 import { redisStore } from '../../src/stores/redis/redis.ts';
 import { RobotsClient, type StoreEvent } from '../../src/index.ts';
@@ -194,7 +195,11 @@ describeWith('redis-server')('a crawl whose Redis fails', () => {
       const everything = 'User-agent: *\nAllow: /\n';
       const junk: ((key: string) => string[])[] = [
         (key) => ['SET', key, everything],
-        (key) => ['SET', key, `t${JSON.stringify({ v: 3, sum: 0, copy: { text: everything } })}`],
+        (key) => [
+          'SET',
+          key,
+          `t${JSON.stringify({ v: RECORD_VERSION, sum: 0, copy: { text: everything } })}`,
+        ],
         (key) => ['SET', key, randomBytes(5_000).toString('latin1')],
         (key) => ['SET', key, ''],
       ];

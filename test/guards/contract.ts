@@ -351,6 +351,9 @@ export function guardContract(guarded: GuardedClient): void {
       let paced: GetPage;
       let made: ReturnType<GuardedClient['make']>;
 
+      const rejects = guarded.waitsInQueue === undefined ? it : it.skip;
+      const unlessQueued = guarded.waitsInQueue === undefined ? '' : ` (not here: ${guarded.waitsInQueue})`;
+
       beforeEach(() => {
         client = new RobotsClient({ agent: 'ExampleBot', clock, random: () => 0 });
         made = guarded.make(client, { pacing: { defaultDelayMs: 20_000, maxDelayMs: 110_000 } });
@@ -413,9 +416,6 @@ export function guardContract(guarded: GuardedClient): void {
           expect(pagesOf(server)).toHaveLength(sent);
         }
       });
-
-      const rejects = guarded.waitsInQueue === undefined ? it : it.skip;
-      const unlessQueued = guarded.waitsInQueue === undefined ? '' : ` (not here: ${guarded.waitsInQueue})`;
 
       rejects(
         `over the ceiling a request is deferred: not sent, and told when to come again${unlessQueued}`,
@@ -656,7 +656,7 @@ export function guardContract(guarded: GuardedClient): void {
         });
       });
 
-      it('a 429 that names no time pauses the origin', async () => {
+      rejects(`a 429 that names no time pauses the origin${unlessQueued}`, async () => {
         const server = await site();
         await paced(server.url('/full')).catch(() => undefined);
         const next = paced(server.url('/page'));
@@ -668,7 +668,7 @@ export function guardContract(guarded: GuardedClient): void {
         expect(await next).toMatchObject({ status: 200 });
       });
 
-      it('`Retry-After` of a page holds the next one back', async () => {
+      rejects(`\`Retry-After\` of a page holds the next one back${unlessQueued}`, async () => {
         const server = await site();
         await paced(server.url('/busy')).catch(() => undefined);
         const next = paced(server.url('/page'));
