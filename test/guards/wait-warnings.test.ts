@@ -9,8 +9,16 @@ afterEach(() => {
   warned.mockClear();
 });
 
-const codes = (): unknown[] => warned.mock.calls.map(([, details]) => Reflect.get(Object(details), 'code'));
-const texts = (): string[] => warned.mock.calls.map(([message]) => String(message));
+/** Warnings of waits, and their codes. A body of an earlier file may still be unread. */
+const ofWaits = (): [code: string, text: string][] =>
+  warned.mock.calls
+    .map(([message, details]): [string, string] => [
+      String(Reflect.get(Object(details), 'code')),
+      String(message),
+    ])
+    .filter(([code]) => /WAITING|NO_RESPONSE|PACE_UNUSED/.test(code));
+const codes = (): string[] => ofWaits().map(([code]) => code);
+const texts = (): string[] => ofWaits().map(([, text]) => text);
 
 /** A guarded fetch by a copy of the package that has warned of nothing yet. `respond` answers for pages. */
 async function fetching(

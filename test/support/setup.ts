@@ -1,4 +1,5 @@
 import { afterEach } from 'vitest';
+import { warned } from '../../src/core/base/warning.ts';
 import { countClient } from '../../src/core/client/many-clients.ts';
 import { runTasks } from './after-each-test.ts';
 
@@ -18,6 +19,9 @@ if (Reflect.get(globalThis, PLATFORM_DISPATCHER) === undefined) {
   Reflect.set(globalThis, PLATFORM_DISPATCHER, Reflect.get(globalThis, GLOBAL_DISPATCHER));
 }
 Reflect.set(globalThis, GLOBAL_DISPATCHER, Reflect.get(globalThis, PLATFORM_DISPATCHER));
+
+// Each file begins as a new process does, which was warned of nothing.
+warned.clear();
 
 // The files of a worker make more clients within a minute than a program does: that is warned of before the first test.
 const { emitWarning } = process;

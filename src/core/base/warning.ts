@@ -1,6 +1,7 @@
 import { textOf } from './errors.ts';
 
-const warned = new Set<string>();
+/** What this process was warned of. */
+export const warned: Set<string> = new Set();
 
 /** Warns the process, or the console of a platform without `process.emitWarning`. */
 export function emitWarning(message: string, code: string, detail?: string): void {
