@@ -117,16 +117,21 @@ const isClosed = ({ error, status }: Expected): boolean =>
 
 /** Long enough for the request to arrive, and for an answer to come first, where the machine is busy. */
 const DEADLINE_MS = 500;
+/** Where none should come, however busy the machine is. */
+const LATE_MS = 50_000;
 
 describe.each(TRANSPORTS)('over %s', (name, { options, overTls }) => {
-  it.each(FAULTS)('$name', async (fault) => {
+  const expectedOf = (fault: Fault): Expected => fault.over?.[name] ?? fault.expected;
+  const endsAtDeadline = (fault: Fault): boolean => expectedOf(fault).error === DEADLINE;
+
+  async function meets(fault: Fault): Promise<void> {
     const identity = fault.tls === undefined || fault.tls === 'mute' ? undefined : identities[fault.tls];
     const site = await stage(fault.scripts, identity);
     const origin = fault.tls === 'mute' ? site.origin.replace('http:', 'https:') : site.origin;
-    const expected = fault.over?.[name] ?? fault.expected;
+    const expected = expectedOf(fault);
     const { client } = testClient({
       ...(identity === undefined ? options : overTls),
-      ...(expected.error === DEADLINE ? { deadlineMs: DEADLINE_MS } : {}),
+      deadlineMs: expected.error === DEADLINE ? DEADLINE_MS : LATE_MS,
     });
     opened(client);
 
@@ -140,6 +145,19 @@ describe.each(TRANSPORTS)('over %s', (name, { options, overTls }) => {
     if (fault.whole === true) return;
     // A fetch of the platform may also go on with a handshake that is not needed any more.
     await (name === 'fetch' ? site.left() : site.idle());
+  }
+
+  it.each(FAULTS.filter((fault) => !endsAtDeadline(fault)))('$name', meets);
+
+  // All wait for the same time.
+  it('what lasts until the deadline', async () => {
+    await Promise.all(
+      FAULTS.filter(endsAtDeadline).map((fault) =>
+        meets(fault).catch((cause: unknown) => {
+          throw new Error(fault.name, { cause });
+        }),
+      ),
+    );
   });
 
   it('a body without a length, cut without close_notify: Node does not tell it from a whole one', async () => {
