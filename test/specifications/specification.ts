@@ -162,9 +162,9 @@ export async function visitWith(
   return { server, robots, clock };
 }
 
-/** One case after another. */
+/** The cases beside each other: some wait for the same time. */
 export async function each<T>(cases: readonly T[], holds: (one: T) => unknown): Promise<void> {
-  for (const one of cases) await holds(one);
+  await Promise.all(cases.map(holds));
 }
 
 /** The file is requested before the first page, and a disallowed page is not requested. */
@@ -250,9 +250,9 @@ export async function failsByNetworkTrouble(profile: ProfileName): Promise<void>
     await rawSite((socket) => socket.end(`${head}ff\r\nUser-agent: *\nAllow: /`)),
   ];
   const { robots } = robotFor(profile, { deadlineMs: 200 });
-  for (const [at, server] of servers.entries()) {
-    expect(await robots.check(server.url('/a')), String(at)).toMatchObject(unreachable);
-  }
+  await each([...servers.entries()], async ([at, server]) =>
+    expect(await robots.check(server.url('/a')), String(at)).toMatchObject(unreachable),
+  );
   const nameless = robotFor(profile, withoutNames());
   expect(await nameless.robots.check('http://nowhere.example/')).toMatchObject(unreachable);
 }
