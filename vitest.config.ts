@@ -30,14 +30,11 @@ const SAME_ON_EVERY_NODE = [
  * random schedules.
  */
 const SAME_BETWEEN = [
-  'test/{apps,demo,extras,fleet}/**',
+  'test/{apps,demo,extras}/**',
   'test/guards/{browser,crawlee}/**',
   'test/guards/schedules.test.ts',
   'test/stores/processes.test.ts',
 ];
-
-/** What CI has in a larger edition on the newest line of Node. */
-const LARGER_ON_NEWEST = ['test/fleet/fleet.test.ts'];
 
 /** The `imports` of package.json, and the package's own name, lead to what is built; tests run the source. */
 export const sourceAlias = {
@@ -69,7 +66,6 @@ export default defineConfig({
             THOROUGH,
             ...(otherNode === undefined ? [] : SAME_ON_EVERY_NODE),
             ...(otherNode === '22' ? SAME_BETWEEN : []),
-            ...(otherNode === '24' ? LARGER_ON_NEWEST : []),
           ],
           isolate: false,
         },

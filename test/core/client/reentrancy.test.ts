@@ -60,7 +60,7 @@ function reentrantCaller(robots: () => RobotsClient | undefined, seed: number): 
 /** Asks many questions, and holds each answer to be about its own URL, by the rules of its own site. */
 async function crawl(client: RobotsClient): Promise<void> {
   const chance = new Chance(5);
-  for (let round = 0; round < 200; round++) {
+  for (let round = 0; round < 60; round++) {
     const origin = originOf(chance.below(ORIGINS));
     const url = `${origin}/page-${round}`;
     const permitted = client.permits(url);

@@ -133,13 +133,14 @@ describe('a record', () => {
     const body = fc.oneof(
       fc.uint8Array({ maxLength: 400 }),
       fc.string({ unit: 'binary', maxLength: 200 }).map(bytes),
-      fc.string({ unit: 'grapheme', maxLength: 100 }).map((text) => bytes(`\uFEFF${text}\r\n\0`)),
+      fc.string({ unit: 'binary', maxLength: 100 }).map((text) => bytes(`\uFEFF${text}\r\n\0`)),
     );
     await fc.assert(
       fc.asyncProperty(body, async (bytes) => {
         const { record } = codec.decode(codec.encode(withBody(bytes)), START, ORIGIN);
         expect(record?.copy?.body).toEqual(bytes);
       }),
+      { numRuns: runs(200) },
     );
   });
 

@@ -1,0 +1,3 @@
+import { tryFurtherLibraries } from './contract-libraries.ts';
+
+await tryFurtherLibraries();
