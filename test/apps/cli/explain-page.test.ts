@@ -10,7 +10,8 @@ let closed: number;
 beforeAll(async () => {
   closed = 0;
   site = await startSite(({ url }, response) => {
-    if (url === '/robots.txt') answer(response, { body: 'User-agent: *\nAllow: /\nDisallow: /private\n' });
+    if (url === '/robots.txt')
+      answer(response, { body: 'User-agent: *\nAllow: /\nDisallow: /private\nCrawl-delay: 0\n' });
     else if (url === '/to') answer(response, { status: 302, headers: { location: '/page' } });
     else if (url === '/astray') answer(response, { status: 302, headers: { location: '/private' } });
     else if (url === '/lost') answer(response, { status: 302, headers: { location: 'http://127.0.0.1:1/' } });
