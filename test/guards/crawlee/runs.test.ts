@@ -1,5 +1,3 @@
-import { createServer } from 'node:net';
-import { once } from 'node:events';
 import { CheerioCrawler, HttpCrawler, Log } from '@crawlee/cheerio';
 import { describe, expect, it, vi } from 'vitest';
 import { withRobots } from '../../../src/guards/crawlee/crawlee.ts';
@@ -7,21 +5,14 @@ import { type PacingOptions, RobotsClient } from '../../../src/index.ts';
 import { virtualClock } from '../../../src/extras/testing/index.ts';
 import { START, testClient } from '../../support/client.ts';
 import { inMemory } from '../../support/crawlee.ts';
-import { answer, type Handler, type Site, startSite } from '../../support/site.ts';
+import { answer, type Handler, REFUSING_HOST, type Site, startSite } from '../../support/site.ts';
 import { client, closing, pagesOf, record, RULES, site } from './support.ts';
 
 /** Crawlee looks for requests every half second otherwise. */
 const soon = { autoscaledPoolOptions: { maybeRunIntervalSecs: 0.01 } };
 
-/** An origin at which nothing listens. */
-async function closedPort(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = Object(server.address());
-  server.close();
-  await once(server, 'close');
-  return `http://127.0.0.1:${port}`;
-}
+/** At which nothing listens. */
+const DEAD = `http://${REFUSING_HOST}`;
 
 /** A site that answers for its pages with these statuses in turn, the last again and again. */
 async function busySite(...statuses: number[]): Promise<Site> {
@@ -70,15 +61,14 @@ async function crawl(urls: readonly string[], pacing: PacingOptions | true = tru
 describe('a run of a guarded crawler', () => {
   it('ends within a minute where a host is dead, and says what it waits for and what it skipped', async () => {
     const live = await site();
-    const dead = await closedPort();
-    const pages = [live.url('/1'), `${dead}/1`, live.url('/private'), `${dead}/2`];
+    const pages = [live.url('/1'), `${DEAD}/1`, live.url('/private'), `${DEAD}/2`];
     const { handled, skipped, failed, lines, statistics, elapsedMs } = await crawl(pages);
     expect({ handled, failed }).toEqual({ handled: [live.url('/1')], failed: [] });
     expect(skipped.map(({ url, refusal }) => [url, refusal?.code, refusal?.retryAt]).sort()).toEqual(
       [
         [live.url('/private'), 'ERR_ROBOTS_DISALLOWED', undefined],
-        [`${dead}/1`, 'ERR_ROBOTS_UNREACHABLE', undefined],
-        [`${dead}/2`, 'ERR_ROBOTS_UNREACHABLE', undefined],
+        [`${DEAD}/1`, 'ERR_ROBOTS_UNREACHABLE', undefined],
+        [`${DEAD}/2`, 'ERR_ROBOTS_UNREACHABLE', undefined],
       ].sort(),
     );
     expect(skipped.at(-1)?.refusal?.message).toMatch(/for good$/);
@@ -87,7 +77,7 @@ describe('a run of a guarded crawler', () => {
       expect.stringMatching(
         /^Waits for http:\/\/127\.0\.0\.1:\d+ until 2.*Z: robots\.txt is unreachable \(the server refused the connection, ECONNREFUSED\)\. Requests that wait: 1$/,
       ),
-      `Skipped 3 requests: 2 of ${dead} (robots.txt unreachable, ECONNREFUSED, for good), 1 of ${live.origin} (disallowed)`,
+      `Skipped 3 requests: 2 of ${DEAD} (robots.txt unreachable, ECONNREFUSED, for good), 1 of ${live.origin} (disallowed)`,
     ]);
     expect(statistics).toMatchObject({ requestsFinished: 1, requestsFailed: 0, requestsTotal: 1 });
   });
@@ -140,12 +130,11 @@ describe('the end of a client', () => {
   it('gives back what waits out of the queue, and ends the run within a second', async () => {
     // By the clock of the machine: the wait is half a minute.
     const robots = new RobotsClient({ agent: 'ExampleBot' });
-    const dead = await closedPort();
     const { options, failed, skipped } = record();
     const guarded = withRobots(HttpCrawler, robots, { pacing: true });
     const crawler = new guarded({ ...options, ...soon }, inMemory());
     const waits = vi.spyOn(crawler.log, 'debug');
-    const ended = crawler.run([`${dead}/1`]);
+    const ended = crawler.run([`${DEAD}/1`]);
     await expect.poll(() => waits.mock.calls.flat().join()).toMatch(/goes back to the queue/);
     const startedAt = performance.now();
     await robots.close();

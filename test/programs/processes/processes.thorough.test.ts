@@ -107,16 +107,18 @@ it('a cron job with a limit goes on where it was', async () => {
     .flatMap((each) => [well.url(`/${each}`), slow.url(`/${each}`)])
     .concat(slow.url('/private'));
   const pages: string[] = [];
-  for (let job = 0; job < 10 && pages.length < 6; job++) {
+  let jobs = 0;
+  // On a busy machine most of a job's time is over before its program has begun.
+  for (; jobs < 40 && pages.length < 6; jobs++) {
     const { code, lines } = await run('cron-with-a-limit', [place, ...urls]);
     expect(code).toBe(0);
     pages.push(...lines.filter((line) => line.startsWith('page')));
   }
   expect(pages.sort()).toEqual(['/1', '/1', '/2', '/2', '/3', '/3'].map((path) => `page ${path}`));
   for (const each of [well, slow]) {
-    // On a busy machine the limit may come while a page, or robots.txt, is in flight: it is requested again then.
     expect([...new Set(pathsOf(each))].sort()).toEqual(['/1', '/2', '/3']);
-    expect(each.requests.length).toBeLessThanOrEqual(8);
+    // Each, and robots.txt, once; and what was in flight when a limit came.
+    expect(each.requests.length).toBeLessThanOrEqual(4 + jobs - 1);
   }
 });
 

@@ -1,10 +1,8 @@
 import { readdirSync } from 'node:fs';
-import { createServer } from 'node:net';
-import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { refusalIn, RobotsClient } from '../../../src/index.ts';
 import { virtualClock } from '../../../src/extras/testing/index.ts';
-import { answer, type Handler, startSite } from '../../support/site.ts';
+import { answer, type Handler, REFUSING_HOST, startSite } from '../../support/site.ts';
 import type { Run } from './run.ts';
 
 /**
@@ -18,15 +16,8 @@ const names = readdirSync(import.meta.dirname)
   .sort();
 const MOST_MS = 15 * 60_000;
 
-/** An origin at which nothing listens. */
-async function closedPort(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = Object(server.address());
-  server.close();
-  await once(server, 'close');
-  return `http://127.0.0.1:${port}`;
-}
+/** At which nothing listens. */
+const DEAD = `http://${REFUSING_HOST}`;
 
 function siteWith(robots: { status?: number; body?: string }, page: Handler) {
   return startSite((request, response) =>
@@ -47,13 +38,12 @@ describe('batch jobs as people write them', () => {
       refused++ < 2 ? answer(response, { status: 429 }) : html(request, response),
     );
     await using closed = await siteWith({ status: 503 }, html);
-    const dead = await closedPort();
     const clock = virtualClock({ autoAdvance: true });
     await using robots = new RobotsClient({ agent: 'ExampleBot/1.0 (+https://example.com/bot)', clock });
     const { default: program }: { default: (run: Run) => Promise<void> } = await import(
       /* @vite-ignore */ new URL(`./${name}.ts`, import.meta.url).href
     );
-    const origins = [well, slow, busy, closed].map(({ origin }) => origin).concat(dead);
+    const origins = [well, slow, busy, closed].map(({ origin }) => origin).concat(DEAD);
     const urls = ['/1', '/private', '/2'].flatMap((path) => origins.map((origin) => origin + path));
     const told: (readonly [url: string, outcome: string])[] = [];
     const startedAt = clock.now();
@@ -71,7 +61,7 @@ describe('batch jobs as people write them', () => {
       },
     });
     const expected = (url: string): string => {
-      if (url.startsWith(dead)) return 'ERR_ROBOTS_UNREACHABLE, for good';
+      if (url.startsWith(DEAD)) return 'ERR_ROBOTS_UNREACHABLE, for good';
       if (url.startsWith(closed.origin)) return 'ERR_ROBOTS_UNREACHABLE';
       return url.endsWith('/private') ? 'ERR_ROBOTS_DISALLOWED' : 'page';
     };
