@@ -1,9 +1,7 @@
 import { omitUndefined } from '../../core/base/index.ts';
 import { explain, type Explanation, type RobotsFile } from '../../core/rules/index.ts';
-import { parseRobots } from '../../core/rules/parse.ts';
-import { profileNames, profiles } from '../../core/lifecycle/profile.ts';
 import type { RobotsClient } from '../../core/client/index.ts';
-import type { Decision, OriginPolicy, ProfileState, Purpose } from '../../core/decision/index.ts';
+import type { Decision, OriginPolicy, Purpose } from '../../core/decision/index.ts';
 import type { Agent } from '../../core/decision/agent-tokens.ts';
 import type { ReportedDecision } from './verdict.ts';
 import { linesApplying } from '../../core/rules/describe.ts';
@@ -15,16 +13,7 @@ export interface UrlExplanation extends Omit<Explanation, 'verdict'> {
   readonly file?: RobotsFile;
   /** The policy of the origin; absent when the decision was made with a file on disk. */
   readonly policy?: OriginPolicy;
-  /** The decisions that other profiles make on the same file, responses and failures. */
-  readonly underProfiles: readonly ProfileDecision[];
 }
-
-/** The decision of a profile. `allowed` is absent when the profile cannot decide. */
-export type ProfileDecision = ProfileState & {
-  readonly allowed?: boolean;
-  /** Line of the rule that would decide. */
-  readonly line?: number;
-};
 
 /** An explanation of what a client decides. */
 export interface ClientExplanation extends UrlExplanation {
@@ -46,35 +35,13 @@ export async function explainUrl(
 ): Promise<ClientExplanation> {
   const policy = await client.policy(url, omitUndefined({ signal, agent }));
   const decision = await client.check(url, agent, omitUndefined({ signal, purpose }));
-  const { rules, file } = policy;
-  const held = decision.state === 'rules' || decision.state === 'last-good' ? rules : undefined;
-  const others = policy.underProfiles.filter(({ profile }) => profile !== policy.profile);
-  return {
-    decision,
-    ...circumstancesOf(decision, held),
-    ...omitUndefined({ file: held }),
-    policy,
-    underProfiles: others.map((stateUnderProfile) => decisionUnder(stateUnderProfile, decision, file?.body)),
-  };
+  const held = decision.state === 'rules' || decision.state === 'last-good' ? policy.rules : undefined;
+  return { decision, ...circumstancesOf(decision, held), ...omitUndefined({ file: held }), policy };
 }
 
-/** Explains a decision made with a file on disk. Every profile applies its rules, as nothing was fetched. */
-export function explainFile(decision: ReportedDecision, file: RobotsFile, body: Uint8Array): UrlExplanation {
-  const others = profileNames.filter((profile) => profile !== decision.profile);
-  return {
-    decision,
-    file,
-    ...circumstancesOf(decision, file),
-    underProfiles: others.map((profile) => decisionUnder({ profile, state: 'rules' }, decision, body)),
-  };
-}
-
-/** The rule that came closest to deciding, when a rule decided. */
-export function runnerUpOf(
-  decision: ReportedDecision,
-  file: RobotsFile | undefined,
-): UrlExplanation['runnerUp'] {
-  return circumstancesOf(decision, file).runnerUp;
+/** Explains a decision made with a file on disk. */
+export function explainFile(decision: ReportedDecision, file: RobotsFile): UrlExplanation {
+  return { decision, file, ...circumstancesOf(decision, file) };
 }
 
 /** What the rules of a file say besides the verdict. */
@@ -85,32 +52,6 @@ function circumstancesOf(
   if (file === undefined || (reason !== 'rule' && reason !== 'no-rule')) return {};
   const { verdict: _, ...circumstances } = explain(file, url, agent);
   return circumstances;
-}
-
-function decisionUnder(
-  stateUnderProfile: ProfileState,
-  { url, agent, reason }: ReportedDecision,
-  body: Uint8Array | undefined,
-): ProfileDecision {
-  if (reason === 'robots-txt') return { ...stateUnderProfile, allowed: true };
-  switch (stateUnderProfile.state) {
-    case 'allow-all':
-      return { ...stateUnderProfile, allowed: true };
-    case 'disallow-all':
-      return { ...stateUnderProfile, allowed: false };
-    case 'unknown':
-      return stateUnderProfile;
-    case 'rules':
-    case 'last-good': {
-      if (body === undefined) return stateUnderProfile;
-      const verdict = parseRobots(body, { dialect: profiles[stateUnderProfile.profile].dialect }).check(
-        url,
-        agent,
-      );
-      const line = 'rule' in verdict ? { line: verdict.rule.line } : {};
-      return { ...stateUnderProfile, allowed: verdict.allowed, ...line };
-    }
-  }
 }
 
 /** An explanation by the rules of a file. */

@@ -1,13 +1,6 @@
 import { printable, quoted } from '../../core/base/index.ts';
-import type {
-  OriginPacing,
-  OriginPolicy,
-  Pause,
-  PolicyHop,
-  ProfileState,
-} from '../../core/decision/index.ts';
+import type { OriginPacing, OriginPolicy, Pause, PolicyHop } from '../../core/decision/index.ts';
 import { usage } from '../../core/rules/index.ts';
-import type { ProfileDecision } from './explanation.ts';
 import { cause, whySentence } from './text/reasons.ts';
 import {
   agentSentence,
@@ -122,23 +115,4 @@ function shortHops(hops: readonly PolicyHop[]): string {
   return hops
     .map(({ url, status }) => [printable(url), ...(status === undefined ? [] : [String(status)])].join('  '))
     .join(' → ');
-}
-
-/** What a profile makes of the same responses, and of a URL if one was asked about. */
-export function profileSentence(known: ProfileState | ProfileDecision): string {
-  if (!('allowed' in known) || known.allowed === undefined) return stateSentence(known);
-  const verdict = known.allowed ? 'allowed' : 'disallowed';
-  if (known.line !== undefined) return `${verdict} by line ${known.line}`;
-  return known.state === 'rules' || known.state === 'last-good'
-    ? verdict
-    : `${verdict}: ${stateSentence(known)}`;
-}
-
-function stateSentence(known: ProfileState): string {
-  if (known.state !== 'unknown') {
-    return 'reason' in known ? `${known.state}, ${known.reason}` : known.state;
-  }
-  return known.reason === 'stale'
-    ? 'would fetch again: the response is stale'
-    : 'unknown: it would have followed a redirect that this profile did not';
 }

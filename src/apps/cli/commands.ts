@@ -16,7 +16,6 @@ import {
   quietOption,
   robotsOption,
   severities,
-  verboseOption,
 } from './frame/options.ts';
 
 /** The tables of the commands: what each takes, and the texts of its help. What it does is loaded when it runs. */
@@ -70,7 +69,6 @@ const explain: Command = {
     purposeOption,
     robotsOption,
     ...onlineOptions,
-    verboseOption,
     {
       name: 'page',
       help: 'if the URL is allowed, fetch it and show what X-Robots-Tag and other header fields say of its use',
@@ -81,7 +79,6 @@ const explain: Command = {
   examples: {
     'canfetch explain -a ExampleBot https://example.com/page':
       'which line decides, and which other rules match?',
-    'canfetch explain -v https://example.com/': 'show the requests for robots.txt and their responses too',
     'canfetch explain --robots draft.txt /private/a': 'try a robots.txt before you publish it',
   },
   exitCodes: {
@@ -103,7 +100,7 @@ const policy: Command = {
   summary: 'Show the state of an origin: the response for robots.txt, how long it is used, and why',
   operands: 'ORIGIN',
   operandsHelp: 'ORIGIN is the origin, or the absolute http, https or ftp URL of any of its pages.',
-  options: [agentOption, ...onlineOptions, verboseOption, ...formatOptions()],
+  options: [agentOption, ...onlineOptions, ...formatOptions()],
   examples: {
     'canfetch policy https://example.com': 'what is in force for a site, and until when?',
     "canfetch policy https://example.com --json | jq '.sitemaps[].url'": 'list its sitemaps',

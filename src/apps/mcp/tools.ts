@@ -78,8 +78,8 @@ function explainTool(client: RobotsClient): Tool {
     title: 'Explain a robots.txt decision',
     description:
       'Explains the decision of check_url: the group and the rule of robots.txt that decide, the rule that came ' +
-      'closest, the lines around them, what the site states about the use of its content by AI, and what other ' +
-      'standards make of the same file. Use it when the user asks why a URL is allowed or disallowed.',
+      'closest, the lines around them, and what the site states about the use of its content by AI. ' +
+      'Use it when the user asks why a URL is allowed or disallowed.',
     input: z.strictObject({ url: urlField, agent: agentField }),
     output: decisionFields.extend({
       group: groupField.optional(),
@@ -97,9 +97,6 @@ function explainTool(client: RobotsClient): Tool {
           }),
         )
         .describe('The robots.txt; of a long file the lines around those that decide'),
-      otherProfiles: z
-        .array(z.object({ profile: z.string(), allowed: z.boolean().optional() }))
-        .describe('What other standards make of the same answer; without "allowed" where they cannot decide'),
     }),
     async answer({ url, agent }, signal) {
       const explanation = await explainUrl(client, url, { agent, signal });
@@ -109,7 +106,6 @@ function explainTool(client: RobotsClient): Tool {
           runnerUp: explanation.runnerUp,
           usage: statedUsage(explanation),
           lines: linesOf(explanation),
-          otherProfiles: explanation.underProfiles,
         },
       };
     },

@@ -1,8 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { invalid, Problem, type ProblemCode } from './reply.ts';
 
-/** About twice the 500 KiB that are read of a file, because JSON escapes lengthen it. */
-export const MAX_BODY_BYTES = 1_048_576;
 /** Deadline for a body of bounded length to arrive. */
 const BODY_DEADLINE_MS = 30_000;
 

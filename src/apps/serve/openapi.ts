@@ -5,12 +5,10 @@ import { type ProblemCode, JSON_TYPE, NDJSON_TYPE } from './reply.ts';
 import { MAX_AGENTS } from './query.ts';
 import { DEFAULT_LIMITS } from './exchange.ts';
 import { z } from 'zod';
-import { decision, group, lineError, robots, rule, usage, verdict } from '../answers/schema/decision.ts';
-import { explanation, pastedResult } from '../answers/schema/explanation.ts';
-import { diagnostic, policy } from '../answers/schema/policy.ts';
-
+import { decision, group, lineError, robots, rule, usage } from '../answers/schema/decision.ts';
+import { explanation } from '../answers/schema/explanation.ts';
+import { policy } from '../answers/schema/policy.ts';
 import { doneResult, reservation } from '../answers/schema/reservation.ts';
-import { pastedFile } from './pasted.ts';
 import { doneReport, reserveQuestion } from './reserve.ts';
 
 const string = z.string();
@@ -20,17 +18,13 @@ const all: Readonly<Record<string, z.ZodType>> = {
   RobotsSource: robots,
   Decision: decision,
   LineError: lineError,
-  Verdict: verdict,
   Usage: usage,
-  Diagnostic: diagnostic,
   Policy: policy,
   Explanation: explanation,
-  PastedVerdicts: pastedResult,
   Reservation: reservation,
   Done: doneResult,
   Problem: z.object({ type: string, title: string, status: z.int(), detail: string, code: string }),
   Question: z.union([string, questionLine]),
-  PastedFile: pastedFile,
   ReserveQuestion: reserveQuestion,
   DoneReport: doneReport,
 };
@@ -85,21 +79,17 @@ const required = (name: string, description: string): object => ({
   description,
   schema: text,
 });
-const agents = (name: string, description: string): object => ({
-  name,
+const url = required('url', 'An absolute http, https or ftp URL');
+const agent = {
+  name: 'agent',
   in: 'query',
-  description,
+  description:
+    'The crawler: a product token or a full User-Agent string. Of several, in order of preference, the first that ' +
+    'some group names is used.',
   schema: { type: 'array', items: text, maxItems: MAX_AGENTS },
   style: 'form',
   explode: true,
-});
-
-const url = required('url', 'An absolute http, https or ftp URL');
-const agent = agents(
-  'agent',
-  'The crawler: a product token or a full User-Agent string. Of several, in order of preference, the first that ' +
-    'some group names is used.',
-);
+};
 const purpose = {
   name: 'purpose',
   in: 'query',
@@ -200,22 +190,9 @@ export const openApi: {
     '/v1/explain': {
       get: {
         operationId: 'explainUrl',
-        summary:
-          'One decision with its reasons: the file, the matching rules, diagnostics, and the verdicts of other agents',
-        parameters: [url, agent, agents('compare', 'Further agents to show verdicts for'), purpose],
+        summary: 'One decision with its reasons: the rules that match, and the state of the origin',
+        parameters: [url, agent, purpose],
         responses: { ...answer('The explanation', 'Explanation'), ...wrong, ...busy },
-      },
-      post: {
-        operationId: 'explainPastedFile',
-        summary: 'Check URLs against the robots.txt in the body, for several agents; nothing is fetched',
-        requestBody: body('PastedFile'),
-        responses: {
-          ...answer('A verdict for each URL and agent', 'PastedVerdicts'),
-          ...wrongPost,
-          ...late,
-          ...problem(413, 'ERR_ROBOTS_TOO_LARGE', 'The body, or the answer, is too long.'),
-          ...busy,
-        },
       },
     },
     '/v1/reserve': {

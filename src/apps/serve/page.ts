@@ -1,20 +1,24 @@
 import type { IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
+import { omitUndefined, TimeSlice } from '../../core/base/index.ts';
 import { isPurpose, type Purpose, usageOf } from '../../core/decision/index.ts';
+import { profiles } from '../../core/lifecycle/index.ts';
+import { lint, parseRobots } from '../../core/rules/index.ts';
+import { describeDiagnostic } from '../../core/rules/lint/findings.ts';
+import type { Agent } from '../../core/decision/agent-tokens.ts';
 import { originOf } from '../../core/url/index.ts';
-import { type AddUsage, deciderByFile } from '../answers/decide.ts';
-import { annotateAll, explainFile, type UrlExplanation } from '../answers/explanation.ts';
-import { verdictKinds, verdictName } from '../answers/verdict.ts';
-import { MAX_BODY_BYTES, readBody } from './body.ts';
+import { type AddUsage, deciderByFile, fileSource } from '../answers/decide.ts';
+import { annotateAll, explainFile, explainUrl, type UrlExplanation } from '../answers/explanation.ts';
+import { readRobots } from '../answers/input/load-robots.ts';
+import { type FileDecision, verdictKinds, verdictName } from '../answers/verdict.ts';
+import { readBody } from './body.ts';
 import { agentOf } from './check.ts';
-import type { Exchange } from './exchange.ts';
-import { explainSite, limitExplanations } from './explain.ts';
-import { decidePasted, readPasted } from './pasted.ts';
+import type { Exchange, Service } from './exchange.ts';
+import { limitExplanations } from './explain.ts';
 import { readAgents } from './query.ts';
 import { type Handler, invalid, type Problem, problemOf, type Reply } from './reply.ts';
-import { diagnosticsOf } from './verdicts.ts';
-import { DEFAULT_AGENTS, DEFAULT_COMPARED, documentOf, type Fields, type Page } from './page/document.ts';
-import { markup } from './page/markup.ts';
-import { agentTable, detailsOf, matrixOf, type Result, summaryOf } from './page/result.ts';
+import { DEFAULT_COMPARED, documentOf, type Fields, type Page } from './page/document.ts';
+import { type Linked, resultOf } from './page/result.ts';
 
 type Answer = Pick<Page, 'title' | 'result' | 'json'>;
 
@@ -34,9 +38,9 @@ export const askPage: Handler = (exchange) => {
 };
 
 /** `GET /try`: the form for a file. */
-export const tryPage: Handler = () => pageReply({ form: 'try', fields: { agents: DEFAULT_AGENTS } });
+export const tryPage: Handler = () => pageReply({ form: 'try', fields: {} });
 
-/** `POST /try`: the verdicts by the file in the form. Uses no network. */
+/** `POST /try`: the verdict by the file in the form. Uses no network. */
 export const tryFile: Handler = async (exchange) => {
   const form = await readForm(exchange).catch((error: unknown) =>
     faultReply({ form: 'try', fields: {} }, error, 'robots'),
@@ -45,12 +49,13 @@ export const tryFile: Handler = async (exchange) => {
   const text = (name: string): string => String(form.get(name) ?? '').replaceAll('\r\n', '\n');
   const file = form.get('file');
   const fields: Fields = {
+    url: text('url').trim() || '/',
+    agent: text('agent'),
+    compare: text('compare'),
     robots: file instanceof Blob && file.size > 0 ? await file.text() : text('robots'),
-    urls: text('urls'),
-    agents: text('agents'),
     purpose: text('purpose'),
   };
-  return answerOrFault({ form: 'try', fields }, () => answerPasted(fields, text('show'), exchange));
+  return answerOrFault({ form: 'try', fields }, () => answerPasted(fields, exchange));
 };
 
 /**
@@ -64,94 +69,107 @@ function isVisitors({ headers }: IncomingMessage): boolean {
 
 async function answerSite(fields: Fields, exchange: Exchange): Promise<Answer> {
   const { service, signal } = exchange;
-  const { url = '', agent = '', compare = '' } = fields;
+  const { url = '' } = fields;
   const { host } = new URL(inField('url', () => originOf(url)));
-  const question = {
-    url,
-    agent: inField('agent', () => agentOf(namesOf(agent), service)),
-    others: inField('compare', () => readAgents(namesOf(compare))),
-    purpose: purposeOf(fields),
-  };
+  const { agent, others, purpose } = questionOf(fields, service);
   limitExplanations(exchange);
-  const { explained, decisions } = await explainSite(question, service, signal);
+  const explained = await explainUrl(service.client, url, { agent, purpose, signal });
   const { decision } = explained;
   exchange.decision = decision;
-  const agents = decisions.map((each) => each.agent);
-  const link = (path: string, first: string): string => {
+  const options = omitUndefined({ signal, purpose });
+  const decisions = [
+    decision,
+    ...(await each(others, (other) => service.client.check(url, other, options), signal)),
+  ];
+  const agents = decisions.map((decided) => decided.agent);
+  const link = (path: string, first: string, more: readonly string[] = []): string => {
     const query = new URLSearchParams({ url, agent: first });
-    for (const other of agents) if (other !== first) query.append('compare', other);
-    if (question.purpose !== undefined) query.set('purpose', question.purpose);
+    for (const other of more) query.append('compare', other);
+    if (purpose !== undefined) query.set('purpose', purpose);
     return `${path}?${query}`;
   };
-  const result = resultOf(explained);
-  const table = agentTable(decisions, question.purpose, (first) => link('/', first));
-  return {
-    title: titleOf(explained, host),
-    result: markup`${summaryOf(result)}${table}${detailsOf(result)}`,
-    json: link('/v1/explain', decision.agent),
-  };
+  const linked = decisions.map((decided): Linked => {
+    const first = decided.agent;
+    return {
+      decision: decided,
+      link: link(
+        '/',
+        first,
+        agents.filter((other) => other !== first),
+      ),
+    };
+  });
+  return { ...answerOf(explained, linked, host), json: link('/v1/explain', decision.agent) };
 }
 
-async function answerPasted(fields: Fields, show: string, { service, signal }: Exchange): Promise<Answer> {
-  const { robots, urls = '', agents: named = '' } = fields;
-  const lines = urls.split('\n').flatMap((line) => line.trim() || []);
-  const purpose = purposeOf(fields);
-  const names = inField('agents', () => readAgents(namesOf(named)));
-  const question = inField('urls', () =>
-    readPasted({
-      robots,
-      urls: lines.length === 0 ? ['/'] : lines,
-      ...(names.length === 0 ? {} : { agents: names }),
-      ...(purpose === undefined ? {} : { purpose }),
-    }),
+async function answerPasted(fields: Fields, { service, signal }: Exchange): Promise<Answer> {
+  const { robots = '', url: input = '/' } = fields;
+  const { agent = [], others, purpose } = questionOf(fields, service);
+  const { profile } = service;
+  const { body, truncated } = await readRobots('-', Readable.from([Buffer.from(robots)]), 'robots').catch(
+    (error: unknown) => {
+      throw new FieldFault('robots', invalid(error instanceof Error ? error.message : String(error)));
+    },
   );
-  const answer = await decidePasted(question, service, signal).catch((error: unknown) => {
-    throw new FieldFault('urls', error);
-  });
-  const { file, body, agents, profile, source, results } = answer;
-  const [row, column] = shownOf(
-    show,
-    results.map(({ verdicts = [] }) => verdicts.length),
-  );
-  const settings = { agents: [agents[column] ?? '*'], profile, robots: source };
+  const file = parseRobots(body, { dialect: profiles[profile].dialect });
+  const source = fileSource('pasted robots.txt', body, truncated);
   const addUsage: AddUsage | undefined =
     purpose && ((decision, rules) => ({ ...decision, usage: usageOf(decision, rules, purpose) }));
-  const decided = deciderByFile(file, settings, addUsage)({ input: results[row]?.input ?? '/' });
-  if ('error' in decided) throw new FieldFault('urls', invalid(decided.error.message));
-  const explained = explainFile(decided.decision, file, body);
-  const result = resultOf(explained);
-  const matrix = results.length * agents.length > 1 && matrixOf(agents, results, [row, column]);
+  const decide = (agents: readonly string[]): FileDecision => {
+    const decided = deciderByFile(file, { agents, profile, robots: source }, addUsage)({ input });
+    if ('error' in decided) throw new FieldFault('url', invalid(decided.error.message));
+    return decided.decision;
+  };
+  const decision = decide([agent].flat());
+  const decisions = [decision, ...(await each(others, (other) => decide([other]), signal))];
+  return answerOf(
+    explainFile(decision, file),
+    decisions.map((decided) => ({ decision: decided })),
+    'pasted robots.txt',
+  );
+}
+
+/** @throws FieldFault for an agent without a product token, and for too many. */
+function questionOf({ agent = '', compare = '', purpose }: Fields, service: Service): Question {
   return {
-    title: titleOf(explained, 'pasted robots.txt'),
-    result: markup`${matrix}${summaryOf(result)}${detailsOf(result)}`,
+    agent: inField('agent', () => agentOf(namesOf(agent), service)),
+    others: inField('compare', () => readAgents(namesOf(compare))),
+    purpose: isPurpose(purpose) ? purpose : undefined,
   };
 }
 
-/** The row and the column of the verdict that is shown: as asked for, or the first. `widths`: how many each row has. */
-function shownOf(show: string, widths: readonly number[]): readonly [row: number, column: number] {
-  const [row = 0, column = 0] = show.split(' ').map(Number);
-  if ((widths[row] ?? 0) > column) return [row, column];
-  return [
-    Math.max(
-      0,
-      widths.findIndex((width) => width > 0),
-    ),
-    0,
-  ];
+interface Question {
+  readonly agent: Agent | undefined;
+  readonly others: readonly string[];
+  readonly purpose: Purpose | undefined;
 }
 
-function resultOf(explanation: UrlExplanation): Result {
-  const { file } = explanation;
-  return {
+/** Decides for one agent after another, without holding up other requests. */
+async function each<Decided>(
+  agents: readonly string[],
+  decide: (agent: string) => Decided | Promise<Decided>,
+  signal: AbortSignal,
+): Promise<Decided[]> {
+  const decisions: Decided[] = [];
+  const slice = new TimeSlice(signal);
+  for (const agent of agents) {
+    decisions.push(await decide(agent));
+    if (slice.isOver) await slice.yield();
+  }
+  return decisions;
+}
+
+function answerOf(explanation: UrlExplanation, decisions: readonly Linked[], where: string): Answer {
+  const { file, decision } = explanation;
+  const result = resultOf({
     explanation,
+    decisions,
     lines: file === undefined ? [] : annotateAll({ ...explanation, file }),
-    diagnostics: file === undefined ? [] : diagnosticsOf(file),
+    diagnostics:
+      file === undefined ? [] : lint(file).map((found) => ({ ...found, ...describeDiagnostic(found) })),
     now: Date.now(),
-  };
-}
-
-function titleOf({ decision }: UrlExplanation, where: string): string {
-  return `${verdictKinds[verdictName(decision)].title}: ${where}`;
+  });
+  return { title: `${verdictKinds[verdictName(decision)].title}: ${where}`, result };
 }
 
 /** A mistake in a field. */
@@ -192,11 +210,14 @@ function pageReply(page: Page, { status = 200, headers = {} }: Partial<Problem> 
   return { type: 'text/html; charset=utf-8', body: documentOf(page), status, headers };
 }
 
+/** A pasted file of 500 KiB, and one that was opened; escapes lengthen them. */
+const MAX_FORM_BYTES = 2_097_152;
+
 /** The platform parses forms. The body has a pasted file, or one that was opened, or both. */
 async function readForm(exchange: Exchange): Promise<FormData> {
   limitExplanations(exchange);
   const { request } = exchange;
-  const body = await readBody(request, 2 * MAX_BODY_BYTES);
+  const body = await readBody(request, MAX_FORM_BYTES);
   try {
     const headers = { 'content-type': request.headers['content-type'] ?? '' };
     return await new Response(body, { headers }).formData();
@@ -214,8 +235,4 @@ function namesOf(text: string): readonly string[] {
 /** A bare host name is completed as in browsers. */
 function withScheme(text: string): string {
   return /^[\w-]+(?:\.[\w-]+)+(?:[:/?#]|$)/.test(text) ? `https://${text}` : text;
-}
-
-function purposeOf({ purpose }: Fields): Purpose | undefined {
-  return isPurpose(purpose) ? purpose : undefined;
 }

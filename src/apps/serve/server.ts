@@ -3,11 +3,10 @@ import type { AddressInfo, Socket } from 'node:net';
 import { setMaxListeners } from 'node:events';
 import { quote, VERSION } from '../../core/base/index.ts';
 import { checkMany, checkOne } from './check.ts';
-import { explainOne, policy } from './explain.ts';
+import { explain, policy } from './explain.ts';
 import { openApi } from './openapi.ts';
 import { askPage, tryFile, tryPage } from './page.ts';
 import { assets } from './page/assets.ts';
-import { explainPasted } from './pasted.ts';
 import { type AllowedHosts, assertOwnSite } from './own-site.ts';
 import { onlyKnown } from './query.ts';
 import { done, reserve } from './reserve.ts';
@@ -55,7 +54,7 @@ const metrics: Handler = async ({ query, service }) => {
 export const routes: ReadonlyMap<string, RouteHandlers> = new Map<string, RouteHandlers>([
   ['/v1/check', { GET: checkOne, POST: checkMany }],
   ['/v1/policy', { GET: policy }],
-  ['/v1/explain', { GET: explainOne, POST: explainPasted }],
+  ['/v1/explain', { GET: explain }],
   ['/v1/reserve', { POST: reserve }],
   ['/v1/done', { POST: done }],
   ['/metrics', { GET: metrics }],

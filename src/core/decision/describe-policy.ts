@@ -8,16 +8,10 @@ import {
   isForGood,
   JITTER_SHARE,
   type OriginRecord,
-  type StateUnderProfile,
-  stateUnderProfile,
   type Profile,
-  type ProfileName,
-  profileNames,
-  profiles,
   refreshAheadAt,
   stateOf,
   type Suspect,
-  summarizeState,
 } from '../lifecycle/index.ts';
 import type { Tokens } from './agent-tokens.ts';
 import type {
@@ -52,7 +46,7 @@ export function describeOrigin(
 ): OriginPolicy {
   const { record, profile, file } = from;
   const { failure, site, answer } = record;
-  const holds = summarizeState(stateOf(record, profile, now));
+  const holds = stateOf(record, profile, now);
   const agent = file?.chooseAgent(tokens) ?? tokens[0];
   const robots = from.source(source, from.isResponseInForce(now), isByCopy(holds.state));
   return {
@@ -74,7 +68,6 @@ export function describeOrigin(
       file: fileOf(record, maxBodyBytes),
     }),
     ...describeFile(file, agent, record.copy?.finalUrl ?? record.origin + ROBOTS_PATH),
-    underProfiles: profileNames.map((name) => ({ profile: name, ...stateUnder(name, from, now) })),
   };
 }
 
@@ -84,15 +77,14 @@ export function describeUnaskable(
   origin: string,
   { tokens: [agent], addressChecks }: PolicyContext,
 ): OriginPolicy {
-  const disallowed = { state: 'disallow-all', reason: 'unreachable' } as const;
   return {
     origin,
     profile: profile.name,
-    ...disallowed,
+    state: 'disallow-all',
+    reason: 'unreachable',
     robots: noFtpTransport(origin),
     addressChecks,
     ...describeFile(undefined, agent, origin + ROBOTS_PATH),
-    underProfiles: profileNames.map((name) => ({ profile: name, ...disallowed })),
   };
 }
 
@@ -110,8 +102,6 @@ export function describeOverride(
     ...omitUndefined({ sha256: robots.sha256 }),
     addressChecks,
     ...describeFile(file, file?.chooseAgent(tokens) ?? tokens[0], origin + ROBOTS_PATH),
-    // The origin was not fetched, so there is no response to read under other profiles.
-    underProfiles: [],
     ...omitUndefined({ because }),
   };
 }
@@ -226,11 +216,4 @@ function fileOf({ copy }: OriginRecord, maxBodyBytes: number): PolicyFile | unde
     fetchedAt,
     ...omitUndefined({ contentType }),
   };
-}
-
-/** The state under a profile: exactly what is in force for the profile of the record, reconstructed for any other. */
-function stateUnder(name: ProfileName, { record, profile }: KnownOrigin, now: number): StateUnderProfile {
-  return profile === profiles[name]
-    ? summarizeState(stateOf(record, profile, now))
-    : stateUnderProfile(record, profiles[name], now);
 }

@@ -4,8 +4,6 @@ import type {
   Freshness,
   OriginState,
   Outcome,
-  StateUnderProfile,
-  ProfileName,
   Suspect,
   UnavailableReason,
 } from '../lifecycle/index.ts';
@@ -84,8 +82,6 @@ export interface OriginPolicy {
   readonly crawlDelayMs?: number;
   /** `Request-rate` for {@link agent}, as milliseconds between two requests. */
   readonly requestRateMs?: number;
-  /** The state that each preset would give to the same responses and failures. Nothing is fetched for it. */
-  readonly underProfiles: readonly ProfileState[];
 }
 
 /** What decides when a request may start: the gap between starts, the number in flight, or a pause. */
@@ -190,5 +186,3 @@ export interface PolicyFile {
   /** The time at which it arrived, or was last confirmed by a 304. */
   readonly fetchedAt: number;
 }
-
-export type ProfileState = { readonly profile: ProfileName } & StateUnderProfile;

@@ -2,31 +2,8 @@ import { omitUndefined } from '../base/index.ts';
 import type { ConclusiveResponse, Copy, Failure, OriginRecord } from './origin-record.ts';
 import { type RobotsResponseHeaders, classifyStatus, type Outcome } from './outcome.ts';
 import type { Profile, StatusClass } from './profile.ts';
-import { stateOf, type KnownState } from './state.ts';
 import { isBotChallenge } from './challenge-pages.ts';
 import { nextRecord } from './next-record.ts';
-
-/** The state of an origin under a profile other than that of its record. */
-export type StateUnderProfile =
-  | { readonly state: 'rules' | 'last-good' }
-  | {
-      readonly state: 'allow-all';
-      readonly reason: 'unavailable' | 'unreachable-expired' | 'unreachable-allowed';
-    }
-  | { readonly state: 'disallow-all'; readonly reason: 'unreachable' | 'restricted' }
-  /**
-   * `stale`: under this profile the response has expired, and a fetch is needed. `unread`: this profile would have
-   * followed a redirect, or read a body, that the recorded attempt did not.
-   */
-  | { readonly state: 'unknown'; readonly reason: 'stale' | 'unread' };
-
-/** The state that `profile` would give to an origin whose record was made under another profile. */
-export function stateUnderProfile(record: OriginRecord, profile: Profile, now: number): StateUnderProfile {
-  const known = recordUnderProfile(record, profile);
-  return known === 'unread'
-    ? { state: 'unknown', reason: 'unread' }
-    : summarizeState(stateOf(known, profile, now));
-}
 
 /**
  * The record that `profile` would have made instead of another one. Its last response, and the failure since, go through
@@ -58,21 +35,6 @@ export function recordUnderProfile(
     if (failure.since < failure.at) apply(outcome, failure.at);
   }
   return known;
-}
-
-/** The state without the copy and `retryAt`, which belong to the record. */
-export function summarizeState(known: KnownState): StateUnderProfile {
-  switch (known.state) {
-    case 'rules':
-    case 'last-good':
-      return { state: known.state };
-    case 'allow-all':
-      return { state: known.state, reason: known.reason };
-    case 'disallow-all':
-      return { state: known.state, reason: known.reason };
-    case 'unknown':
-      return { state: known.state, reason: 'stale' };
-  }
 }
 
 /** The outcome of the recorded response under `profile`. `undefined` when `profile` would have gone on fetching. */

@@ -34,14 +34,13 @@ import {
   oneOf,
   retryAt,
   robots,
-  runnerUp,
   schemaVersion,
   some,
   state,
   text,
   usage,
 } from '../../../src/apps/answers/schema/decision.ts';
-import { diagnostic, policyData } from '../../../src/apps/answers/schema/policy.ts';
+import { policyData } from '../../../src/apps/answers/schema/policy.ts';
 import type { FileDecision, FileSource } from '../../../src/apps/answers/verdict.ts';
 import { type Decision, REASONS } from '../../../src/core/decision/index.ts';
 import type { ReplayedDecision } from '../../../src/extras/evidence/replay.ts';
@@ -76,20 +75,13 @@ const page = z.union([
 ]);
 
 export const explainedUrl = object<ExplainedUrl>({
-  ...decision.shape,
-  runnerUp: runnerUp.optional(),
-  star: some('object').optional(),
-  runsOn: some('object').optional(),
-  nearMiss: some('object').optional(),
-  underProfiles: explanation.shape.underProfiles,
-  policy: policyData.optional(),
+  ...explanation.shape,
   page: page.optional(),
 });
 
 export const explainedByFile = object<ExplainedByFile>({
   ...fileDecision.shape,
-  ...explainedUrl.pick({ runnerUp: true, star: true, runsOn: true, nearMiss: true, underProfiles: true })
-    .shape,
+  ...explainedUrl.pick({ runnerUp: true, star: true, runsOn: true, nearMiss: true }).shape,
 });
 
 export const policyLine = object<PolicyLine>({ schemaVersion, ...policyData.shape });
@@ -97,7 +89,20 @@ export const policyLine = object<PolicyLine>({ schemaVersion, ...policyData.shap
 export const lintLine = object<LintLine>({
   schemaVersion,
   file: text,
-  ...diagnostic.omit({ explanation: true }).shape,
+  code: z.custom<LintLine['code']>((value) => typeof value === 'string'),
+  severity: oneOf({ error: true, warning: true, info: true }),
+  line,
+  column: line,
+  text,
+  message: text,
+  hint: text,
+  agent: text.optional(),
+  meant: text.optional(),
+  kind: text.optional(),
+  agents: z.array(text).optional(),
+  otherLine: line.optional(),
+  otherLines: z.array(line).optional(),
+  omitted: count.optional(),
 });
 
 export const testLine = object<TestLine>({

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { z } from 'zod';
 import * as decisionSchemas from '../../../src/apps/answers/schema/decision.ts';
-import { explanation, pastedResult } from '../../../src/apps/answers/schema/explanation.ts';
+import { explanation } from '../../../src/apps/answers/schema/explanation.ts';
 import { policy } from '../../../src/apps/answers/schema/policy.ts';
 import { evidenceFile } from '../../../src/extras/evidence/index.ts';
 import { guardFetch, RobotsClient } from '../../../src/index.ts';
@@ -13,7 +13,7 @@ import { cli, records } from '../cli/session.ts';
 import { ask, startService, type TestService } from '../serve/service.ts';
 import { type Site, startSite } from '../../support/site.ts';
 
-const schema = { ...decisionSchemas, explanation, pastedResult, policy };
+const schema = { ...decisionSchemas, explanation, policy };
 
 const ROBOTS = [
   'User-agent: *',
@@ -66,9 +66,8 @@ describe('every field of an answer of the service stands in its schema', () => {
   });
   afterAll(() => service.terminate());
 
-  const answered = async (path: string, body?: object | string): Promise<string> => {
-    const text = typeof body === 'object' ? JSON.stringify(body) : body;
-    const init = text === undefined ? {} : { method: 'POST', body: text };
+  const answered = async (path: string, body?: string): Promise<string> => {
+    const init = body === undefined ? {} : { method: 'POST', body };
     return (await ask(service.origin, path, init)).text;
   };
 
@@ -77,19 +76,10 @@ describe('every field of an answer of the service stands in its schema', () => {
     ['a decision without a file', schema.decision, () => `/v1/check?url=${down.url('/')}`],
     ['a policy', schema.policy, () => `/v1/policy?origin=${site.origin}`],
     ['a policy without a file', schema.policy, () => `/v1/policy?origin=${down.origin}`],
-    [
-      'an explanation',
-      schema.explanation,
-      () => `/v1/explain?url=${site.url('/private')}&purpose=search&compare=A`,
-    ],
+    ['an explanation', schema.explanation, () => `/v1/explain?url=${site.url('/private')}&purpose=search`],
     ['an explanation without a file', schema.explanation, () => `/v1/explain?url=${down.url('/')}`],
   ])('%s', async (_, described, path) => {
     expectFit(described, JSON.parse(await answered(path())));
-  });
-
-  it('verdicts of a pasted file', async () => {
-    const given = { robots: ROBOTS, urls: ['/private', '/p', 'foo'], agents: ['A', '*'] };
-    expectFit(schema.pastedResult, JSON.parse(await answered('/v1/explain', given)));
   });
 
   it('a stream of decisions and errors', async () => {

@@ -234,7 +234,6 @@ describe('explain_url', () => {
       text: 'Allow: /private/open',
       role: 'decides',
     });
-    expect(structuredContent?.['otherProfiles']).toContainEqual({ profile: 'koster-1996', allowed: false });
   });
 
   it('is bounded, however long the lines are', async () => {

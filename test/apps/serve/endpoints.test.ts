@@ -44,8 +44,6 @@ const get = async (path: string, headers: Record<string, string> = {}): Promise<
   const { status, text } = await ask(service.origin, path, { headers });
   return { status, ...JSON.parse(text) };
 };
-const post = (path: string, body: string, headers: Record<string, string> = {}): ReturnType<typeof ask> =>
-  ask(service.origin, path, { method: 'POST', body, headers });
 const at = (path: string): string => encodeURIComponent(site.url(path));
 
 describe('GET /v1/check', () => {
@@ -108,16 +106,16 @@ describe('an unknown parameter is refused by', () => {
   it.each([
     ['GET', '/v1/check', 'the parameters url, agent, purpose only'],
     ['GET', '/v1/policy', 'the parameters origin, agent only'],
-    ['GET', '/v1/explain', 'the parameters url, agent, compare, purpose only'],
+    ['GET', '/v1/explain', 'the parameters url, agent, purpose only'],
     ['POST', '/v1/check', 'the parameters agent, purpose only'],
-    ['POST', '/v1/explain', 'no parameters'],
+    ['POST', '/v1/reserve', 'no parameters'],
     ['GET', '/healthz', 'no parameters'],
     ['GET', '/metrics', 'no parameters'],
     ['GET', '/openapi.json', 'no parameters'],
   ])('%s %s', async (method, path, known) => {
     const { status, text } = await ask(service.origin, `${path}?agnet=A`, {
       method,
-      ...(method === 'POST' ? { body: '{"robots":"","urls":["/"]}' } : {}),
+      ...(method === 'POST' ? { body: '{}' } : {}),
     });
     expect([status, JSON.parse(text)]).toMatchObject([
       400,
@@ -135,9 +133,8 @@ describe('GET /v1/policy', () => {
     expect(other).not.toHaveProperty('usage');
   });
 
-  it('has everything known about the origin, with diagnostics, preferences and the timeline', async () => {
-    const policy = await get(`/v1/policy?origin=${at('')}&agent=ExampleBot`);
-    expect(policy).toMatchObject({
+  it('has everything known about the origin, with preferences', async () => {
+    expect(await get(`/v1/policy?origin=${at('')}&agent=ExampleBot`)).toMatchObject({
       status: 200,
       origin: site.origin,
       state: 'rules',
@@ -145,40 +142,15 @@ describe('GET /v1/policy', () => {
       sitemaps: [{ url: 'https://example.com/sitemap.xml', line: 10 }],
       usage: { 'train-ai': 'disallow' },
     });
-    expect(policy['diagnostics']).toContainEqual(
-      expect.objectContaining({
-        code: 'forgiven-key',
-        line: 5,
-        message: expect.stringContaining('Dissalow'),
-      }),
-    );
-    expect(policy['timeline'].map(({ event }: { event: string }) => event)).toEqual([
-      'answered',
-      'refresh-ahead',
-      'stale',
-    ]);
   });
 
-  it('has the start of an outage, the next attempt and the phases that follow', async () => {
-    const policy = await get(`/v1/policy?origin=${encodeURIComponent(down.origin)}`);
-    expect(policy).toMatchObject({
+  it('has the failure and the next attempt of an outage', async () => {
+    expect(await get(`/v1/policy?origin=${encodeURIComponent(down.origin)}`)).toMatchObject({
       state: 'disallow-all',
       reason: 'unreachable',
-      diagnostics: [],
+      failure: { status: 503, attempts: 1 },
+      retryAt: expect.any(Number),
     });
-    expect(policy['timeline']).toEqual([
-      {
-        at: policy['failure'].since,
-        event: 'first-failure',
-        detail: 'status 503',
-      },
-      { at: policy['retryAt'], event: 'retry' },
-      {
-        at: policy['failure'].since + 30 * 86_400_000,
-        event: 'phase',
-        detail: 'allow-all',
-      },
-    ]);
   });
 });
 
@@ -209,138 +181,22 @@ describe('answers about a hostile file', () => {
     expect(JSON.parse(text)).toMatchObject({ allowed: false, rule: { line: 2 } });
     expect(text.length).toBeLessThan(4_000);
   });
-
-  it('a thousand pasted verdicts are bounded together', async () => {
-    const usages = Array.from({ length: 100 }, () => `Content-Usage: ${'search=n, '.repeat(100)}train-ai=n`);
-    const { status, text } = await post(
-      '/v1/explain',
-      JSON.stringify({
-        robots: ['User-agent: *', 'Allow: /', ...usages].join('\n'),
-        urls: Array.from({ length: 1_000 }, (_, index) => `/${index}`),
-        agents: ['ExampleBot'],
-      }),
-    );
-    expect(status).toBe(413);
-    expect(JSON.parse(text)).toMatchObject({ code: 'ERR_ROBOTS_TOO_LARGE' });
-  });
 });
 
 describe('GET /v1/explain', () => {
-  it('gives the file with the line that decides, the runner-up, the group, and what others get', async () => {
-    const explanation = await get(
-      `/v1/explain?url=${at('/private/press/1')}&agent=ExampleBot&compare=OtherBot&compare=*`,
-    );
-    expect(explanation).toMatchObject({
+  it('gives the line that decides, the runner-up, and the policy', async () => {
+    expect(await get(`/v1/explain?url=${at('/private/press/1')}&agent=ExampleBot`)).toMatchObject({
       status: 200,
       allowed: true,
       rule: { line: 3 },
       runnerUp: { rule: { line: 2 }, lost: 'shorter' },
-      // Those of every agent that is compared, once each.
-      groupRanges: [
-        { agent: '*', ranges: [[1, 5]] },
-        { agent: 'OtherBot', ranges: [[7, 8]] },
-      ],
-      usage: { 'train-ai': 'disallow', sources: [{ line: 4 }] },
+      policy: { origin: site.origin, state: 'rules' },
     });
-    expect(explanation['lines']).toEqual(ROBOTS.trimEnd().split('\n'));
-    expect(
-      explanation['verdicts'].map((verdict: Record<string, any>) => [
-        verdict['agent'],
-        verdict['allowed'],
-        verdict['rule']?.line,
-      ]),
-    ).toEqual([
-      ['ExampleBot', true, 3],
-      ['OtherBot', false, 8],
-      ['*', true, 3],
-    ]);
-  });
-});
-
-describe('the reason for the lifetime in GET /v1/explain', () => {
-  it('is that of the answer', async () => {
-    const explained = await get(`/v1/explain?url=${at('/a')}`);
-    expect(explained['lifetimeReason']).toMatch(/^max-age=3600/);
   });
 
-  it('is absent without an answer', async () => {
+  it('of an outage gives the failure', async () => {
     const explained = await get(`/v1/explain?url=${encodeURIComponent(down.url('/a'))}`);
-    expect(explained).toMatchObject({ reason: 'unreachable', cause: expect.any(String) });
-    expect(explained).not.toHaveProperty('lifetimeReason');
-  });
-});
-
-describe('POST /v1/explain', () => {
-  it('holds URLs and paths against a file, for several agents, without a request', async () => {
-    const before = site.requests.length;
-    const body = JSON.stringify({
-      robots: ROBOTS,
-      urls: ['/private/x', site.url('/a'), 'foo'],
-      agents: ['A/1.0', 'OtherBot'],
-    });
-    const { status, text } = await post('/v1/explain', body);
-    const { results, lines, diagnostics } = JSON.parse(text);
-    expect([status, lines.length, diagnostics.length > 0]).toEqual([200, 10, true]);
-    expect(results).toMatchObject([
-      {
-        input: '/private/x',
-        verdicts: [
-          { agent: 'A', allowed: false, rule: { line: 2 } },
-          { allowed: false, rule: { line: 8 } },
-        ],
-      },
-      {
-        input: site.url('/a'),
-        verdicts: [
-          { allowed: true, reason: 'no-rule' },
-          { agent: 'OtherBot', allowed: false },
-        ],
-      },
-      { input: 'foo', error: { code: 'ERR_ROBOTS_INVALID_URL' } },
-    ]);
-    expect(site.requests.length).toBe(before);
-  });
-
-  it.each([
-    ['no JSON', '{', 400, 'ERR_ROBOTS_INVALID_REQUEST'],
-    ['no URLs', '{"robots":"","urls":[]}', 400, 'ERR_ROBOTS_INVALID_REQUEST'],
-    ['an unknown field', '{"robots":"","urls":["/"],"agnets":[]}', 400, 'ERR_ROBOTS_INVALID_REQUEST'],
-    [
-      'an agent without token',
-      '{"robots":"","urls":["/"],"agents":["+"]}',
-      400,
-      'ERR_ROBOTS_INVALID_OPTIONS',
-    ],
-    [
-      'too many verdicts',
-      JSON.stringify({
-        robots: '',
-        urls: Array(501).fill('/'),
-        agents: ['A', 'B'],
-      }),
-      400,
-      'ERR_ROBOTS_INVALID_REQUEST',
-    ],
-    ['a long body', `"${'x'.repeat(1_100_000)}"`, 413, 'ERR_ROBOTS_TOO_LARGE'],
-  ])('refuses %s', async (_, body, status, code) => {
-    const reply = await post('/v1/explain', body);
-    expect([reply.status, JSON.parse(reply.text).code]).toEqual([status, code]);
-  });
-
-  it('refuses a body that grows too long without having said so', async () => {
-    const reply = await post('/v1/explain', 'x'.repeat(1_100_000), {
-      'transfer-encoding': 'chunked',
-    });
-    expect(reply.status).toBe(413);
-  });
-
-  it('reads 500 KiB of a file and says when there was more', async () => {
-    const robots = `User-agent: *\n${'#'.repeat(600_000)}\nDisallow: /\n`;
-    const { text } = await post('/v1/explain', JSON.stringify({ robots, urls: ['/'] }));
-    expect(JSON.parse(text)).toMatchObject({
-      truncated: true,
-      results: [{ verdicts: [{ allowed: true }] }],
-    });
+    expect(explained).toMatchObject({ reason: 'unreachable', policy: { failure: { status: 503 } } });
   });
 });
 
@@ -398,14 +254,12 @@ describe('the rest', () => {
   it('every answer has the fields that its schema requires', async () => {
     const schema = (name: string): string[] =>
       (openApi.components.schemas[name] as { required: string[] }).required;
-    const pasted = JSON.parse((await post('/v1/explain', '{"robots":"","urls":["/"]}')).text);
     expect(Object.keys(await get(`/v1/check?url=${at('/a')}`))).toEqual(
       expect.arrayContaining(schema('Decision')),
     );
     expect(Object.keys(await get(`/v1/policy?origin=${at('/a')}`))).toEqual(
       expect.arrayContaining(schema('Policy')),
     );
-    expect(Object.keys(pasted)).toEqual(expect.arrayContaining(schema('PastedVerdicts')));
     expect(Object.keys(await get('/nothing'))).toEqual(expect.arrayContaining(schema('Problem')));
   });
 
@@ -421,7 +275,7 @@ describe('the rest', () => {
     ['DELETE', '/v1/check', 405, 'GET, HEAD, POST'],
     ['POST', '/healthz', 405, 'GET, HEAD'],
     ['POST', '/v1/diff', 404, undefined],
-    ['OPTIONS', '/v1/explain', 405, 'GET, HEAD, POST'],
+    ['OPTIONS', '/v1/explain', 405, 'GET, HEAD'],
     ['GET', '/v1/nothing', 404, undefined],
     ['GET', '//v1/check', 404, undefined],
   ])('%s %s → %i', async (method, path, status, allow) => {

@@ -54,11 +54,11 @@ export class OpenPage implements AsyncDisposable {
   }
 
   /** Asks about a pasted file by the form. */
-  async paste(robots: string, urls: string, agents: string): Promise<void> {
+  async paste(robots: string, url: string, agent: string): Promise<void> {
     await this.visit('try');
     await this.page.getByLabel('robots.txt', { exact: true }).fill(robots);
-    await this.page.getByLabel('URLs or paths').fill(urls);
-    await this.page.getByLabel('Agents', { exact: true }).fill(agents);
+    await this.page.getByLabel('URL or path').fill(url);
+    await this.page.getByLabel('Agent', { exact: true }).fill(agent);
     await this.check();
   }
 

@@ -130,7 +130,7 @@ describe('the page', () => {
     expect(asked.status).toBe(400);
     expect(asked.text).not.toContain('<script');
     expect(
-      (await send({ robots: '</textarea><script>1</script>', urls: '</textarea><script>' })).text,
+      (await send({ robots: '</textarea><script>1</script>', url: '</textarea><script>' })).text,
     ).not.toContain('<script');
   });
 
@@ -162,50 +162,32 @@ describe('the page', () => {
 });
 
 describe('the form for a file', () => {
-  it('gives the verdicts for several URLs and agents, and fetches nothing', async () => {
+  it('gives the verdict for a path, beside those of other agents, and fetches nothing', async () => {
     const before = site.requests.length;
-    const { status, text } = await send({
-      robots: ROBOTS,
-      urls: '/private/a\r\n/b\r\nfoo',
-      agents: '*, GPTBot',
-    });
+    const { status, text } = await send({ robots: ROBOTS, url: '/private/a', agent: '*', compare: 'GPTBot' });
     expect(status).toBe(200);
-    expect(textOf(text)).toMatch(/1 allowed, 3 disallowed\s+3 URLs/);
     expect(banner(text)).toMatch(/^✕ Disallowed \* may not fetch \/private\/a line 2/);
-    expect(textOf(text)).toContain(
-      'Expected an absolute http, https or ftp URL, or a path that starts with "/", got "foo"',
-    );
+    expect(textOf(text, 'Agents side by side')).toMatch(/GPTBot\s+✕\s+Disallowed\s+line 8/);
+    expect(text).toContain('robots.txt, 8 lines');
     expect(site.requests).toHaveLength(before);
   });
 
-  it('shows the verdict whose button was pressed', async () => {
-    const fields = { robots: ROBOTS, urls: '/private/a\n/b', agents: '*, GPTBot' };
-    expect(banner((await send({ ...fields, show: '1 1' })).text)).toMatch(
-      /^✕ Disallowed GPTBot may not fetch \/b/,
-    );
-    expect(banner((await send({ ...fields, show: '9 x' })).text)).toMatch(
-      /^✕ Disallowed \* may not fetch \/private\/a/,
-    );
-  });
-
-  it('takes a file that was opened, heeds a purpose, and asks about / without URLs', async () => {
-    const { text } = await send({ robots: '', file: new Blob([ROBOTS]), agents: '', purpose: 'train-ai' });
+  it('takes a file that was opened, heeds a purpose, and asks about / without a path', async () => {
+    const { text } = await send({ robots: '', file: new Blob([ROBOTS]), agent: '', purpose: 'train-ai' });
     expect(banner(text)).toMatch(/^! Allowed, but not wanted ExampleBot may fetch \/ /);
     expect(text).toContain('<textarea id="robots"');
     expect(text).toContain('Dissalow: /x\nContent-Signal');
   });
 
   it.each<[string, Record<string, string>, string, RegExp]>([
-    ['no URL at all', { urls: 'foo' }, 'urls', /a path that starts with/],
-    ['an agent without a name', { agents: 'A\n!!' }, 'agents', /product token/],
-    ['too many verdicts', { urls: '/a\n'.repeat(501), agents: 'a, b' }, 'urls', /at most 1000 verdicts/],
-    ['a URL that is too long', { urls: `/${'x'.repeat(70_000)}` }, 'urls', /to be at most/],
+    ['neither URL nor path', { url: 'foo' }, 'url', /a path that starts with/],
+    ['an agent without a name', { agent: 'A\n!!' }, 'agent', /product token/],
+    ['a file that is no text', { robots: '\0' }, 'robots', /UTF-8/],
   ])('says at its field what is wrong: %s', async (_, fields, field, message) => {
     const { status, text } = await send({ robots: ROBOTS, ...fields });
     expect(status).toBe(400);
     expect(text).toMatch(new RegExp(`id="${field}"[^>]*aria-invalid="true"`));
     expect(/id="fault"[^>]*>([^]*?)<\/p>/.exec(text)?.[1]).toMatch(message);
-    expect(text).toContain('Dissalow: /x');
   });
 
   it('refuses what is no form, and what is too large', async () => {

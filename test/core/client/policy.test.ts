@@ -161,18 +161,6 @@ describe('policy', () => {
     expect(other).not.toHaveProperty('crawlDelayMs');
   });
 
-  it('has the state under every profile', async () => {
-    const { robots, server } = await answering({ status: 401 });
-    const { underProfiles } = await robots.policy(server.origin);
-    expect(underProfiles).toEqual([
-      { profile: 'rfc9309', state: 'allow-all', reason: 'unavailable' },
-      { profile: 'google', state: 'allow-all', reason: 'unavailable' },
-      { profile: 'google-legacy', state: 'allow-all', reason: 'unavailable' },
-      { profile: 'koster-1996', state: 'disallow-all', reason: 'restricted' },
-      { profile: 'robotstxt-1994', state: 'disallow-all', reason: 'restricted' },
-    ]);
-  });
-
   it('says whether the next attempt waits for the backoff or for Retry-After', async () => {
     const { robots, clock, server } = await answering([
       { status: 503, headers: { 'retry-after': '0' } },

@@ -162,7 +162,7 @@ export const asked: Fields<Asked> = {
 export const decision: Schema<Asked & Decision> = object<Asked & Decision>({ ...asked, ...decisionFields });
 
 type ErrorRecord = { readonly code: string; readonly message: string };
-export const error: Schema<ErrorRecord> = object<ErrorRecord>({ code: text, message: text });
+const error: Schema<ErrorRecord> = object<ErrorRecord>({ code: text, message: text });
 
 /** What is wrong with a line of a list, or with a stream as a whole. */
 export interface LineError extends Pick<Asked, 'schemaVersion'> {
@@ -175,20 +175,4 @@ export const lineError: Schema<LineError> = object<LineError>({
   input: asked.input.optional(),
   line: asked.line,
   error,
-});
-
-/** The fields of a decision in a verdict by a file for one of several agents. */
-export type VerdictRecord = Pick<
-  Decision,
-  'agent' | 'allowed' | 'reason' | 'rule' | 'group' | 'crawlDelayMs'
-> & { readonly runnerUp?: RunnerUp; readonly usage?: UsageRecord };
-export const verdict: Schema<VerdictRecord> = object<VerdictRecord>({
-  agent: text,
-  allowed,
-  reason,
-  rule: decisionFields.rule,
-  group: decisionFields.group,
-  crawlDelayMs: decisionFields.crawlDelayMs,
-  runnerUp: runnerUp.optional(),
-  usage: decisionFields.usage,
 });

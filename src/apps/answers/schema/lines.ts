@@ -4,10 +4,11 @@
  */
 import type { Decision, DecisionUsage, RobotsSource } from '../../../core/decision/index.ts';
 import type { Copy, OriginRecord } from '../../../core/lifecycle/index.ts';
-import type { MatchedGroup, MatchedRule, Verdict } from '../../../core/rules/index.ts';
+import type { Diagnostic, MatchedGroup, MatchedRule, Verdict } from '../../../core/rules/index.ts';
+import type { DiagnosticDescription } from '../../../core/rules/lint/findings.ts';
 import type { EarlyStart } from '../../../extras/evidence/conduct.ts';
 import type { ReplayDifference, ReplayReport } from '../../../extras/evidence/replay.ts';
-import type { DiagnosticRecord, PolicyData } from './policy.ts';
+import type { PolicyData } from './policy.ts';
 
 interface Line {
   readonly schemaVersion: 1;
@@ -15,6 +16,8 @@ interface Line {
 
 /** `canfetch policy --json`. */
 export type PolicyLine = Line & PolicyData;
+
+export type DiagnosticRecord = Diagnostic & DiagnosticDescription;
 
 /** `canfetch lint --json`: one finding. */
 export type LintLine = Line & Omit<DiagnosticRecord, 'explanation'> & { readonly file: string };

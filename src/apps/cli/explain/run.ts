@@ -1,23 +1,43 @@
-import { omitUndefined, jsonLine } from '../../../core/base/index.ts';
+import { omitUndefined, jsonLine, printable } from '../../../core/base/index.ts';
 import { decideOffline } from '../../answers/decide.ts';
-import { explainFile, explainUrl } from '../../answers/explanation.ts';
-import { isUndecided, isUnwanted } from '../../answers/verdict.ts';
+import {
+  annotateAll,
+  type AnnotatedLine,
+  explainFile,
+  explainUrl,
+  type FileExplanation,
+  type OmittedLines,
+  shorten,
+  type UrlExplanation,
+} from '../../answers/explanation.ts';
+import { explanationFields } from '../../answers/explanation-fields.ts';
+import { isUndecided, isUnwanted, type ReportedDecision } from '../../answers/verdict.ts';
 import { type Session, UsageError } from '../../answers/session.ts';
 import { policyRecord } from '../../answers/text/json.ts';
+import {
+  count,
+  definitions,
+  type Field,
+  type Palette,
+  truncateToWidth,
+  verdictLine,
+} from '../../answers/text/layout.ts';
 import { writeWhole } from '../../answers/text/output.ts';
+import { ruleText } from '../../answers/text/sentences.ts';
 import { readOrigin } from '../../answers/input/load-robots.ts';
 import type { ExplainedByFile, ExplainedUrl } from '../../answers/schema/explanation.ts';
 import { type ParsedArguments, type ExitCode, exitCode } from '../frame/command.ts';
 import { openClient } from '../frame/open-client.ts';
 import {
   agentOf,
+  type Layout,
   layoutOf,
   onlyOperand,
   readFormat,
   type OnlineSettings,
   onlineSettings,
 } from '../frame/settings.ts';
-import { type PageExplanation, renderExplanation } from './render.ts';
+import type { AskedPage } from './page.ts';
 
 /** Decides one URL, and prints the decision with everything that it depends on. */
 export async function explain(given: ParsedArguments, session: Session): Promise<ExitCode> {
@@ -40,7 +60,6 @@ export async function explain(given: ParsedArguments, session: Session): Promise
       ? explanationJson(url, explanation)
       : renderExplanation(explanation, {
           ...layoutOf(given, session),
-          verbose: given.switches.has('verbose'),
           all: given.switches.has('all'),
         }),
   );
@@ -74,24 +93,86 @@ async function readAndExplain(
   session: Session,
   file: string,
 ): Promise<PageExplanation> {
-  const { body, rules, decide } = await decideOffline(file, settings, session);
+  const { rules, decide } = await decideOffline(file, settings, session);
   const result = decide({ input: url });
   if ('error' in result) throw new UsageError(result.error.message);
-  return explainFile(result.decision, rules, body);
+  return explainFile(result.decision, rules);
 }
 
-/** The line of JSON: decision, runner-up rule, policy, and decisions under other profiles. */
-function explanationJson(
-  input: string,
-  { decision, runnerUp, star, runsOn, nearMiss, policy, underProfiles, page }: PageExplanation,
-): string {
-  const parts = { runnerUp, star, runsOn, nearMiss, underProfiles };
-  if (!('origin' in decision)) return jsonLine<ExplainedByFile>({ input, ...decision, ...parts });
+/** The line of JSON. */
+function explanationJson(input: string, { page, ...explanation }: PageExplanation): string {
+  const { decision, policy, runnerUp, star, runsOn, nearMiss } = explanation;
+  const circumstances = { runnerUp, star, runsOn, nearMiss };
+  if (!('origin' in decision)) return jsonLine<ExplainedByFile>({ input, ...decision, ...circumstances });
   return jsonLine<ExplainedUrl>({
     input,
     ...decision,
-    ...parts,
+    ...circumstances,
     policy: policy && policyRecord(policy),
     page,
   });
+}
+
+/** An explanation; with `--page` also what the page states about its use. */
+type PageExplanation = UrlExplanation & Partial<AskedPage>;
+
+interface ExplanationLayout extends Layout {
+  /** Whether to show every line of a long file. */
+  readonly all: boolean;
+}
+
+/** Renders an explanation as text. */
+function renderExplanation(explanation: PageExplanation, layout: ExplanationLayout): string {
+  const { decision, file, redirected, turnedAway, pageFields = [] } = explanation;
+  const { colours, now, width } = layout;
+  const fields = explanationFields(explanation, now).map((field) =>
+    redirected !== undefined && field[0] === 'rule' ? ruleOfFirstUrl(decision) : field,
+  );
+  const beside = turnedAway === undefined ? '' : `  ${colours.unsure(`but ${turnedAway}`)}`;
+  return `${[
+    `${verdictLine({ ...(redirected ?? decision), url: decision.url }, colours)}${beside}`,
+    ...definitions([...fields, ...pageFields], width, colours.faint),
+    ...(file === undefined ? [] : ['', ...fileLines({ ...explanation, file }, layout)]),
+  ].join('\n')}\n`;
+}
+
+/** If a redirect of an allowed URL is refused, the rule does not decide. */
+function ruleOfFirstUrl({ rule }: ReportedDecision): Field {
+  return ['rule', `${rule === undefined ? 'no rule matches' : ruleText(rule)}; its redirect is refused`];
+}
+
+function fileLines(explanation: FileExplanation, { all, colours, width }: ExplanationLayout): string[] {
+  const lines = shorten(annotateAll(explanation), explanation, all ? Infinity : undefined);
+  let last = 1;
+  for (const line of lines) if ('line' in line) last = line.line;
+  const digits = String(last).length;
+  return lines.map((line) => annotatedLine(line, digits, colours, width, explanation));
+}
+
+function annotatedLine(
+  line: AnnotatedLine | OmittedLines,
+  digits: number,
+  colours: Palette,
+  width: number | undefined,
+  { decision }: UrlExplanation,
+): string {
+  if ('omitted' in line) return colours.faint(`    ${' '.repeat(digits)} ⋮ ${count(line.omitted, 'line')}`);
+  const { role, inGroup } = line;
+  const note = role === undefined ? '' : role === 'decides' ? '  ← decides' : '  ← matches too';
+  const number = String(line.line).padStart(digits);
+  const room = width === undefined ? undefined : Math.max(8, width - digits - 7 - note.length);
+  const text = truncateToWidth(printable(line.text.replaceAll('\t', ' ')), room) + note;
+  const marked = `${role === 'decides' ? '→' : ' '} ${number} ${inGroup ? '┃' : '│'} ${text}`;
+  const style = styleOf(line, decision.allowed, colours);
+  return `  ${style(marked)}`.trimEnd();
+}
+
+function styleOf(
+  { role, inGroup }: AnnotatedLine,
+  allowed: boolean,
+  colours: Palette,
+): (text: string) => string {
+  if (role === 'decides') return allowed ? colours.good : colours.bad;
+  if (role === 'runner-up') return colours.unsure;
+  return inGroup ? colours.strong : colours.faint;
 }

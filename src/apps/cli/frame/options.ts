@@ -84,12 +84,6 @@ export const quietOption: CommandOption = {
   help: 'print nothing; use the exit code',
 };
 
-export const verboseOption: CommandOption = {
-  name: 'verbose',
-  short: 'v',
-  help: 'show every request for robots.txt, with the response and its relevant header fields',
-};
-
 const storeOption: CommandOption = {
   name: 'store',
   value: 'STORE',

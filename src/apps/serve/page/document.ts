@@ -7,8 +7,6 @@ export interface Fields {
   readonly agent?: string;
   readonly compare?: string;
   readonly robots?: string;
-  readonly urls?: string;
-  readonly agents?: string;
   readonly purpose?: string;
 }
 
@@ -57,34 +55,36 @@ ${result && markup`<div id="result">${result}</div>`}
 }
 
 export const DEFAULT_COMPARED = '*, Googlebot, Bingbot, GPTBot, ClaudeBot, CCBot';
-export const DEFAULT_AGENTS = '*, Googlebot, GPTBot';
 
 function askForm({ fields, fault }: Page): Markup {
-  const { url, agent, compare = DEFAULT_COMPARED, purpose } = fields;
   return markup`<form id="question" action="/" autocomplete="off" autocapitalize="none" spellcheck="false">
 ${modes('ask')}
 <div class="fields">
-<div class="wide">${input('url', 'URL', url, fault, 'https://example.com/page', markup` inputmode="url" required`)}</div>
-<div>${input('agent', 'Agent', agent, fault, 'ExampleBot/1.0')}</div>
-<div>${area('compare', 'Compare with', compare, fault, 1)}</div>
-</div>
-${AGENT_HINT}${askBar(purpose)}
+<div class="wide">${input('url', 'URL', fields.url, fault, 'https://example.com/page', markup` inputmode="url" required`)}</div>
+${agentFields(fields, fault)}
 </form>`;
 }
 
 function tryForm({ fields, fault }: Page): Markup {
-  const { robots, urls, agents = DEFAULT_AGENTS, purpose } = fields;
-  return markup`<form id="question" action="/try" method="post" enctype="multipart/form-data" autocomplete="off" spellcheck="false">
+  return markup`<form id="question" action="/try" method="post" enctype="multipart/form-data" autocomplete="off" autocapitalize="none" spellcheck="false">
 ${modes('try')}
 <div class="fields">
-<div class="wide">${area('robots', 'robots.txt', robots, fault, 9, 'User-agent: *\nDisallow: /private/')}
+<div class="wide">${area('robots', 'robots.txt', fields.robots, fault, 9, 'User-agent: *\nDisallow: /private/')}
 <p class="hint"><label>or a file <input type="file" name="file" accept=".txt,text/plain"></label></p></div>
-<div>${area('urls', 'URLs or paths', urls, fault, 4, '/private/report')}</div>
-<div>${area('agents', 'Agents', agents, fault, 4)}</div>
-</div>
-<p class="hint">One URL per line. At most 1,000 verdicts: URLs times agents.</p>
-${AGENT_HINT}${askBar(purpose)}
+<div class="wide">${input('url', 'URL or path', fields.url, fault, '/private/report')}</div>
+${agentFields(fields, fault)}
 </form>`;
+}
+
+function agentFields(
+  { agent, compare = DEFAULT_COMPARED, purpose }: Fields,
+  fault: Fault | undefined,
+): Markup {
+  return markup`<div>${input('agent', 'Agent', agent, fault, 'ExampleBot/1.0')}</div>
+<div>${area('compare', 'Compare with', compare, fault, 1)}</div>
+</div>
+<p class="hint" id="agent-hint">An agent is a product token or a whole User-Agent.
+“*” stands for any crawler that the file does not name.</p>${askBar(purpose)}`;
 }
 
 function modes(current: Page['form']): Markup {
@@ -93,9 +93,6 @@ function modes(current: Page['form']): Markup {
   return markup`<nav class="modes" aria-label="What to ask">
 ${mode('ask', '/', 'Ask a site')}${mode('try', '/try', 'Try a robots.txt')}</nav>`;
 }
-
-const AGENT_HINT: Markup = markup`<p class="hint" id="agent-hint">An agent is a product token or a whole User-Agent.
-“*” stands for any crawler that the file does not name.</p>`;
 
 function input(
   name: keyof Fields,
@@ -125,8 +122,7 @@ ${value}</textarea>${faultOf(name, fault)}`;
 
 /** The hint of a field; and for one with a mistake that, and the focus. */
 function described(name: keyof Fields, fault: Fault | undefined): Markup {
-  const isAgents = name === 'agent' || name === 'compare' || name === 'agents';
-  const hint = isAgents ? 'agent-hint' : '';
+  const hint = name === 'agent' || name === 'compare' ? 'agent-hint' : '';
   if (fault?.field !== name) return hint === '' ? markup`` : markup` aria-describedby="${hint}"`;
   return markup` aria-describedby="fault ${hint}" aria-invalid="true" autofocus`;
 }

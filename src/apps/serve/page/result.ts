@@ -1,39 +1,38 @@
 import { printable } from '../../../core/base/index.ts';
-import type { Purpose } from '../../../core/decision/index.ts';
 import {
   type AnnotatedLine,
   type OmittedLines,
-  type ProfileDecision,
   shorten,
   type UrlExplanation,
 } from '../../answers/explanation.ts';
 import { explanationFields } from '../../answers/explanation-fields.ts';
-import { profileSentence } from '../../answers/policy-fields.ts';
-import type { DiagnosticRecord } from '../../answers/schema/policy.ts';
+import type { DiagnosticRecord } from '../../answers/schema/lines.ts';
 import { count } from '../../answers/text/layout.ts';
 import { becauseSentences, reasonText } from '../../answers/text/reasons.ts';
 import { groupText } from '../../answers/text/sentences.ts';
-import {
-  type ReportedDecision,
-  VERDICT_NAMES,
-  verdictKinds,
-  type VerdictName,
-  verdictName,
-} from '../../answers/verdict.ts';
+import { type ReportedDecision, verdictKinds, type VerdictName, verdictName } from '../../answers/verdict.ts';
 import { prose } from './document.ts';
-import { type Content, type Markup, markup } from './markup.ts';
+import { type Markup, markup } from './markup.ts';
 
-/** An answer about one URL and agent. */
-export interface Result {
+/** A decision, and the address of the same question for its agent. */
+export interface Linked {
+  readonly decision: ReportedDecision;
+  readonly link?: string;
+}
+
+/** An answer about one URL. */
+interface Result {
   readonly explanation: UrlExplanation;
+  /** For each agent, the one of the explanation first. */
+  readonly decisions: readonly Linked[];
   /** Those of the file. */
   readonly lines: readonly AnnotatedLine[];
   readonly diagnostics: readonly DiagnosticRecord[];
   readonly now: number;
 }
 
-/** The banner beside the line that decides, and the facts. */
-export function summaryOf({ explanation, lines, now }: Result): Markup {
+/** The banner beside the line that decides, the facts and the agents; everything else in sections that are closed at first. */
+export function resultOf({ explanation, decisions, lines, diagnostics, now }: Result): Markup {
   const { decision } = explanation;
   const { robots, profile } = decision;
   const facts = [
@@ -42,19 +41,10 @@ export function summaryOf({ explanation, lines, now }: Result): Markup {
     ['profile', profile],
   ] as const;
   return markup`<div class="summary">${banner(decision, now)}${excerpt(lines, decision)}</div>
-<dl class="facts">${facts.map(([label, text]) => text && markup`<dt>${label}</dt><dd>${prose(text)}</dd>`)}</dl>`;
-}
-
-/** Everything else about the answer, in sections that are closed at first. */
-export function detailsOf({ explanation, lines, diagnostics }: Result): Markup {
-  const { underProfiles } = explanation;
-  return markup`${lines.length > 0 && listing(lines, explanation, diagnostics)}
-${diagnostics.length > 0 && notes(diagnostics)}
-${underProfiles.length > 0 && folded('If a crawler follows other rules', profileTable(underProfiles))}`;
-}
-
-function folded(title: string, content: Content): Markup {
-  return markup`<details class="card"><summary><h2>${title}</h2></summary>${content}</details>`;
+<dl class="facts">${facts.map(([label, text]) => text && markup`<dt>${label}</dt><dd>${prose(text)}</dd>`)}</dl>
+${agentTable(decisions)}
+${lines.length > 0 && listing(lines, explanation, diagnostics)}
+${diagnostics.length > 0 && notes(diagnostics)}`;
 }
 
 /** Text from outside, whose direction does not affect the text around it. */
@@ -63,8 +53,9 @@ function foreign(text: string): Markup {
 }
 
 /** A text in the tone of a verdict. */
-function marked(name: VerdictName, text: string = verdictKinds[name].title): Markup {
-  return markup`<span class="verdict ${name}"><span aria-hidden="true">${verdictKinds[name].sign} </span>${text}</span>`;
+function marked(name: VerdictName): Markup {
+  const { sign, title } = verdictKinds[name];
+  return markup`<span class="verdict ${name}"><span aria-hidden="true">${sign} </span>${title}</span>`;
 }
 
 function banner(decision: ReportedDecision, now: number): Markup {
@@ -77,72 +68,24 @@ function banner(decision: ReportedDecision, now: number): Markup {
 ${sentences.map((sentence) => markup`<p>${prose(sentence)}</p>`)}${cut && markup`<p class="remark">${cut}</p>`}</div>`;
 }
 
-/** A table that scrolls sideways by itself when it is wider than the page. */
-function table(name: string, label: string, columns: readonly Content[], rows: Content): Markup {
-  const head = markup`<thead><tr>${columns.map((each) => markup`<th scope="col">${each}</th>`)}</tr></thead>`;
-  return markup`<div class="scroll" tabindex="0" role="region" aria-label="${label}">
-<table class="${name}">${columns.length > 0 && head}<tbody>${rows}</tbody></table></div>`;
-}
-
-/**
- * The verdicts for several agents.
- *
- * @param linkTo The address of the same question for an agent.
- */
-export function agentTable(
-  decisions: readonly ReportedDecision[],
-  purpose: Purpose | undefined,
-  linkTo: (agent: string) => string,
-): Markup {
-  const rows = decisions.map((decision, index) => {
+/** The verdicts for several agents. The table scrolls sideways by itself when it is wider than the page. */
+function agentTable(decisions: readonly Linked[]): Markup {
+  const rows = decisions.map(({ decision, link }, index) => {
     const { agent, group } = decision;
     const current = index === 0 && markup` aria-current="true"`;
-    return markup`<tr><th scope="row"><a class="button" href="${linkTo(agent)}"${current}>${foreign(agent)}</a></th>
+    const name =
+      link === undefined
+        ? foreign(agent)
+        : markup`<a class="button" href="${link}"${current}>${foreign(agent)}</a>`;
+    return markup`<tr><th scope="row">${name}</th>
 <td>${marked(verdictName(decision))}</td><td class="why">${reasonText(decision)}</td>
 <td class="of">${group === undefined ? '–' : groupText(group)}</td></tr>`;
   });
-  const title = `Agents side by side${purpose === undefined ? '' : `, for ${purpose}`}`;
-  return markup`<section><h2>${title}</h2>${table('agents', 'Verdicts by agent', ['Agent', 'Verdict', 'Why', 'Group'], rows)}</section>`;
-}
-
-/** The verdicts for several URLs and agents. A press of a button asks the question of the form again, and shows that verdict. */
-export function matrixOf(
-  agents: readonly string[],
-  rows: readonly {
-    readonly input: string;
-    readonly verdicts?: readonly Pick<ReportedDecision, 'allowed' | 'reason' | 'rule'>[];
-    readonly error?: { readonly message: string };
-  }[],
-  shown: readonly [row: number, column: number],
-): Markup {
-  const counts = new Map<VerdictName, number>();
-  const body = rows.map(({ input, verdicts = [], error }, row) => {
-    const cells = verdicts.map((verdict, column) => {
-      const name = verdictName(verdict);
-      counts.set(name, (counts.get(name) ?? 0) + 1);
-      const isShown = row === shown[0] && column === shown[1];
-      return markup`<td><span class="phone">${foreign(agents[column] ?? '')} </span><button form="question" name="show" value="${row} ${column}" aria-pressed="${String(isShown)}">
-${marked(name)} ${verdict.rule && markup`<span class="at">line ${verdict.rule.line}</span>`}</button></td>`;
-    });
-    const wrong = error && markup`<td class="wrong" colspan="${agents.length}">${error.message}</td>`;
-    return markup`<tr><th scope="row">${foreign(input)}</th>${wrong ?? cells}</tr>`;
-  });
-  const kinds = VERDICT_NAMES.filter((name) => counts.has(name)).map(
-    (name) => `${counts.get(name)?.toLocaleString('en')} ${name}`,
-  );
-  const columns = ['URL', ...agents.map(foreign)];
-  return markup`<div class="summary"><div class="banner plain"><p class="big">${kinds.join(', ')}</p><p>${count(rows.length, 'URL')}</p></div></div>
-<section><h2>Verdicts</h2>${table('matrix', 'Verdicts by URL and agent', columns, body)}</section>`;
-}
-
-function profileTable(decisions: readonly ProfileDecision[]): Markup {
-  const rows = decisions.map((decision) => {
-    const { profile, allowed } = decision;
-    const isOpen = allowed === undefined || ('reason' in decision && decision.reason === 'unreachable');
-    const name = isOpen ? 'undecided' : allowed ? 'allowed' : 'disallowed';
-    return markup`<tr><th scope="row"><code>${profile}</code></th><td>${marked(name, profileSentence(decision))}</td></tr>`;
-  });
-  return table('', 'Verdicts by profile', ['Profile', 'Verdict'], rows);
+  const purpose = decisions[0]?.decision.usage?.purpose;
+  return markup`<section><h2>Agents side by side${purpose && `, for ${purpose}`}</h2>
+<div class="scroll" tabindex="0" role="region" aria-label="Verdicts by agent"><table class="agents">
+<thead><tr>${['Agent', 'Verdict', 'Why', 'Group'].map((each) => markup`<th scope="col">${each}</th>`)}</tr></thead>
+<tbody>${rows}</tbody></table></div></section>`;
 }
 
 /** Longer files show the lines around those that decide. */
@@ -221,5 +164,5 @@ function notes(diagnostics: readonly DiagnosticRecord[]): Markup {
 <a href="#L${line}">line ${line}</a> ${prose(printable(`${message} ${hint}`, MAX_LINE_LENGTH))}</p>
 <details><summary>Why it matters</summary><p>${prose(explanation)}</p></details></li>`,
   );
-  return folded(`Notes on this file${counts.join('')}`, markup`<ol class="notes">${items}</ol>`);
+  return markup`<details class="card"><summary><h2>Notes on this file${counts.join('')}</h2></summary><ol class="notes">${items}</ol></details>`;
 }
