@@ -22,7 +22,7 @@ const SAME_ON_EVERY_NODE = [
   'test/apps/serve/openapi.test.ts',
   'test/{conformance,package,specifications}/*.test.ts',
   'test/{readme,architecture}.test.ts',
-  'test/stores/{keyv,redis}/**',
+  'test/stores/redis/**',
 ];
 
 /**

@@ -6,8 +6,9 @@ import { type SkippedRequest, withRobots } from '../../src/guards/crawlee/crawle
 import { guardContext } from '../../src/guards/browser/playwright.ts';
 import { guardContext as guardPuppeteer } from '../../src/guards/browser/puppeteer.ts';
 import type { Refusal } from '../../src/index.ts';
-import { describeWithChromium, launchChromium, launchPuppeteer } from '../support/chromium.ts';
+import { chromiumOptions, describeWithChromium, launchChromium } from '../support/chromium.ts';
 import { inMemory } from '../support/crawlee.ts';
+import { otherMajor } from '../support/other-major.ts';
 import { guardContract, type GuardedClient, type PageAnswer } from './contract.ts';
 
 /** A client that is not Crawlee's own, as far as the guard can tell: it asks that for one hop at a time. */
@@ -123,10 +124,14 @@ describeWithChromium('in Chromium', () => {
   );
 });
 
+// Of the version that the other tests do not have, where it is installed.
+const puppeteer =
+  (await otherMajor<typeof import('puppeteer')>('puppeteer-25')) ?? (await import('puppeteer'));
+
 describeWithChromium('in Chromium by Puppeteer', () => {
   let browser: PuppeteerBrowser;
   beforeAll(async () => {
-    browser = await launchPuppeteer();
+    browser = await puppeteer.launch(chromiumOptions());
   });
   afterAll(() => browser.close());
 

@@ -152,6 +152,7 @@ for (const [version, load] of [
 
 for (const [version, load] of [
   ['14', () => import('got')],
+  ['15', () => otherMajor<typeof import('got')>('got-15')],
   ['16', () => otherMajor<typeof import('got')>('got-16')],
 ] as const) {
   add(version === '14' ? usual : further, `gotHooks of got ${version}`, async () => {

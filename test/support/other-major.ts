@@ -8,7 +8,7 @@ const folder = process.env['OTHER_MAJORS'];
  * Loads another major version of a library. Without it the tests that need it are skipped, and a line says so: `npm ci`
  * brings one version of each, and some do not run on every line of Node.
  */
-export async function otherMajor<Module>(name: string): Promise<Module | undefined> {
+export async function otherMajor<Module>(name: string, subpath = '.'): Promise<Module | undefined> {
   if (folder === undefined) {
     process.stderr.write(`Skipped: OTHER_MAJORS names no folder with ${name}\n`);
     return undefined;
@@ -18,12 +18,12 @@ export async function otherMajor<Module>(name: string): Promise<Module | undefin
     readonly exports?: unknown;
     readonly main?: string;
   };
-  return import(join(root, entryOf(exports) ?? main)) as Promise<Module>;
+  return import(join(root, entryOf(exports, subpath) ?? main)) as Promise<Module>;
 }
 
 /** The file that `import` gets by the `exports` of a package. */
-function entryOf(exports: unknown): string | undefined {
+function entryOf(exports: unknown, subpath: string): string | undefined {
   if (typeof exports === 'string' || exports === undefined) return exports;
   const conditions: Record<string, unknown> = Object(exports);
-  return entryOf(conditions['.'] ?? conditions['import'] ?? conditions['default']);
+  return entryOf(conditions[subpath] ?? conditions['import'] ?? conditions['default'], subpath);
 }

@@ -19,6 +19,7 @@ import { gotTransport } from '../../../src/guards/got/got.ts';
 import { refusalFor } from '../../../src/core/client/refusal-errors.ts';
 import { testClient } from '../../support/client.ts';
 import { openedClient } from '../../support/opened.ts';
+import { otherMajor } from '../../support/other-major.ts';
 
 const ROBOTS = 'https://example.test/robots.txt';
 const RULES = 'User-agent: *\nDisallow: /private\n';
@@ -36,9 +37,22 @@ async function refusalOver(options: RobotsClientOptions): Promise<string> {
   return refusal.message;
 }
 
-/** Imported only where it is active: to import it is to activate it. */
-async function withNock(use: (nock: typeof Nock) => Promise<void>): Promise<void> {
-  const nock: typeof Nock = createRequire(import.meta.url)('nock');
+type LoadNock = () => Promise<typeof Nock | undefined>;
+type Msw = Pick<typeof import('msw'), 'http' | 'HttpResponse'> &
+  Pick<typeof import('msw/node'), 'setupServer'>;
+const nocks: [version: string, load: LoadNock][] = [
+  // Imported only where it is active: to import it is to activate it.
+  ['14', async () => createRequire(import.meta.url)('nock')],
+  ['15', async () => (await otherMajor<{ default: typeof Nock }>('nock-15'))?.default],
+];
+
+async function withNock(
+  use: (nock: typeof Nock) => Promise<void>,
+  load: LoadNock = nocks[0]![1],
+  skip?: (why: string) => never,
+): Promise<void> {
+  const nock = await load();
+  if (nock === undefined) return skip?.('needs another major version');
   if (!nock.isActive()) nock.activate();
   nock.disableNetConnect();
   try {
@@ -51,17 +65,39 @@ async function withNock(use: (nock: typeof Nock) => Promise<void>): Promise<void
 }
 
 describe("transport: 'fetch'", () => {
-  it('is answered by nock 14, which replaces the global fetch later', async () => {
-    const robots = client({ transport: 'fetch' });
-    await withNock(async (nock) => {
-      const scope = nock('https://example.test').get('/robots.txt').reply(200, RULES);
-      expect(await robots.check('https://example.test/private')).toMatchObject({ reason: 'rule' });
-      expect(scope.isDone()).toBe(true);
-      expect(await robots.check('https://other.test/')).toMatchObject({ robots: { error: 'ENETUNREACH' } });
-    });
-  });
+  it.for(nocks)(
+    'is answered by nock %s, which replaces the global fetch later',
+    async ([, load], { skip }) => {
+      const robots = client({ transport: 'fetch' });
+      await withNock(
+        async (nock) => {
+          const scope = nock('https://example.test').get('/robots.txt').reply(200, RULES);
+          expect(await robots.check('https://example.test/private')).toMatchObject({ reason: 'rule' });
+          expect(scope.isDone()).toBe(true);
+          expect(await robots.check('https://other.test/')).toMatchObject({
+            robots: { error: 'ENETUNREACH' },
+          });
+        },
+        load,
+        skip,
+      );
+    },
+  );
 
-  it('is answered by msw 2', async () => {
+  it.for<[string, () => Promise<Msw | undefined>]>([
+    ['2', async () => ({ http, HttpResponse, setupServer })],
+    [
+      '3',
+      async () => {
+        const library = await otherMajor<typeof import('msw')>('msw-3');
+        return (
+          library && { ...library, ...(await otherMajor<typeof import('msw/node')>('msw-3', './node'))! }
+        );
+      },
+    ],
+  ])('is answered by msw %s', async ([, load], { skip }) => {
+    const library = (await load()) ?? skip('needs another major version');
+    const { http, HttpResponse, setupServer } = library;
     const robots = client({ transport: 'fetch' });
     let requests = 0;
     const server = setupServer(
@@ -107,19 +143,28 @@ describe("transport: 'fetch'", () => {
   });
 });
 
-it('an instance of got or axios is answered by nock, and goes nowhere else', () =>
-  withNock(async (nock) => {
-    for (const transport of [gotTransport(got), axiosTransport(axios)]) {
-      nock('https://example.test')
-        .get('/robots.txt')
-        .reply(301, '', { location: 'http://example.test/other' });
-      const gzip = { 'content-encoding': 'gzip' };
-      nock('http://example.test').get('/other').reply(200, gzipSync(RULES), gzip);
-      const robots = client({ transport });
-      expect(await robots.check('https://example.test/private')).toMatchObject({ reason: 'rule' });
-      expect(await robots.check('https://other.test/')).toMatchObject({ robots: { error: 'ENETUNREACH' } });
-    }
-  }));
+it.for(nocks)(
+  'an instance of got or axios is answered by nock %s, and goes nowhere else',
+  ([, load], { skip }) =>
+    withNock(
+      async (nock) => {
+        for (const transport of [gotTransport(got), axiosTransport(axios)]) {
+          nock('https://example.test')
+            .get('/robots.txt')
+            .reply(301, '', { location: 'http://example.test/other' });
+          const gzip = { 'content-encoding': 'gzip' };
+          nock('http://example.test').get('/other').reply(200, gzipSync(RULES), gzip);
+          const robots = client({ transport });
+          expect(await robots.check('https://example.test/private')).toMatchObject({ reason: 'rule' });
+          expect(await robots.check('https://other.test/')).toMatchObject({
+            robots: { error: 'ENETUNREACH' },
+          });
+        }
+      },
+      load,
+      skip,
+    ),
+);
 
 it("undici's MockAgent answers as `dispatcher`, and as the global dispatcher", async () => {
   const mock = new MockAgent();

@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { RobotsClient, type StoreEvent } from '../../../src/index.ts';
 import { type KeyvInstance, keyvStore } from '../../../src/stores/keyv/keyv.ts';
 import { DAY, HOUR, MINUTE } from '../../support/client.ts';
+import { otherMajor } from '../../support/other-major.ts';
 import { answer, startSite } from '../../support/site.ts';
 import { storeContract } from '../store-contract.ts';
 
@@ -109,6 +110,18 @@ storeContract(
   },
   'values',
 );
+
+const keyvSix = await otherMajor<{ default: typeof Keyv }>('keyv-6');
+if (keyvSix !== undefined)
+  storeContract(
+    'Keyv 6, in memory',
+    async () => {
+      vi.useFakeTimers({ toFake: ['Date'] });
+      const store = keyvStore(new keyvSix.default({ throwOnErrors: true }));
+      return { store, elapse, close: async () => undefined };
+    },
+    'values',
+  );
 
 describe('Keyv', () => {
   it('over Cloudflare KV keeps the records of a client', async () => {

@@ -10,8 +10,13 @@ import {
   startRedisCluster,
   startSentinel,
 } from '../../support/redis-server.ts';
+import { otherMajor } from '../../support/other-major.ts';
 import { elapseOnServer } from './redis-time.ts';
 import { storeContract } from '../store-contract.ts';
+
+// Of CommonJS.
+const ioredisFive = await otherMajor<{ default: typeof import('ioredis') }>('ioredis-5');
+const redisFive = await otherMajor<{ default: typeof import('redis') }>('redis-5');
 
 /** A cluster refuses scripts and commands whose keys are on several slots (`CROSSSLOT`). */
 describeWith('redis-server')('Redis Cluster', () => {
@@ -86,4 +91,33 @@ describeWith('redis-server')('Redis Sentinel', () => {
   storeContract('node-redis, createSentinel', async () => {
     return { store: redisStore(watched), elapse: elapseOnServer(master), close: async () => undefined };
   });
+});
+
+describeWith('redis-server')('Redis, over the major versions before', () => {
+  let server: RedisServer;
+
+  beforeAll(async () => {
+    server = await startRedis();
+  });
+
+  afterAll(() => server?.stop());
+
+  beforeEach(() => server.command('FLUSHALL'));
+
+  if (ioredisFive !== undefined)
+    storeContract('ioredis 5', async () => {
+      const connection = new ioredisFive.default.Redis(server.url);
+      const close = async (): Promise<void> => void (await connection.quit());
+      return { store: redisStore(connection), elapse: elapseOnServer(server), close };
+    });
+
+  if (redisFive !== undefined)
+    storeContract('node-redis 5', async () => {
+      const connection = await redisFive.default.createClient({ url: server.url }).connect();
+      return {
+        store: redisStore(connection),
+        elapse: elapseOnServer(server),
+        close: () => connection.close(),
+      };
+    });
 });
