@@ -72,7 +72,7 @@ export default defineConfig({
       },
       {
         extends: true,
-        // `npm run test:all` and CI have these too: browsers, large fleets, failing servers, fuzz, soak. Each file has a
+        // `npm run test:all` and CI have these too: browsers, large fleets, failing servers, fuzz. Each file has a
         // process of its own.
         test: { name: 'thorough', include: [THOROUGH] },
       },

@@ -6,7 +6,7 @@ import {
   type Outcome,
   profiles,
 } from '../../../src/core/lifecycle/index.ts';
-import { DAY, HOUR, outcomes, START, Story } from '../lifecycle/support.ts';
+import { DAY, outcomes, Story } from '../lifecycle/support.ts';
 
 const { rfc9309, google } = profiles;
 const TEXT = 'User-agent: *\nDisallow: /private\n';
@@ -37,47 +37,6 @@ describe('the rules of an entry', () => {
     expect(new CacheEntry(confirmed, { ...rfc9309 }, first).file).not.toBe(file);
     expect(new CacheEntry(story.meets(outcomes.success({}, TEXT)), rfc9309, first).file).not.toBe(file);
     expect(new CacheEntry(confirmed, rfc9309).file).not.toBe(file);
-  });
-});
-
-describe('an entry is quiet', () => {
-  it('from receipt of its answer until the last tenth of the lifetime', () => {
-    const entry = new CacheEntry(made(outcomes.success()), rfc9309);
-    const quiet = [-1, 0, 0.9 * DAY - 1, 0.9 * DAY].map((ms) => entry.isFreshAndNotDue(START + ms));
-    expect(quiet).toEqual([false, true, true, false]);
-  });
-
-  it.each([
-    ['nothing was fetched', { origin: 'https://example.com' }],
-    ['there is no file', made(outcomes.unavailable())],
-    ['its file is missing', { ...made(outcomes.success()), copy: undefined } as unknown as OriginRecord],
-    ['a refresh failed', made(outcomes.success(), outcomes.unreachable())],
-  ])('never when %s', (_, record) => {
-    const entry = new CacheEntry(record, rfc9309);
-    for (const at of [-1, 0, START, START + HOUR]) expect(entry.isFreshAndNotDue(at)).toBe(false);
-  });
-});
-
-describe('the source of decisions', () => {
-  it('is one object while the record is the same, and names memory, store or network', () => {
-    const entry = new CacheEntry(made(outcomes.success(), outcomes.unreachable()), rfc9309);
-    const first = entry.source('memory', true, true);
-    expect(first).toMatchObject({ source: 'memory', status: 200 });
-    expect(entry.source('memory', true, true)).toBe(first);
-    const network = entry.source('network', true, true);
-    expect(network).toMatchObject({ source: 'network' });
-    expect(entry.source('network', true, true)).not.toBe(network);
-    expect(entry.source('memory', true, true)).toBe(first);
-  });
-
-  it('changes with the state', () => {
-    const success = { ...outcomes.success(), truncated: true } as Outcome;
-    const entry = new CacheEntry(made(success, outcomes.unreachable()), rfc9309);
-    expect(entry.source('memory', true, true)).toMatchObject({ status: 200, truncated: true });
-    expect(entry.source('memory', true, false)).not.toHaveProperty('truncated');
-    expect(entry.source('memory', false, false)).toMatchObject({ status: 503, error: 'ERR_ROBOTS_STATUS' });
-    expect(entry.source('memory', true, false)).toMatchObject({ status: 200 });
-    expect(entry.source('memory', true, true)).toHaveProperty('truncated');
   });
 });
 

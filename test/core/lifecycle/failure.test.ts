@@ -3,21 +3,6 @@ import { restartBackoff } from '../../../src/core/lifecycle/index.ts';
 import { DAY, HOUR, MINUTE, outcomes, SECOND, START, Story } from './support.ts';
 
 describe('a failure', () => {
-  it('counts from the first in a row and pauses ever longer, up to an hour', () => {
-    const story = new Story();
-    const pauses = [30, 60, 120, 240, 480, 960, 1920, 3600, 3600, 3600].map((seconds) => seconds * SECOND);
-    for (const [index, pause] of pauses.entries()) {
-      const { failure } = story.meets(outcomes.unreachable());
-      expect(failure).toMatchObject({
-        since: START,
-        at: story.now,
-        attempts: index + 1,
-        retryAt: story.now + pause,
-      });
-      story.later(pause);
-    }
-  });
-
   it('pauses an hour after any number of attempts', () => {
     const story = new Story();
     const record = story.meets(outcomes.unreachable());
@@ -54,17 +39,5 @@ describe('a failure', () => {
     story.random = 0.5;
     const jittered = story.later(HOUR).meets(outcomes.unreachable());
     expect(restartBackoff(jittered, story.profile, story.now - SECOND)).toBe(jittered);
-  });
-
-  it('has no status when no response came', () => {
-    const story = new Story();
-    const outcome = {
-      kind: 'unreachable',
-      error: 'ENOTFOUND',
-      finalUrl: 'https://example.com/robots.txt',
-      hops: 0,
-    } as const;
-    expect(story.meets(outcome).failure).not.toHaveProperty('status');
-    expect(story.record?.failure).toMatchObject({ error: 'ENOTFOUND' });
   });
 });

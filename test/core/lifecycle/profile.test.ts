@@ -118,56 +118,8 @@ describe('classifyStatus', () => {
 });
 
 describe('while unreachable', () => {
-  type Cells = readonly [elapsed: number, withCopy: string, withoutCopy: string][];
   const disallow = 'disallow-all, unreachable';
   const allow = 'allow-all, unreachable-expired';
-  const never = [0, DAY, 30 * DAY, 3650 * DAY].map((at): [number, string, string] => [
-    at,
-    disallow,
-    disallow,
-  ]);
-
-  const table: Record<ProfileName, Cells> = {
-    rfc9309: [
-      [0, 'last-good', disallow],
-      [30 * DAY - 1, 'last-good', disallow],
-      [30 * DAY, 'last-good', allow],
-      [3650 * DAY, 'last-good', allow],
-    ],
-    google: [
-      [0, disallow, disallow],
-      [12 * HOUR - 1, disallow, disallow],
-      [12 * HOUR, 'last-good', allow],
-      [30 * DAY - 1, 'last-good', allow],
-      [30 * DAY, disallow, disallow],
-      [3650 * DAY, disallow, disallow],
-    ],
-    'google-legacy': [
-      [0, disallow, disallow],
-      [30 * DAY - 1, disallow, disallow],
-      [30 * DAY, 'last-good', allow],
-      [3650 * DAY, 'last-good', allow],
-    ],
-    'koster-1996': never,
-    'robotstxt-1994': never,
-  };
-
-  for (const name of NAMES) {
-    for (const [elapsed, withCopy, withoutCopy] of table[name]) {
-      const after = `${elapsed / HOUR} h after the first failure`;
-      it(`${name}, ${after}, with a copy: ${withCopy}`, () => {
-        const story = new Story(profiles[name]);
-        story.meets(outcomes.success());
-        story.later(profiles[name].lifetime.maxMs).meets(outcomes.unreachable());
-        expect(story.later(elapsed).stands).toBe(withCopy);
-      });
-      it(`${name}, ${after}, without one: ${withoutCopy}`, () => {
-        const story = new Story(profiles[name]);
-        story.meets(outcomes.unreachable());
-        expect(story.later(elapsed).stands).toBe(withoutCopy);
-      });
-    }
-  }
 
   it.each([true, false])('google: past 30 days a reachable site is open, with a copy: %s', (copy) => {
     const story = new Story(profiles.google);

@@ -49,50 +49,6 @@ describe('in any sequence of answers and pauses', () => {
   const steps = (kinds: readonly Kind[], pauses = pause) =>
     fc.array(step(kinds, pauses), { minLength: 1, maxLength: 12 });
 
-  const unsuccessful = kinds.filter((kind) => kind !== 'success');
-
-  it('no rules are in force before a file was read', () => {
-    fc.assert(
-      fc.property(profile, steps(unsuccessful), (profile, played) => {
-        play(profile, played, ({ state }) =>
-          expect(['allow-all', 'disallow-all', 'unknown']).toContain(state),
-        );
-      }),
-    );
-  });
-
-  it('an outage allows nothing before the phase of the profile that allows all', () => {
-    const opens: Record<string, number> = {
-      rfc9309: 30 * DAY,
-      google: 12 * HOUR,
-      'google-legacy': 30 * DAY,
-      'koster-1996': Infinity,
-      'robotstxt-1994': Infinity,
-    };
-    fc.assert(
-      fc.property(profile, steps(kinds), (profile, played) => {
-        play(profile, played, (seen, { record, now }) => {
-          if (seen.state !== 'allow-all' || seen.reason !== 'unreachable-expired') return;
-          const since = record?.failure?.since;
-          expect(now - (since ?? now)).toBeGreaterThanOrEqual(opens[profile.name] ?? Infinity);
-        });
-      }),
-      { numRuns: runs(100) },
-    );
-  });
-
-  it('allow-all as unavailable holds only while the answer is fresh', () => {
-    fc.assert(
-      fc.property(profile, steps(kinds), (profile, played) => {
-        play(profile, played, (seen, { record, now }) => {
-          if (seen.state !== 'allow-all' || seen.reason !== 'unavailable') return;
-          expect(record?.answer?.kind).toBe('unavailable');
-          expect(record?.answer?.staleAt).toBeGreaterThan(now);
-        });
-      }),
-    );
-  });
-
   it('an unknown state is due now, and an answer that is due now is not in force', () => {
     fc.assert(
       fc.property(profile, steps(kinds), (profile, played) => {

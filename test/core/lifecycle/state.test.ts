@@ -1,40 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import {
-  attemptDue,
-  type Profile,
-  profiles,
-  stateOf,
-  timeInPause,
-} from '../../../src/core/lifecycle/index.ts';
-import { DAY, HOUR, MINUTE, outcomes, SECOND, START, Story } from './support.ts';
-
-describe('an origin never asked', () => {
-  it('is unknown and due', () => {
-    expect(stateOf(undefined, profiles.rfc9309, START)).toEqual({ state: 'unknown' });
-    expect(attemptDue(undefined, profiles.rfc9309, START)).toBe('now');
-  });
-});
+import { type Profile, profiles, timeInPause } from '../../../src/core/lifecycle/index.ts';
+import { DAY, HOUR, outcomes, START, Story } from './support.ts';
 
 describe('a fresh answer', () => {
-  it.each([
-    ['success', 'rules'],
-    ['unavailable', 'allow-all, unavailable'],
-    ['restricted', 'disallow-all, restricted'],
-  ] as const)('%s is in force until, not at, the end of its lifetime', (kind, stands) => {
-    const story = new Story();
-    story.meets(outcomes[kind]());
-    expect([story.stands, story.due]).toEqual([stands, 'none']);
-    expect(story.later(DAY - 1).stands).toBe(stands);
-    expect([story.later(1).stands, story.due]).toEqual(['unknown', 'now']);
-  });
-
-  it('has the same copy object as the record', () => {
-    const story = new Story();
-    const { copy } = story.meets(outcomes.success());
-    const seen = story.stateOf;
-    expect(seen.state === 'rules' && seen.copy === copy).toBe(true);
-  });
-
   it('is renewed ahead in the last tenth of the lifetime in force', () => {
     const story = new Story();
     story.random = 0.5;
@@ -63,21 +31,6 @@ describe('in a pause of its origin, an answer', () => {
     expect(story.later(sinceMs).stands).toBe('unknown');
     story.now = timeInPause(record, story.profile, story.now);
     expect(story.stands).toBe('rules');
-  });
-});
-
-describe('a refresh ahead that fails', () => {
-  it('leaves the rules in force until they are stale; then the outage applies, counted from the failure', () => {
-    const story = new Story(profiles.google);
-    story.meets(outcomes.success());
-    story.later(23 * HOUR).meets(outcomes.unreachable());
-    expect([story.stands, story.due]).toEqual(['rules', 'none']);
-    expect(story.later(30 * SECOND - 1).due).toBe('none');
-    expect(story.later(1).due).toBe('ahead');
-    expect(story.later(59 * MINUTE + 30 * SECOND - 1).stands).toBe('rules');
-    expect([story.later(1).stands, story.due]).toEqual(['disallow-all, unreachable', 'now']);
-    expect(story.later(11 * HOUR - 1).stands).toBe('disallow-all, unreachable');
-    expect(story.later(1).stands).toBe('last-good');
   });
 });
 
