@@ -20,7 +20,7 @@ const SAME_ON_EVERY_NODE = [
   'test/extras/evidence/replay-property.test.ts',
   'test/apps/answers/text/**',
   'test/apps/serve/openapi.test.ts',
-  'test/{conformance,package,specifications}/*.test.ts',
+  'test/{package,specifications}/*.test.ts',
   'test/{readme,architecture}.test.ts',
   'test/stores/redis/**',
 ];
@@ -72,7 +72,7 @@ export default defineConfig({
       },
       {
         extends: true,
-        // `npm run test:all` and CI have these too: browsers, large fleets, failing servers, fuzz. Each file has a
+        // `npm run test:all` and CI have these too: browsers, large fleets, failing servers. Each file has a
         // process of its own.
         test: { name: 'thorough', include: [THOROUGH] },
       },

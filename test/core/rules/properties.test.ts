@@ -37,6 +37,24 @@ describe('any bytes', () => {
       { numRuns: runs(200) },
     );
   });
+
+  it('mean the same with a mark in front, a comment behind, lines that end at CRLF, and for an agent in capitals', () => {
+    const text = fc.array(piece, { maxLength: 60 }).map((parts) => parts.join('').replaceAll('\ufeff', ''));
+    fc.assert(
+      fc.property(text, anyTarget, (plain, path) => {
+        const verdict = (body: string, agent = 'foobot'): Verdict => {
+          const { allowed, reason } = parseRobots(body).check(path, agent);
+          return { allowed, reason } as Verdict;
+        };
+        const first = verdict(plain);
+        expect(verdict(`\ufeff${plain}`)).toEqual(first);
+        expect(verdict(`${plain}\n# Allow: /\n`)).toEqual(first);
+        expect(verdict(plain.replaceAll(/\r\n?|\n/g, '\r\n'))).toEqual(first);
+        expect(verdict(plain, 'FOOBOT')).toEqual(first);
+      }),
+      { numRuns: runs(200) },
+    );
+  });
 });
 
 describe('the lines that are rules', () => {
