@@ -51,8 +51,8 @@ export const sourceAlias = {
 export default defineConfig({
   resolve: { alias: sourceAlias },
   test: {
-    // On two processors twice as many: the tests wait for servers, browsers and clocks for half of their time.
-    maxWorkers: Math.max(4, availableParallelism()),
+    // On two processors one more: the tests also wait for servers, browsers and clocks. Each worker loads all libraries.
+    maxWorkers: Math.max(3, availableParallelism()),
     setupFiles: ['test/support/setup.ts'],
     projects: [
       {

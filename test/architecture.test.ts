@@ -108,7 +108,15 @@ function isLoading(call: ts.CallExpression): boolean {
   );
 }
 
+const importsRead = new WeakMap<ts.SourceFile, readonly Import[]>();
+
 function importsOf(source: ts.SourceFile): readonly Import[] {
+  const read = importsRead.get(source) ?? readImports(source);
+  importsRead.set(source, read);
+  return read;
+}
+
+function readImports(source: ts.SourceFile): readonly Import[] {
   const found: Import[] = [];
   const note = (specifier: ts.Node | undefined, typeOnly: boolean, deferred: boolean): void => {
     if (specifier === undefined) return;

@@ -30,10 +30,9 @@ const overIoredis =
     };
   };
 
-/** Every client library that there is a promise about, by name. */
+/** One of each client library that there is a promise about, by name. */
 export const redisClients: Readonly<Record<string, (url: string) => Promise<OpenConnection>>> = {
   ioredis: overIoredis(false),
-  'ioredis with automatic pipelines': overIoredis(true),
   iovalkey: async (url) => {
     const connection = new Valkey(url);
     return {
@@ -46,6 +45,11 @@ export const redisClients: Readonly<Record<string, (url: string) => Promise<Open
     const connection = await createClient({ url }).connect();
     return { connection, listeners: listenersOf(connection), close: () => connection.close() };
   },
+};
+
+/** Other settings of them. */
+export const redisClientsByOtherSettings: typeof redisClients = {
+  'ioredis with automatic pipelines': overIoredis(true),
   'node-redis, RESP 2, all replies as bytes': async (url) => {
     const connection = await createClient({
       url,

@@ -11,6 +11,7 @@ import {
   startSentinel,
 } from '../../support/redis-server.ts';
 import { otherMajor } from '../../support/other-major.ts';
+import { redisClientsByOtherSettings } from '../../support/redis-clients.ts';
 import { elapseOnServer } from './redis-time.ts';
 import { storeContract } from '../store-contract.ts';
 
@@ -93,7 +94,7 @@ describeWith('redis-server')('Redis Sentinel', () => {
   });
 });
 
-describeWith('redis-server')('Redis, over the major versions before', () => {
+describeWith('redis-server')('Redis, over other settings and the major versions before', () => {
   let server: RedisServer;
 
   beforeAll(async () => {
@@ -103,6 +104,12 @@ describeWith('redis-server')('Redis, over the major versions before', () => {
   afterAll(() => server?.stop());
 
   beforeEach(() => server.command('FLUSHALL'));
+
+  for (const [name, connect] of Object.entries(redisClientsByOtherSettings))
+    storeContract(name, async () => {
+      const { connection, close } = await connect(server.url);
+      return { store: redisStore(connection), elapse: elapseOnServer(server), close };
+    });
 
   if (ioredisFive !== undefined)
     storeContract('ioredis 5', async () => {
