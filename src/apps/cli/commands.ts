@@ -386,7 +386,7 @@ const mcp: Command = {
     { ...agentOption, help: 'the agent that requests pages and robots.txt' },
     {
       ...purposeOption,
-      help: 'what pages are fetched for; fetch_page refuses pages that the site does not want used for it',
+      help: 'what pages are fetched for; fetch_page refuses pages that Content-Usage or Content-Signal does not want used for it, and notes what pages themselves say (noai, tdm-reservation)',
     },
     allowPrivateOption,
     ...onlineOptions,

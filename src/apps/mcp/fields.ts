@@ -50,7 +50,9 @@ export const purposeFields: Readonly<Record<'purpose' | 'preference', z.ZodType>
   preference: z
     .enum(['allow', 'disallow', 'unknown'])
     .optional()
-    .describe('Whether the site wants the page used for "purpose". fetch_page refuses what it disallows'),
+    .describe(
+      'Whether robots.txt or a header field (Content-Usage, Content-Signal) wants the page used for "purpose". fetch_page refuses what it disallows',
+    ),
 };
 
 /** The fields of a decision that `check_url` and `explain_url` give. */

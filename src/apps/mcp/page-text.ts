@@ -1,6 +1,4 @@
-import { createRequire } from 'node:module';
 import { TextDecoder } from 'node:util';
-import { Worker } from 'node:worker_threads';
 import { ToolError } from './fields.ts';
 
 /** A part of the text of a page. Positions are bytes of the text in UTF-8. */
@@ -14,12 +12,21 @@ export interface TextPart {
   readonly more: boolean;
 }
 
+/** A part that was read from a body. */
+interface ReadPart extends TextPart {
+  /** How the page begins, wherever the part does: its meta tags stand there. */
+  readonly head: string;
+}
+
 interface PartOptions {
   readonly contentType: string | undefined;
   /** The first byte that is wanted. */
   readonly start: number;
   readonly maxBytes: number;
 }
+
+/** Pages with much style and script before their meta tags exist. */
+const MAX_HEAD_CHARACTERS = 100_000;
 
 /** The number of bytes that are examined for the encoding, as browsers do. */
 const HEAD_BYTES = 1_024;
@@ -33,13 +40,15 @@ const HEAD_BYTES = 1_024;
 export async function readText(
   body: AsyncIterable<Uint8Array> | readonly Uint8Array[],
   { contentType, start, maxBytes }: PartOptions,
-): Promise<TextPart> {
+): Promise<ReadPart> {
   const kept: Buffer[] = [];
   let keptBytes = 0;
   let bytes = 0;
   let decoder: TextDecoder | undefined;
-  let head = Buffer.alloc(0);
+  let firstBytes = Buffer.alloc(0);
+  let head = '';
   const keep = (text: string): void => {
+    if (head.length < MAX_HEAD_CHARACTERS) head += text;
     const encoded = Buffer.from(text);
     const wanted = encoded.subarray(Math.max(0, start - bytes));
     bytes += encoded.length;
@@ -49,10 +58,10 @@ export async function readText(
   };
   for await (const chunk of body) {
     if (decoder === undefined) {
-      head = Buffer.concat([head, chunk]);
-      if (head.length < HEAD_BYTES) continue;
-      decoder = decoderFor(head, contentType);
-      keep(decoder.decode(head, { stream: true }));
+      firstBytes = Buffer.concat([firstBytes, chunk]);
+      if (firstBytes.length < HEAD_BYTES) continue;
+      decoder = decoderFor(firstBytes, contentType);
+      keep(decoder.decode(firstBytes, { stream: true }));
     } else {
       keep(decoder.decode(chunk, { stream: true }));
     }
@@ -60,10 +69,14 @@ export async function readText(
     if (keptBytes > maxBytes) break;
   }
   if (keptBytes <= maxBytes) {
-    keep(decoder === undefined ? (decoder = decoderFor(head, contentType)).decode(head) : decoder.decode());
+    keep(
+      decoder === undefined
+        ? (decoder = decoderFor(firstBytes, contentType)).decode(firstBytes)
+        : decoder.decode(),
+    );
   }
   const part = cut(Buffer.concat(kept), Math.min(start, bytes), maxBytes);
-  return { ...part, charset: decoder?.encoding ?? 'utf-8' };
+  return { ...part, head, charset: decoder?.encoding ?? 'utf-8' };
 }
 
 /** The part of a whole text from the byte `start` on. */
@@ -184,51 +197,4 @@ export function notText(what: string): ToolError {
     'ERR_ROBOTS_CONTENT_TYPE',
     `Expected a page of text (HTML, plain text, JSON, XML), got ${what}; this tool does not return binary content`,
   );
-}
-
-/** Hostile pages can occupy the converter without end. */
-const CONVERSION_MS = 15_000;
-const MAX_MEMORY_MB = 256;
-
-const { resolve } = createRequire(import.meta.url);
-
-/** Path of `node-html-markdown`, an optional peer dependency; `undefined` when it is not installed. */
-export function findConverter(): string | undefined {
-  try {
-    return resolve('node-html-markdown');
-  } catch {
-    return undefined;
-  }
-}
-
-const CONVERT = `
-const { parentPort, workerData: { library, html } } = require('node:worker_threads');
-parentPort.postMessage(require(library).NodeHtmlMarkdown.translate(html));
-`;
-
-/**
- * Converts HTML to Markdown, in a thread that can be ended: the time that the library takes can grow with the square of the
- * page. `undefined` when it fails, or takes too long.
- */
-export async function toMarkdown(
-  html: string,
-  library: string,
-  deadlineMs: number = CONVERSION_MS,
-): Promise<string | undefined> {
-  const worker = new Worker(CONVERT, {
-    eval: true,
-    workerData: { library, html },
-    resourceLimits: { maxOldGenerationSizeMb: MAX_MEMORY_MB },
-  });
-  const late = setTimeout(() => void worker.terminate(), deadlineMs);
-  try {
-    return await new Promise<string | undefined>((done) => {
-      worker.once('message', done);
-      worker.once('error', () => done(undefined));
-      worker.once('exit', () => done(undefined));
-    });
-  } finally {
-    clearTimeout(late);
-    await worker.terminate();
-  }
 }

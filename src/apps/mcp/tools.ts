@@ -13,7 +13,7 @@ import {
   withReason,
 } from './fields.ts';
 import { fetchPage, type PageFetch } from './fetch-page.ts';
-import { findConverter } from './page-text.ts';
+import { findConverter } from './html-page.ts';
 import { makeTool, type Tool } from './tool.ts';
 import {
   annotateAll,
@@ -23,7 +23,7 @@ import {
   type UrlExplanation,
 } from '../answers/explanation.ts';
 import { whySentence } from '../answers/text/reasons.ts';
-import { type Group, type Usage, usage } from '../../core/rules/index.ts';
+import { type Group, type RobotsFile, type Usage, usage } from '../../core/rules/index.ts';
 import * as schema from '../answers/schema/decision.ts';
 import { policyData } from '../answers/schema/policy.ts';
 
@@ -84,9 +84,7 @@ function explainTool(client: RobotsClient): Tool {
     output: decisionFields.extend({
       group: groupField.optional(),
       runnerUp: schema.runnerUp.optional(),
-      usage: schema.usage
-        .pick({ 'train-ai': true, 'ai-use': true, 'ai-input': true, search: true, licenses: true })
-        .optional(),
+      usage: usageField,
       robots: robotsField,
       lines: z
         .array(
@@ -104,7 +102,7 @@ function explainTool(client: RobotsClient): Tool {
         data: {
           ...withReason(explanation.decision),
           runnerUp: explanation.runnerUp,
-          usage: statedUsage(explanation),
+          usage: statedUsage(explanation.file, explanation.decision.url, explanation.decision.agent),
           lines: linesOf(explanation),
         },
       };
@@ -132,10 +130,15 @@ function linesOf({ file, ...explanation }: UrlExplanation): Pick<AnnotatedLine, 
 
 const MAX_LICENSES = 10;
 
-/** The file's statements about the use of the page; `undefined` when it states nothing. */
-function statedUsage({ file, decision }: UrlExplanation): Usage | undefined {
+/** What a file states about the use of a page, or with the target `/` of a site. */
+const usageField = schema.usage
+  .pick({ 'train-ai': true, 'ai-use': true, 'ai-input': true, search: true, licenses: true })
+  .optional();
+
+/** `undefined` when the file states nothing. */
+function statedUsage(file: RobotsFile | undefined, target: string, agent: string): Usage | undefined {
   if (file === undefined) return undefined;
-  const stated = usage(file, decision.url, decision.agent);
+  const stated = usage(file, target, agent);
   if (stated.sources.length === 0) return undefined;
   return {
     ...stated,
@@ -150,8 +153,8 @@ function sitePolicy(client: RobotsClient): Tool {
     title: "Show a site's robots.txt policy",
     description:
       'Shows what the robots.txt of a site says as a whole: whether rules are in force, since when and until when, its ' +
-      'groups with their rules, its sitemaps, and the delay it asks for between requests. Use it before you fetch ' +
-      'many pages of a site, or to find its sitemaps.',
+      'groups with their rules, its sitemaps, the delay it asks for between requests, and what it states about the use ' +
+      'of its pages by AI and search. Use it before you fetch many pages of a site, or to find its sitemaps.',
     input: z.strictObject({ url: urlField.describe('A URL of the site, of any page'), agent: agentField }),
     output: policyData
       .pick({
@@ -169,6 +172,7 @@ function sitePolicy(client: RobotsClient): Tool {
         why: whyField.optional(),
         robots: robotsField,
         group: groupField.optional(),
+        usage: usageField,
         groups: z.array(z.object({ agents: z.array(z.string()), rules: z.array(schema.rule) })),
         omitted: z
           .object({ groups: z.number(), rules: z.number(), sitemaps: z.number() })
@@ -177,7 +181,8 @@ function sitePolicy(client: RobotsClient): Tool {
       }),
     async answer({ url, agent }, signal) {
       const policy = await client.policy(url, { signal, ...omitUndefined({ agent }) });
-      return { data: { ...policy, why: whySentence(policy), ...shortened(policy) } };
+      const stated = statedUsage(policy.rules, '/', policy.agent);
+      return { data: { ...policy, why: whySentence(policy), usage: stated, ...shortened(policy) } };
     },
   });
 }

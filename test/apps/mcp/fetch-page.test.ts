@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { answer, startSite } from '../../support/site.ts';
 import { fetchPage, type Page } from '../../../src/apps/mcp/fetch-page.ts';
-import { findConverter, toMarkdown } from '../../../src/apps/mcp/page-text.ts';
+import { findConverter, readHtml } from '../../../src/apps/mcp/html-page.ts';
 import { RobotsClient } from '../../../src/index.ts';
 import { startHost, textsOf } from './host.ts';
 
@@ -59,7 +59,7 @@ describe('fetch_page', () => {
     }
     expect(parts).toEqual([
       ['markdown', '# a page'],
-      ['markdown', '# Title\n\n[a page](/next)'],
+      ['markdown', `# Title\n\n[a page](${site.url('/next')})`],
       ['text', 'a page'],
     ]);
     const weights = String(site.requests.at(-1)?.headers['accept'])
@@ -112,10 +112,166 @@ describe('fetch_page', () => {
       text: html,
       note: expect.stringContaining('node-html-markdown'),
     });
-    const converter = findConverter() ?? '';
-    expect(await toMarkdown('<p>a', converter)).toBe('a');
+    const options = { library: findConverter() ?? '', url: 'https://example.com/' };
+    expect(await readHtml('<p>a', options)).toEqual({ markdown: 'a', meta: [] });
     // The time that the library takes grows with the square of this.
-    expect(await toMarkdown('<!--'.repeat(500_000), converter, 1_000)).toBeUndefined();
+    expect(await readHtml('<!--'.repeat(500_000), { ...options, deadlineMs: 1_000 })).toBeUndefined();
+  });
+
+  it('gives Markdown with absolute links and the title, which is not said twice', async () => {
+    await using site = await startSite({
+      '/robots.txt': ROBOTS,
+      '/start': { status: 302, headers: { location: '/docs/page' } },
+      '/docs/page': text(
+        `<!DOCTYPE html><html><head><title>Cats &amp;\n &lt;Dogs&gt;</title></head><body><h1>Pets</h1>
+        <p><a href="next?a=1&amp;b=2">next</a> <a href="#top">top</a> <a href="//cdn.example/x">x</a>
+        <a href="mailto:a@b.example">mail</a> <a href="https://e.example">https://e.example</a> <a href="http://[">odd</a>
+        <svg><title>icon</title></svg><img src="../cat.png" alt="cat"></body></html>`,
+        'text/html',
+      ),
+      '/based': text(
+        '<base href="/other/"><title>Pets</title><h1>Pets</h1><table><tr><td><a href="x">x</a></td></tr></table>',
+        'text/html',
+      ),
+    });
+    await using host = await startHost(LOCAL);
+    const markdownOf = async (path: string) =>
+      (await host.call('fetch_page', { url: site.url(path) })).structuredContent?.['text'];
+    const page = await markdownOf('/start');
+    expect(page).toMatch(/^# Cats & <Dogs>\n+# Pets\n/);
+    for (const link of [
+      `[next](${site.url('/docs/next?a=1&b=2')})`,
+      `[top](${site.url('/docs/page#top')})`,
+      '[x](http://cdn.example/x)',
+      '[mail](mailto:a@b.example)',
+      '<https://e.example>',
+      '[odd](http://[)',
+      `![cat](${site.url('/cat.png')})`,
+    ])
+      expect(page).toContain(link);
+    const based = await markdownOf('/based');
+    expect(based).toMatch(/^# Pets\n+\|/);
+    expect(based).toContain(`[x](${site.url('/other/x')})`);
+  });
+
+  it('names the price of a 402, as the site states it', async () => {
+    const offer = btoa(JSON.stringify({ accepts: [{ amount: '10000', asset: 'USDC', network: 'base' }] }));
+    await using site = await startSite({
+      '/robots.txt': ROBOTS,
+      '/paid': { status: 402, ...text('pay'), headers: { 'crawler-price': 'USD 0.01' } },
+      '/x402': { status: 402, ...text('pay'), headers: { 'payment-required': offer } },
+      '/free': { ...text('page'), headers: { 'crawler-price': 'USD 5' } },
+    });
+    await using host = await startHost(LOCAL);
+    const call = (path: string) => host.call('fetch_page', { url: site.url(path) });
+    const paid = await call('/paid');
+    expect(paid.structuredContent).toMatchObject({ status: 402, price: 'USD 0.01' });
+    expect(textsOf(paid)[0]).toContain('The site asks for a price: "USD 0.01".');
+    expect((await call('/x402')).structuredContent).toMatchObject({ price: '10000 USDC base' });
+    expect((await call('/free')).structuredContent).not.toHaveProperty('price');
+  });
+
+  describe('notes, and does not refuse, what a page says of itself against the purpose', () => {
+    const html = (head: string) => text(`<html><head>${head}</head><p>a page`, 'text/html');
+    const withHeaders = (headers: Record<string, string>) => ({
+      body: 'a page',
+      headers: { 'content-type': 'text/plain', ...headers },
+    });
+    const PAGES: Record<string, [page: object, purpose: string, said: RegExp | undefined]> = {
+      '/noai': [
+        withHeaders({ 'x-robots-tag': 'noai, nofollow' }),
+        'ai-input',
+        /"noai" \(header field X-Robots-Tag\)\./,
+      ],
+      '/own': [withHeaders({ 'x-robots-tag': 'ExampleAgent: noai' }), 'train-ai', /"noai"/],
+      '/other': [withHeaders({ 'x-robots-tag': 'OtherBot: noai' }), 'train-ai', undefined],
+      '/tdm': [
+        withHeaders({ 'tdm-reservation': '1' }),
+        'train-ai',
+        /"tdm-reservation: 1" \(header field tdm/,
+      ],
+      '/tdm-0': [withHeaders({ 'tdm-reservation': '0' }), 'train-ai', undefined],
+      '/meta': [
+        html('<style>a{}</style><META content=NoAI name=robots><meta name="tdm-reservation" content="1">'),
+        'ai-use',
+        /"noai" \(meta tag robots\) and "tdm-reservation: 1" \(meta tag tdm-reservation\)\./,
+      ],
+      '/comment': [
+        html('<!-- <meta name="robots" content="noai"> --><meta name="robots" content="all">'),
+        'ai-use',
+        undefined,
+      ],
+      '/script': [html('<script>"<meta name=robots content=noai>"</script>'), 'ai-use', undefined],
+      '/noindex': [withHeaders({ 'x-robots-tag': 'noindex' }), 'search', /"noindex"/],
+      '/noindex-ai': [withHeaders({ 'x-robots-tag': 'noindex' }), 'ai-input', undefined],
+    };
+
+    it.each(['markdown', 'source'])('as %s', async (format) => {
+      await using site = await startSite({
+        '/robots.txt': ROBOTS,
+        ...Object.fromEntries(Object.entries(PAGES).map(([path, [page]]) => [path, page])),
+      });
+      for (const asked of new Set(Object.values(PAGES).map(([, purpose]) => purpose))) {
+        await using host = await startHost([...LOCAL, '--purpose', asked]);
+        for (const [path, [, purpose, said]] of Object.entries(PAGES)) {
+          if (purpose !== asked) continue;
+          const { isError, structuredContent } = await host.call('fetch_page', {
+            url: site.url(path),
+            format,
+          });
+          expect([path, isError, structuredContent?.['status']]).toEqual([path, undefined, 200]);
+          const note = String(structuredContent?.['note'] ?? '');
+          if (said === undefined) expect([path, note]).toEqual([path, '']);
+          else {
+            expect(note).toMatch(said);
+            expect(note).toContain(`noted, not refused: decide whether it means your purpose, ${purpose}.`);
+          }
+        }
+      }
+      // Without a purpose nothing is noted.
+      await using host = await startHost(LOCAL);
+      const { structuredContent } = await host.call('fetch_page', { url: site.url('/noai') });
+      expect(structuredContent).not.toHaveProperty('note');
+    });
+
+    it('in every part of the source, and says where meta tags could not be read', async () => {
+      const page = html(`<meta name=robots content=noai></head>${'x'.repeat(150_000)}`);
+      await using site = await startSite({ '/robots.txt': ROBOTS, '/long': page });
+      await using host = await startHost([...LOCAL, '--purpose', 'ai-use']);
+      const { structuredContent } = await host.call('fetch_page', {
+        url: site.url('/long'),
+        format: 'source',
+        start: 100_000,
+      });
+      expect(structuredContent).toMatchObject({ start: 100_000, note: expect.stringContaining('"noai"') });
+
+      await using client = new RobotsClient({
+        overrides: { 'https://example.com': { verdict: 'allow', because: 'test' } },
+      });
+      const response = { status: 200, url: 'https://example.com/', headers: new Headers(page.headers) };
+      const tool = fetchPage(async () => ({ ...response, body: new Response(page.body).body }), {
+        client,
+        purpose: 'ai-use',
+        converter: undefined,
+      });
+      const unread = await tool.call({ url: response.url }, new AbortController().signal);
+      expect(unread.structuredContent).toMatchObject({
+        note: expect.stringMatching(/^Its meta tags could not be read\. This is the HTML source/),
+      });
+    });
+  });
+
+  it('says nothing of a site that comes back where the address is refused, which is final', async () => {
+    await using host = await startHost(['-a', AGENT]);
+    for (const tool of ['check_url', 'explain_url', 'site_policy', 'fetch_page']) {
+      const { structuredContent } = await host.call(tool, { url: 'http://127.0.0.1:9/page' });
+      const why = String(structuredContent?.['why']);
+      expect([tool, why]).toEqual([tool, expect.stringContaining('address')]);
+      expect([tool, why]).not.toEqual([tool, expect.stringMatching(/until it is back|again after/)]);
+      expect(structuredContent).not.toHaveProperty('retryAt');
+    }
+    const description = (await host.client.listTools()).tools.at(-1)?.description ?? '';
+    expect(description).toMatch(/ERR_ROBOTS_USAGE\).*Content-Signal.*noai.*only noted/s);
   });
 
   it('says the purpose, and apart from it what the page states about it', async () => {

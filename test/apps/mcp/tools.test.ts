@@ -296,6 +296,25 @@ describe('site_policy', () => {
     expect(structuredContent).not.toHaveProperty('omitted');
   });
 
+  it('says what the site prefers for each purpose, for the agent asked about', async () => {
+    await using site = await startSite({
+      '/robots.txt': {
+        body: 'User-agent: *\nContent-Usage: train-ai=n\n\nUser-agent: OtherBot\nContent-Signal: search=yes, ai-input=no\n',
+      },
+    });
+    await using host = await startHost(LOCAL);
+    const policyOf = async (args: object) =>
+      (await host.call('site_policy', { url: site.url('/any'), ...args })).structuredContent;
+    const silent = { 'train-ai': 'unknown', 'ai-use': 'unknown', 'ai-input': 'unknown', search: 'unknown' };
+    expect(await policyOf({})).toMatchObject({ usage: { ...silent, 'train-ai': 'disallow' } });
+    expect(await policyOf({ agent: 'OtherBot' })).toMatchObject({
+      usage: { ...silent, search: 'allow', 'ai-input': 'disallow' },
+    });
+    await using quiet = await startSite({ '/robots.txt': ROBOTS });
+    const { structuredContent } = await host.call('site_policy', { url: quiet.url('/') });
+    expect(structuredContent).not.toHaveProperty('usage');
+  });
+
   it('is bounded, and says what it leaves out', async () => {
     const groups = Array.from(
       { length: 2_000 },
@@ -318,6 +337,7 @@ describe('site_policy', () => {
       state: 'disallow-all',
       reason: 'unreachable',
       retryAt: expect.any(Number),
+      why: expect.stringContaining('until it is back'),
       groups: [],
     });
   });

@@ -16,10 +16,12 @@ interface KnownState {
   readonly reason?: ReportedDecision['reason'] | undefined;
   readonly robots: ReportedDecision['robots'];
   readonly because?: string | undefined;
+  /** Absent of an unreachable site: it is for good. */
+  readonly retryAt?: number | undefined;
 }
 
 /** Explains the state; `undefined` when the rules of a fresh file explain it fully. */
-export function whySentence({ reason, state, robots, because }: KnownState): string | undefined {
+export function whySentence({ reason, state, robots, because, retryAt }: KnownState): string | undefined {
   switch (reason) {
     case 'robots-txt':
       return reasons[reason].what;
@@ -29,7 +31,8 @@ export function whySentence({ reason, state, robots, because }: KnownState): str
     case 'unreachable-allowed':
     case 'restricted': {
       const { what, so } = reasons[reason];
-      return `${what} (${cause(robots)}), so ${so}`;
+      const isFinal = reason === 'unreachable' && retryAt === undefined;
+      return `${what} (${cause(robots)}), so ${isFinal ? 'nothing may be fetched' : so}`;
     }
     case 'override':
       return `${reasons[reason].what}${because === undefined ? '' : ` (${printable(because)})`}`;

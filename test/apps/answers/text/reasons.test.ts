@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { answer, startSite } from '../../../support/site.ts';
 import { cli } from '../../cli/session.ts';
 import * as failureCodes from '../../../../src/core/fetch/failure.ts';
-import { cause } from '../../../../src/apps/answers/text/reasons.ts';
+import { cause, whySentence } from '../../../../src/apps/answers/text/reasons.ts';
 import { failures, PRIVATE_ADDRESS, redirectEnds } from '../../../../src/core/decision/index.ts';
 
 /** What a request for robots.txt can fail with by itself. Codes of Node and of undici are too many to list. */
@@ -28,6 +28,16 @@ it('gives the true reason for a private address, and the option that permits it'
   expect(cause(refused)).toBe(`${PRIVATE_ADDRESS}, ERR_ROBOTS_ADDRESS_REFUSED`);
   expect(PRIVATE_ADDRESS).toContain('--allow-private');
   expect(cause({ ...refused, hops: 1 })).toContain('redirects from a public to a private address');
+});
+
+it('says "until it is back" only where there is a time to ask again', () => {
+  const unreachable = {
+    reason: 'unreachable',
+    state: 'disallow-all',
+    robots: { ...robots, error: 'ECONNREFUSED' },
+  } as const;
+  expect(whySentence({ ...unreachable, retryAt: 1 })).toMatch(/so nothing may be fetched until it is back$/);
+  expect(whySentence(unreachable)).toMatch(/so nothing may be fetched$/);
 });
 
 it.each(Object.entries(redirectEnds))('says why redirects led to no file: %s', (reason, words) => {
