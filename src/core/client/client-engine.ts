@@ -172,6 +172,13 @@ export class ClientEngine {
     return permits(entry, tokens, locate(url, located));
   }
 
+  /** Whether the rules in memory state a `Crawl-delay` for an agent. */
+  hasDelay(origin: string, agent?: Agent): boolean {
+    const file = this.#memory.get(origin)?.file;
+    if (file === undefined) return false;
+    return file.rulesetFor(file.chooseAgent(this.#tokensOf(agent))).crawlDelayMs > 0;
+  }
+
   /** Whether the rules of an entry serve because its origin pauses. No refresh is due then. */
   #servesRulesInPause(entry: CacheEntry, now: number): boolean {
     if (!this.#refresher.servesInPause(entry)) return false;

@@ -240,8 +240,10 @@ export class Pacer {
   /** Says how the pages of an origin are paced. Returns their scope. */
   setPace(page: Pick<Decision, 'url' | 'origin'>, pace: Pace): string {
     const { origin } = page;
-    const scope = scopeOf(pace.scope, page);
     const known = this.#paces.get(origin);
+    // Only a function may tell the pages of an origin apart.
+    if (known?.pace === pace && typeof pace.scope !== 'function') return known.scope;
+    const scope = scopeOf(pace.scope, page);
     if (known?.scope !== scope || known.pace !== pace) {
       if (this.#paces.size >= this.#options.maxOrigins) {
         const [oldest = ''] = this.#paces.keys();

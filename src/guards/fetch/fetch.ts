@@ -88,7 +88,10 @@ export function guardFetch(
   if (clientOf.get(fetch) === client) throw guardedTwice('a fetch');
   platform.undici?.surviveManyCodings();
   const guarded = new GuardedFetch(fetch, guard, options);
-  const guardedFetch = (input: unknown, init?: unknown): Promise<unknown> => guarded.fetch(input, init);
+  const guardedFetch = (input: unknown, init?: unknown): Promise<unknown> => {
+    const origin = typeof input === 'string' && init === undefined ? guard.allowedOrigin(input) : undefined;
+    return origin === undefined ? guarded.fetch(input, init) : guarded.fetchAllowed(String(input), origin);
+  };
   clientOf.set(guardedFetch, client);
   return guardedFetch;
 }
@@ -114,6 +117,31 @@ class GuardedFetch {
         : NO_INIT;
   }
 
+  /**
+   * A call with a URL alone, which memory allows: most calls of a crawler. It takes half of the time that {@link fetch} adds to
+   * them.
+   */
+  async fetchAllowed(url: string, origin: string): Promise<unknown> {
+    const { reports, patience } = this.#guard;
+    let response: ResponseLike;
+    try {
+      response = await this.#send(url, this.#plainInit);
+    } catch (error) {
+      reports.failed(url, error, undefined, origin);
+      throw hopError(error);
+    }
+    assertFetched(response, url);
+    const { status, headers } = response;
+    reports.responded(url, status, headers, origin);
+    patience.gavePage(origin);
+    if (!redirects(status, headers)) return response;
+    dropBody(response);
+    const call = new FetchCall(this.#read(url, undefined), this.#guard, this.#send, this.#addressesOf);
+    const hop = call.next(undefined, response);
+    return exchange(this.#guard.unseen(url).redirectedTo(hop.url, call.options), call, hop);
+  }
+
+  /** Any call. Its first request is sent synchronously when memory allows it. */
   fetch(input: unknown, init: unknown): Promise<unknown> {
     try {
       const call = this.#read(input, init);

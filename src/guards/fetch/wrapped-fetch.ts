@@ -21,6 +21,8 @@ function noFetch(got: string, cause?: unknown): RobotsInvalidOptionsError {
  *   followed unchecked. TypeError for a redirect that hides its target.
  */
 export function assertFetched(response: ResponseLike, url: string): void {
+  // Nearly always.
+  if (response?.url === url && response.redirected === false && response.status > 0) return;
   if (!isResponse(response)) {
     dropBody(response);
     throw noFetch(

@@ -23,8 +23,14 @@ const requestOf = (message: unknown): UndiciRequest =>
 function onCreate(message: unknown): void {
   const request = requestOf(message);
   // A pool with few connections makes a request while another is sent.
-  if (sending !== undefined && new URL(sending.url).href.startsWith(String(request.origin) + request.path))
-    requests.set(request, sending);
+  if (sending !== undefined && isOf(sending.url, request)) requests.set(request, sending);
+}
+
+function isOf(url: string | URL, { origin, path }: UndiciRequest): boolean {
+  const start = String(origin);
+  // Most URLs are serialised as they are given: parsing them again would take a tenth of the time that pacing takes.
+  if (typeof url === 'string' && url.startsWith(start) && url.startsWith(path, start.length)) return true;
+  return new URL(url).href.startsWith(start + path);
 }
 
 function onEnd(message: unknown): void {

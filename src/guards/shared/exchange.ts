@@ -48,14 +48,16 @@ export interface LibraryCall<Hop extends Redirected, Response extends ResponseHe
  * next. The first is sent synchronously when it need not wait. One asynchronous function for all of it: each costs a
  * request nearly a kilobyte.
  *
+ * @param firstHop The redirect that led to the first request.
  * @throws what `admit` of a request throws, and the methods of `call`.
  */
 export async function exchange<Hop extends Redirected, Response extends ResponseHead, Result>(
   first: PlannedRequest | AdmittedRequest,
   call: LibraryCall<Hop, Response, Result>,
+  firstHop?: Hop,
 ): Promise<Result> {
   let planned: PlannedRequest | AdmittedRequest = first;
-  let hop: Hop | undefined;
+  let hop = firstHop;
   for (;;) {
     const preparing = call.beforeHop?.(planned, hop);
     if (preparing !== undefined) await preparing;

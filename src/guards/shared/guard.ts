@@ -2,6 +2,7 @@ import { RobotsInvalidOptionsError, RobotsInvalidUrlError } from '../../core/bas
 import { type ClientEngine, engineOf } from '../../core/client/client-engine.ts';
 import type { RobotsClient } from '../../core/client/index.ts';
 import type { Decision, Pause } from '../../core/decision/index.ts';
+import { LocatedUrl } from '../../core/url/index.ts';
 import { isStricter } from '../../core/net/address-policy.ts';
 import { Identity } from './identity.ts';
 import { type GuardOptions, type GuardSettings, readGuardOptions } from './options.ts';
@@ -26,6 +27,9 @@ interface Capabilities extends Partial<Pick<RequestContext, 'headersBeforeBody' 
   readonly choosesUserAgent?: boolean;
 }
 
+/** Read before anything else runs. */
+const located = new LocatedUrl();
+
 /**
  * The guard of every library. A request begins with {@link plan}; the types of its states say what can be called next:
  * `PlannedRequest` → `AdmittedRequest` → `StartedRequest` → `RespondedRequest`.
@@ -36,6 +40,7 @@ export class Guard<Result = unknown> {
   readonly identity: Identity | undefined;
   readonly reports: RequestReports;
   readonly #engine: ClientEngine;
+  readonly #needsNoDecision: boolean;
   readonly #context: RequestContext;
   readonly #handled: Map<object, () => unknown>;
 
@@ -47,6 +52,12 @@ export class Guard<Result = unknown> {
     this.#engine = engine;
     this.#handled = handledRequestsOf(engine);
     this.settings = settings;
+    this.#needsNoDecision =
+      settings.filter === undefined &&
+      settings.pace === undefined &&
+      settings.purpose === undefined &&
+      settings.timeoutMs === undefined &&
+      settings.addressPolicy === 'any';
     this.reports = new RequestReports(engine, settings);
     this.identity = identityOf(client, settings, capabilities.choosesUserAgent === true);
     this.#context = {
@@ -73,6 +84,27 @@ export class Guard<Result = unknown> {
   /** A request that was not planned: the library shows its response alone. */
   unseen(url: string | URL): StartedRequest & RespondedRequest {
     return new GuardedRequest(this.#context, url, {});
+  }
+
+  /**
+   * The origin of `url` when memory alone allows the request, nothing needs the decision, and the URL is serialised: most
+   * requests of a crawler. Such a request need not be planned.
+   */
+  allowedOrigin(url: string): string | undefined {
+    const engine = this.#engine;
+    const { agent, isPaceSaid } = this.settings;
+    // Each request is published then.
+    if (!this.#needsNoDecision || engine.requestStart !== undefined) return undefined;
+    try {
+      if (engine.allows(url, agent, located) !== true) return undefined;
+    } catch {
+      // `decide` throws the same error.
+      return undefined;
+    }
+    // The library serialises other URLs by itself, and may keep their dot segments: see `removeDotSegments`.
+    if (located.href !== url || (!isPaceSaid && engine.hasDelay(located.origin, agent))) return undefined;
+    engine.countHit();
+    return located.origin;
   }
 
   /** Whether the robots.txt of `url` is in memory, so that it will not be fetched. */
