@@ -50,7 +50,7 @@ const withoutUnusedRequire = {
 
 /** Two builds make a large package. Line breaks and the names of classes stay, so that an uncaught error can be read. */
 const minify = {
-  compress: false,
+  compress: { joinVars: false, sequences: false, keepNames: { class: true, function: false } },
   mangle: { keepNames: { class: true, function: false } },
   codegen: { removeWhitespace: false },
 };
@@ -68,8 +68,12 @@ async function bundle(input, external, output) {
     // The name of each module, as a comment, would be a hundredth of the package.
     experimental: { attachDebugInfo: 'none' },
   });
-  await build.write({ comments: false, ...output });
+  const { output: files } = await build.write({ comments: false, ...output });
   await build.close();
+  // Indentation would be a twentieth of the package. Only the printer begins lines with tabs.
+  for (const { fileName, code } of files) {
+    if (code !== undefined) writeFileSync(`${output.dir}/${fileName}`, code.replaceAll(/^\t+/gm, ''));
+  }
 }
 
 await bundle({ ...entryPoints, ...platforms, cli: 'src/apps/cli/main.ts' }, isInstalled, {
