@@ -1,6 +1,4 @@
-import { ADDRESS_POLICIES } from '../../core/net/address-policy.ts';
 import type { Command } from './frame/command.ts';
-import { showHelp } from './frame/help.ts';
 import {
   agentOption,
   allowPrivateOption,
@@ -15,7 +13,6 @@ import {
   purposeOption,
   quietOption,
   robotsOption,
-  severities,
 } from './frame/options.ts';
 
 /** The tables of the commands: what each takes, and the texts of its help. What it does is loaded when it runs. */
@@ -34,7 +31,6 @@ const check: Command = {
     ...onlineOptions,
     evidenceOption,
     ...formatOptions(),
-    { name: 'long', help: 'show several lines for each URL, as for one; with several it is one line' },
     quietOption,
   ],
   examples: {
@@ -120,31 +116,14 @@ const lint: Command = {
   operandsHelp:
     'FILE is a robots.txt on disk; ORIGIN is an absolute http, https or ftp URL whose robots.txt is fetched; ' +
     '"-" is standard input.',
-  options: [
-    profileOption,
-    ...formatOptions(),
-    {
-      name: 'severity',
-      value: 'SEVERITY',
-      choices: severities,
-      help: 'show findings of this severity or worse; info by default',
-    },
-    {
-      name: 'fail-on',
-      value: 'SEVERITY',
-      choices: [...severities, 'never'],
-      help: 'exit with 1 for findings of this severity or worse; warning by default',
-    },
-    deadlineOption,
-    proxyOption,
-  ],
+  options: [profileOption, ...formatOptions(), deadlineOption, proxyOption],
   examples: {
     'canfetch lint public/robots.txt': 'check a file before you publish it',
-    'canfetch lint --fail-on error https://example.com': 'check the file that a site serves now',
+    'canfetch lint https://example.com': 'check the file that a site serves now',
   },
   exitCodes: {
-    0: 'no finding as severe as --fail-on, or the site has no robots.txt',
-    1: 'a finding as severe as --fail-on',
+    0: 'no error and no warning, or the site has no robots.txt',
+    1: 'an error or a warning',
     2: 'wrong usage, an unreadable file, or an invalid URL',
     3: 'a robots.txt is unreachable (outranks 1)',
   },
@@ -173,8 +152,6 @@ const test: Command = {
   examples: {
     'canfetch test public/robots.txt --expect robots.expect': 'test a file before it is deployed',
     'canfetch test https://example.com --expect robots.expect': 'test what a site serves now',
-    'echo "disallow every /admin" | canfetch test public/robots.txt --expect -':
-      'test that no group opens a path, whoever adds the next one',
   },
   exitCodes: {
     0: 'every expectation is met',
@@ -184,8 +161,7 @@ const test: Command = {
   },
   notes: [
     'An expectation is "allow" or "disallow", the agent, and a URL or a path that starts with "/", separated by spaces. ' +
-      'The agent is a product token, a whole User-Agent, "*" for agents that no group names, or "every" for all agents ' +
-      'that the file names and for "*". ' +
+      'The agent is a product token, a whole User-Agent, or "*" for agents that no group names. ' +
       'Blank lines are ignored, and so is "#" with what follows it at the start of a line or after a space.',
   ],
   run: async (given, session) => (await import('./test/run.ts')).testRobots(given, session),
@@ -204,7 +180,6 @@ const prefetch: Command = {
     evidenceOption,
     ...formatOptions(formats, 'json'),
     { name: 'concurrency', value: 'N', help: 'origins fetched at the same time; 32 by default' },
-    quietOption,
   ],
   examples: {
     'canfetch prefetch -a ExampleBot/1.0 urls.txt > origins.ndjson': 'survey the origins of a crawl',
@@ -239,18 +214,6 @@ const cache: Command = {
       value: 'STORE',
       help: 'a file of SQLite, the `path` of sqliteStore(), or redis://HOST:PORT',
     },
-    {
-      ...agentOption,
-      repeatable: false,
-      help: 'the agent whose records are meant; all agents by default',
-    },
-    {
-      name: 'address-policy',
-      value: 'NAME',
-      choices: ADDRESS_POLICIES,
-      help: 'only records of clients with this address policy',
-    },
-    profileOption,
     ...formatOptions(formats, 'text on a terminal, json elsewhere'),
   ],
   examples: {
@@ -406,21 +369,19 @@ const mcp: Command = {
   run: async (given, session) => (await import('./mcp/run.ts')).serveAgents(given, session),
 };
 
-const answering = [check, explain, policy, lint, test, prefetch, cache, replay, serve, mcp];
-
-const help: Command = {
-  name: 'help',
-  summary: 'Show the help of canfetch or of one command',
-  operands: '[COMMAND]',
-  operandsHelp: 'COMMAND is the name of a command; without one, all commands are listed.',
-  options: [],
-  examples: { 'canfetch help lint': 'options, examples and exit codes of lint' },
-  exitCodes: { 0: 'shown', 2: 'wrong usage, or no such command' },
-  run: showHelp,
-};
-
 /** Every command, in the order `--help` lists them. */
-export const commands: readonly Command[] = [...answering, help];
+export const commands: readonly Command[] = [
+  check,
+  explain,
+  policy,
+  lint,
+  test,
+  prefetch,
+  cache,
+  replay,
+  serve,
+  mcp,
+];
 
 /** The command that runs when the first argument names none: `canfetch https://example.com/`. */
 export const defaultCommand: Command = check;

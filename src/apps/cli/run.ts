@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { isRobotsError, VERSION, printable, withoutUserinfo } from '../../core/base/index.ts';
 import { notAmong, readArguments } from './frame/arguments.ts';
 import { type Command, type ExitCode, exitCode, type ParsedArguments, stackOf } from './frame/command.ts';
-import { commandHelp, programHelp, shortHelp } from './frame/help.ts';
+import { commandHelp, programHelp } from './frame/help.ts';
 import { BrokenPipeError, writeWhole } from '../answers/text/output.ts';
 import { widthOf } from '../answers/text/layout.ts';
 import { type Session, UsageError } from '../answers/session.ts';
@@ -24,13 +24,14 @@ export async function run(session: Session): Promise<ExitCode> {
 }
 
 async function dispatch(session: Session): Promise<ExitCode> {
-  const { argv, stdout } = session;
+  const { stdout } = session;
+  const argv = session.argv[0] === 'help' ? [...session.argv.slice(1), '--help'] : session.argv;
   const [first = '', ...rest] = argv;
   const named = commands.find(({ name }) => name === first);
   if (named === undefined && /^[a-z][a-z-]*$/i.test(first)) throw unknownCommand(first);
   const command = named ?? defaultCommand;
   if (argv.length === 0) {
-    await writeWhole(stdout, shortHelp(commands, defaultCommand, widthOf(stdout)));
+    await writeWhole(stdout, helpFor(undefined, widthOf(stdout)));
     // 0 would mean "allowed" to a script whose list of URLs turned out empty.
     return exitCode.usage;
   }
@@ -59,7 +60,7 @@ async function runCommand(command: Command, given: ParsedArguments, session: Ses
   session.stdin.on('error', () => undefined);
   signal.addEventListener('abort', () => void session.stdin.destroy());
   try {
-    const code = await command.run(given, { ...session, signal }, { commands, defaultCommand });
+    const code = await command.run(given, { ...session, signal });
     session.signal.throwIfAborted();
     return code;
   } finally {
@@ -82,7 +83,7 @@ function helpFor(named: Command | undefined, width: number | undefined): string 
 
 function unknownCommand(word: string): UsageError {
   const names = commands.map(({ name }) => name);
-  return notAmong('an absolute URL, or a command', names, word, 'canfetch help shows how it is used');
+  return notAmong('an absolute URL, or a command', names, word, 'canfetch --help shows how it is used');
 }
 
 function isUsage(error: unknown): boolean {

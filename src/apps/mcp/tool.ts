@@ -93,7 +93,7 @@ function readable(value: unknown): unknown {
 function readArguments<Input>(name: string, schema: z.ZodType<Input>, given: unknown): Input {
   const read = schema.safeParse(given ?? {});
   if (read.success) return read.data;
-  const why = inputSentence(read.error, given ?? {});
+  const why = inputSentence(read.error);
   throw new ToolError('ERR_ROBOTS_INVALID_REQUEST', `${why}. These are arguments of ${name}`);
 }
 

@@ -1,9 +1,8 @@
 import { VERSION } from '../../core/base/index.ts';
-import { MAX_STREAMS, questionLine } from './check.ts';
+import { questionLine } from './check.ts';
 import { PURPOSES } from '../../core/decision/index.ts';
-import { type ProblemCode, JSON_TYPE, NDJSON_TYPE } from './reply.ts';
+import { JSON_TYPE, NDJSON_TYPE } from './reply.ts';
 import { MAX_AGENTS } from './query.ts';
-import { DEFAULT_LIMITS } from './exchange.ts';
 import { z } from 'zod';
 import { decision, group, lineError, robots, rule, usage } from '../answers/schema/decision.ts';
 import { explanation } from '../answers/schema/explanation.ts';
@@ -56,21 +55,24 @@ const content = (type: string, schema: object): object => ({
   content: { [type]: { schema } },
 });
 type Responses = Readonly<Record<string, object>>;
-const json = (description: string, schema: object): Responses => ({
-  200: { description, ...content(JSON_TYPE, schema) },
+/** Every other response. */
+const failed: Responses = {
+  default: {
+    description:
+      'A problem (RFC 9457): `code` and `detail` say what is wrong. With 503, `Retry-After` says when to ask again.',
+    ...content('application/problem+json', reference('Problem')),
+  },
+};
+const responses = (description: string, type: string, schema: object): Responses => ({
+  200: { description, ...content(type, schema) },
+  ...failed,
 });
 /** The usual response: the schema of that name. */
-const answer = (description: string, name: string): Responses => json(description, reference(name));
+const answer = (description: string, name: string): Responses =>
+  responses(description, JSON_TYPE, reference(name));
 const body = (name: string, type: string = JSON_TYPE): object => ({
   required: true,
   ...content(type, reference(name)),
-});
-/** The response for an error: by status, its code and its meaning. */
-const problem = (status: number, code: ProblemCode, description: string): Responses => ({
-  [status]: {
-    description: `${code}: ${description}`,
-    ...content('application/problem+json', reference('Problem')),
-  },
 });
 const required = (name: string, description: string): object => ({
   name,
@@ -79,6 +81,7 @@ const required = (name: string, description: string): object => ({
   description,
   schema: text,
 });
+
 const url = required('url', 'An absolute http, https or ftp URL');
 const agent = {
   name: 'agent',
@@ -103,29 +106,6 @@ const health = {
   properties: { status: { const: 'ok' }, version: text },
   required: ['status', 'version'],
 };
-/** The responses of every route to a request that it cannot serve. */
-const foreign = {
-  ...problem(403, 'ERR_ROBOTS_FOREIGN_SITE', 'The request comes from a page of another site.'),
-  ...problem(421, 'ERR_ROBOTS_FOREIGN_HOST', 'The service does not accept this Host.'),
-};
-const wrong = {
-  ...problem(
-    400,
-    'ERR_ROBOTS_INVALID_REQUEST',
-    'A parameter or the body is invalid; `code` and `detail` say which.',
-  ),
-  ...foreign,
-};
-const wrongPost = {
-  ...wrong,
-  ...problem(415, 'ERR_ROBOTS_INVALID_REQUEST', 'The body has a Content-Encoding.'),
-};
-const late = problem(408, 'ERR_ROBOTS_REQUEST_TIMEOUT', 'The body did not arrive in time.');
-const busy = problem(
-  503,
-  'ERR_ROBOTS_BUSY',
-  `${DEFAULT_LIMITS.explanations} explanations and policies are being made or not read yet; \`Retry-After\` says when to ask again.`,
-);
 
 interface Operation {
   readonly operationId: string;
@@ -161,7 +141,7 @@ export const openApi: {
         operationId: 'checkUrl',
         summary: 'Decide about one URL',
         parameters: [url, agent, purpose],
-        responses: { ...answer('The decision, whether it allows or disallows', 'Decision'), ...wrong },
+        responses: answer('The decision, whether it allows or disallows', 'Decision'),
       },
       post: {
         operationId: 'checkUrls',
@@ -169,14 +149,9 @@ export const openApi: {
           'Decide about any number of URLs, one per line; results are sent in order while lines still arrive',
         parameters: [agent, purpose],
         requestBody: body('Question', NDJSON_TYPE),
-        responses: {
-          '200': {
-            description: 'One line for each question: a decision, or an error',
-            ...content(NDJSON_TYPE, { oneOf: [reference('Decision'), reference('LineError')] }),
-          },
-          ...wrongPost,
-          ...problem(503, 'ERR_ROBOTS_BUSY', `${MAX_STREAMS} such requests are in progress already.`),
-        },
+        responses: responses('One line for each question: a decision, or an error', NDJSON_TYPE, {
+          oneOf: [reference('Decision'), reference('LineError')],
+        }),
       },
     },
     '/v1/policy': {
@@ -184,7 +159,7 @@ export const openApi: {
         operationId: 'getPolicy',
         summary: 'The state of an origin, and how it came about',
         parameters: [required('origin', 'The origin, or the absolute URL of any of its pages'), agent],
-        responses: { ...answer('The policy', 'Policy'), ...wrong, ...busy },
+        responses: answer('The policy', 'Policy'),
       },
     },
     '/v1/explain': {
@@ -192,7 +167,7 @@ export const openApi: {
         operationId: 'explainUrl',
         summary: 'One decision with its reasons: the rules that match, and the state of the origin',
         parameters: [url, agent, purpose],
-        responses: { ...answer('The explanation', 'Explanation'), ...wrong, ...busy },
+        responses: answer('The explanation', 'Explanation'),
       },
     },
     '/v1/reserve': {
@@ -201,12 +176,7 @@ export const openApi: {
         summary:
           'Book the next request to a site at its pace: when to send it, or when to ask again, or why not',
         requestBody: body('ReserveQuestion'),
-        responses: {
-          ...answer('The booking, the deferral or the refusal', 'Reservation'),
-          ...wrongPost,
-          ...late,
-          ...problem(503, 'ERR_ROBOTS_BUSY', 'Too many bookings have not ended.'),
-        },
+        responses: answer('The booking, the deferral or the refusal', 'Reservation'),
       },
     },
     '/v1/done': {
@@ -215,40 +185,28 @@ export const openApi: {
         summary:
           'End the request of a booking: its status and Retry-After pause the site for all who ask this service',
         requestBody: body('DoneReport'),
-        responses: {
-          ...answer('It has ended', 'Done'),
-          ...wrongPost,
-          ...late,
-          ...problem(404, 'ERR_ROBOTS_UNKNOWN_BOOKING', 'There is no such booking, or it has ended.'),
-        },
+        responses: answer('It has ended', 'Done'),
       },
     },
     '/metrics': {
       get: {
         operationId: 'getMetrics',
         summary: 'Counters for Prometheus',
-        responses: {
-          '200': {
-            description: 'Text exposition format',
-            ...content('text/plain', text),
-          },
-          ...wrong,
-          ...problem(501, 'ERR_ROBOTS_NO_METRICS', 'The package prom-client is not installed.'),
-        },
+        responses: responses('Text exposition format', 'text/plain', text),
       },
     },
     '/openapi.json': {
       get: {
         operationId: 'getDescription',
         summary: 'This description',
-        responses: { ...json('An OpenAPI description', { type: 'object' }), ...wrong },
+        responses: responses('An OpenAPI description', JSON_TYPE, { type: 'object' }),
       },
     },
     '/healthz': {
       get: {
         operationId: 'getHealth',
         summary: 'Whether the service is running',
-        responses: { ...json('It is running', health), ...wrong },
+        responses: responses('It is running', JSON_TYPE, health),
       },
     },
   },

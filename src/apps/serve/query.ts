@@ -56,5 +56,5 @@ export function readPurpose(query: URLSearchParams): Purpose | undefined {
 export function readAs<Value>(schema: z.ZodType<Value>, given: unknown): Value {
   const read = schema.safeParse(given);
   if (read.success) return read.data;
-  throw invalid(inputSentence(read.error, given));
+  throw invalid(inputSentence(read.error));
 }

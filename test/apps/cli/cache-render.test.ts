@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { StoredItem } from '../../../src/apps/cli/cache/stored-records.ts';
-import { itemJson, renderItem, tableRow } from '../../../src/apps/cli/cache/run.ts';
+import { itemJson, renderItem, type StoredItem, tableRow } from '../../../src/apps/cli/cache/run.ts';
 import type { Palette } from '../../../src/apps/answers/text/layout.ts';
 import { HOUR, outcomes, START, Story } from '../../core/lifecycle/support.ts';
 

@@ -104,16 +104,6 @@ describe('cache clear', () => {
     expect((await cache('clear')).code).toBe(0);
     expect((await cache('ls')).stdout).toBe('');
   });
-
-  it('with an agent deletes the records of that agent', async () => {
-    await crawl();
-    await crawl('OtherBot/1.0');
-    expect((await cache('clear', ['-a', 'OtherBot'])).code).toBe(0);
-    expect(records((await cache('ls')).stdout).map(({ agent }) => agent)).toEqual([
-      'examplebot',
-      'examplebot',
-    ]);
-  });
 });
 
 describeWith('redis-server')('cache of a Redis server', () => {

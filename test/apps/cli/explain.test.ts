@@ -223,7 +223,8 @@ describe('a long file', () => {
 describe('on a terminal', () => {
   it('lines are cut to its width, notes stay', async () => {
     const path = await file(`User-agent: *\nDisallow: /${'a'.repeat(200)}\n`);
-    const { stdout } = await cli(['explain', '--no-color', '--robots', path, `/${'a'.repeat(200)}`], {
+    const { stdout } = await cli(['explain', '--robots', path, `/${'a'.repeat(200)}`], {
+      env: { NO_COLOR: '1' },
       stdoutIsTTY: true,
       columns: 50,
     });

@@ -105,11 +105,6 @@ describe('prefetch', () => {
     );
   });
 
-  it('prints nothing with --quiet but has the exit code', async () => {
-    const { code, stdout } = await cli(['prefetch', '-q', '-'], { stdin: site.url('/') });
-    expect([code, stdout]).toEqual([0, '']);
-  });
-
   it('prints an answer as soon as it is there, whatever came before it in the list', async () => {
     await using hanging = await startSite(() => undefined);
     const stdout = new PassThrough({ encoding: 'utf8' });
@@ -159,19 +154,8 @@ describe('progress', () => {
     const stdin = [site.url('/'), missing.url('/'), broken.url('/'), 'nonsense'].join('\n');
     const { stderr } = await cli(['prefetch', '-'], { stdin, stderrIsTTY: true });
     expect(stderr).toMatch(/\r\u001B\[2K\d+ origins? of \d+ URLs?/);
-    // Origins that are refused as often have no order.
-    const summary = stderr.split('\r\u001B[2K').at(-1)?.split('\n');
-    expect(summary?.filter((line) => line.startsWith('ROBOTS.TXT'))).toEqual([
-      expect.stringContaining(`UNREACHABLE: ${broken.origin} (503, next try `),
-    ]);
-    expect(new Set(summary?.filter((line) => !line.startsWith('ROBOTS.TXT')))).toEqual(
-      new Set([
-        '3 origins of 4 URLs · 1 with rules · 1 open · 1 unreachable · 1 invalid',
-        'front pages: 3 questions, 2 of them refused',
-        `  1  ${site.url('/')}  rule at line 2 (disallow: /)`,
-        `  1  ${broken.url('/')}  unreachable (503)`,
-        '',
-      ]),
+    expect(stderr.split('\r\u001B[2K').at(-1)).toBe(
+      '3 origins of 4 URLs · 1 with rules · 1 open · 1 unreachable · 1 invalid\n',
     );
   });
 

@@ -1,13 +1,11 @@
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { inspect } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { isRobotsError } from '../../../src/core/base/index.ts';
 import { openRedisStore } from '../../../src/apps/cli/frame/open-redis-store.ts';
-import { assertStore, installLine } from '../../../src/apps/cli/frame/store-option.ts';
+import { assertStore } from '../../../src/apps/cli/frame/named-store.ts';
 import { eventually } from '../../support/eventually.ts';
 import { describeWith } from '../../support/installed.ts';
 import { type RedisServer, startRedis } from '../../support/redis-server.ts';
@@ -80,7 +78,7 @@ describeWith('redis-server')('--store redis://HOST:PORT', () => {
     const connectionsBefore = await openConnections();
     await expect(openRedisStore(`${redis.url}/99`)).rejects.toMatchObject({
       code: 'ERR_ROBOTS_INVALID_OPTIONS',
-      message: expect.stringContaining(`at ${redis.url}/99: ERR DB index is out of range`),
+      message: expect.stringContaining(`at ${redis.url}: ERR DB index is out of range`),
     });
     await eventually(async () => expect(await openConnections()).toBe(connectionsBefore));
   });
@@ -134,7 +132,7 @@ describe('A server that accepts the connection and never answers', () => {
       expect(await opening).toMatchObject({
         code: 'ERR_ROBOTS_INVALID_OPTIONS',
         message:
-          `Expected a Redis or Valkey server at redis://127.0.0.1:${port}/3: no answer within 5 seconds; ` +
+          `Expected a Redis or Valkey server at redis://127.0.0.1:${port}: no answer within 5 seconds; ` +
           'check that it runs, and the URL',
       });
       await closed;
@@ -190,16 +188,6 @@ describe('No error shows a password', () => {
   });
 });
 
-it.each(['/x', '/-1', '/1.5', '/1e2', '/0x1', '/1/', '/%31'])(
-  'A database is a number, not %s',
-  async (path) => {
-    expect(await refusal(`redis://u:a-password@127.0.0.1:1${path}`)).toMatchObject({
-      code: 'ERR_ROBOTS_INVALID_OPTIONS',
-      message: `Expected the number of a database after the host, got redis://127.0.0.1:1${path}; write redis://127.0.0.1:1/0`,
-    });
-  },
-);
-
 it('--store refuses the URL of anything else, and makes no folder of its scheme', async () => {
   const { code } = await cli(['check', '--store', 'unix://127.0.0.1:1', 'http://127.0.0.1:1/']);
   expect([code, existsSync('unix:')]).toEqual([USAGE, false]);
@@ -213,7 +201,7 @@ it.each(['C:\\cache', 'C:/cache', 'c://cache', './x', 'a/b//c', 'C:', 'name'])(
 );
 
 it.each(['check', 'cache', 'serve'])('%s --help calls the value STORE', async (command) => {
-  const { stdout } = await cli(['help', command]);
+  const { stdout } = await cli([command, '--help']);
   expect(stdout).toContain('--store STORE');
   expect(stdout).not.toContain('--store FOLDER');
 });
@@ -228,26 +216,6 @@ it('Without the packages of a store the command says what to install, and what n
     expect(await worker.next()).toEqual({ code, message });
   }
   await worker.ended();
-});
-
-it.each([
-  [
-    '/home/me/.npm/_npx/1a2b/node_modules/canfetch/dist/x.js',
-    '/home/me',
-    'npx -p canfetch -p redis canfetch',
-  ],
-  ['/nowhere/lib/node_modules/canfetch/dist/x.js', '/home/me', 'npm install --global redis'],
-  ['/home/me/crawler/node_modules/canfetch/dist/x.js', '/home/me/crawler/src', 'npm install redis'],
-  ['C:\\nowhere\\npm\\node_modules\\canfetch\\dist\\x.js', 'C:\\me', 'npm install --global redis'],
-])('the program at %s is given a package by the right line', (program, cwd, line) => {
-  expect(installLine('redis', program, cwd)).toBe(line);
-});
-
-it('a project elsewhere is named in the line', () => {
-  const root = fileURLToPath(new URL('../../..', import.meta.url)).replace(/[/\\]$/, '');
-  expect(installLine('redis', join(root, 'node_modules/canfetch/dist/x.js'), '/')).toBe(
-    `npm install --prefix ${root} redis`,
-  );
 });
 
 it('`cache` says so when there is no server', async () => {

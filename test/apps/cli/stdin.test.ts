@@ -179,10 +179,10 @@ describe('Ctrl-C in a list', () => {
 const twoUrls = (): string => `${site.url('/a')}\n${site.url('/private')}\n`;
 
 describe('progress', () => {
-  it('is one line on a terminal, taken away at the end', async () => {
+  it('is one line on a terminal, and at the end the counts', async () => {
     const { stderr } = await cli(['-'], { stdin: twoUrls(), stderrIsTTY: true });
     expect(stderr).toMatch(/\r\u001B\[2K2 URLs · 1 disallowed · \d+/);
-    expect(stderr.endsWith('\r\u001B[2K')).toBe(true);
+    expect(stderr.endsWith('\r\u001B[2K2 URLs · 1 disallowed\n')).toBe(true);
   });
 
   it.each([

@@ -35,17 +35,6 @@ afterAll(async () => {
 const test = (expectations: string, robots = file, ...options: string[]): ReturnType<typeof cli> =>
   cli(['test', robots, '--expect', '-', ...options], { stdin: expectations });
 
-describe('every', () => {
-  it('asks for all agents that the file names, and for one that it does not', async () => {
-    const met = await test('disallow every /private/a');
-    expect([met.code, met.stdout]).toEqual([0, '2 expectations met\n']);
-    const failed = await test('allow Every /p');
-    expect(failed.code).toBe(1);
-    expect(failed.stdout).toContain('allow GPTBot /p');
-    expect(failed.stdout).not.toContain('allow * /p');
-  });
-});
-
 describe('test', () => {
   it('exits with 0 when every expectation is met, of a file and of an origin', async () => {
     const expectations = [

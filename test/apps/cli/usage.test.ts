@@ -16,9 +16,9 @@ check --purpose ai-train /a       | got "ai-train"; did you mean train-ai?
 check --robots x --evidence y /a  | Expected either --evidence or --robots, got both
 check --store cache/ /a           | Expected --store to be a file of SQLite, got a folder; write --store "cache/robots.sqlite"
 check --store test /a             | got a folder; write --store "test/robots.sqlite"
-check --store valkey://h:1 /a     | or redis://HOST:PORT (rediss:// for TLS), got the URL of something else (valkey://)
-check --store file://h/x /a       | (file://); write redis:// for Valkey too
---robot-file /a                   | got "--robot-file"; canfetch help check lists them
+check --store valkey://h:1 /a     | or redis://HOST:PORT (rediss:// for TLS), got another URL
+check --store file://h/x /a       | got another URL; write redis:// for Valkey too
+--robot-file /a                   | got "--robot-file"; canfetch check --help lists them
 --age X /a                        | got "--age"; did you mean --agent?
 --agnet X /a                      | got "--agnet"; did you mean --agent?
 --JSON /a                         | got "--JSON"; did you mean --json?
@@ -38,14 +38,12 @@ check --store file://h/x /a       | (file://); write redis:// for Valkey too
 --deadline-ms 0 /a                | at least 1, got "0"
 -a (+https://a.example) /a        | Expected --agent to hold a product token
 --json -q /a                      | Expected either --format or --quiet, got both
---color blue /a                   | Expected --color to be one of auto, always, never
 explian /a                        | Expected an absolute URL, or a command (check, explain,
 explian                           | got "explian"; did you mean explain?
-frobnicate                        | got "frobnicate"; canfetch help shows how it is used
+frobnicate                        | got "frobnicate"; canfetch --help shows how it is used
 help lnt                          | got "lnt"; did you mean lint?
-help lint test                    | Expected one command, got "test" too
 lint --json --format text -       | Expected either --json or --format text, got both
-diff a b                          | got "diff"; canfetch help shows how it is used
+diff a b                          | got "diff"; canfetch --help shows how it is used
 explain example.com/a             | did you mean "https://example.com/a"?
 explain --page --robots - /a      | --page without --robots
 lint                              | Expected a file, an origin, or "-" for standard input, got none
@@ -72,7 +70,6 @@ cache ls                          | Expected --store STORE
 cache ls --store no-such-file     | Expected --store to be an existing file, got "no-such-file"
 cache ls --store . https://a.test | Expected nothing after ls
 cache show --store .              | Expected a URL after show
-cache clear --store . -a *        | Expected --agent to name an agent
 serve --allow-host http://x/      | --allow-host to be the name of a host, got "http://x/"; write x
 `;
 
@@ -106,7 +103,6 @@ describe('passwords are not shown in what is told of', () => {
     ['a URL of another kind', ['check', 'socks5://user:secret@proxy.example']],
     ['an unknown option', ['check', '--storage=redis://user:secret@cache.example', URL_GIVEN]],
     ['a file that is none', ['lint', 'rediss://user:secret@cache.example']],
-    ['a command that is none', ['help', 'http://user:secret@proxy.example']],
   ])('%s', async (_name, argv) => {
     const { code, stdout, stderr } = await cli(argv);
     expect([code, stdout]).toEqual([2, '']);
@@ -125,11 +121,9 @@ describe('help', () => {
     for (const { name, summary } of commands) expect(unwrapped(stdout)).toContain(` ${name} ${summary} `);
   });
 
-  it('is short for a bare `canfetch`, and then no script may take it for "allowed"', async () => {
-    const { code, stdout, stderr } = await cli([]);
-    expect([code, stderr]).toEqual([2, '']);
-    expect(stdout.split('\n').length).toBeLessThan(16);
-    for (const { name } of commands) expect(stdout).toContain(name);
+  it('is also what a bare `canfetch` prints, and then no script may take it for "allowed"', async () => {
+    const { stdout } = await cli(['--help']);
+    expect(await cli([])).toEqual({ code: 2, stdout, stderr: '' });
   });
 
   it.each(commands.map((command) => [command.name, command] as const))(

@@ -119,7 +119,8 @@ describe('canfetch mcp', () => {
       .split('\n')
       .map((line) => JSON.parse(line))
       .sort((one, other) => one.id - other.id);
-    const why = 'Expected `url` to be a string, got nothing. These are arguments of check_url';
+    const why =
+      'Expected other input; url: Invalid input: expected string, received undefined. These are arguments of check_url';
     expect(responses.slice(1)).toMatchObject([
       { result: { isError: true, structuredContent: { code: 'ERR_ROBOTS_INVALID_REQUEST', why } } },
       {

@@ -139,7 +139,7 @@ describe('POST /v1/reserve and /v1/done', () => {
     ],
     ['a misspelt field', '/v1/reserve', { uri: 'x' }, 400, 'ERR_ROBOTS_INVALID_REQUEST', /"uri"/],
     ['an unknown id', '/v1/done', { id: 'x' }, 404, 'ERR_ROBOTS_UNKNOWN_BOOKING', /not ended/],
-    ['a wrong status', '/v1/done', { id: 'x', status: 'ok' }, 400, 'ERR_ROBOTS_INVALID_REQUEST', /`status`/],
+    ['a wrong status', '/v1/done', { id: 'x', status: 'ok' }, 400, 'ERR_ROBOTS_INVALID_REQUEST', /status: /],
   ])('says what is wrong: %s', async (_, path, question, status, code, detail) => {
     const reply = await post(path, question);
     expect(reply).toMatchObject({ status, body: { code, detail: expect.stringMatching(detail) } });

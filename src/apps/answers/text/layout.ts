@@ -104,19 +104,11 @@ const coloured: Palette = {
   strong: style('bold'),
 };
 
-/** When to colour. `auto` depends on the environment and the stream. */
-export type ColourChoice = 'auto' | 'always' | 'never';
-
-/**
- * Selects the colours for standard output. The first that applies decides: `when` unless it is `auto`; FORCE_COLOR;
- * no colours when NO_COLOR is not empty or the terminal is dumb; colours when standard output is a terminal.
- */
-export function paletteFor({ stdout, env }: Session, when: ColourChoice): Palette {
-  if (when === 'never' || when === 'always') return when === 'always' ? coloured : colourless;
-  const { FORCE_COLOR: force, NO_COLOR: no, TERM: terminal } = env;
-  if (force !== undefined && force !== '') return force === '0' || force === 'false' ? colourless : coloured;
-  if ((no !== undefined && no !== '') || terminal === 'dumb') return colourless;
-  return stdout.isTTY === true ? coloured : colourless;
+/** Colours for standard output: FORCE_COLOR decides, then NO_COLOR and a dumb terminal, then whether it is a terminal. */
+export function paletteFor({ stdout, env }: Session): Palette {
+  const { FORCE_COLOR: force = '', NO_COLOR: no = '', TERM: terminal } = env;
+  if (force !== '') return force === '0' || force === 'false' ? colourless : coloured;
+  return no === '' && terminal !== 'dumb' && stdout.isTTY === true ? coloured : colourless;
 }
 
 const SECOND_MS = 1_000;

@@ -1,39 +1,41 @@
-import { omitUndefined, jsonLine, printable, quoted } from '../../../core/base/index.ts';
+import { existsSync } from 'node:fs';
+import { DEFAULT_MAX_BODY_BYTES, jsonLine, printable, quoted } from '../../../core/base/index.ts';
+import { type Copy, type OriginRecord, profiles } from '../../../core/lifecycle/index.ts';
+import {
+  type CacheNamespace,
+  readRecordKey,
+  RecordCodec,
+  type Rejection,
+} from '../../../core/store/record/record-codec.ts';
 import { readOrigin } from '../../answers/input/load-robots.ts';
 import { type Session, UsageError } from '../../answers/session.ts';
 import { ago, ahead, count, definitions, duration, grid } from '../../answers/text/layout.ts';
 import { Output } from '../../answers/text/output.ts';
 import type { StoredLine } from '../../answers/schema/lines.ts';
-import { productToken } from '../../../core/rules/index.ts';
-import type { CacheNamespace } from '../../../core/store/record/record-codec.ts';
-import { cacheActions } from '../frame/options.ts';
 import { type ExitCode, exitCode, type ParsedArguments } from '../frame/command.ts';
-import { type OpenedStore, warnDamaged } from '../frame/open-client.ts';
-import { type Layout, layoutOf, readAgents, readFormat, readProfile } from '../frame/settings.ts';
+import { isRedisUrl, type OpenedStore, openStore, warnDamaged } from '../frame/named-store.ts';
+import { type Layout, layoutOf, readFormat, readStore } from '../frame/settings.ts';
 import { notAmong } from '../frame/arguments.ts';
-import { openNamedStore, type StoredItem, storedRecords } from './stored-records.ts';
-import type { Copy, OriginRecord } from '../../../core/lifecycle/index.ts';
 
-type Action = (typeof cacheActions)[number];
+const ACTIONS = ['ls', 'show', 'clear'] as const;
+type Action = (typeof ACTIONS)[number];
 
 interface ActionContext {
   readonly store: OpenedStore['store'];
   readonly given: ParsedArguments;
   readonly session: Session;
   readonly output: Output;
-  readonly whose: Partial<CacheNamespace>;
   readonly origins: readonly string[];
 }
 
 /** Runs the action that the first operand names on a store. */
 export async function runCache(given: ParsedArguments, session: Session): Promise<ExitCode> {
   const { action, origins } = readOperands(given);
-  const whose = readNamespace(given);
   const { store, close } = await openNamedStore(given, action === 'clear' ? 'rename' : 'throw');
   try {
     warnDamaged(store, session);
     const output = new Output(session.stdout);
-    const code = await actions[action]({ store, given, session, output, whose, origins });
+    const code = await actions[action]({ store, given, session, output, origins });
     await output.release();
     return code;
   } finally {
@@ -48,31 +50,31 @@ const actions: Readonly<Record<Action, (context: ActionContext) => Promise<ExitC
 };
 
 async function list(context: ActionContext): Promise<ExitCode> {
-  const { given, session, output } = context;
+  const { session, output } = context;
   if (isForMachines(context)) {
     for await (const item of records(context)) await output.write(itemJson(item, false));
     return exitCode.success;
   }
   const rows: (readonly string[])[] = [];
   for await (const item of records(context)) rows.push(tableRow(item, Date.now()));
-  await output.write(renderTable(rows, layoutOf(given, session)));
+  await output.write(renderTable(rows, layoutOf(session)));
   return exitCode.success;
 }
 
 async function show(context: ActionContext): Promise<ExitCode> {
-  const { given, session, output } = context;
+  const { session, output } = context;
   const found = new Set<string>();
   for await (const item of records(context)) {
     found.add(item.origin);
-    const text = isForMachines(context) ? itemJson(item, true) : renderItem(item, layoutOf(given, session));
+    const text = isForMachines(context) ? itemJson(item, true) : renderItem(item, layoutOf(session));
     await output.write(text);
   }
   return warnMissing(context, found);
 }
 
 async function clear(context: ActionContext): Promise<ExitCode> {
-  const { store, whose, origins } = context;
-  if (origins.length === 0 && Object.keys(whose).length === 0) {
+  const { store, origins } = context;
+  if (origins.length === 0) {
     await store.clear();
     return exitCode.success;
   }
@@ -82,10 +84,6 @@ async function clear(context: ActionContext): Promise<ExitCode> {
     await store.delete(key);
   }
   return warnMissing(context, found);
-}
-
-function records({ store, given, whose, origins, session }: ActionContext): AsyncIterable<StoredItem> {
-  return storedRecords(store, { whose, origins, profile: readProfile(given) }, session.signal);
 }
 
 function warnMissing({ origins, session }: ActionContext, found: ReadonlySet<string>): ExitCode {
@@ -100,8 +98,8 @@ function isForMachines({ given, session }: ActionContext): boolean {
 }
 
 function readOperands({ operands: [word, ...urls] }: ParsedArguments): { action: Action; origins: string[] } {
-  const action = cacheActions.find((each) => each === word);
-  if (action === undefined) throw notAmong('an action', cacheActions, word);
+  const action = ACTIONS.find((each) => each === word);
+  if (action === undefined) throw notAmong('an action', ACTIONS, word);
   if (action === 'ls' && urls.length > 0) {
     throw new UsageError(`Expected nothing after ls, got ${quoted(urls[0] ?? '')}; leave it out`);
   }
@@ -111,15 +109,54 @@ function readOperands({ operands: [word, ...urls] }: ParsedArguments): { action:
   return { action, origins: [...new Set(urls.map(readOrigin))] };
 }
 
-/** Reads the namespace fields that the options restrict the records to. */
-function readNamespace(given: ParsedArguments): Partial<CacheNamespace> {
-  const [agent] = readAgents(given);
-  const addressPolicy = given.values.get('address-policy')?.[0];
-  const token = agent === undefined ? undefined : productToken(agent)?.toLowerCase();
-  if (agent !== undefined && token === undefined) {
-    throw new UsageError('Expected --agent to name an agent, got "*"; leave it out to select all agents');
+/** An entry of a store whose key names a record. `record` is absent when its value cannot be read. */
+export interface StoredItem {
+  readonly key: string;
+  readonly namespace: CacheNamespace;
+  readonly origin: string;
+  readonly expiresAt: number;
+  readonly record: OriginRecord | undefined;
+  /** Why a client would reject the record. */
+  readonly rejected: Rejection | undefined;
+}
+
+/**
+ * Opens the store that `--store` names.
+ *
+ * @param onDamage A command that only reads never renames a database.
+ * @throws UsageError when `--store` is absent or of an unknown kind, or when the file does not exist.
+ */
+async function openNamedStore(given: ParsedArguments, onDamage: 'rename' | 'throw'): Promise<OpenedStore> {
+  const named = readStore(given);
+  if (named === undefined) {
+    throw new UsageError(
+      'Expected --store STORE, got none; give the file that is the `path` of sqliteStore(), or redis://HOST:PORT',
+    );
   }
-  return omitUndefined({ token, addressPolicy });
+  if (!isRedisUrl(named) && !existsSync(named)) {
+    throw new UsageError(`Expected --store to be an existing file, got ${quoted(named)}; check the path`);
+  }
+  return openStore(named, onDamage);
+}
+
+/** The records of the origins; without any all. A record is judged by the profile with the longest lifetimes. */
+async function* records({ store, origins, session }: ActionContext): AsyncGenerator<StoredItem> {
+  const codec = new RecordCodec({
+    maxBodyBytes: DEFAULT_MAX_BODY_BYTES,
+    profileOf: () => profiles['koster-1996'],
+  });
+  const isWanted = (key: string): boolean => {
+    const origin = readRecordKey(key)?.origin;
+    return origin !== undefined && (origins.length === 0 || origins.includes(origin));
+  };
+  for await (const { key, value, expiresAt } of store.entries(isWanted)) {
+    session.signal.throwIfAborted();
+    const named = readRecordKey(key);
+    if (named === undefined) continue;
+    const { origin, ...namespace } = named;
+    const { record, rejected } = codec.decode(value, Date.now(), origin);
+    yield { key, namespace, origin, expiresAt, record, rejected };
+  }
 }
 
 /** Renders a record as a line of NDJSON. `whole` adds the text of its file. */

@@ -24,11 +24,10 @@ export async function checkUrls(given: ParsedArguments, session: Session): Promi
   const form = readForm(given);
   const settings = onlineSettings(given);
   const file = given.values.get('robots')?.[0];
-  const { operands, switches } = given;
-  const isLong = switches.has('long') || (operands.length === 1 && operands[0] !== STDIN);
-  const report = new ListReport(session, isLong ? longLayout() : checkLayout, {
+  const { operands } = given;
+  const isLong = operands.length === 1 && operands[0] !== STDIN;
+  const report = new ListReport(session, isLong ? longLayout : checkLayout, {
     form,
-    given,
     // On a terminal, progress would mix with the JSON.
     showsProgress: operands.includes(STDIN) && form === 'text',
   });
@@ -57,11 +56,6 @@ export async function checkUrls(given: ParsedArguments, session: Session): Promi
   }
   return decideAll((await decideOffline(file, settings, session)).decide);
 }
-
-const longLayout = (): typeof checkLayout => ({
-  ...checkLayout,
-  long: (decision, colours, width) => renderDecision(decision, colours, { now: Date.now(), width }),
-});
 
 /** @throws UsageError without a URL, and when standard input would be read twice. */
 function assertOperands({ operands, values }: ParsedArguments): void {
@@ -101,4 +95,10 @@ const checkLayout: ListLayout<ReportedDecision> = {
   reasonOf: (decision) => `${reasonText(decision)}${looksNote(decision.robots.suspect)}`,
   record: renderRecord,
   total: (decided, invalid) => count(decided + invalid, 'URL'),
+};
+
+/** Of a single URL several lines. */
+const longLayout: typeof checkLayout = {
+  ...checkLayout,
+  long: (decision, colours, width) => renderDecision(decision, colours, { now: Date.now(), width }),
 };

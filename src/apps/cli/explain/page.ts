@@ -2,12 +2,11 @@ import { causesOf, omitUndefined, printable } from '../../../core/base/index.ts'
 import type { Decision, DecisionUsage, Purpose } from '../../../core/decision/index.ts';
 import { type Gatekeeper, gatekeeperIn } from '../../../core/lifecycle/index.ts';
 import { refusalIn } from '../../../guards/shared/index.ts';
-import { makePageFetch } from '../frame/page-fetch.ts';
 import { count, type Field, instant } from '../../answers/text/layout.ts';
 import { statementText } from '../../answers/text/sentences.ts';
 import { pageDirectives, type PageDirectives } from '../../../core/rules/index.ts';
 import type { PageFetchResult } from '../../answers/schema/explanation.ts';
-import type { OpenedClient } from '../frame/open-client.ts';
+import { makePageFetch, type OpenedClient } from '../frame/open-client.ts';
 
 /** Time limit for the page and its redirects, including their robots.txt files and waits for pacing. */
 const DEADLINE_MS = 30_000;
@@ -44,12 +43,13 @@ export async function askPage(
 /** By GET. The body is cancelled unread. */
 async function fetchPage(
   { url, agent }: Decision,
-  { client, dispatcher }: OpenedClient,
+  opened: OpenedClient,
   purpose: Purpose | undefined,
   signal: AbortSignal,
 ): Promise<{ readonly page: PageFetchResult; readonly usage?: DecisionUsage }> {
+  const { client } = opened;
   try {
-    const fetch = await makePageFetch(client, { addressPolicy: 'any', purpose: undefined, dispatcher });
+    const fetch = await makePageFetch(opened, 'any');
     const page = await fetch(url, {
       headers: { accept: '*/*' },
       signal: AbortSignal.any([signal, AbortSignal.timeout(DEADLINE_MS)]),
@@ -128,23 +128,18 @@ function listed(parts: readonly string[]): string | undefined {
   return [...parts.slice(0, MAX_LISTED), ...(more > 0 ? [`${count(more, 'other')}`] : [])].join(', ');
 }
 
+/** The directives that hold of those that the page states. Of a permission only its denial is told. */
 function meaningOf(directives: PageDirectives, url: string): string[] {
-  const { maxSnippet, maxImagePreview, maxVideoPreview, unavailableAfter, tdmPolicy, licenses } = directives;
-  const some = (holds: boolean, what: string): string[] => (holds ? [what] : []);
+  const { sources: _, licenses, unavailableAfter, ...states } = directives;
+  const told = Object.entries(states).flatMap(([name, value]) => {
+    const words = name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+    if (typeof value !== 'boolean')
+      return value === undefined ? [] : [`${words} ${printable(String(value), 200)}`];
+    if (name === 'tdmReserved' || name === 'indexIfEmbedded') return value ? [words] : [];
+    return value ? [] : [`no ${words}`];
+  });
   const all = [
-    ...some(!directives.index, directives.indexIfEmbedded ? 'no index, unless embedded' : 'no index'),
-    ...some(!directives.follow, 'no following of links'),
-    ...some(!directives.archive, 'no cached copy'),
-    ...some(!directives.snippet, 'no snippet'),
-    ...some(!directives.imageIndex, 'no index of images'),
-    ...some(!directives.translate, 'no translation'),
-    ...some(!directives.ai, 'not for AI'),
-    ...some(!directives.imageAi, 'no images for AI'),
-    ...some(directives.tdmReserved, 'text and data mining reserved'),
-    ...(tdmPolicy === undefined ? [] : [`terms of mining ${printable(tdmPolicy, 200)}`]),
-    ...(maxSnippet === undefined ? [] : [`snippets of at most ${count(maxSnippet, 'character')}`]),
-    ...(maxImagePreview === undefined ? [] : [`image previews: ${maxImagePreview}`]),
-    ...(maxVideoPreview === undefined ? [] : [`video previews of at most ${maxVideoPreview} s`]),
+    ...told,
     ...(unavailableAfter === undefined ? [] : [`unavailable after ${instant(unavailableAfter)}`]),
     ...licenses.slice(0, 3).map((license) => {
       const absolute = URL.canParse(license, url) ? new URL(license, url).href : license;

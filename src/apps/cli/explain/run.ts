@@ -59,7 +59,7 @@ export async function explain(given: ParsedArguments, session: Session): Promise
     readFormat(given) === 'json'
       ? explanationJson(url, explanation)
       : renderExplanation(explanation, {
-          ...layoutOf(given, session),
+          ...layoutOf(session),
           all: given.switches.has('all'),
         }),
   );

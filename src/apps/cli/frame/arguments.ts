@@ -91,7 +91,7 @@ function unknownOption(command: Command, table: readonly CommandOption[], got: s
     got.replace(/^-+/, ''),
     table.map(({ name }) => name),
   );
-  const hint = near === undefined ? `canfetch help ${command.name} lists them` : `did you mean --${near}?`;
+  const hint = near === undefined ? `canfetch ${command.name} --help lists them` : `did you mean --${near}?`;
   return new UsageError(`Expected an option that \`${command.name}\` has, got ${quoted(got)}; ${hint}`);
 }
 

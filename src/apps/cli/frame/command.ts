@@ -79,14 +79,7 @@ export interface Command {
   /** Further lines for `--help`. */
   readonly notes?: readonly string[];
   /** Runs the command. It imports its modules on demand, so that `--help` and usage errors stay fast. */
-  run(given: ParsedArguments, session: Session, program: Program): Promise<ExitCode>;
-}
-
-/** All commands; given to `help`, which describes the others. */
-export interface Program {
-  readonly commands: readonly Command[];
-  /** The command that runs when the arguments name none. */
-  readonly defaultCommand: Command;
+  run(given: ParsedArguments, session: Session): Promise<ExitCode>;
 }
 
 /** Resolves on Ctrl-C and on SIGTERM. */

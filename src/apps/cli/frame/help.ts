@@ -1,44 +1,6 @@
-import { type Session, UsageError } from '../../answers/session.ts';
-import { quoted } from '../../../core/base/index.ts';
-import { definitions, widthOf, wrap } from '../../answers/text/layout.ts';
-import { writeWhole } from '../../answers/text/output.ts';
-import {
-  type Command,
-  type ParsedArguments,
-  type Program,
-  type ExitCode,
-  exitCode,
-  type CommandOption,
-} from './command.ts';
-import { notAmong } from './arguments.ts';
+import { definitions, wrap } from '../../answers/text/layout.ts';
+import { type Command, exitCode, type CommandOption } from './command.ts';
 import { commonOptions } from './options.ts';
-
-/** Prints the page of the program, or of the command that the operand names. */
-export async function showHelp(
-  { operands }: ParsedArguments,
-  { stdout }: Session,
-  { commands, defaultCommand }: Program,
-): Promise<ExitCode> {
-  const [wanted, another] = operands;
-  if (another !== undefined) {
-    throw new UsageError(`Expected one command, got ${quoted(another)} too; leave one of them out`);
-  }
-  const command = commands.find(({ name }) => name === wanted);
-  if (wanted !== undefined && command === undefined) {
-    throw notAmong(
-      'a command',
-      commands.map(({ name }) => name),
-      wanted,
-      'canfetch help lists what each does',
-    );
-  }
-  const width = widthOf(stdout);
-  await writeWhole(
-    stdout,
-    command === undefined ? programHelp(commands, defaultCommand, width) : commandHelp(command, width),
-  );
-  return exitCode.success;
-}
 
 const CLAIM = 'canfetch answers: may this agent fetch this URL, and why?';
 
@@ -65,18 +27,7 @@ const commonExitCodes: Definitions = [
   [String(exitCode.brokenPipe), 'the reader of the output closed it'],
 ];
 
-/** The text of `canfetch` without arguments. `width` is the terminal's; absent for files and pipes. */
-export function shortHelp(commands: readonly Command[], defaultCommand: Command, width?: number): string {
-  const room = roomIn(width);
-  return page([
-    [CLAIM],
-    ['Usage:', `  canfetch [COMMAND] [OPTION…] ${defaultCommand.operands}`],
-    ['Examples:', ...commands.slice(0, 2).flatMap(({ examples }) => exampleLines(examples, room, 1))],
-    wrap(`canfetch help shows all commands: ${commands.map(({ name }) => name).join(', ')}.`, room),
-  ]);
-}
-
-/** The text of `canfetch help`. `width` is the terminal's; absent for files and pipes. */
+/** The text of `canfetch --help`. `width` is the terminal's; absent for files and pipes. */
 export function programHelp(commands: readonly Command[], defaultCommand: Command, width?: number): string {
   const room = roomIn(width);
   return page([
@@ -90,7 +41,7 @@ export function programHelp(commands: readonly Command[], defaultCommand: Comman
       ),
     ],
     wrap(
-      `Without a command, \`${defaultCommand.name}\` runs. Each command has its own help: canfetch help ${defaultCommand.name}`,
+      `Without a command, \`${defaultCommand.name}\` runs. Each command has its own help: canfetch ${defaultCommand.name} --help`,
       room,
     ),
     ['Options:', ...table(commonOptions.map(optionDefinition), room)],
@@ -102,7 +53,7 @@ export function programHelp(commands: readonly Command[], defaultCommand: Comman
   ]);
 }
 
-/** The text of `canfetch help COMMAND`. `width` is the terminal's; absent for files and pipes. */
+/** The text of `canfetch COMMAND --help`. `width` is the terminal's; absent for files and pipes. */
 export function commandHelp(command: Command, width?: number): string {
   const room = roomIn(width);
   return page([

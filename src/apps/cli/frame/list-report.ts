@@ -3,12 +3,11 @@ import { didYouMean } from '../../answers/input/load-robots.ts';
 import type { Target, InputError, TargetResult } from '../../answers/input/targets.ts';
 import type { ReportedDecision, Tone } from '../../answers/verdict.ts';
 import type { Session } from '../../answers/session.ts';
-import { type Palette, truncateToWidth, widthOf } from '../../answers/text/layout.ts';
+import { type Palette, paletteFor, truncateToWidth, widthOf } from '../../answers/text/layout.ts';
 import { Output, Progress } from '../../answers/text/output.ts';
 import { printable, withoutUserinfo } from '../../../core/base/index.ts';
-import { type ParsedArguments, type ResultExitCode, exitCode, mostSevere } from './command.ts';
+import { type ResultExitCode, exitCode, mostSevere } from './command.ts';
 import type { Format } from './options.ts';
-import { coloursOf } from './settings.ts';
 
 /** A kind of result, for counting. */
 export interface Kind {
@@ -37,7 +36,6 @@ export interface ListLayout<Decided extends ReportedDecision> {
 
 export interface ListOptions {
   readonly form: Format | 'quiet';
-  readonly given: ParsedArguments;
   readonly showsProgress: boolean;
 }
 
@@ -56,12 +54,12 @@ export class ListReport<Decided extends ReportedDecision> {
   #invalid = 0;
   #code: ResultExitCode = exitCode.success;
 
-  constructor(session: Session, layout: ListLayout<Decided>, { form, given, showsProgress }: ListOptions) {
+  constructor(session: Session, layout: ListLayout<Decided>, { form, showsProgress }: ListOptions) {
     this.#session = session;
     this.#layout = layout;
     this.#form = form;
     this.#output = new Output(session.stdout);
-    this.#colours = coloursOf(given, session);
+    this.#colours = paletteFor(session);
     this.#width = widthOf(session.stdout);
     this.#labelWidth = Math.max(...layout.kinds.map(({ label }) => label.length));
     if (showsProgress) this.#progress = new Progress(session.stderr);
@@ -80,12 +78,10 @@ export class ListReport<Decided extends ReportedDecision> {
    * Writes the results of a run as they come. Resolves with the exit code.
    *
    * @param interrupted After Ctrl-C: how far the run came, and how to continue it.
-   * @param more What follows the summary on a terminal.
    */
   async run(
     batches: AsyncIterable<readonly TargetResult<Decided>[]>,
     interrupted: (last: Target) => string | 0 | undefined,
-    more?: () => string,
   ): Promise<ResultExitCode> {
     const { signal, stderr } = this.#session;
     let last: Target | undefined;
@@ -96,9 +92,9 @@ export class ListReport<Decided extends ReportedDecision> {
       }
       signal.throwIfAborted();
       await this.#output.release();
-      if (more !== undefined && this.#progress !== undefined && stderr.isTTY === true) {
-        this.#progress.clear();
-        stderr.write(`${this.#summary().join(' · ')}\n${more()}`);
+      this.#progress?.clear();
+      if (this.#progress !== undefined && stderr.isTTY === true) {
+        stderr.write(`${this.#summary().join(' · ')}\n`);
       }
       return this.#code;
     } catch (error) {

@@ -7,7 +7,9 @@ import {
   printable,
 } from '../../../core/base/index.ts';
 import { platform } from '#platform';
-import type { DamagedDatabase, RobotsStore, StoreEntry, StoreEvent } from '../../../core/store/store.ts';
+import type { Response } from 'undici';
+import type { Purpose } from '../../../core/decision/index.ts';
+import type { StoreEvent } from '../../../core/store/store.ts';
 import type { RobotsClient, RobotsClientOptions } from '../../../core/client/index.ts';
 import {
   isUrl,
@@ -20,18 +22,8 @@ import { count } from '../../answers/text/layout.ts';
 import { type Session, UsageError } from '../../answers/session.ts';
 import type { EvidenceFile } from '../../../extras/evidence/index.ts';
 import type { ProxyDispatcher, ProxySettings } from '../../../core/net/index.ts';
-import { isRedisUrl } from './store-option.ts';
+import { type OpenedStore, openStore, warnDamaged } from './named-store.ts';
 import type { OnlineSettings } from './settings.ts';
-
-/** A store that `--store` names. */
-export interface OpenedStore {
-  readonly store: RobotsStore & {
-    readonly damaged?: DamagedDatabase;
-    entries(isWanted?: (key: string) => boolean): AsyncIterable<StoreEntry>;
-    clear(): Promise<void>;
-  };
-  close(): Promise<void>;
-}
 
 /** A client with what was opened for it. Disposing it closes all. */
 export interface OpenedClient extends AsyncDisposable {
@@ -100,34 +92,52 @@ export async function openClient(
   }
 }
 
-/** Loads robots.txt files one after another, from disks, standard input and origins, with one client for all. */
-export class RobotsLoader implements AsyncDisposable {
-  readonly #settings: OnlineSettings;
-  readonly #session: Session;
-  readonly #maxBodyBytes: number;
-  #opened: OpenedClient | undefined;
+/** A call that would wait longer is deferred, with the time to try again: hosts of AI agents give up after a minute. */
+const MAX_DELAY_MS = 20_000;
+/** Callers also limit the whole call. */
+const TIMEOUT_MS = 30_000;
 
-  constructor(settings: OnlineSettings, session: Session, maxBodyBytes: number = DEFAULT_MAX_BODY_BYTES) {
-    this.#settings = settings;
-    this.#session = session;
-    this.#maxBodyBytes = maxBodyBytes;
-  }
+/** A guarded fetch: it rejects with the refusal of a disallowed URL or redirect. */
+type PageFetch = (url: string, init: { headers: object; signal: AbortSignal }) => Promise<Response>;
 
-  /** @throws UsageError when a file cannot be read, or a URL is invalid. */
-  async load(operand: string): Promise<LoadedRobots> {
-    const { stdin, signal } = this.#session;
-    const maxBodyBytes = this.#maxBodyBytes;
-    if (!isUrl(operand)) {
-      return { kind: 'file', name: operand, ...(await readRobots(operand, stdin, 'FILE', maxBodyBytes)) };
-    }
-    const origin = readOrigin(operand);
-    this.#opened ??= await openClient(this.#settings, this.#session, { maxBodyBytes });
-    return loadedFrom(operand, await this.#opened.client.policy(origin, { signal }));
-  }
+/**
+ * Makes the guarded fetch for pages. It uses undici's own, whose dispatchers check addresses on every Node.
+ *
+ * @param addressPolicy The client's. Proxies go with `'any'` alone: a proxy chooses addresses by itself.
+ */
+export async function makePageFetch(
+  { client, dispatcher }: OpenedClient,
+  addressPolicy: 'any' | 'public-only',
+  purpose?: Purpose,
+): Promise<PageFetch> {
+  const [{ fetch }, { guardFetch }] = await Promise.all([
+    import('undici'),
+    import('../../../guards/fetch/fetch.ts'),
+  ]);
+  const pacing = { maxDelayMs: MAX_DELAY_MS };
+  const options = { addressPolicy, pacing, timeoutMs: TIMEOUT_MS, ...omitUndefined({ purpose }) };
+  const guarded = guardFetch(fetch, client, options);
+  return (url, init) => guarded(url, dispatcher === undefined ? init : { ...init, dispatcher });
+}
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#opened?.[Symbol.asyncDispose]();
+/**
+ * Loads a robots.txt from a disk, standard input or an origin.
+ *
+ * @throws UsageError when a file cannot be read, or a URL is invalid.
+ */
+export async function loadRobots(
+  operand: string,
+  settings: OnlineSettings,
+  session: Session,
+  maxBodyBytes: number = DEFAULT_MAX_BODY_BYTES,
+): Promise<LoadedRobots> {
+  const { stdin, signal } = session;
+  if (!isUrl(operand)) {
+    return { kind: 'file', name: operand, ...(await readRobots(operand, stdin, 'FILE', maxBodyBytes)) };
   }
+  const origin = readOrigin(operand);
+  await using opened = await openClient(settings, session, { maxBodyBytes });
+  return loadedFrom(operand, await opened.client.policy(origin, { signal }));
 }
 
 /** @throws UsageError when evidence cannot be written to the file. */
@@ -139,14 +149,6 @@ async function openEvidence(path: string): Promise<EvidenceFile> {
     if (!isRobotsError(cause)) throw cause;
     throw new UsageError(`--evidence: ${cause.message}`, { cause });
   }
-}
-
-/** @param onDamage A command that reads never renames a database. */
-export async function openStore(named: string, onDamage: 'rename' | 'throw'): Promise<OpenedStore> {
-  if (isRedisUrl(named)) return (await import('./open-redis-store.ts')).openRedisStore(named);
-  const { openSqliteStore } = await import('../../../stores/sqlite/sqlite.ts');
-  const store = openSqliteStore(named, { onDamage });
-  return { store, close: () => store.close() };
 }
 
 /**
@@ -164,15 +166,6 @@ function assertFetchSuffices(hasProxy: boolean, addressPolicy: string | undefine
   throw new UsageError(
     'Expected --allow-private: this runtime does not show which addresses it connects to, so private ones cannot be refused; ' +
       'give it, or run the command with Node or Deno',
-  );
-}
-
-/** Warns that a damaged store was renamed, because its records are then missing. */
-export function warnDamaged({ damaged }: OpenedStore['store'], session: Session): void {
-  if (damaged === undefined) return;
-  const { movedTo, reason } = damaged;
-  session.stderr.write(
-    `canfetch: the store was damaged (${printable(reason)}); it was renamed to ${printable(movedTo)}, and a new one was created\n`,
   );
 }
 

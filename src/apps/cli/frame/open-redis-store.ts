@@ -1,13 +1,6 @@
 import { createRequire } from 'node:module';
 import { ignore, isRobotsError, RobotsInvalidOptionsError } from '../../../core/base/index.ts';
 import { type RedisConnection, type RedisStore, redisStore } from '../../../stores/redis/redis.ts';
-import { installLine } from './store-option.ts';
-
-/** A store on a Redis or Valkey server, with the connection that was opened for it. */
-export interface OpenedRedisStore {
-  readonly store: RedisStore;
-  close(): Promise<void>;
-}
 
 /** The part of node-redis that is used. */
 interface NodeRedis {
@@ -36,7 +29,9 @@ const MAX_RECONNECT_MS = 2_000;
  * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) when the URL is wrong, when `redis` is not installed,
  * when the connection fails or takes longer than five seconds, or when the server does not have the database.
  */
-export async function openRedisStore(url: string): Promise<OpenedRedisStore> {
+export async function openRedisStore(
+  url: string,
+): Promise<{ readonly store: RedisStore; close(): Promise<void> }> {
   const shown = readRedisUrl(url);
   const { createClient } = loadNodeRedis();
   let hasConnected = false;
@@ -77,7 +72,7 @@ function loadNodeRedis(): NodeRedis {
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'MODULE_NOT_FOUND')) throw error;
     throw new RobotsInvalidOptionsError(
-      `Expected the package \`redis\` to be installed, which connects to Redis; run \`${installLine('redis')}\``,
+      `Expected the package \`redis\` to be installed, which connects to Redis; run \`npm install redis\` beside canfetch (with npx: \`npx -p canfetch -p redis canfetch\`)`,
     );
   }
 }
@@ -102,7 +97,7 @@ function messageOf(error: unknown): string {
 }
 
 /**
- * Checks the URL, and returns it for messages: without credentials and query. Messages show no URL from which a password
+ * Checks the URL, and returns it for messages: without credentials. Messages show no URL from which a password
  * cannot be taken for certain.
  *
  * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`)
@@ -115,23 +110,14 @@ function readRedisUrl(url: string): string {
         'in a password write % / ? # @ as %25 %2F %3F %23 %40',
     );
   }
-  const { protocol, host, pathname } = parsed;
-  const server = `${protocol}//${host}`;
-  const shown = pathname === '/' ? server : `${server}${pathname}`;
-  if (!/^(?:\/\d*)?$/.test(pathname)) {
-    throw new RobotsInvalidOptionsError(
-      `Expected the number of a database after the host, got ${shown}; write ${server}/0`,
-    );
-  }
-  return shown;
+  return `${parsed.protocol}//${parsed.host}`;
 }
 
 /** In `redis://user:12/34@host` the parser takes `user` for the host, and a part of the password for the path. */
 function hasPlainCredentials({ username, password, pathname, search, hash }: URL): boolean {
   if (`${pathname}${search}${hash}`.includes('@')) return false;
   try {
-    decodeURIComponent(username);
-    decodeURIComponent(password);
+    decodeURIComponent(username + password);
     return true;
   } catch {
     return false;

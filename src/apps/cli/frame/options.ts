@@ -8,11 +8,6 @@ export const formats = ['text', 'json'] as const;
 /** The formats of lists that a spreadsheet may take. */
 export const listFormats = ['text', 'json', 'csv'] as const;
 
-export const severities = ['error', 'warning', 'info'] as const;
-
-/** Actions of `canfetch cache`. */
-export const cacheActions = ['ls', 'show', 'clear'] as const;
-
 export type Format = (typeof listFormats)[number];
 
 /** Options that several commands share, and at the end those that all have. */
@@ -104,13 +99,6 @@ export const onlineOptions: readonly CommandOption[] = [...fetchOptions, storeOp
 
 /** Options that every command has. */
 export const commonOptions: readonly CommandOption[] = [
-  {
-    name: 'color',
-    value: 'WHEN',
-    choices: ['auto', 'always', 'never'],
-    help: 'when to use colours; auto follows FORCE_COLOR and NO_COLOR, and whether the output is a terminal',
-  },
-  { name: 'no-color', help: 'the same as --color never' },
   { name: 'help', short: 'h', help: 'show this help' },
   { name: 'version', short: 'V', help: 'show the version' },
 ];

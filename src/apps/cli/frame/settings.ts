@@ -5,7 +5,7 @@ import { type ProfileName, profileNames } from '../../../core/lifecycle/profile.
 import { tokenOf } from '../../../core/decision/agent-tokens.ts';
 import type { ParsedArguments } from './command.ts';
 import { type Format, listFormats } from './options.ts';
-import { assertStore } from './store-option.ts';
+import { assertStore } from './named-store.ts';
 import { type Session, UsageError } from '../../answers/session.ts';
 
 /** Reads `--profile`, whose choices were checked already. */
@@ -154,18 +154,8 @@ export interface Layout {
   readonly now: number;
 }
 
-export function layoutOf(given: ParsedArguments, session: Session): Layout {
-  return {
-    colours: coloursOf(given, session),
-    width: widthOf(session.stdout),
-    now: Date.now(),
-  };
-}
-
-/** Reads `--color` and `--no-color`, which takes precedence. */
-export function coloursOf({ switches, values }: ParsedArguments, session: Session): Palette {
-  const when = switches.has('no-color') ? 'never' : values.get('color')?.[0];
-  return paletteFor(session, when === 'always' || when === 'never' ? when : 'auto');
+export function layoutOf(session: Session): Layout {
+  return { colours: paletteFor(session), width: widthOf(session.stdout), now: Date.now() };
 }
 
 /**

@@ -7,7 +7,6 @@ import { fileName, jsonLine, printable } from '../../../core/base/index.ts';
 import { Output } from '../../answers/text/output.ts';
 import type { LintLine } from '../../answers/schema/lines.ts';
 import { type Dialect, lint, parseRobots, type Severity } from '../../../core/rules/index.ts';
-import { severities } from '../frame/options.ts';
 import {
   type ResultExitCode,
   type ExitCode,
@@ -15,9 +14,11 @@ import {
   mostSevere,
   type ParsedArguments,
 } from '../frame/command.ts';
-import { RobotsLoader } from '../frame/open-client.ts';
+import { loadRobots } from '../frame/open-client.ts';
 import { WHOLE_FILE } from '../../../core/rules/lint/diagnostic.ts';
 import { describeDiagnostic } from '../../../core/rules/lint/findings.ts';
+
+const severities = ['error', 'warning', 'info'] as const;
 
 /** Ten times the bytes that crawlers read. Linting more would only repeat for each line that crawlers ignore it. */
 const LINTED_BYTES = 5_120_000;
@@ -31,44 +32,32 @@ export async function lintFiles(given: ParsedArguments, session: Session): Promi
   const format = readFormat(given);
   const settings = onlineSettings(given);
   const { dialect } = profiles[settings.profile];
-  const { colours, width } = layoutOf(given, session);
-  const severest = upTo(given.values.get('severity')?.[0] ?? 'info');
-  const shown = (file: LintedFile): LintedFile => ({
-    ...file,
-    findings: file.findings.filter(({ severity }) => severest.includes(severity)),
-  });
+  const { colours, width } = layoutOf(session);
   assertStdinOnce(operands);
-  await using loader = new RobotsLoader(settings, session, LINTED_BYTES);
   const output = new Output(session.stdout);
   const linted: LintedFile[] = [];
   for (const operand of operands) {
-    const file = lintLoaded(await loader.load(operand), dialect);
+    const file = lintLoaded(await loadRobots(operand, settings, session, LINTED_BYTES), dialect);
     linted.push(file);
     const absence = absenceOf(file.loaded);
     if (absence !== undefined) session.stderr.write(`canfetch: ${absence}\n`);
-    if (format === 'text') await output.write(renderFile(shown(file), colours, width));
+    if (format === 'text') await output.write(renderFile(file, colours, width));
     if (format === 'json')
-      for (const finding of shown(file).findings) await output.write(jsonLine<LintLine>(finding));
+      for (const finding of file.findings) await output.write(jsonLine<LintLine>(finding));
   }
   if (format === 'text') await output.write(renderSummary(linted));
   await output.release();
-  return codeOf(linted, given.values.get('fail-on')?.[0] ?? 'warning');
+  return codeOf(linted);
 }
 
-function codeOf(linted: readonly LintedFile[], failOn: string): ResultExitCode {
-  const bad = failOn === 'never' ? [] : upTo(failOn);
+function codeOf(linted: readonly LintedFile[]): ResultExitCode {
   let code: ResultExitCode = exitCode.success;
   for (const { loaded, findings } of linted) {
-    if (findings.some(({ severity }) => bad.includes(severity))) code = mostSevere(code, exitCode.negative);
+    if (findings.some(({ severity }) => severity !== 'info')) code = mostSevere(code, exitCode.negative);
     if (loaded.kind === 'none' && loaded.policy.reason === 'unreachable')
       code = mostSevere(code, exitCode.undecided);
   }
   return code;
-}
-
-/** The severities that are as bad as `severity`, or worse. */
-function upTo(severity: string): readonly Severity[] {
-  return severities.slice(0, severities.findIndex((each) => each === severity) + 1);
 }
 
 /** A diagnostic with its message. */

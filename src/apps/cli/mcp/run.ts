@@ -1,11 +1,9 @@
 import { VERSION, printable } from '../../../core/base/index.ts';
-import { makePageFetch } from '../frame/page-fetch.ts';
 import { connectStdio, loadSdk } from '../../mcp/connect-stdio.ts';
 import { makeTools } from '../../mcp/tools.ts';
 import { type Session, UsageError } from '../../answers/session.ts';
 import { type ParsedArguments, type ExitCode, exitCode, stackOf, waitForShutdown } from '../frame/command.ts';
-import { openClient } from '../frame/open-client.ts';
-import { installLine } from '../frame/store-option.ts';
+import { makePageFetch, openClient } from '../frame/open-client.ts';
 import { assertNoOperand, onlineSettings } from '../frame/settings.ts';
 
 /** Serves a host until it closes standard input (exit code 0), Ctrl-C (130) or SIGTERM (0). */
@@ -24,7 +22,7 @@ export async function serveAgents(
   const sdk = await load();
   if (sdk === undefined) {
     throw new UsageError(
-      `Expected the package @modelcontextprotocol/server, which is not installed; run \`${installLine('@modelcontextprotocol/server')}\``,
+      `Expected the package @modelcontextprotocol/server, which is not installed; run \`npm install @modelcontextprotocol/server\` beside canfetch`,
     );
   }
   const { purpose } = settings;
@@ -32,8 +30,8 @@ export async function serveAgents(
   // A model, or a page that it has read, chooses the URLs. They must not lead into the network of this machine.
   const addressPolicy = given.switches.has('allow-private') ? 'any' : 'public-only';
   await using opened = await openClient(settings, session, { addressPolicy });
-  const { client, dispatcher } = opened;
-  const fetch = await makePageFetch(client, { addressPolicy, purpose, dispatcher });
+  const { client } = opened;
+  const fetch = await makePageFetch(opened, addressPolicy, purpose);
   const connection = connectStdio(session, {
     sdk,
     tools: makeTools({ client, fetch, purpose }),

@@ -30,7 +30,7 @@ export async function showPolicy(given: ParsedArguments, session: Session): Prom
     session.stdout,
     readFormat(given) === 'json'
       ? jsonLine<PolicyLine>(policyRecord(policy))
-      : renderPolicy(policy, layoutOf(given, session)),
+      : renderPolicy(policy, layoutOf(session)),
   );
   // A long outage that the profile treats as final is not `undecided`.
   return policy.reason === 'unreachable' ? exitCode.undecided : exitCode.success;

@@ -11,7 +11,7 @@ import { DistinctOrigins, originOf } from '../../../core/url/index.ts';
 import { type ParsedArguments, type ExitCode, exitCode } from '../frame/command.ts';
 import { ListReport, type Kind, type ListLayout } from '../frame/list-report.ts';
 import { openClient } from '../frame/open-client.ts';
-import { onlyOperand, readForm, readWholeNumber, onlineSettings } from '../frame/settings.ts';
+import { onlyOperand, readFormat, readWholeNumber, onlineSettings } from '../frame/settings.ts';
 import type { LineError } from '../../answers/schema/decision.ts';
 import type { PrefetchLine } from '../../answers/schema/lines.ts';
 
@@ -23,7 +23,7 @@ const CACHE = { maxOrigins: 10_000, maxBytes: 32 * 1_048_576 };
 /** Fetches the robots.txt of each origin once, and prints a line for each. */
 export async function prefetchOrigins(given: ParsedArguments, session: Session): Promise<ExitCode> {
   const list = onlyOperand(given, 'a file of URLs, or "-" for standard input');
-  const form = readForm(given, 'json');
+  const form = readFormat(given, 'json');
   const concurrency =
     readWholeNumber(given, 'concurrency', { min: 1, max: MAX_CONCURRENCY }) ?? DEFAULT_CONCURRENCY;
   const settings = onlineSettings(given);
@@ -31,12 +31,10 @@ export async function prefetchOrigins(given: ParsedArguments, session: Session):
   const stream = await openList(list, 'a file of URLs', session, signal);
   await using opened = await openClient(settings, session, { concurrency, cache: CACHE });
   const { client } = opened;
-  const { crawlReport } = await import('../../../extras/report/crawl-report.ts');
-  using crawled = crawlReport(client, { onFirstRefused: false });
   const distinct = new DistinctOrigins();
   let urls = 0;
   const layout = prefetchLayout(() => urls);
-  const report = new ListReport(session, layout, { form, given, showsProgress: form !== 'quiet' });
+  const report = new ListReport(session, layout, { form, showsProgress: true });
   const ask = (target: Target, asking: AbortSignal): Answer | Promise<Answer> | undefined => {
     urls++;
     if (target.tooLong === true) return { target, error: tooLongError };
@@ -58,7 +56,6 @@ export async function prefetchOrigins(given: ParsedArguments, session: Session):
   return await report.run(
     mapBatches(targetLines(stream), { concurrency, signal }, ask),
     () => `${count(report.decided, 'origin')}; ${hint}`,
-    () => `front pages: ${String(crawled)}`,
   );
 }
 

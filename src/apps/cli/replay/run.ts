@@ -13,10 +13,10 @@ import { ignore, isRobotsError, omitUndefined, printable, quoted } from '../../.
 import { locate, type LocatedUrl, originOf } from '../../../core/url/index.ts';
 import { type Session, UsageError } from '../../answers/session.ts';
 import { openList, assertStdinOnce } from '../../answers/input/load-robots.ts';
-import { count, instant } from '../../answers/text/layout.ts';
+import { count, instant, paletteFor } from '../../answers/text/layout.ts';
 import { Output, Progress } from '../../answers/text/output.ts';
 import { type ParsedArguments, type ExitCode, exitCode } from '../frame/command.ts';
-import { coloursOf, readAgents, readDate, readFormat, readProfile, readPurpose } from '../frame/settings.ts';
+import { readAgents, readDate, readFormat, readProfile, readPurpose } from '../frame/settings.ts';
 import { EvidenceSource } from './evidence-source.ts';
 import {
   bodyView,
@@ -42,7 +42,7 @@ export async function replayFiles(given: ParsedArguments, session: Session): Pro
   const bodies: Bodies = new Map();
   const style: Style = {
     isJson: readFormat(given) === 'json',
-    colours: coloursOf(given, session),
+    colours: paletteFor(session),
   };
   const listing = new Listing(session, readView(given, style, bodies), style);
   const [agent] = readAgents(given);

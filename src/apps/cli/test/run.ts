@@ -11,7 +11,7 @@ import {
 import { fileSource, truncationWarning, notATarget, tokensOf } from '../../answers/decide.ts';
 import { type Session, UsageError } from '../../answers/session.ts';
 import { agentSentence, looksSentence, ruleText } from '../../answers/text/sentences.ts';
-import { count, type Palette } from '../../answers/text/layout.ts';
+import { count, type Palette, paletteFor } from '../../answers/text/layout.ts';
 import {
   fileName,
   jsonLine,
@@ -24,11 +24,11 @@ import { Output } from '../../answers/text/output.ts';
 import type { TestLine } from '../../answers/schema/lines.ts';
 import { originOf } from '../../../core/url/index.ts';
 import { type ExitCode, exitCode, type ParsedArguments } from '../frame/command.ts';
-import { RobotsLoader } from '../frame/open-client.ts';
-import { coloursOf, onlineSettings, onlyOperand, readFormat, isAgent } from '../frame/settings.ts';
+import { loadRobots } from '../frame/open-client.ts';
+import { onlineSettings, onlyOperand, readFormat, isAgent } from '../frame/settings.ts';
 import type { Readable } from 'node:stream';
 import { type Target, targetLines } from '../../answers/input/targets.ts';
-import type { RobotsFile, Verdict } from '../../../core/rules/index.ts';
+import type { Verdict } from '../../../core/rules/index.ts';
 
 /** Compares the verdicts of a robots.txt with expectations, and prints those that are not met. */
 export async function testRobots(given: ParsedArguments, session: Session): Promise<ExitCode> {
@@ -42,9 +42,8 @@ export async function testRobots(given: ParsedArguments, session: Session): Prom
   assertStdinOnce([operand, list]);
   const lines = await openList(list, 'a file of expectations', session, session.signal);
   const expectations = await readExpectations(lines, list);
-  await using loader = new RobotsLoader(settings, session);
   const output = new Output(session.stdout);
-  const loaded = await loader.load(operand);
+  const loaded = await loadRobots(operand, settings, session);
   const rules = rulesInForce(loaded, profiles[settings.profile].dialect);
   if (rules === undefined) {
     session.stderr.write(`canfetch: ${absenceOf(loaded) ?? ''}\n`);
@@ -58,14 +57,12 @@ export async function testRobots(given: ParsedArguments, session: Session): Prom
     origin: isUrl(operand) ? originOf(operand) : undefined,
     ...rules,
   });
-  const tested = expectations.flatMap((expectation) =>
-    agentsOf(expectation, file).map((agent) => testExpectation({ ...expectation, agent }, file)),
-  );
+  const tested = expectations.map((expectation) => testExpectation(expectation, file));
   const failures = tested.filter(({ met }) => !met);
   if (format === 'json')
     for (const each of tested) await output.write(jsonLine<TestLine>(testRecord(file, each)));
   if (format === 'text') {
-    const colours = coloursOf(given, session);
+    const colours = paletteFor(session);
     for (const each of failures) await output.write(renderFailure(file, each, colours));
     await output.write(renderSummary(tested.length, failures.length));
   }
@@ -145,7 +142,7 @@ function testRecord(
 /** One line of a file of expectations: the expected verdict for an agent and a URL. */
 interface Expectation {
   readonly expected: 'allow' | 'disallow';
-  /** A product token, a User-Agent string, `*` or `every`. */
+  /** A product token, a User-Agent string or `*`. */
   readonly agent: string;
   /** A URL, or a path that starts with `/`. */
   readonly input: string;
@@ -184,25 +181,6 @@ function readExpectation({ input, line = 1, tooLong }: Target, name: string): Ex
     );
   }
   return { expected: verb.toLowerCase() === 'allow' ? 'allow' : 'disallow', agent, input: url, line };
-}
-
-/** Stands for all agents that the file names, and for those that it does not. */
-const EVERY = 'every';
-
-function agentsOf({ agent }: Expectation, { file }: TestedFile): readonly string[] {
-  return agent.toLowerCase() === EVERY ? namedAgents(file) : [agent];
-}
-
-/** The agents that a file names: `*` first, each in its first spelling. */
-function namedAgents({ groups }: RobotsFile): string[] {
-  const names = new Map([['*', '*']]);
-  for (const { agentLines } of groups) {
-    for (const name of agentLines.flatMap((each) => each.names)) {
-      const key = name.toLowerCase();
-      if (!names.has(key)) names.set(key, name);
-    }
-  }
-  return [...names.values()];
 }
 
 /** The robots.txt under test. */

@@ -6,21 +6,17 @@ const GREEN = '\u001B[32m';
 const args = ['--robots', '-', '/a'];
 
 describe('colour', () => {
-  it.each<[string, Record<string, string>, boolean, string[], boolean]>([
-    ['a terminal', {}, true, [], true],
-    ['no terminal', {}, false, [], false],
-    ['NO_COLOR on a terminal', { NO_COLOR: '1' }, true, [], false],
-    ['an empty NO_COLOR', { NO_COLOR: '' }, true, [], true],
-    ['FORCE_COLOR without terminal', { FORCE_COLOR: '1' }, false, [], true],
-    ['FORCE_COLOR over NO_COLOR', { FORCE_COLOR: '1', NO_COLOR: '1' }, false, [], true],
-    ['FORCE_COLOR=0', { FORCE_COLOR: '0' }, true, [], false],
-    ['a dumb terminal', { TERM: 'dumb' }, true, [], false],
-    ['--color always without terminal', { NO_COLOR: '1' }, false, ['--color', 'always'], true],
-    ['--color never on a terminal', { FORCE_COLOR: '1' }, true, ['--color=never'], false],
-    ['--color auto on a terminal', {}, true, ['--color', 'auto'], true],
-    ['--no-color over FORCE_COLOR', { FORCE_COLOR: '1' }, true, ['--no-color'], false],
-  ])('%s', async (_name, env, stdoutIsTTY, more, expected) => {
-    const { stdout } = await cli([...args, ...more], { stdin: ROBOTS, env, stdoutIsTTY });
+  it.each<[string, Record<string, string>, boolean, boolean]>([
+    ['a terminal', {}, true, true],
+    ['no terminal', {}, false, false],
+    ['NO_COLOR on a terminal', { NO_COLOR: '1' }, true, false],
+    ['an empty NO_COLOR', { NO_COLOR: '' }, true, true],
+    ['FORCE_COLOR without terminal', { FORCE_COLOR: '1' }, false, true],
+    ['FORCE_COLOR over NO_COLOR', { FORCE_COLOR: '1', NO_COLOR: '1' }, false, true],
+    ['FORCE_COLOR=0', { FORCE_COLOR: '0' }, true, false],
+    ['a dumb terminal', { TERM: 'dumb' }, true, false],
+  ])('%s', async (_name, env, stdoutIsTTY, expected) => {
+    const { stdout } = await cli(args, { stdin: ROBOTS, env, stdoutIsTTY });
     expect(stdout.includes(GREEN)).toBe(expected);
   });
 
