@@ -66,93 +66,137 @@ export async function* mapBatches<Item, Result>(
   options: MapOptions,
   work: (item: Item, signal: AbortSignal) => Promise<Result> | Result | undefined,
 ): AsyncGenerator<Result[], void, undefined> {
-  const { concurrency, ordered = false, signal } = options;
+  const { signal } = options;
   signal?.throwIfAborted();
-  const iterator = batches[Symbol.asyncIterator]();
-  const controller = new AbortController();
-  const places: Place<Result>[] = [];
-  let batch: readonly Item[] = [];
-  let next = 0;
-  let running = 0;
-  let isReading = false;
-  let hasEnded = false;
-  let wake = (): void => undefined;
-  const hasRoom = (): boolean => places.length + (ordered ? 0 : running) < concurrency;
-
-  const startOn = (item: Item): void => {
-    let started: Promise<Result> | Result | undefined;
-    try {
-      started = work(item, controller.signal);
-    } catch (error) {
-      places.push({ outcome: { error } });
-      return;
-    }
-    if (started === undefined) return;
-    if (!(started instanceof Promise)) return void places.push({ outcome: { result: started } });
-    const place: Place<Result> = {};
-    if (ordered) places.push(place);
-    running++;
-    const settle = (outcome: Place<Result>['outcome'] & object): void => {
-      running--;
-      place.outcome = outcome;
-      if (!ordered) places.push(place);
-      wake();
-    };
-    started.then(
-      (result) => settle({ result }),
-      (error: unknown) => settle({ error }),
-    );
-  };
-
-  const read = async (): Promise<void> => {
-    isReading = true;
-    try {
-      const { done, value } = await iterator.next();
-      if (done === true) hasEnded = true;
-      else [batch, next] = [value, 0];
-    } catch (error) {
-      places.push({ outcome: { error } });
-    }
-    isReading = false;
-    wake();
-  };
-
-  /** The results that are next; throws the failure that is next. */
-  const take = (): Result[] => {
-    const results: Result[] = [];
-    for (const { outcome } of places) {
-      if (outcome === undefined || 'error' in outcome) break;
-      results.push(outcome.result);
-    }
-    places.splice(0, results.length);
-    const failed = results.length === 0 ? places[0]?.outcome : undefined;
-    if (failed !== undefined && 'error' in failed) throw failed.error;
-    return results;
-  };
-
-  const unlisten = signal && onAbort(signal, () => wake());
+  const pipeline = new Pipeline(batches[Symbol.asyncIterator](), options, work);
+  const unlisten = signal && onAbort(signal, () => pipeline.wake());
   let reason: unknown;
   try {
     for (;;) {
       signal?.throwIfAborted();
-      while (next < batch.length && hasRoom()) startOn(batch[next++]!);
-      const allStarted = next >= batch.length;
-      if (allStarted && !hasEnded && !isReading && hasRoom()) void read();
-      const results = take();
+      pipeline.startAll();
+      const results = pipeline.take();
       if (results.length > 0) yield results;
-      else if (hasEnded && allStarted && running === 0) return;
-      else await new Promise<void>((resolve) => (wake = resolve));
+      else if (pipeline.isDone) return;
+      else await pipeline.change();
     }
   } catch (error) {
     reason = error;
     throw error;
   } finally {
     unlisten?.();
-    if (running > 0) controller.abort(reason);
-    if (!hasEnded) {
-      const released = Promise.resolve(iterator.return?.()).catch(() => undefined);
-      // Closing an iterator during a pending read may never resolve.
-      if (!isReading) await released;
+    await pipeline.close(reason);
+  }
+}
+
+/** Items that are read, in work, and done. */
+class Pipeline<Item, Result> {
+  readonly #iterator: AsyncIterator<readonly Item[]>;
+  readonly #concurrency: number;
+  readonly #ordered: boolean;
+  readonly #work: (item: Item, signal: AbortSignal) => Promise<Result> | Result | undefined;
+  readonly #controller = new AbortController();
+  readonly #places: Place<Result>[] = [];
+  #batch: readonly Item[] = [];
+  #next = 0;
+  #running = 0;
+  #isReading = false;
+  #hasEnded = false;
+  /** Ends {@link change}. */
+  wake: () => void = () => undefined;
+
+  constructor(
+    iterator: AsyncIterator<readonly Item[]>,
+    { concurrency, ordered = false }: MapOptions,
+    work: (item: Item, signal: AbortSignal) => Promise<Result> | Result | undefined,
+  ) {
+    this.#iterator = iterator;
+    this.#concurrency = concurrency;
+    this.#ordered = ordered;
+    this.#work = work;
+  }
+
+  get #hasRoom(): boolean {
+    return this.#places.length + (this.#ordered ? 0 : this.#running) < this.#concurrency;
+  }
+
+  get #hasStarted(): boolean {
+    return this.#next >= this.#batch.length;
+  }
+
+  get isDone(): boolean {
+    return this.#hasEnded && this.#hasStarted && this.#running === 0;
+  }
+
+  /** Resolves when an item is done or read, or {@link wake} is called. */
+  change(): Promise<void> {
+    return new Promise((resolve) => (this.wake = resolve));
+  }
+
+  /** Starts what has room, and reads on. */
+  startAll(): void {
+    while (!this.#hasStarted && this.#hasRoom) this.#startOn(this.#batch[this.#next++]!);
+    if (this.#hasStarted && !this.#hasEnded && !this.#isReading && this.#hasRoom) void this.#read();
+  }
+
+  #startOn(item: Item): void {
+    let started: Promise<Result> | Result | undefined;
+    try {
+      started = this.#work(item, this.#controller.signal);
+    } catch (error) {
+      this.#places.push({ outcome: { error } });
+      return;
     }
+    if (started === undefined) return;
+    if (!(started instanceof Promise)) return void this.#places.push({ outcome: { result: started } });
+    const place: Place<Result> = {};
+    if (this.#ordered) this.#places.push(place);
+    this.#running++;
+    started.then(
+      (result) => this.#settle(place, { result }),
+      (error: unknown) => this.#settle(place, { error }),
+    );
+  }
+
+  #settle(place: Place<Result>, outcome: Place<Result>['outcome'] & object): void {
+    this.#running--;
+    place.outcome = outcome;
+    if (!this.#ordered) this.#places.push(place);
+    this.wake();
+  }
+
+  async #read(): Promise<void> {
+    this.#isReading = true;
+    try {
+      const { done, value } = await this.#iterator.next();
+      if (done === true) this.#hasEnded = true;
+      else [this.#batch, this.#next] = [value, 0];
+    } catch (error) {
+      this.#places.push({ outcome: { error } });
+    }
+    this.#isReading = false;
+    this.wake();
+  }
+
+  /** The results that are next. @throws the failure that is next. */
+  take(): Result[] {
+    const results: Result[] = [];
+    for (const { outcome } of this.#places) {
+      if (outcome === undefined || 'error' in outcome) break;
+      results.push(outcome.result);
+    }
+    this.#places.splice(0, results.length);
+    const failed = results.length === 0 ? this.#places[0]?.outcome : undefined;
+    if (failed !== undefined && 'error' in failed) throw failed.error;
+    return results;
+  }
+
+  /** Aborts the work that is under way, and closes the iterator. */
+  async close(reason: unknown): Promise<void> {
+    if (this.#running > 0) this.#controller.abort(reason);
+    if (this.#hasEnded) return;
+    const released = Promise.resolve(this.#iterator.return?.()).catch(() => undefined);
+    // Closing an iterator during a pending read may never resolve.
+    if (!this.#isReading) await released;
   }
 }
