@@ -158,6 +158,8 @@ export class Guard<Result = unknown> {
   keepsOut(url: string): boolean {
     if (!URL.canParse(url) || !reachesSite(url)) return false;
     if (this.settings.filter?.(new URL(url)) === false) return false;
+    // The request says that the client is closed when its turn comes.
+    if (this.ending.aborted) return false;
     const decision = this.#fromMemory(url);
     if (decision === 'invalid') return true;
     if (decision === undefined || decision.reason === 'unreachable') return false;

@@ -144,6 +144,14 @@ describe('the end of a client', () => {
     const { pendingRequestCount } = (await (await crawler.getRequestQueue()).getInfo())!;
     expect(pendingRequestCount).toBe(1);
   });
+
+  it('lets pages be added still: Crawlee adds in the background, where an error would end the process', async () => {
+    const robots = new RobotsClient({ agent: 'ExampleBot' });
+    const crawler = new (withRobots(HttpCrawler, robots, {}))({}, inMemory());
+    await robots.close();
+    const { addedRequests } = await crawler.addRequests([`${DEAD}/1`]);
+    expect(addedRequests).toHaveLength(1);
+  });
 });
 
 it("`identify: true` is refused where Crawlee's fingerprints would hide the name, with the line that mends it", () => {
