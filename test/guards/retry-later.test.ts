@@ -274,6 +274,41 @@ describe('a run of `retryLater`', () => {
   });
 });
 
+it.each([
+  ['closed.example', 'ERR_ROBOTS_UNREACHABLE', 503, {}],
+  ['well.example', 'ERR_ROBOTS_DEFERRED', 200, { defaultDelayMs: 60_000, maxDelayMs: 0 }],
+])(
+  '`retryLater` ends with the client whose `acquirePermit` or `reserve` rejected: %s, %s',
+  async (host, code, status, options) => {
+    const { fetch } = internet({ [host]: { robots: [status] } });
+    const still = virtualClock();
+    const robots = new RobotsClient({ agent: 'ExampleBot', clock: still, transport: { fetch } });
+    const url = `https://${host}/`;
+    const tried: unknown[] = [];
+    const noted = (error: unknown): never => {
+      tried.push(Reflect.get(Object(error), 'code'));
+      throw error;
+    };
+    const visits = [
+      retryLater(async () => robots.acquirePermit(await robots.check(url), options).catch(noted), {
+        clock: still,
+      }),
+    ];
+    if (status === 503)
+      visits.push(
+        retryLater(async () => void (await robots.reserve(url).catch(noted)) as never, { clock: still }),
+      );
+    const ended = Promise.all(
+      visits.map((visit) => expect(visit).rejects.toMatchObject({ code: 'ERR_ROBOTS_CLOSED' })),
+    );
+    await still.whenWaiting(visits.length);
+    expect(tried).toEqual(visits.map(() => code));
+    await robots.close();
+    await ended;
+    expect(still.waiting).toBe(0);
+  },
+);
+
 describe('the warning CANFETCH_WAITING', () => {
   const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
 

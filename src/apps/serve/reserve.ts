@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { jsonLine, omitUndefined } from '../../core/base/index.ts';
+import { refusalIn } from '../../core/client/refusal-errors.ts';
 import type { DoneResult, ReservationResult } from '../answers/schema/reservation.ts';
 import { readJson } from './body.ts';
 import { type Booking, MAX_BOOKINGS } from './bookings.ts';
@@ -43,26 +44,25 @@ export const reserve: Handler = async (exchange) => {
   onlyKnown(query, []);
   const { url, agent, ahead, maxDelayMs } = readAs(reserveQuestion, await readJson(request, MAX_BYTES));
   const named = agentOf(agent === undefined ? [] : [agent].flat(), service);
-  const reservation = await service.client.reserve(url, named, omitUndefined({ signal, ahead, maxDelayMs }));
-  const { status, decision } = reservation;
+  const options = omitUndefined({ signal, ahead, maxDelayMs });
+  const settled = await service.client.reserve(url, named, options).catch(refusedAnswer);
+  const { status, decision, ...fields } = settled;
   exchange.decision = decision;
-  const booked =
-    reservation.status === 'booked'
-      ? { id: openBooking(reservation, service), at: reservation.at }
-      : { retryAt: reservation.retryAt };
-  const pace =
-    reservation.status === 'refused'
-      ? {}
-      : {
-          waitMs: reservation.waitMs,
-          delayMs: reservation.delayMs,
-          delayFrom: reservation.delayFrom,
-        };
-  return {
-    type: JSON_TYPE,
-    body: jsonLine<ReservationResult>({ input: url, status, ...booked, ...pace, decision }),
-  };
+  const booked = settled.status === 'booked' ? { id: openBooking(settled, service) } : {};
+  // JSON has no functions, so `done` and `release` are left out.
+  const body = jsonLine<ReservationResult>({ input: url, status, ...booked, ...fields, decision });
+  return { type: JSON_TYPE, body };
 };
+
+/** The answer for a URL that may not be fetched, of what `reserve` rejects with. */
+function refusedAnswer(
+  error: unknown,
+): Pick<ReservationResult, 'decision' | 'retryAt'> & { status: 'refused' } {
+  const refusal = refusalIn(error);
+  if (refusal === undefined) throw error;
+  const { decision, retryAt } = refusal;
+  return { status: 'refused', decision, ...omitUndefined({ retryAt }) };
+}
 
 function openBooking(booking: Booking, { bookings }: Service): string {
   const id = bookings.add(booking, Date.now());

@@ -99,6 +99,21 @@ export function refusalFor(decision: Decision, chain?: RedirectChain): Exclude<R
     : new RobotsDisallowedError(decision, chain);
 }
 
+/** Registered, as {@link REFUSAL} is. */
+const ENDING: unique symbol = Symbol.for('canfetch.ending');
+
+/** Marks what a client rejects with: who waits for its `retryAt` hears by `ending` that the client was closed. */
+export function refusedBy(ending: AbortSignal, refusal: unknown): unknown {
+  return refusal instanceof RefusedRequestError
+    ? Object.defineProperty(refusal, ENDING, { value: ending })
+    : refusal;
+}
+
+/** Aborted when the client closes. `undefined` for the refusal of a guard, whose request has it. */
+export function endingOf(refusal: object | undefined): AbortSignal | undefined {
+  return refusal && Reflect.get(refusal, ENDING);
+}
+
 /** A registered symbol, so that another copy of this package in the process finds it too. */
 const REFUSAL: unique symbol = Symbol.for('canfetch.refusal');
 

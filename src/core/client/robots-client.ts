@@ -1,7 +1,6 @@
 import {
   headerField,
   type HeaderFields,
-  omitUndefined,
   throwIfAborted,
   invalid,
   Lazy,
@@ -305,7 +304,8 @@ export class RobotsClient {
    * wait; with `ahead: n`, while the time of n bookings has not come. Call `done` of the reservation when the request has
    * ended. All calls of `reserve` and all pacing guards share the schedule; so does a fleet if its store has `reserve`.
    *
-   * @throws the same errors as {@link canFetch}, and RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`).
+   * @throws the same errors as {@link canFetch}; RobotsDisallowedError (`ERR_ROBOTS_DISALLOWED`) or RobotsUnreachableError
+   * (`ERR_ROBOTS_UNREACHABLE`) for a URL that may not be fetched; RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`).
    *
    * @example
    * ```ts
@@ -318,12 +318,9 @@ export class RobotsClient {
     const checking = this.check(url, agent, options);
     this[ENGINE].pacing.setPace(url, pace);
     const decision = await checking;
-    if (decision.allowed) {
-      const pacer = await this[ENGINE].pacing.load();
-      return pacer.book(decision, pace, options.signal);
-    }
-    const { retryAt } = decision;
-    return { status: 'refused', decision, ...omitUndefined({ retryAt }) };
+    if (!decision.allowed) return this.#refuse(decision);
+    const pacer = await this[ENGINE].pacing.load();
+    return pacer.book(decision, pace, options.signal);
   }
 
   /**
@@ -342,9 +339,18 @@ export class RobotsClient {
   async acquirePermit(decision: Decision, options: ReserveOptions = {}): Promise<RequestPermit> {
     assertDecision(decision);
     const pace = readReserveOptions(options);
-    if (decision.allowed) return this[ENGINE].pacing.acquire(decision, pace, options.signal, true);
-    const { refusalFor } = await import('./refusal-errors.ts');
-    throw refusalFor(decision);
+    if (!decision.allowed) return this.#refuse(decision);
+    try {
+      return await this[ENGINE].pacing.acquire(decision, pace, options.signal, true);
+    } catch (error) {
+      return this.#refuse(decision, error);
+    }
+  }
+
+  /** Rejects with the refusal of a decision, or the deferral of its request. */
+  async #refuse(decision: Decision, deferral?: unknown): Promise<never> {
+    const { refusalFor, refusedBy } = await import('./refusal-errors.ts');
+    throw refusedBy(this[ENGINE].ending, deferral ?? refusalFor(decision));
   }
 
   /**

@@ -24,8 +24,6 @@ import type { Reservation } from './reservation.ts';
 import { MIN_RETRY_MS } from './retry-times.ts';
 import { type Deferral, NO_RESPONSE_TTL_MS, PERMIT_TTL_MS } from './starts.ts';
 
-type Settled = Exclude<Reservation, { status: 'refused' }>;
-
 export interface PacerOptions {
   readonly clock: Clock;
   readonly random: () => number;
@@ -76,13 +74,13 @@ export class Pacer {
    * Books a start for the URL of `decision`, allowed or not. Synchronous, unless the fleet has to be asked. Rejects
    * only with the reason of `signal`.
    */
-  book(decision: Decision, pace: Pace, signal: AbortSignal | undefined): Settled | Promise<Settled> {
+  book(decision: Decision, pace: Pace, signal: AbortSignal | undefined): Reservation | Promise<Reservation> {
     const now = this.clock.now();
     const queue = this.#queueFor(decision, pace, now);
     const gap = this.#gapOf(decision, pace);
     if (queue === undefined) return this.#deferredBooking(decision, gap, limitReached(gap, now));
     const permit = this.#permitFor(decision, pace, gap, now, { isBooking: true, ttlMs: PERMIT_TTL_MS });
-    const settled = (deferral: Deferral | undefined): Settled =>
+    const settled = (deferral: Deferral | undefined): Reservation =>
       deferral === undefined
         ? this.#booked(permit, queue, decision)
         : this.#deferredBooking(decision, gap, deferral);
@@ -314,13 +312,13 @@ export class Pacer {
     return { ...deferral, causeMs };
   }
 
-  #deferredBooking(decision: Decision, { delayMs }: Gap, deferral: Deferral): Settled {
+  #deferredBooking(decision: Decision, { delayMs }: Gap, deferral: Deferral): Reservation {
     const waitMs = Math.ceil(deferral.retryAt - this.clock.now());
     const { retryAt, delayFrom } = this.#deferralOf(decision, deferral);
     return { status: 'deferred', decision, delayMs, waitMs, retryAt, delayFrom };
   }
 
-  #booked(permit: Permit, queue: PacingQueue, decision: Decision): Settled {
+  #booked(permit: Permit, queue: PacingQueue, decision: Decision): Reservation {
     const { gap, delayFrom, at } = permit;
     const held = new HeldPermit(permit, queue, this.clock, this.#learn, 0);
     let isReported = false;

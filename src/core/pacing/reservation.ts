@@ -11,7 +11,7 @@ interface ReservationBase {
   readonly waitMs: number;
 }
 
-/** The result of `reserve`. */
+/** The result of `reserve`, of an allowed URL. */
 export type Reservation =
   /** The start is booked: send the request at `at`, `waitMs` from now, and call `done` when it has ended. */
   | (ReservationBase & {
@@ -35,6 +35,4 @@ export type Reservation =
       readonly status: 'deferred';
       /** Epoch ms. */
       readonly retryAt: number;
-    })
-  /** The URL may not be fetched, so nothing is booked. */
-  | { readonly status: 'refused'; readonly decision: Decision; readonly retryAt?: number };
+    });

@@ -2,7 +2,7 @@
 import { causesOf, urlWithoutUserinfo } from '../../core/base/index.ts';
 import { type Decision, describeOutcome } from '../../core/decision/index.ts';
 import { describeDelay } from '../../core/pacing/index.ts';
-import { type Refusal, refusalIn } from '../../core/client/refusal-errors.ts';
+import { endingOf, type Refusal, refusalIn } from '../../core/client/refusal-errors.ts';
 import type { SitePatience } from './site-patience.ts';
 
 /** On a refusal, and on what a library shows of a response: the request of the guard. Registered, for another copy of this package. */
@@ -33,6 +33,8 @@ export interface RetryWait extends SiteWait {
   readonly origin: string;
   /** Whether the site is well, and asks for this pace. */
   readonly keepsPace: boolean;
+  /** Aborted when the client closes. */
+  readonly ending: AbortSignal | undefined;
   /** Absent when the caller's own code asked the client. */
   readonly request: EndedRequest | undefined;
 }
@@ -85,6 +87,7 @@ export function retryWaitOf(outcome: unknown): RetryWait | undefined {
     until,
     cause: refusal === undefined ? `it answered ${request?.status}` : causeOf(refusal),
     keepsPace: refusal !== undefined && keepsPace(refusal),
+    ending: request?.ending ?? endingOf(refusal),
     request,
   };
 }

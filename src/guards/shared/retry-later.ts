@@ -106,13 +106,13 @@ function tell(wait: RetryWait, waitMs: number, { onWait }: RetryLaterOptions): v
 
 /** Rejects with the reason of the caller's signal, or that the client is closed. */
 async function waitFor(
-  { until, request }: RetryWait,
+  { until, ending }: RetryWait,
   waitMs: number,
   clock: Clock,
   signal: AbortSignal | undefined,
 ): Promise<void> {
   const leaving = new AbortController();
-  const unlisten = [signal, request?.ending].map((each) => {
+  const unlisten = [signal, ending].map((each) => {
     if (each === undefined) return undefined;
     if (each.aborted) leaving.abort(each.reason);
     return onAbort(each, () => leaving.abort(each.reason));

@@ -98,9 +98,9 @@ describe('reserve', () => {
 
   it('a disallowed URL has no slot', async () => {
     const { client } = laidDown({ [A]: SLOW });
-    expect(await client.reserve(`${A}/private`)).toMatchObject({
-      status: 'refused',
-      decision: { allowed: false },
+    await expect(client.reserve(`${A}/private`)).rejects.toMatchObject({
+      code: 'ERR_ROBOTS_DISALLOWED',
+      decision: { allowed: false, rule: { line: 3 } },
     });
     expect(booked(await client.reserve(A)).waitMs).toBe(0);
   });
@@ -145,8 +145,10 @@ describe('reserve', () => {
     const clock = virtualClock();
     const client = new RobotsClient({ agent: 'ExampleBot', clock });
     closing(site, client);
-    const refused = await client.reserve(site.url('/'));
-    expect(refused).toMatchObject({ status: 'refused', retryAt: clock.now() + 120_000 });
+    await expect(client.reserve(site.url('/'))).rejects.toMatchObject({
+      code: 'ERR_ROBOTS_UNREACHABLE',
+      retryAt: clock.now() + 120_000,
+    });
   });
 
   it.each([
