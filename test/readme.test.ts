@@ -262,6 +262,15 @@ describe('the guides', () => {
     expect(astray).toEqual([]);
   });
 
+  it('have a line for each warning, with what mends it', () => {
+    const codes = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts'))
+      .flatMap((file) => textOf(join('src', file)).match(/(?<=')CANFETCH_[A-Z_]+(?=')/g) ?? []);
+    const table = textOf('src/core/client/README.md').match(/(?<=^\| `)CANFETCH_[A-Z_]+/gm) ?? [];
+    expect(table.sort()).toEqual([...new Set(codes)].sort());
+    expect(codes).toContain('CANFETCH_NO_RESPONSE');
+  });
+
   it('are short: those of the package and all, without code', () => {
     expect(wordsOf(packed)).toBeLessThanOrEqual(10_500);
     expect(wordsOf(guides)).toBeLessThanOrEqual(13_000);
