@@ -29,23 +29,6 @@ const record = (members: Partial<OriginRecord>): OriginRecord => ({
 });
 
 describe('the source of a decision', () => {
-  it('is the failure when the answer is not in force, with the times of the answer', () => {
-    expect(sourceOf(record({ answer, copy, failure }), 'memory', false, true)).toEqual({
-      url,
-      finalUrl: 'https://example.com/down',
-      hops: 2,
-      status: 503,
-      error: 'ERR_ROBOTS_STATUS',
-      fetchedAt: START,
-      staleAt: START + DAY,
-      source: 'memory',
-    });
-  });
-
-  it('leaves a failure out while the answer is in force', () => {
-    expect(sourceOf(record({ answer, failure }), 'memory', true, true)).not.toHaveProperty('error');
-  });
-
   it('has the time of the copy when there is no answer', () => {
     const source = sourceOf(record({ copy, failure }), 'memory', false, true);
     expect(source).toMatchObject({ fetchedAt: START - HOUR, error: 'ERR_ROBOTS_STATUS' });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { nextRecord, profiles, withSiteSignal } from '../../../src/core/lifecycle/index.ts';
 import type { Profile } from '../../../src/core/lifecycle/index.ts';
-import { DAY, HOUR, MINUTE, outcomes, START, Story } from './support.ts';
+import { DAY, HOUR, outcomes, START, Story } from './support.ts';
 
 const keeping: Profile = { ...profiles.rfc9309, keepCopyOnUnavailableMs: DAY };
 
@@ -32,69 +32,9 @@ describe('a success', () => {
     expect(record.answer).not.toHaveProperty('headers');
     expect(new Story().meets(outcomes.success()).answer).not.toHaveProperty('redirects');
   });
-
-  it('ends a failure and discards the validators of the previous copy', () => {
-    const story = new Story();
-    story.meets(outcomes.success({ etag: '"1"' }));
-    story.later(DAY).meets(outcomes.unreachable());
-    const record = story.later(MINUTE).meets(outcomes.success());
-    expect(record).not.toHaveProperty('failure');
-    expect(record.copy).not.toHaveProperty('etag');
-  });
-
-  it('does not change the previous record', () => {
-    const story = new Story();
-    const before = story.meets(outcomes.success());
-    const image = structuredClone(before);
-    story.later(DAY).meets(outcomes.unreachable());
-    story.later(DAY).meets(outcomes.notModified());
-    story.later(DAY).meets(outcomes.unavailable());
-    expect(before).toEqual(image);
-  });
-});
-
-describe('the lifetime in force', () => {
-  it.each([
-    [0, HOUR],
-    [0.5, 0.95 * HOUR],
-    [1, 0.9 * HOUR],
-  ])('of an hour is, with the random number %d, %d ms', (random, expected) => {
-    for (const kind of ['success', 'unavailable', 'restricted'] as const) {
-      const story = new Story();
-      story.random = random;
-      const { answer } = story.meets(outcomes[kind]({ cacheControl: 'max-age=3600' }));
-      expect(answer?.staleAt).toBe(START + expected);
-    }
-  });
-
-  it('is bounded before the jitter', () => {
-    const story = new Story();
-    story.random = 0.5;
-    expect(story.meets(outcomes.success({ cacheControl: 'no-store' })).answer?.staleAt).toBe(
-      START + 9.5 * MINUTE,
-    );
-  });
 });
 
 describe('a 304', () => {
-  it('renews the lifetime and shares the body', () => {
-    const story = new Story();
-    const first = story.meets(
-      outcomes.success({ etag: '"1"', lastModified: 'a', contentType: 'text/plain' }),
-    );
-    const second = story.later(DAY).meets(outcomes.notModified({ cacheControl: 'max-age=3600' }));
-    expect(second.answer).toMatchObject({
-      kind: 'rules',
-      status: 200,
-      notModified: true,
-      fetchedAt: START + DAY,
-      staleAt: START + DAY + HOUR,
-    });
-    expect(second.copy).toEqual({ ...first.copy, fetchedAt: START + DAY });
-    expect(second.copy?.body).toBe(first.copy?.body);
-    expect(story.stands).toBe('rules');
-  });
-
   it('replaces the validators that it has, and keeps the others', () => {
     const story = new Story();
     story.meets(outcomes.success({ etag: '"1"', lastModified: 'a' }));
@@ -106,15 +46,6 @@ describe('a 304', () => {
 });
 
 describe('an unavailable answer', () => {
-  it('opens the site, discards the copy and ends the failure', () => {
-    const story = new Story();
-    story.meets(outcomes.success());
-    story.later(DAY).meets(outcomes.unreachable());
-    const record = story.later(MINUTE).meets(outcomes.unavailable());
-    expect(Object.keys(record)).toEqual(['origin', 'answer']);
-    expect(story.stands).toBe('allow-all, unavailable');
-  });
-
   it('keeps the time of the first of several in a row', () => {
     const story = new Story(keeping);
     const since = () =>
@@ -172,54 +103,7 @@ describe('keepCopyOnUnavailableMs', () => {
   });
 });
 
-describe('a restricted answer', () => {
-  it('closes the site, discards the copy and ends the failure', () => {
-    const story = new Story(profiles['koster-1996']);
-    story.meets(outcomes.success());
-    story.later(7 * DAY).meets(outcomes.unreachable());
-    const record = story.later(MINUTE).meets(outcomes.restricted());
-    expect(Object.keys(record)).toEqual(['origin', 'answer']);
-    expect(story.stands).toBe('disallow-all, restricted');
-  });
-});
-
-describe('a failure', () => {
-  const failure = {
-    since: START,
-    at: START,
-    attempts: 1,
-    status: 503,
-    error: 'ERR_ROBOTS_STATUS',
-    finalUrl: 'https://example.com/robots.txt',
-    hops: 0,
-  };
-
-  it('has no member for what the response does not say', () => {
-    expect(new Story().meets(outcomes.unreachable()).failure).toStrictEqual({
-      ...failure,
-      retryAt: START + profiles.rfc9309.robotsRetry.initialMs,
-    });
-  });
-
-  it('keeps the pause that the server asked for', () => {
-    expect(new Story().meets(outcomes.unreachable(HOUR)).failure).toStrictEqual({
-      ...failure,
-      retryAt: START + HOUR,
-      retryAfterMs: HOUR,
-    });
-  });
-});
-
 describe('withSiteSignal', () => {
-  it('starts a record, and the last signal wins', () => {
-    const first = withSiteSignal(undefined, 'https://example.com', true, START);
-    expect(first).toEqual({ origin: 'https://example.com', site: { reachable: true, at: START } });
-    expect(withSiteSignal(first, 'https://example.com', false, START + 1).site).toEqual({
-      reachable: false,
-      at: START + 1,
-    });
-  });
-
   it.each(['success', 'unavailable', 'restricted', 'unreachable', 'notModified'] as const)(
     'outlives %s',
     (kind) => {
@@ -241,11 +125,4 @@ describe('withSiteSignal', () => {
       expect(record.site).toEqual({ reachable: true, at: START });
     },
   );
-
-  it('changes nothing else', () => {
-    const record = new Story().meets(outcomes.success());
-    const { site, ...rest } = withSiteSignal(record, record.origin, true, START);
-    expect(site?.reachable).toBe(true);
-    expect(rest).toEqual(record);
-  });
 });

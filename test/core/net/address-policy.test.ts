@@ -58,24 +58,6 @@ async function rules(): Promise<Site> {
 }
 
 describe("a public site's redirect", () => {
-  it.each(['intranet.example', 'ula.example', 'metadata.example'])(
-    'to %s, which has a private address, is refused before it is connected to',
-    async (host) => {
-      const inside = await rules();
-      const outside = await redirecting(() => `${as(host, inside)}/robots.txt`);
-      const { ask, dialled } = on();
-      expect(await ask(as('public.example', outside))).toMatchObject({
-        ...REFUSED,
-        hops: 1,
-        redirects: [expect.objectContaining({ status: expect.any(Number) })],
-        finalUrl: `${as(host, inside)}/robots.txt`,
-      });
-      expect(dialled).toEqual([PUBLIC]);
-      expect(outside.requests.length).toBe(1);
-      expect(inside.connections()).toBe(0);
-    },
-  );
-
   it.each([
     ...'127.0.0.1 127.1 0x7f.1 2130706433 0177.0.0.1 127.0.0.2 0.0.0.0 [::1] [::]'.split(' '),
     ...'[::ffff:127.0.0.1] [64:ff9b::127.0.0.1] localhost localhost. a.b.LOCALHOST 10.0.0.1'.split(' '),
@@ -102,21 +84,6 @@ describe('a private site', () => {
     expect(await fetch(first.origin, { transport })).toMatchObject({ kind: 'success', hops: 1 });
     expect(last.requests.length).toBe(2);
   });
-
-  it.each(['127.0.0.1', '[::1]', 'localhost', 'intranet.example', 'ula.example', 'metadata.example'])(
-    'at %s is not asked at all under "public-only"',
-    async (host) => {
-      const inside = await rules();
-      const { ask, dialled } = on();
-      expect(await ask(as(host, inside), 'public-only')).toEqual({
-        ...REFUSED,
-        hops: 0,
-        finalUrl: `${as(host, inside)}/robots.txt`,
-      });
-      expect(dialled).toEqual([]);
-      expect(inside.connections()).toBe(0);
-    },
-  );
 
   it('is not connected to, with the connector of undici either', async () => {
     const inside = await rules();

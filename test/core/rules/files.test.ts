@@ -22,61 +22,6 @@ function caught(
 }
 
 describe('groups (RFC 9309 §2.1, §2.2.1)', () => {
-  it('Google’s page: four groups, of a, b, e with f, and h', () => {
-    const file = parseRobots(
-      lines(
-        'user-agent: a\ndisallow: /c\n\nuser-agent: b\ndisallow: /d\n\nuser-agent: e',
-        'user-agent: f\ndisallow: /g\n\nuser-agent: h',
-      ),
-    );
-    expect(file.groups.map((group) => group.agentLines.flatMap(({ names }) => names))).toEqual([
-      ['a'],
-      ['b'],
-      ['e', 'f'],
-      ['h'],
-    ]);
-    expect(file.groups[2]?.rules).toEqual([{ directive: 'disallow', pattern: '/g', line: 9 }]);
-    expect(file.check('/g', 'h').reason).toBe('no-rule');
-  });
-
-  it('Google’s page: the most specific agent, in any order', () => {
-    const file = parseRobots(
-      lines(
-        'user-agent: googlebot-news\ndisallow: /1\nuser-agent: *\ndisallow: /2',
-        'user-agent: googlebot\ndisallow: /3',
-      ),
-    );
-    const group = (agent: string): string | undefined =>
-      ['/1', '/2', '/3'].find((path) => !file.check(path, agent).allowed);
-    expect(group('Googlebot-News')).toBe('/1');
-    expect(group('Googlebot')).toBe('/3');
-    expect(group('Storebot-Google')).toBe('/2');
-    expect(group('Otherbot')).toBe('/2');
-    expect(file.check('/3', ['Googlebot-Image', 'Googlebot'])).toMatchObject({
-      allowed: false,
-      group: { agent: 'googlebot', lines: [5] },
-    });
-  });
-
-  it('groups of one agent merge, an agent’s own never merge with `*`', () => {
-    const file = parseRobots(
-      lines(
-        'user-agent: a\ndisallow: /fish\nuser-agent: *\ndisallow: /carrots\nuser-agent: A',
-        'disallow: /shrimp',
-      ),
-    );
-    expect(['/fish', '/carrots', '/shrimp'].map((path) => file.check(path, 'a').allowed)).toEqual([
-      false,
-      true,
-      false,
-    ]);
-    expect(file.check('/shrimp', 'a')).toMatchObject({
-      group: { agent: 'a', lines: [1, 5] },
-      rule: { line: 6 },
-    });
-    expect(file.check('/carrots', 'b')).toMatchObject({ group: { agent: '*', lines: [3] } });
-  });
-
   it.each(['Sitemap: https://example.com/x', 'Crawl-delay: 5', 'Unknown: x', '', '# comment', 'nonsense'])(
     '%j does not end a run of user-agent lines (§2.2.4: "MUST NOT interfere")',
     (between) => {

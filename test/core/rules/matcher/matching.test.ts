@@ -137,32 +137,6 @@ describe('rfc9309: escapes (RFC 9309 §2.2.2, figure 4 and §2.2.3)', () => {
   });
 });
 
-describe('google: escapes as google/robotstxt has them', () => {
-  it.each([
-    ['/foo/bar/ツ', '/foo/bar/%E3%83%84', true],
-    ['/foo/bar/%e3%83%84', '/foo/bar/%E3%83%84', true],
-    ['/foo/bar/%E3%83%84', '/foo/bar/%e3%83%84', false],
-    ['/foo/bar/%62%61%7A', '/foo/bar/%62%61%7A', true],
-    ['/foo/bar/%62%61%7A', '/foo/bar/baz', false],
-    ['/foo/bar?qux=taz&baz=http://foo.bar', '/foo/bar?qux=taz&baz=http%3A%2F%2Ffoo.bar', false],
-    ['/a b', '/a%20b', false],
-  ])('%s, %s: %j', (pattern, target, expected) => {
-    expect(matches(pattern, target, 'google')).toBe(expected);
-  });
-
-  it('Allow: …/index.html also allows the directory itself', () => {
-    const file = parseRobots('User-agent: *\nAllow: /d/index.html\nDisallow: /', { dialect: 'google' });
-    expect(file.check('/d/', 'x')).toMatchObject({
-      allowed: true,
-      rule: { pattern: '/d/index.html', line: 2 },
-    });
-    expect(file.check('/d/a', 'x').allowed).toBe(false);
-    expect(parseRobots('User-agent: *\nAllow: /d/index.html\nDisallow: /').check('/d/', 'x').allowed).toBe(
-      false,
-    );
-  });
-});
-
 describe('google: the directory of an index file', () => {
   it.each([
     ['/index.htm', '/', true],
