@@ -239,8 +239,10 @@ class NodeCall implements LibraryCall<Hop, Sent, AxiosResponseLike> {
   respond(sent: Sent, request: RespondedRequest): AxiosResponseLike {
     const { response, error } = sent as Answered;
     markRetryAt(response, request);
+    // axios sets `data` when the body has come: without it, the body has broken off.
+    if (error !== undefined && response.data === undefined) request.fail(error);
     // The body of an error is rarely read.
-    if (error === undefined && isNodeStream(response.data) && request.isInFlight) {
+    if (error === undefined && isNodeStream(response.data) && request.watchesBody) {
       observeNodeStream(response.data, request);
       request.awaitReader();
     } else request.finish();

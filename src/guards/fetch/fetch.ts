@@ -260,12 +260,12 @@ class FetchCall implements LibraryCall<HopRequest, ResponseLike, unknown> {
   }
 }
 
-/** Holds the permit of a request until its body has ended. */
+/** Holds the permit of a request until its body has ended, and sees whether it is cut. */
 function untilBodyEnds<Response extends ResponseLike>(
   request: RespondedRequest,
   response: Response,
 ): Response {
-  if (!request.isInFlight) return response;
+  if (!request.watchesBody) return response;
   const { body } = response;
   if (isNodeStream(body)) observeNodeStream(body, request);
   else if (body !== null && 'getReader' in body) observeWebStream(body, request);

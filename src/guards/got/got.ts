@@ -58,6 +58,7 @@ export interface GotResponse {
 
 /** The part of got's `RequestError` that the guard reads. */
 export interface GotFailure {
+  readonly name: string;
   readonly options: GotRequest;
   readonly response?: GotResponse | undefined;
   readonly cause?: unknown;
@@ -187,9 +188,11 @@ class GotRequests {
     if (!isFailure(error)) return;
     const request = this.#requests.get(error.options);
     const { response } = error;
-    // The body has broken off: the status counts all the same.
     if (response !== undefined && request?.hasResponded === false) {
-      request.onResponse(response.statusCode, fieldsOf(response));
+      const fields = fieldsOf(response);
+      // The body has broken off: the status counts all the same.
+      if (error.name === 'ReadError') request.onResponseHeaders(response.statusCode, fields);
+      else request.onResponse(response.statusCode, fields);
       markRetryAt(response, request);
     }
     request?.fail(error);

@@ -63,7 +63,7 @@ export type StartedRequest = InState<
   'refusal' | 'limitTime' | 'onResponseHeaders' | 'onResponse' | 'onArrived' | 'fail'
 >;
 /** A request whose body may be read. {@link GuardedRequest.finish} ends it. */
-export type RespondedRequest = InState<'refusal' | 'awaitReader' | 'onBodyRead' | 'fail'>;
+export type RespondedRequest = InState<'refusal' | 'watchesBody' | 'awaitReader' | 'onBodyRead' | 'fail'>;
 /** A request, or its response, that was refused. It holds no permit. */
 export interface RefusedRequest {
   readonly refusal: Refusal;
@@ -138,6 +138,11 @@ export class GuardedRequest {
   /** Whether it is in flight, and something waits for its end: its permit, or the limit of its time. */
   get isInFlight(): boolean {
     return (this.#permit ?? this.#timeLimit) !== undefined && !this.#isFinished;
+  }
+
+  /** Whether the end of its body is waited for, or the evidence has whether it was cut. */
+  get watchesBody(): boolean {
+    return this.isInFlight || (!this.#isFinished && this.#context.engine.hasListener('body'));
   }
 
   /** Whether it is over, or was given up. */

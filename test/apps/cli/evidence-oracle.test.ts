@@ -69,7 +69,7 @@ class LoggingSite implements AsyncDisposable {
     const location = path === '/old' ? { location: '/new' } : {};
     const usage = path === '/own' ? { 'content-usage': 'train-ai=n' } : {};
     response.writeHead(entry.status, { ...location, ...usage });
-    if (path === '/cut') {
+    if (path.startsWith('/cut')) {
       entry.isCut = true;
       response.write('the beginning');
       return void setTimeout(() => request.socket.destroy(), 50);
@@ -182,7 +182,7 @@ describe('the evidence of a crawl by two processes, beside the logs of the serve
     expect(sorted(cut.map(({ url }) => url))).toEqual(
       sorted(served.filter(({ isCut }) => isCut).map(({ url }) => url)),
     );
-    expect(cut.length).toBeGreaterThan(2);
+    expect(cut.length).toBeGreaterThan(12);
   });
 
   it('denies nothing that was sent, and says what the file says, with another purpose', async () => {

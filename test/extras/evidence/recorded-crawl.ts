@@ -1,8 +1,10 @@
 /** Crawls a site through guards, and writes evidence and what its caller saw: see test/apps/cli/evidence-oracle.test.ts. */
+import axios from 'axios';
 import got from 'got';
 import { Agent, request as undiciRequest } from 'undici';
 import { RobotsClient } from '../../../src/core/client/index.ts';
 import { evidenceFile } from '../../../src/extras/evidence/index.ts';
+import { guardAxios } from '../../../src/guards/axios/axios.ts';
 import { guardFetch } from '../../../src/guards/fetch/fetch.ts';
 import { gotHooks } from '../../../src/guards/got/got.ts';
 import type { GuardOptions } from '../../../src/guards/shared/options.ts';
@@ -63,11 +65,21 @@ const byUndici = async (url: string): Promise<number> => {
 };
 const gotten = got.extend({ retry: { limit: 0 }, throwHttpErrors: false, ...gotHooks(robots, {}) });
 const byGot = async (url: string): Promise<number> => (await gotten(url)).statusCode;
+const axiosInstance = guardAxios(axios.create({ validateStatus: () => true }), robots, {});
+const byAxios = async (url: string): Promise<number> => (await axiosInstance.get(url)).status;
+const readingStream = async (url: string): Promise<number> => {
+  const { status, data } = await axiosInstance.get(url, { responseType: 'stream' });
+  for await (const chunk of data) void chunk;
+  return status;
+};
 
 // Several at once, at sites that nothing is known of.
 await Promise.all([
   ...['/1', '/private/1', '/2', '/1', '/missing', '/old'].map((at) => visit(open + at, guarded)),
   ...['/cut', '/cut', '/8'].map((at) => visit(open + at, paced)),
+  ...Object.entries({ guarded, byUndici, byGot, byAxios, readingStream }).map(([by, get]) =>
+    visit(`${open}/cut/${by}`, get),
+  ),
   ...['/1', '/2', '/1', '/3'].map((at) => visit(slow + at, impatient)),
   ...['/1', '/private/2'].map((at) => visit(broken + at, guarded)),
 ]);
