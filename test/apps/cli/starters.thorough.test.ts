@@ -91,6 +91,10 @@ const programs: Readonly<Record<string, (site: Site) => string[]>> = {
   'visit-with-playwright.js': all,
 };
 
+it(`${TOOL} is a module: its import prints nothing, and asks for nothing`, async () => {
+  expect(await run(TOOL, [])).toBe('');
+});
+
 it('crawl-with-fetch.js comes back when robots.txt could not be fetched at first', async () => {
   let failures = 1;
   const site = await openedSite((request, response) => {

@@ -1,5 +1,9 @@
+import axios from 'axios';
+import got from 'got';
 import { Agent, ProxyAgent } from 'undici';
 import { describe, expect, it } from 'vitest';
+import { axiosTransport } from '../../../src/guards/axios/axios.ts';
+import { gotTransport } from '../../../src/guards/got/got.ts';
 import type { RobotsClientOptions } from '../../../src/index.ts';
 import { DAY } from '../../support/client.ts';
 import { startProxy } from '../../support/proxy.ts';
@@ -145,7 +149,12 @@ describe.each(OVER)('the header section of a robots.txt request over %s', (name,
     ]);
   });
 
-  it('has the result of headersForRobots for the origin of each redirect', async () => {
+  it.each<[string, RobotsClientOptions]>([
+    ['its own', {}],
+    ['a fetch', { transport: { fetch } }],
+    ['got', { transport: gotTransport(got) }],
+    ['axios', { transport: axiosTransport(axios.create()) }],
+  ])('has the result of headersForRobots for the origin of each redirect, over %s', async (_, transport) => {
     const other = await site((_request, response) =>
       answer(response, { status: 302, headers: { location: server.url('/rules.txt') } }),
     );
@@ -159,6 +168,7 @@ describe.each(OVER)('the header section of a robots.txt request over %s', (name,
     ]);
     const { robots } = client({
       ...options,
+      ...transport,
       headersForRobots: (origin) => ({ 'x-staging': keys.get(origin) ?? 'nobody' }),
     });
     expect(await robots.canFetch(server.url('/x'))).toBe(false);

@@ -1,5 +1,6 @@
 import { chromium } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { guardFetch } from '../../../src/index.ts';
 import { guardContext } from '../../../src/guards/browser/playwright.ts';
 import { guardContext as guardPuppeteer } from '../../../src/guards/browser/puppeteer.ts';
 import {
@@ -43,6 +44,23 @@ describeWithChromium('a browser that an agent drives by its URL', () => {
       await expect(page.goto(server.url(path))).rejects.toThrow('ERR_BLOCKED_BY_CLIENT');
     await expect.poll(() => refused).toHaveLength(3);
     expect(server.requests.map(({ url }) => url).filter((url) => url.startsWith('/private'))).toEqual([]);
+  });
+});
+
+describeWithChromium('`page.request` of Playwright', () => {
+  it('is not held, as the guide says; what it names in its place is', async () => {
+    const server = await site((_, response) => answer(response, { body: 'a page' }));
+    const browser = await launchChromium();
+    closing(() => browser.close());
+    const context = await browser.newContext();
+    const client = scriptedClient();
+    await guardContext(context, client);
+    const page = await context.newPage();
+    expect((await page.request.get(server.url('/private/1'))).status()).toBe(200);
+    await expect(guardFetch(fetch, client)(server.url('/private/2'))).rejects.toMatchObject({
+      code: 'ERR_ROBOTS_DISALLOWED',
+    });
+    expect(server.requests.map(({ url }) => url)).toEqual(['/private/1']);
   });
 });
 

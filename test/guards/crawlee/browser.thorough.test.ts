@@ -1,12 +1,20 @@
 /* oxlint-disable no-underscore-dangle -- the methods of Crawlee have such names */
-import { BasicCrawler, type BasicCrawlerOptions, type BasicCrawlingContext } from '@crawlee/http';
+import {
+  BasicCrawler,
+  type BasicCrawlerOptions,
+  type BasicCrawlingContext,
+  type Configuration,
+} from '@crawlee/http';
 import { PuppeteerCrawler } from '@crawlee/puppeteer';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { withRobots } from '../../../src/guards/crawlee/crawlee.ts';
+import { virtualClock } from '../../../src/extras/testing/index.ts';
+import { START, testClient } from '../../support/client.ts';
 import { chromiumOptions, describeWithChromium, launchChromium } from '../../support/chromium.ts';
 import { inMemory } from '../../support/crawlee.ts';
-import { answer, startSite } from '../../support/site.ts';
+import { otherMajor } from '../../support/other-major.ts';
+import { answer, REFUSING_HOST, startSite } from '../../support/site.ts';
 import { because, client, closing, pagesOf, record, robots, site, permitsOf } from './support.ts';
 
 type BrowserCrawlingContext = BasicCrawlingContext & { page: Page; browserController: object };
@@ -237,4 +245,67 @@ describeWithChromium('withRobots(PuppeteerCrawler)', () => {
     await crawler.run([server.url('/to?/page')]);
     expect(permits()).toEqual([server.url('/to?/page'), server.url('/page')]);
   });
+});
+
+/** Its options are those of its sister, but for the launcher. */
+const playwright = await otherMajor<{
+  PlaywrightCrawler: typeof PuppeteerCrawler;
+  Configuration: typeof Configuration;
+  log: { setLevel(level: number): void };
+}>('@crawlee/playwright');
+playwright?.log.setLevel(0);
+
+describeWithChromium('withRobots(PlaywrightCrawler)', () => {
+  it.skipIf(playwright === undefined)(
+    'ends within a minute where a host is dead, and asks for each page as the client',
+    async () => {
+      const clock = virtualClock({ startAt: START, autoAdvance: true });
+      const live = await site();
+      const dead = `http://${REFUSING_HOST}`;
+      const { options, handled, skipped, failed } = record();
+      const robots = closing(testClient({ clock }).client);
+      const guarded = withRobots(playwright!.PlaywrightCrawler, robots, {
+        pacing: true,
+        identify: true,
+        clock,
+      });
+      const launchContext = { launcher: chromium as never, launchOptions: chromiumOptions() };
+      expect(() => new guarded({ ...options, launchContext })).toThrow(/useFingerprints: false/);
+      const crawler = new guarded(
+        {
+          ...options,
+          launchContext,
+          browserPoolOptions: { useFingerprints: false },
+          autoscaledPoolOptions: { maybeRunIntervalSecs: 0.01 },
+        },
+        new playwright!.Configuration({ persistStorage: false, purgeOnStart: false }),
+      );
+      const { requestsFinished, requestsFailed } = await crawler.run([
+        live.url('/1'),
+        `${dead}/1`,
+        live.url('/to?/private'),
+        `${dead}/2`,
+      ]);
+      expect({ handled, failed }).toEqual({ handled: [live.url('/1')], failed: [] });
+      expect(
+        new Set(
+          skipped.map(({ url, refusal }) => `${new URL(url).origin} ${refusal?.code}, ${refusal?.retryAt}`),
+        ),
+      ).toEqual(
+        new Set([
+          `${dead} ERR_ROBOTS_UNREACHABLE, undefined`,
+          `${live.origin} ERR_ROBOTS_DISALLOWED, undefined`,
+        ]),
+      );
+      expect({ requestsFinished, requestsFailed, skipped: skipped.length }).toEqual({
+        requestsFinished: 1,
+        requestsFailed: 0,
+        skipped: 3,
+      });
+      expect(clock.now() - START).toBeLessThan(60_000);
+      expect(new Set(live.requests.map(({ headers }) => headers['user-agent']?.split('/')[0]))).toEqual(
+        new Set(['ExampleBot']),
+      );
+    },
+  );
 });
