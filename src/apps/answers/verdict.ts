@@ -42,8 +42,7 @@ export interface VerdictKind {
   readonly may: string;
 }
 
-export const VERDICT_NAMES = ['allowed', 'disallowed', 'unwanted', 'undecided'] as const;
-export type VerdictName = (typeof VERDICT_NAMES)[number];
+export type VerdictName = 'allowed' | 'disallowed' | 'unwanted' | 'undecided';
 
 export const verdictKinds: Readonly<Record<VerdictName, VerdictKind>> = {
   allowed: { tone: 'good', sign: '✓', label: 'ALLOWED', title: 'Allowed', may: 'may fetch' },

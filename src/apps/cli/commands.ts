@@ -37,8 +37,6 @@ const check: Command = {
     'canfetch -a ExampleBot/1.0 https://example.com/page': 'may ExampleBot fetch this page?',
     'canfetch check --json - < urls.txt > decisions.ndjson': 'decide a list of URLs',
     'canfetch check --robots draft.txt -a ExampleBot /private/a': 'try a robots.txt before you publish it',
-    'canfetch check --purpose train-ai https://example.com/page':
-      'may it be fetched, and does the site want models trained with it?',
   },
   exitCodes: {
     0: 'every URL is allowed',
@@ -119,7 +117,6 @@ const lint: Command = {
   options: [profileOption, ...formatOptions(), deadlineOption, proxyOption],
   examples: {
     'canfetch lint public/robots.txt': 'check a file before you publish it',
-    'canfetch lint https://example.com': 'check the file that a site serves now',
   },
   exitCodes: {
     0: 'no error and no warning, or the site has no robots.txt',
@@ -151,7 +148,6 @@ const test: Command = {
   ],
   examples: {
     'canfetch test public/robots.txt --expect robots.expect': 'test a file before it is deployed',
-    'canfetch test https://example.com --expect robots.expect': 'test what a site serves now',
   },
   exitCodes: {
     0: 'every expectation is met',
@@ -185,8 +181,6 @@ const prefetch: Command = {
     'canfetch prefetch -a ExampleBot/1.0 urls.txt > origins.ndjson': 'survey the origins of a crawl',
     'canfetch prefetch -a ExampleBot/1.0 --store robots urls.txt > origins.ndjson':
       'keep the records; a second run after an interruption fetches only the rest',
-    'canfetch prefetch - < urls.txt | jq -r \'select(.reason == "unreachable") | .origin\'':
-      'list the origins that cannot be crawled now',
   },
   exitCodes: {
     0: 'no robots.txt is unreachable',
@@ -227,7 +221,7 @@ const cache: Command = {
     2: 'wrong usage, or the store cannot be opened',
   },
   notes: [
-    'ls and show print a table, or with --format json one line per origin.',
+    'show prints one line of JSON per origin, ls too where it prints no table.',
     'Crawlers may use the store at the same time; what they have in memory does not change. A file needs Node.js 22.13, or the package libsql or better-sqlite3; a server the package redis.',
     'In Redis it reads all keys that begin with canfetch:, with SCAN.',
   ],
@@ -274,8 +268,6 @@ const replay: Command = {
     'canfetch replay evidence.ndjson': 'does the evidence support every decision?',
     'canfetch replay --profile google evidence.ndjson': 'which decisions would Google have made differently?',
     'canfetch replay --list --format csv evidence.ndjson': 'what was decided, why, and what became of it?',
-    'canfetch replay --url https://example.com/page evidence.ndjson':
-      'did the site allow this page on that day?',
     'canfetch replay --conduct evidence.ndjson': 'did the crawler wait as the sites asked?',
   },
   exitCodes: {
@@ -327,8 +319,6 @@ export const serve: Command = {
     'canfetch serve': 'start it, then open http://127.0.0.1:8309/',
     'canfetch serve --host 0.0.0.0 --allow-host robots.internal -a ExampleBot/1.0':
       'serve a fleet under the name robots.internal',
-    'canfetch serve --store redis://redis.internal:6379':
-      'share what is fetched with the services of other machines',
   },
   exitCodes: {
     0: 'ended by SIGTERM, after it responded to the open requests',

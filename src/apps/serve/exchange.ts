@@ -2,9 +2,9 @@ import { setMaxListeners } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RobotsClient } from '../../core/client/index.ts';
 import type { ProfileName } from '../../core/lifecycle/index.ts';
+import type { Reservation } from '../../core/pacing/index.ts';
 import type { Decision } from '../../core/decision/index.ts';
 import type { Metrics } from './metrics.ts';
-import type { Bookings } from './bookings.ts';
 import { BrokenPipeError } from '../answers/text/output.ts';
 import { truncateToWidth } from '../answers/text/layout.ts';
 import { jsonLine, withoutUserinfo } from '../../core/base/index.ts';
@@ -22,6 +22,8 @@ export interface ServiceLimits {
 
 export const DEFAULT_LIMITS: ServiceLimits = { idleMs: 120_000, headersMs: 10_000, explanations: 16 };
 
+export type Booking = Extract<Reservation, { status: 'booked' }>;
+
 /** The shared state that handlers use. */
 export interface Service {
   readonly client: RobotsClient;
@@ -37,7 +39,8 @@ export interface Service {
   /** Number of responses of `/v1/explain` and `/v1/policy` that are in progress or unread. */
   explanations: number;
   readonly limits: ServiceLimits;
-  readonly bookings: Bookings;
+  /** Those whose end is awaited, by id, the oldest first. */
+  readonly bookings: Map<string, Booking>;
 }
 
 /** The reason of a signal whose exchange has ended. It has no trace, which would cost more than a decision. */

@@ -5,8 +5,7 @@ import { JSON_TYPE, NDJSON_TYPE } from './reply.ts';
 import { MAX_AGENTS } from './query.ts';
 import { z } from 'zod';
 import { decision, group, lineError, robots, rule, usage } from '../answers/schema/decision.ts';
-import { explanation } from '../answers/schema/explanation.ts';
-import { policy } from '../answers/schema/policy.ts';
+import { explanation, policy } from '../answers/schema/policy.ts';
 import { doneResult, reservation } from '../answers/schema/reservation.ts';
 import { doneReport, reserveQuestion } from './reserve.ts';
 
@@ -101,12 +100,6 @@ const purpose = {
     'line that says it. `allowed` stays as it is.',
   schema: { enum: PURPOSES },
 };
-const health = {
-  type: 'object',
-  properties: { status: { const: 'ok' }, version: text },
-  required: ['status', 'version'],
-};
-
 interface Operation {
   readonly operationId: string;
   readonly summary: string;
@@ -186,27 +179,6 @@ export const openApi: {
           'End the request of a booking: its status and Retry-After pause the site for all who ask this service',
         requestBody: body('DoneReport'),
         responses: answer('It has ended', 'Done'),
-      },
-    },
-    '/metrics': {
-      get: {
-        operationId: 'getMetrics',
-        summary: 'Counters for Prometheus',
-        responses: responses('Text exposition format', 'text/plain', text),
-      },
-    },
-    '/openapi.json': {
-      get: {
-        operationId: 'getDescription',
-        summary: 'This description',
-        responses: responses('An OpenAPI description', JSON_TYPE, { type: 'object' }),
-      },
-    },
-    '/healthz': {
-      get: {
-        operationId: 'getHealth',
-        summary: 'Whether the service is running',
-        responses: responses('It is running', JSON_TYPE, health),
       },
     },
   },

@@ -1,6 +1,6 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import { quote } from '../../core/base/index.ts';
-import { type Purpose, PURPOSES } from '../../core/decision/index.ts';
+import { isPurpose, type Purpose, PURPOSES } from '../../core/decision/index.ts';
 import { agentTokens } from '../../core/decision/agent-tokens.ts';
 import { inputSentence } from '../answers/text/reasons.ts';
 import { invalid } from './reply.ts';
@@ -38,14 +38,12 @@ export function readAgents(agents: readonly string[]): readonly string[] {
   return agents;
 }
 
-const purposes = z.object({
-  purpose: z.enum(PURPOSES),
-});
-
 /** @throws Problem when the query has several purposes, or an unknown one. */
 export function readPurpose(query: URLSearchParams): Purpose | undefined {
   if (!query.has('purpose')) return undefined;
-  return readAs(purposes, { purpose: onlyOne(query, 'purpose', 'train-ai') }).purpose;
+  const purpose = onlyOne(query, 'purpose', 'train-ai');
+  if (isPurpose(purpose)) return purpose;
+  throw invalid(`Expected the purpose to be one of ${PURPOSES.join(', ')}, got ${quote(purpose)}`);
 }
 
 /**

@@ -1,11 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { jsonLine, omitUndefined } from '../../core/base/index.ts';
 import { refusalIn } from '../../core/client/refusal-errors.ts';
 import type { DoneResult, ReservationResult } from '../answers/schema/reservation.ts';
 import { readJson } from './body.ts';
-import { type Booking, MAX_BOOKINGS } from './bookings.ts';
 import { agentOf } from './check.ts';
-import type { Service } from './exchange.ts';
+import type { Booking, Service } from './exchange.ts';
 import { onlyKnown, readAs } from './query.ts';
 import { type Handler, JSON_TYPE, Problem } from './reply.ts';
 
@@ -64,16 +64,29 @@ function refusedAnswer(
   return { status: 'refused', decision, ...omitUndefined({ retryAt }) };
 }
 
+const MAX_BOOKINGS = 10_000;
+/** A response may come long after the permit of its request has ended by itself. */
+const KEPT_MS = 600_000;
+
+/** Keeps a booking until its end is told. Returns its id. */
 function openBooking(booking: Booking, { bookings }: Service): string {
-  const id = bookings.add(booking, Date.now());
-  if (id !== undefined) return id;
-  booking.release();
-  throw new Problem(
-    503,
-    'ERR_ROBOTS_BUSY',
-    `Expected at most ${MAX_BOOKINGS} bookings that have not ended, got one more; end each with /v1/done`,
-    { headers: { 'retry-after': '30' } },
-  );
+  const now = Date.now();
+  for (const [id, { at }] of bookings) {
+    if (at + KEPT_MS > now) break;
+    bookings.delete(id);
+  }
+  if (bookings.size >= MAX_BOOKINGS) {
+    booking.release();
+    throw new Problem(
+      503,
+      'ERR_ROBOTS_BUSY',
+      `Expected at most ${MAX_BOOKINGS} bookings that have not ended, got one more; end each with /v1/done`,
+      { headers: { 'retry-after': '30' } },
+    );
+  }
+  const id = randomUUID();
+  bookings.set(id, booking);
+  return id;
 }
 
 interface DoneReport {
@@ -108,7 +121,8 @@ export const done: Handler = async ({ request, query, service }) => {
     doneReport,
     await readJson(request, MAX_BYTES),
   );
-  const booking = service.bookings.take(id);
+  const booking = service.bookings.get(id);
+  service.bookings.delete(id);
   if (booking === undefined) {
     throw new Problem(
       404,

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { z } from 'zod';
 import * as decisionSchemas from '../../../src/apps/answers/schema/decision.ts';
-import { explanation } from '../../../src/apps/answers/schema/explanation.ts';
-import { policy } from '../../../src/apps/answers/schema/policy.ts';
+import { explanation, policy } from '../../../src/apps/answers/schema/policy.ts';
 import { records } from '../cli/session.ts';
 import { ask, startService, type TestService } from '../serve/service.ts';
 import { type Site, startSite } from '../../support/site.ts';

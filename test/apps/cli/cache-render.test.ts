@@ -1,10 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { itemJson, renderItem, type StoredItem, tableRow } from '../../../src/apps/cli/cache/run.ts';
-import type { Palette } from '../../../src/apps/answers/text/layout.ts';
+import { itemJson, type StoredItem, tableRow } from '../../../src/apps/cli/cache/run.ts';
 import { HOUR, outcomes, START, Story } from '../../core/lifecycle/support.ts';
-
-const text = (value: string): string => value;
-const plain: Palette = { good: text, bad: text, unsure: text, faint: text, strong: text };
 
 const NOW = START + 2 * HOUR;
 
@@ -48,32 +44,6 @@ describe('the table of stored records', () => {
 });
 
 describe('one stored record', () => {
-  const shown = (item: StoredItem): string[] =>
-    renderItem(item, { colours: plain, width: undefined, now: NOW }).split('\n');
-
-  it('has the times of a fresh answer, and the file', () => {
-    expect(shown(answered)).toEqual([
-      'https://example.com',
-      '  agent    examplebot, addresses any',
-      '  answer   rules (200)',
-      '  robots   https://example.com/robots.txt',
-      '  fetched  2 h ago',
-      '  stale    in 22 h (2026-06-02 12:00:00Z)',
-      '  kept     for 3 h',
-      '  | Allow: /',
-      String.raw`  | \x1b`,
-      '',
-    ]);
-  });
-
-  it('has the time since an answer is stale', () => {
-    expect(shown(stale)).toContain('  stale    1 h ago');
-  });
-
-  it('has the times of a failure', () => {
-    expect(shown(failing)).toContain('  failing  since 2 h ago, next try in 3 h (2026-06-01 17:00:00Z)');
-  });
-
   it('has the text of its file in JSON only where it is asked for', () => {
     expect(JSON.parse(itemJson(answered, false)).copy).toMatchObject({ bytes: 10 });
     expect(JSON.parse(itemJson(answered, false)).copy).not.toHaveProperty('text');

@@ -85,8 +85,6 @@ describe('cache show', () => {
     const url = sites[0]!.url('/any/page');
     const [shown] = records((await cache('show', [url])).stdout);
     expect(shown).toMatchObject({ origin: origins()[0], copy: { text: RULES } });
-    const { stdout } = await cache('show', [url], { stdoutIsTTY: true, env: { NO_COLOR: '1' } });
-    expect(stdout).toContain('  | Disallow: /private\n');
   });
 
   it('exits with 1 for an origin that is not there', async () => {

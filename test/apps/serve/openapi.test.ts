@@ -63,7 +63,6 @@ describe('answers fit the description', () => {
     ['getPolicy', '/v1/policy', '200', JSON_TYPE, () => `?origin=${site.origin}`],
     ['explainUrl', '/v1/explain', '200', JSON_TYPE, () => `?url=${site.url('/private')}&agent=B`],
     ['explainUrl of an outage', '/v1/explain', '200', JSON_TYPE, () => `?url=${down.url('/')}`],
-    ['getHealth', '/healthz', '200', JSON_TYPE, () => ''],
     ['a problem', '/v1/check', '400', 'application/problem+json', () => '?url=foo'],
   ])('%s', async (_, path, status, type, query) => {
     const answer = await ask(service.origin, path + query());
@@ -72,8 +71,8 @@ describe('answers fit the description', () => {
   });
 
   it('and one that does not is found', async () => {
-    const { text } = await ask(service.origin, '/healthz');
-    const wrong = { ...JSON.parse(text), status: 'fine' };
-    expect(problemsOf(bodyOf('/healthz', 'get', '200', JSON_TYPE).schema, wrong)).toHaveLength(1);
+    const { text } = await ask(service.origin, `/v1/policy?origin=${site.origin}`);
+    const wrong = { ...JSON.parse(text), state: 'fine' };
+    expect(problemsOf(bodyOf('/v1/policy', 'get', '200', JSON_TYPE).schema, wrong)).toHaveLength(1);
   });
 });

@@ -56,7 +56,7 @@ describe('a purpose in the service', () => {
   });
 
   it.each([
-    ['is none', 'fun', /purpose: .*"train-ai".*"ai-use".*"ai-input".*"search"/],
+    ['is none', 'fun', /one of train-ai, ai-use, ai-input, search, got "fun"/],
     ['is given twice', 'search&purpose=search', /one parameter `purpose`, got 2/],
     ['is empty', '', /one parameter `purpose`, got none/],
   ])('is a problem when it %s', async (_, purpose, detail) => {

@@ -3,15 +3,53 @@
  * those of a test.
  */
 import type { Decision, DecisionUsage, RobotsSource } from '../../../core/decision/index.ts';
-import type { Copy, OriginRecord } from '../../../core/lifecycle/index.ts';
-import type { Diagnostic, MatchedGroup, MatchedRule, Verdict } from '../../../core/rules/index.ts';
+import type { Copy, Gatekeeper, OriginRecord } from '../../../core/lifecycle/index.ts';
+import type {
+  Diagnostic,
+  MatchedGroup,
+  MatchedRule,
+  PageDirectives,
+  Usage,
+  Verdict,
+} from '../../../core/rules/index.ts';
+import type { FileDecision } from '../verdict.ts';
 import type { DiagnosticDescription } from '../../../core/rules/lint/findings.ts';
 import type { EarlyStart } from '../../../extras/evidence/conduct.ts';
 import type { ReplayDifference, ReplayReport } from '../../../extras/evidence/replay.ts';
-import type { PolicyData } from './policy.ts';
+import type { Asked } from './decision.ts';
+import type { Circumstances, ExplanationResult, PolicyData } from './policy.ts';
 
 interface Line {
   readonly schemaVersion: 1;
+}
+
+/** `canfetch explain --json`. */
+export type ExplainedUrl = ExplanationResult & { readonly page?: PageFetchResult };
+/** The same with `--robots FILE`. */
+export type ExplainedByFile = Asked & FileDecision & Circumstances;
+
+/** With `--page`: what the header fields of a page state about its use, or why they were not read. */
+export type PageFetchResult =
+  | {
+      /** After redirects. */
+      readonly url: string;
+      readonly status: number;
+      /** The service that answered in place of the site, such as `cloudflare`. */
+      readonly gatekeeper?: Gatekeeper | undefined;
+      readonly directives: PageDirectives;
+      /** By robots.txt of the page's origin and by its header fields. */
+      readonly usage: Usage;
+    }
+  | { readonly error: PageFailure };
+interface PageFailure {
+  readonly code?: string;
+  readonly message: string;
+  /** Of a redirect that was refused: the URL that was asked for. */
+  readonly requested?: string;
+  /** The URLs between that and the URL of the decision. */
+  readonly redirects?: readonly string[];
+  /** The decision about the URL that was refused. */
+  readonly decision?: Decision;
 }
 
 /** `canfetch policy --json`. */

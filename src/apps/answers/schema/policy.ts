@@ -1,6 +1,9 @@
 import { z } from 'zod';
-import type { OriginPolicy, PolicyFile } from '../../../core/decision/index.ts';
+import type { Decision, OriginPolicy, PolicyFile } from '../../../core/decision/index.ts';
+import type { Explanation } from '../../../core/rules/index.ts';
 import {
+  asked,
+  type Asked,
   decisionFields,
   robots,
   type UsageRecord,
@@ -10,6 +13,7 @@ import {
   object,
   oneOf,
   retryAt,
+  runnerUp,
   type Schema,
   schemaVersion,
   some,
@@ -73,4 +77,18 @@ export const policy: Schema<PolicyResult> = object<PolicyResult>({
   ...policyData.shape,
   schemaVersion,
   usage: decisionFields.usage,
+});
+
+export type Circumstances = Omit<Explanation, 'verdict'>;
+
+/** The response of `GET /v1/explain`. */
+export type ExplanationResult = Asked & Decision & Circumstances & { readonly policy?: PolicyData };
+export const explanation: Schema<ExplanationResult> = object<ExplanationResult>({
+  ...asked,
+  ...decisionFields,
+  runnerUp: runnerUp.optional(),
+  star: some('object').optional(),
+  runsOn: some('object').optional(),
+  nearMiss: some('object').optional(),
+  policy: policyData.optional(),
 });

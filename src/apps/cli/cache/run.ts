@@ -9,7 +9,7 @@ import {
 } from '../../../core/store/record/record-codec.ts';
 import { readOrigin } from '../../answers/input/load-robots.ts';
 import { type Session, UsageError } from '../../answers/session.ts';
-import { ago, ahead, count, definitions, duration, grid } from '../../answers/text/layout.ts';
+import { ago, count, duration, grid } from '../../answers/text/layout.ts';
 import { Output } from '../../answers/text/output.ts';
 import type { StoredLine } from '../../answers/schema/lines.ts';
 import { type ExitCode, exitCode, type ParsedArguments } from '../frame/command.ts';
@@ -62,12 +62,11 @@ async function list(context: ActionContext): Promise<ExitCode> {
 }
 
 async function show(context: ActionContext): Promise<ExitCode> {
-  const { session, output } = context;
+  const { output } = context;
   const found = new Set<string>();
   for await (const item of records(context)) {
     found.add(item.origin);
-    const text = isForMachines(context) ? itemJson(item, true) : renderItem(item, layoutOf(session));
-    await output.write(text);
+    await output.write(itemJson(item, true));
   }
   return warnMissing(context, found);
 }
@@ -191,30 +190,6 @@ export function tableRow(item: StoredItem, now: number): readonly string[] {
 function renderTable(rows: readonly (readonly string[])[], { colours }: Layout): string {
   const head = ['origin', 'agent', 'answer', 'file', 'fetched', 'kept for'];
   return `${grid([head, ...rows], colours.strong).join('\n')}\n`;
-}
-
-/** Renders the record of an origin as text, with the file below it. */
-export function renderItem(item: StoredItem, { colours, width, now }: Layout): string {
-  const { answer, copy, failure }: Partial<OriginRecord> = item.record ?? {};
-  const fields: (readonly [string, string])[] = [
-    ['agent', `${printable(item.namespace.token)}, addresses ${printable(item.namespace.addressPolicy)}`],
-    ['answer', inShort(item)],
-  ];
-  if (answer !== undefined) {
-    fields.push(['robots', printable(answer.finalUrl)], ['fetched', ago(answer.fetchedAt, now)]);
-    fields.push(['stale', answer.staleAt <= now ? ago(answer.staleAt, now) : ahead(answer.staleAt, now)]);
-  }
-  if (failure !== undefined)
-    fields.push(['failing', `since ${ago(failure.since, now)}, next try ${ahead(failure.retryAt, now)}`]);
-  fields.push(['kept', `for ${duration(item.expiresAt - now)}`]);
-  const heading = colours.strong(printable(item.origin));
-  const file =
-    copy === undefined
-      ? []
-      : textOf(copy.body)
-          .split('\n')
-          .map((line) => `  | ${printable(line)}`);
-  return `${[heading, ...definitions(fields, width, colours.faint), ...file].join('\n')}\n`;
 }
 
 function inShort({ record, rejected }: StoredItem): string {

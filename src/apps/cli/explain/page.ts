@@ -5,7 +5,7 @@ import { refusalIn } from '../../../guards/shared/index.ts';
 import { count, type Field, instant } from '../../answers/text/layout.ts';
 import { statementText } from '../../answers/text/sentences.ts';
 import { pageDirectives, type PageDirectives } from '../../../core/rules/index.ts';
-import type { PageFetchResult } from '../../answers/schema/explanation.ts';
+import type { PageFetchResult } from '../../answers/schema/lines.ts';
 import { makePageFetch, type OpenedClient } from '../frame/open-client.ts';
 
 /** Time limit for the page and its redirects, including their robots.txt files and waits for pacing. */

@@ -25,7 +25,7 @@ import {
 import { writeWhole } from '../../answers/text/output.ts';
 import { ruleText } from '../../answers/text/sentences.ts';
 import { readOrigin } from '../../answers/input/load-robots.ts';
-import type { ExplainedByFile, ExplainedUrl } from '../../answers/schema/explanation.ts';
+import type { ExplainedByFile, ExplainedUrl } from '../../answers/schema/lines.ts';
 import { type ParsedArguments, type ExitCode, exitCode } from '../frame/command.ts';
 import { openClient } from '../frame/open-client.ts';
 import {

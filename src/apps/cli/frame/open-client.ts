@@ -70,19 +70,19 @@ export async function openClient(
     if (path !== undefined) evidence = await openEvidence(path);
     if (named !== undefined) opened = await openStore(named, 'rename');
     if (opened !== undefined) warnDamaged(opened.store, session);
-    const troubles = new StoreTroubles(session);
+    const troubles = storeTroubles();
     const client = new RobotsClient({
       profile,
       agent: names.length === 0 ? DEFAULT_AGENT : names,
       ...omitUndefined({ deadlineMs, dispatcher, evidence, store: opened?.store }),
-      onStoreEvent: (event: StoreEvent) => troubles.note(event),
+      onStoreEvent: troubles.note,
       ...more,
     });
     const closeAll = async (): Promise<void> => {
       // Closing the client writes its pending records, so it must precede closing the store.
       await client.close();
       await close();
-      troubles.report();
+      troubles.report(session);
     };
     return { client, dispatcher, evidence, [Symbol.asyncDispose]: closeAll };
   } catch (error) {
@@ -169,27 +169,22 @@ function assertFetchSuffices(hasProxy: boolean, addressPolicy: string | undefine
   );
 }
 
-/** Warns of store errors. They do not stop the command, because the client can work without its store. */
-class StoreTroubles {
-  readonly #session: Session;
-  #cause: string | undefined;
-  #lost = 0;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
-  note(event: StoreEvent): void {
-    if (event.type !== 'timeout' && event.type !== 'failed') return;
-    this.#cause ??= event.type === 'timeout' ? 'it is slow' : String(event.error);
-    if (event.operation === 'set') this.#lost++;
-  }
-
-  report(): void {
-    if (this.#cause === undefined) return;
-    const lost = this.#lost === 0 ? '' : `; ${count(this.#lost, 'record')} were not written`;
-    this.#session.stderr.write(`canfetch: the store failed (${printable(this.#cause)})${lost}\n`);
-  }
+/** Notes store errors, and warns of them at the end. They do not stop the command: the client can work without its store. */
+function storeTroubles(): { note(event: StoreEvent): void; report({ stderr }: Session): void } {
+  let cause: string | undefined;
+  let lost = 0;
+  return {
+    note(event) {
+      if (event.type !== 'timeout' && event.type !== 'failed') return;
+      cause ??= event.type === 'timeout' ? 'it is slow' : String(event.error);
+      if (event.operation === 'set') lost++;
+    },
+    report({ stderr }) {
+      if (cause === undefined) return;
+      const unwritten = lost === 0 ? '' : `; ${count(lost, 'record')} were not written`;
+      stderr.write(`canfetch: the store failed (${printable(cause)})${unwritten}\n`);
+    },
+  };
 }
 
 /**
@@ -228,33 +223,20 @@ function firstSet(env: Session['env'], names: readonly string[]): string | undef
 function readProxyUrl(name: string, value: string): string {
   const text = /^[a-z][a-z\d+.-]*:\/\//i.test(value) ? value : `http://${value}`;
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  const unlike = url === undefined ? 'something else' : unlikeProxy(url);
-  if (url !== undefined && unlike === undefined) return url.href;
+  if (url !== undefined && isProxy(url)) return url.href;
   throw new UsageError(
-    `Expected ${name} to be the URL of an http or https proxy, got ${unlike}; ` +
-      'write http://proxy.example:3128, or set NO_PROXY=* to connect without a proxy',
+    `Expected ${name} to be the URL of an http or https proxy, got another; write http://proxy.example:3128 ` +
+      '(in a password % / ? # as %25 %2F %3F %23), or set NO_PROXY=* to connect without a proxy',
   );
 }
 
-/** Says why a URL is not the URL of a proxy: it has an address and perhaps credentials, but no path. */
-function unlikeProxy({
-  protocol,
-  hostname,
-  pathname,
-  search,
-  hash,
-  username,
-  password,
-}: URL): string | undefined {
-  if (protocol !== 'http:' && protocol !== 'https:') return `one of ${protocol}`;
-  if (hostname === '') return 'one without a host';
-  if (pathname !== '/' || search !== '' || hash !== '') {
-    return 'one that continues after the port (in a password write / ? # as %2F %3F %23)';
-  }
+/** Whether a URL has an address and perhaps credentials, but no path. */
+function isProxy({ protocol, hostname, pathname, search, hash, username, password }: URL): boolean {
+  if (!['http:', 'https:'].includes(protocol) || hostname === '') return false;
   try {
     decodeURIComponent(username + password);
-    return undefined;
+    return pathname === '/' && search === '' && hash === '';
   } catch {
-    return 'one with a stray % in its user name or password (write %25)';
+    return false;
   }
 }

@@ -6,7 +6,6 @@ import { writeWhole } from '../../answers/text/output.ts';
 import { type Session, UsageError } from '../../answers/session.ts';
 import { accessLog, DEFAULT_LIMITS, type Service, type ServiceLimits } from '../../serve/exchange.ts';
 import { AllowedHosts } from '../../serve/own-site.ts';
-import { Bookings } from '../../serve/bookings.ts';
 import { loadPromClient, Metrics, type PromClient } from '../../serve/metrics.ts';
 import { type RunningServer, type ServerOptions, startServer } from '../../serve/server.ts';
 
@@ -48,7 +47,7 @@ export async function serve(
     streams: 0,
     explanations: 0,
     limits,
-    bookings: new Bookings(),
+    bookings: new Map(),
   };
   const write = (line: string): void => void session.stderr.write(line);
   const onError = (error: unknown): void => write(`canfetch: ${stackOf(error)}\n`);
