@@ -5,6 +5,7 @@ import { parseRobots } from '../../src/core/rules/index.ts';
 import { RobotsClient } from '../../src/core/client/robots-client.ts';
 import { guardFetch } from '../../src/guards/fetch/fetch.ts';
 import { redisStore } from '../../src/stores/redis/redis.ts';
+import { sqliteStore } from '../../src/stores/sqlite/sqlite.ts';
 import type { PacingOptions } from '../../src/core/pacing/index.ts';
 
 /** The argument of `crawler`: a process that crawls a site at the pace of its fleet, until it is told to stop. */
@@ -14,6 +15,8 @@ export interface CrawlerOptions {
   readonly origin: string;
   /** The URL of the server of the fleet; one process alone has none. */
   readonly redis?: string;
+  /** The file of the fleet. */
+  readonly sqlite?: string;
   readonly pacing: PacingOptions;
   /** Whether it asks for `https:` URLs. The site speaks HTTP all the same. */
   readonly secure?: boolean;
@@ -24,7 +27,7 @@ export interface CrawlerOptions {
 }
 
 const options: CrawlerOptions = JSON.parse(process.argv[2] ?? '');
-const { name, redis, pacing, together = 1, parses = false, secure = false } = options;
+const { name, redis, sqlite, pacing, together = 1, parses = false, secure = false } = options;
 const origin = secure ? options.origin.replace('http:', 'https:') : options.origin;
 const overHttp = (url: string | URL | Request, init?: RequestInit): Promise<Response> =>
   fetch(String(url).replace('https:', 'http:'), init);
@@ -33,6 +36,7 @@ const robots = new RobotsClient({
   agent: 'ExampleBot/1.0',
   ...(secure ? { transport: { fetch: overHttp } } : {}),
   ...(connection === undefined ? {} : { store: redisStore(connection) }),
+  ...(sqlite === undefined ? {} : { store: sqliteStore({ path: sqlite }) }),
 });
 const guarded = guardFetch(secure ? overHttp : fetch, robots, { pacing });
 const large = `User-agent: *\n${Array.from({ length: 15_000 }, (_, line) => `Disallow: /${line}/*/x$`).join('\n')}`;

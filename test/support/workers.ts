@@ -82,6 +82,8 @@ export interface Worker {
   end(): void;
   /** SIGKILL */
   kill(): Promise<void>;
+  /** SIGSTOP, for so long. */
+  freeze(ms: number): Promise<void>;
   /** Resolves when it has ended by itself. */
   ended(): Promise<{ readonly code: number | null; readonly stderr: string }>;
 }
@@ -122,6 +124,11 @@ export function startWorker(
     async kill() {
       killed();
       await closed;
+    },
+    async freeze(ms) {
+      child.kill('SIGSTOP');
+      await new Promise((resolve) => setTimeout(resolve, ms));
+      child.kill('SIGCONT');
     },
     ended: async () => ({ code: await closed, stderr }),
   };
