@@ -83,10 +83,14 @@ const redirectStatuses = [301, 302, 303, 307, 308];
 
 describe('fetch', () => {
   const methods: Case<RequestInit>[] = redirectStatuses.flatMap((status) =>
-    ['GET', 'POST', 'PUT', 'DELETE'].map((method) => ({
+    ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'].map((method) => ({
       what: `${method} after ${status}`,
       url: `/${status}?/page`,
-      init: () => ({ method, ...(method === 'POST' || method === 'PUT' ? { body: 'text' } : {}) }),
+      init: () => ({
+        method,
+        headers: { 'content-language': 'en' },
+        ...(method === 'POST' || method === 'PUT' ? { body: 'text' } : {}),
+      }),
     })),
   );
   const view = (send: typeof fetch) => async (url: string, init?: RequestInit) => {
