@@ -54,9 +54,9 @@ async function lockedSqlite(chance: Chance): Promise<Place> {
   const path = join(folder, 'robots.sqlite');
   const database = openSqlite(path);
   database.exec('PRAGMA journal_mode = WAL; PRAGMA busy_timeout = 5000');
-  let isOver = false;
+  const ending = new AbortController();
   const locking = (async () => {
-    while (!isOver) {
+    while (!ending.signal.aborted) {
       database.exec('BEGIN IMMEDIATE');
       await sleep(chance.below(LATE_MS));
       database.exec('COMMIT');
@@ -66,7 +66,7 @@ async function lockedSqlite(chance: Chance): Promise<Place> {
   })();
   opened({
     async [Symbol.asyncDispose]() {
-      isOver = true;
+      ending.abort();
       await locking;
       rmSync(folder, { recursive: true });
     },
