@@ -26,7 +26,7 @@ interface FileSettings {
 }
 
 /** Adds what a file states about the use of a page to the decision about it. */
-export type AddUsage = (decision: FileDecision, file: RobotsFile) => FileDecision;
+type AddUsage = (decision: FileDecision, file: RobotsFile) => FileDecision;
 
 /** A file, and the decisions by its rules. */
 export interface OfflineFile {
@@ -54,7 +54,7 @@ export async function decideOffline(
 }
 
 /** Loaded only when a purpose is given: a decision about fetching needs less of the rules. */
-async function usageFor(purpose: Purpose): Promise<AddUsage> {
+export async function usageFor(purpose: Purpose): Promise<AddUsage> {
   const { usageOf } = await import('../../core/decision/index.ts');
   return (decision, file) => ({ ...decision, usage: usageOf(decision, file, purpose) });
 }

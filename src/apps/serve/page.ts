@@ -1,16 +1,16 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { omitUndefined, TimeSlice } from '../../core/base/index.ts';
-import { isPurpose, type Purpose, usageOf } from '../../core/decision/index.ts';
+import { type Decision, isPurpose, type Purpose } from '../../core/decision/index.ts';
 import { profiles } from '../../core/lifecycle/index.ts';
 import { lint, parseRobots } from '../../core/rules/index.ts';
 import { describeDiagnostic } from '../../core/rules/lint/findings.ts';
 import type { Agent } from '../../core/decision/agent-tokens.ts';
 import { originOf } from '../../core/url/index.ts';
-import { type AddUsage, deciderByFile, fileSource } from '../answers/decide.ts';
+import { deciderByFile, fileSource, usageFor } from '../answers/decide.ts';
 import { annotateAll, explainFile, explainUrl, type UrlExplanation } from '../answers/explanation.ts';
 import { readRobots } from '../answers/input/load-robots.ts';
-import { type FileDecision, verdictKinds, verdictName } from '../answers/verdict.ts';
+import { type FileDecision, type ReportedDecision, verdictKinds, verdictName } from '../answers/verdict.ts';
 import { readBody } from './body.ts';
 import { agentOf } from './check.ts';
 import type { Exchange, Service } from './exchange.ts';
@@ -18,7 +18,7 @@ import { limitExplanations } from './explain.ts';
 import { readAgents } from './query.ts';
 import { type Handler, invalid, type Problem, problemOf, type Reply } from './reply.ts';
 import { DEFAULT_COMPARED, documentOf, type Fields, type Page } from './page/document.ts';
-import { type Linked, resultOf } from './page/result.ts';
+import { type LinkTo, resultOf } from './page/result.ts';
 
 type Answer = Pick<Page, 'title' | 'result' | 'json'>;
 
@@ -70,36 +70,22 @@ function isVisitors({ headers }: IncomingMessage): boolean {
 async function answerSite(fields: Fields, exchange: Exchange): Promise<Answer> {
   const { service, signal } = exchange;
   const { url = '' } = fields;
-  const { host } = new URL(inField('url', () => originOf(url)));
+  const { host: where } = new URL(inField('url', () => originOf(url)));
   const { agent, others, purpose } = questionOf(fields, service);
   limitExplanations(exchange);
   const explained = await explainUrl(service.client, url, { agent, purpose, signal });
-  const { decision } = explained;
-  exchange.decision = decision;
+  exchange.decision = explained.decision;
   const options = omitUndefined({ signal, purpose });
-  const decisions = [
-    decision,
-    ...(await each(others, (other) => service.client.check(url, other, options), signal)),
-  ];
-  const agents = decisions.map((decided) => decided.agent);
-  const link = (path: string, first: string, more: readonly string[] = []): string => {
+  const decide = (other: string): Promise<Decision> => service.client.check(url, other, options);
+  const link = (path: string, first: string, compared: readonly string[] = []): string => {
     const query = new URLSearchParams({ url, agent: first });
-    for (const other of more) query.append('compare', other);
+    for (const other of compared) query.append('compare', other);
     if (purpose !== undefined) query.set('purpose', purpose);
     return `${path}?${query}`;
   };
-  const linked = decisions.map((decided): Linked => {
-    const first = decided.agent;
-    return {
-      decision: decided,
-      link: link(
-        '/',
-        first,
-        agents.filter((other) => other !== first),
-      ),
-    };
-  });
-  return { ...answerOf(explained, linked, host), json: link('/v1/explain', decision.agent) };
+  const linkTo = link.bind(undefined, '/');
+  const answer = await answerOf(explained, { others, decide, linkTo, where }, signal);
+  return { ...answer, json: link('/v1/explain', explained.decision.agent) };
 }
 
 async function answerPasted(fields: Fields, { service, signal }: Exchange): Promise<Answer> {
@@ -113,20 +99,14 @@ async function answerPasted(fields: Fields, { service, signal }: Exchange): Prom
   );
   const file = parseRobots(body, { dialect: profiles[profile].dialect });
   const source = fileSource('pasted robots.txt', body, truncated);
-  const addUsage: AddUsage | undefined =
-    purpose && ((decision, rules) => ({ ...decision, usage: usageOf(decision, rules, purpose) }));
-  const decide = (agents: readonly string[]): FileDecision => {
-    const decided = deciderByFile(file, { agents, profile, robots: source }, addUsage)({ input });
+  const addUsage = purpose && (await usageFor(purpose));
+  const decide = (agents: string | readonly string[]): FileDecision => {
+    const settings = { agents: [agents].flat(), profile, robots: source };
+    const decided = deciderByFile(file, settings, addUsage)({ input });
     if ('error' in decided) throw new FieldFault('url', invalid(decided.error.message));
     return decided.decision;
   };
-  const decision = decide([agent].flat());
-  const decisions = [decision, ...(await each(others, (other) => decide([other]), signal))];
-  return answerOf(
-    explainFile(decision, file),
-    decisions.map((decided) => ({ decision: decided })),
-    'pasted robots.txt',
-  );
+  return answerOf(explainFile(decide(agent), file), { others, decide, where: 'pasted robots.txt' }, signal);
 }
 
 /** @throws FieldFault for an agent without a product token, and for too many. */
@@ -144,31 +124,30 @@ interface Question {
   readonly purpose: Purpose | undefined;
 }
 
-/** Decides for one agent after another, without holding up other requests. */
-async function each<Decided>(
-  agents: readonly string[],
-  decide: (agent: string) => Decided | Promise<Decided>,
-  signal: AbortSignal,
-): Promise<Decided[]> {
-  const decisions: Decided[] = [];
-  const slice = new TimeSlice(signal);
-  for (const agent of agents) {
-    decisions.push(await decide(agent));
-    if (slice.isOver) await slice.yield();
-  }
-  return decisions;
+/** What is shown beside an explanation: the decisions for other agents, and where it comes from. */
+interface Beside {
+  readonly others: readonly string[];
+  readonly decide: (agent: string) => ReportedDecision | Promise<ReportedDecision>;
+  readonly linkTo?: LinkTo;
+  readonly where: string;
 }
 
-function answerOf(explanation: UrlExplanation, decisions: readonly Linked[], where: string): Answer {
+async function answerOf(
+  explanation: UrlExplanation,
+  { others, decide, linkTo, where }: Beside,
+  signal: AbortSignal,
+): Promise<Answer> {
   const { file, decision } = explanation;
-  const result = resultOf({
-    explanation,
-    decisions,
-    lines: file === undefined ? [] : annotateAll({ ...explanation, file }),
-    diagnostics:
-      file === undefined ? [] : lint(file).map((found) => ({ ...found, ...describeDiagnostic(found) })),
-    now: Date.now(),
-  });
+  const decisions = [decision];
+  const slice = new TimeSlice(signal);
+  for (const other of others) {
+    decisions.push(await decide(other));
+    if (slice.isOver) await slice.yield();
+  }
+  const lines = file === undefined ? [] : annotateAll({ ...explanation, file });
+  const diagnostics =
+    file === undefined ? [] : lint(file).map((found) => ({ ...found, ...describeDiagnostic(found) }));
+  const result = resultOf({ explanation, decisions, lines, diagnostics, now: Date.now() }, linkTo);
   return { title: `${verdictKinds[verdictName(decision)].title}: ${where}`, result };
 }
 

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { isRobotsError } from '../../../src/core/base/errors.ts';
-import { openRedisStore } from '../../../src/apps/cli/frame/open-redis-store.ts';
+import { openRedisStore } from '../../../src/apps/cli/frame/named-store.ts';
 import { sqliteStore } from '../../../src/stores/sqlite/sqlite.ts';
 
 /** What `--store` is refused with where no client of Redis and no SQLite is installed. */

@@ -4,7 +4,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { inspect } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { isRobotsError } from '../../../src/core/base/index.ts';
-import { openRedisStore } from '../../../src/apps/cli/frame/open-redis-store.ts';
+import { openRedisStore } from '../../../src/apps/cli/frame/named-store.ts';
 import { assertStore } from '../../../src/apps/cli/frame/named-store.ts';
 import { eventually } from '../../support/eventually.ts';
 import { describeWith } from '../../support/installed.ts';

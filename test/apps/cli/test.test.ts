@@ -65,13 +65,17 @@ describe('test', () => {
     expect([code, stderr]).toEqual([1, '']);
     expect(stdout.split('\n')).toEqual([
       `FAILED  ${list}:2  allow ExampleBot /private/a`,
-      `  decides ${file}:2  Disallow: /private`,
       '  agent   ExampleBot → group "*" at line 1',
+      '  rule    line 2  Disallow: /private',
+      `  robots  ${file}`,
       `FAILED  ${list}:3  disallow Other /x`,
-      '  decides no rule matches, so it is allowed',
       '  agent   Other → group "*" at line 1',
+      '  rule    no rule matches, so the URL is allowed',
+      `  robots  ${file}`,
       `FAILED  ${list}:4  disallow * /robots.txt`,
-      '  decides /robots.txt itself may always be fetched',
+      '  agent   *',
+      '  why     /robots.txt itself may always be fetched',
+      `  robots  ${file}`,
       '3 of 4 expectations not met',
       '',
     ]);
@@ -88,7 +92,7 @@ describe('test', () => {
     expect((await test('allow * /x', missing.origin)).code).toBe(0);
     const { code, stdout } = await test('disallow * /x', missing.origin);
     expect(code).toBe(1);
-    expect(stdout).toContain(`  decides ${missing.origin}: robots.txt is unavailable (404), so everything`);
+    expect(stdout).toContain(`  why     ${missing.origin}: robots.txt is unavailable (404), so everything`);
     expect(stdout).not.toContain('agent ');
   });
 

@@ -1,6 +1,14 @@
 import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join, sep } from 'node:path';
-import { printable, quoted } from '../../../core/base/index.ts';
+import {
+  ignore,
+  isRobotsError,
+  printable,
+  quoted,
+  RobotsInvalidOptionsError,
+} from '../../../core/base/index.ts';
+import type { RedisConnection } from '../../../stores/redis/redis.ts';
 import type { DamagedDatabase, RobotsStore, StoreEntry } from '../../../core/store/store.ts';
 import { type Session, UsageError } from '../../answers/session.ts';
 
@@ -38,7 +46,7 @@ export function assertStore(store: string): void {
 
 /** @param onDamage A command that reads never renames a database. */
 export async function openStore(named: string, onDamage: 'rename' | 'throw'): Promise<OpenedStore> {
-  if (isRedisUrl(named)) return (await import('./open-redis-store.ts')).openRedisStore(named);
+  if (isRedisUrl(named)) return openRedisStore(named);
   const { openSqliteStore } = await import('../../../stores/sqlite/sqlite.ts');
   const store = openSqliteStore(named, { onDamage });
   return { store, close: () => store.close() };
@@ -51,4 +59,125 @@ export function warnDamaged({ damaged }: OpenedStore['store'], session: Session)
   session.stderr.write(
     `canfetch: the store was damaged (${printable(reason)}); it was renamed to ${printable(movedTo)}, and a new one was created\n`,
   );
+}
+
+/** The part of node-redis that is used. */
+interface NodeRedis {
+  createClient(options: {
+    readonly url: string;
+    readonly disableOfflineQueue: true;
+    readonly socket: {
+      readonly connectTimeout: number;
+      readonly reconnectStrategy: (retries: number) => number | false;
+    };
+  }): RedisConnection & {
+    on(event: 'error', listener: () => void): unknown;
+    connect(): Promise<unknown>;
+    readonly isOpen: boolean;
+    destroy(): void;
+  };
+}
+
+const CONNECT_TIMEOUT_MS = 5_000;
+const MAX_RECONNECT_MS = 2_000;
+
+/**
+ * Opens a store on the server at `url`, over the package `redis` that the user has installed. A server that cannot be
+ * reached now is an error. If the connection is lost later, it is made again; until then calls of the store fail.
+ *
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) when the URL is wrong, when `redis` is not installed,
+ * when the connection fails or takes longer than five seconds, or when the server does not have the database.
+ */
+export async function openRedisStore(url: string): Promise<OpenedStore> {
+  const shown = readRedisUrl(url);
+  const { createClient } = loadNodeRedis();
+  const { redisStore } = await import('../../../stores/redis/redis.ts');
+  let hasConnected = false;
+  let close = (): void => {};
+  try {
+    const client = createClient({
+      url,
+      // While the server is away, calls fail at once instead of waiting in memory.
+      disableOfflineQueue: true,
+      socket: {
+        connectTimeout: CONNECT_TIMEOUT_MS,
+        // A first failure is final.
+        reconnectStrategy: (retries) =>
+          hasConnected && Math.min(50 * 2 ** Math.min(retries, 10), MAX_RECONNECT_MS),
+      },
+    });
+    close = () => client.isOpen && client.destroy();
+    // Refuses an unsupported version before there is a connection.
+    const store = redisStore(client);
+    // Without a listener the loss of the connection would end the process. The calls that fail report it.
+    client.on('error', ignore);
+    await withinConnectTimeout(client.connect());
+    hasConnected = true;
+    return { store, close: async () => close() };
+  } catch (error) {
+    if (isRobotsError(error)) throw error;
+    close();
+    // Without a cause: `TypeError: Invalid URL` holds the password.
+    throw new RobotsInvalidOptionsError(
+      `Expected a Redis or Valkey server at ${shown}: ${messageOf(error)}; check that it runs, and the URL`,
+    );
+  }
+}
+
+function loadNodeRedis(): NodeRedis {
+  try {
+    return createRequire(import.meta.url)('redis');
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'MODULE_NOT_FOUND')) throw error;
+    throw new RobotsInvalidOptionsError(
+      `Expected the package \`redis\` to be installed, which connects to Redis; run \`npm install redis\` beside canfetch (with npx: \`npx -p canfetch -p redis canfetch\`)`,
+    );
+  }
+}
+
+/** The time-out of node-redis limits only the connection, not the first replies. */
+async function withinConnectTimeout(connecting: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    const error = new Error(`no answer within ${CONNECT_TIMEOUT_MS / 1000} seconds`);
+    timer = setTimeout(() => reject(error), CONNECT_TIMEOUT_MS);
+  });
+  try {
+    await Promise.race([connecting, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function messageOf(error: unknown): string {
+  if (error instanceof AggregateError && error.errors.length > 0) return messageOf(error.errors[0]);
+  return error instanceof Error ? error.message : String(error);
+}
+
+/**
+ * Checks the URL, and returns it for messages: without credentials. Messages show no URL from which a password
+ * cannot be taken for certain.
+ *
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`)
+ */
+function readRedisUrl(url: string): string {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  if (parsed === undefined || !hasPlainCredentials(parsed)) {
+    throw new RobotsInvalidOptionsError(
+      'Expected the URL given to --store to be redis://USER:PASSWORD@HOST:PORT/DATABASE, got another; ' +
+        'in a password write % / ? # @ as %25 %2F %3F %23 %40',
+    );
+  }
+  return `${parsed.protocol}//${parsed.host}`;
+}
+
+/** In `redis://user:12/34@host` the parser takes `user` for the host, and a part of the password for the path. */
+function hasPlainCredentials({ username, password, pathname, search, hash }: URL): boolean {
+  if (`${pathname}${search}${hash}`.includes('@')) return false;
+  try {
+    decodeURIComponent(username + password);
+    return true;
+  } catch {
+    return false;
+  }
 }

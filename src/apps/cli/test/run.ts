@@ -1,34 +1,28 @@
+import type { Readable } from 'node:stream';
+import { fileName, jsonLine, printable, quoted } from '../../../core/base/index.ts';
 import { profiles } from '../../../core/lifecycle/index.ts';
+import { originOf } from '../../../core/url/index.ts';
+import { deciderByFile, fileSource, truncationWarning } from '../../answers/decide.ts';
+import { answerFields } from '../../answers/decision-fields.ts';
 import {
   absenceOf,
+  assertStdinOnce,
   isUrl,
   type LoadedRobots,
   openList,
-  assertStdinOnce,
   rulesInForce,
-  type RulesInForce,
 } from '../../answers/input/load-robots.ts';
-import { fileSource, truncationWarning, notATarget, tokensOf } from '../../answers/decide.ts';
-import { type Session, UsageError } from '../../answers/session.ts';
-import { agentSentence, looksSentence, ruleText } from '../../answers/text/sentences.ts';
-import { count, type Palette, paletteFor } from '../../answers/text/layout.ts';
-import {
-  fileName,
-  jsonLine,
-  omitUndefined,
-  printable,
-  type Unversioned,
-  quoted,
-} from '../../../core/base/index.ts';
-import { Output } from '../../answers/text/output.ts';
+import { type Target, targetLines } from '../../answers/input/targets.ts';
 import type { TestLine } from '../../answers/schema/lines.ts';
-import { originOf } from '../../../core/url/index.ts';
+import { type Session, UsageError } from '../../answers/session.ts';
+import { count, definitions, type Field } from '../../answers/text/layout.ts';
+import { Output } from '../../answers/text/output.ts';
+import { whySentence } from '../../answers/text/reasons.ts';
+import { looksSentence } from '../../answers/text/sentences.ts';
+import type { FileSource } from '../../answers/verdict.ts';
 import { type ExitCode, exitCode, type ParsedArguments } from '../frame/command.ts';
 import { loadRobots } from '../frame/open-client.ts';
-import { onlineSettings, onlyOperand, readFormat, isAgent } from '../frame/settings.ts';
-import type { Readable } from 'node:stream';
-import { type Target, targetLines } from '../../answers/input/targets.ts';
-import type { Verdict } from '../../../core/rules/index.ts';
+import { isAgent, layoutOf, onlineSettings, onlyOperand, readFormat } from '../frame/settings.ts';
 
 /** Compares the verdicts of a robots.txt with expectations, and prints those that are not met. */
 export async function testRobots(given: ParsedArguments, session: Session): Promise<ExitCode> {
@@ -49,94 +43,74 @@ export async function testRobots(given: ParsedArguments, session: Session): Prom
     session.stderr.write(`canfetch: ${absenceOf(loaded) ?? ''}\n`);
     return exitCode.undecided;
   }
-  warn(loaded, session);
-  const file: TestedFile = omitUndefined({
-    list,
-    name: loaded.name,
-    url: loaded.kind === 'file' ? loaded.url : undefined,
-    origin: isUrl(operand) ? originOf(operand) : undefined,
-    ...rules,
+  const robots = sourceOf(loaded);
+  warn(robots, session);
+  const origin = isUrl(operand) ? originOf(operand) : undefined;
+  const { because } = rules;
+  const tested = expectations.map((expectation) => {
+    const where = `on line ${expectation.line} of ${fileName(list)}`;
+    assertOrigin(expectation.input, origin, where);
+    const question = { agents: [expectation.agent], profile: settings.profile, robots };
+    const result = deciderByFile(rules.file, question)({ input: expectation.input });
+    if ('error' in result) throw new UsageError(`${result.error.message} ${where}`);
+    const { decision } = result;
+    return { ...expectation, decision, met: decision.allowed === (expectation.expected === 'allow') };
   });
-  const tested = expectations.map((expectation) => testExpectation(expectation, file));
   const failures = tested.filter(({ met }) => !met);
-  if (format === 'json')
-    for (const each of tested) await output.write(jsonLine<TestLine>(testRecord(file, each)));
+  if (format === 'json') {
+    for (const { decision, ...each } of tested) {
+      const { allowed, reason, rule, group } = decision;
+      const decided = because === undefined ? { reason, rule, group } : { because };
+      await output.write(
+        jsonLine<TestLine>({ file: list, ...each, robots: robots.file, allowed, ...decided }),
+      );
+    }
+  }
   if (format === 'text') {
-    const colours = paletteFor(session);
-    for (const each of failures) await output.write(renderFailure(file, each, colours));
-    await output.write(renderSummary(tested.length, failures.length));
+    const { colours, width } = layoutOf(session);
+    for (const { expected, agent, input, line, decision } of failures) {
+      const failure = `${fileName(list)}:${line}  ${expected} ${printable(agent)} ${printable(input)}`;
+      const why: readonly Field[] = [...answerFields(decision), ['why', whySentence(decision)]];
+      const fields: readonly Field[] = [
+        ...(because === undefined ? why : [['why', because] as const]),
+        ['robots', fileName(robots.file)],
+      ];
+      const rows = definitions(fields, width, colours.faint);
+      await output.write(`${[`${colours.bad('FAILED')}  ${failure}`, ...rows].join('\n')}\n`);
+    }
+    await output.write(summaryOf(tested.length, failures.length));
   }
   await output.release();
   return failures.length === 0 ? exitCode.success : exitCode.negative;
 }
 
+/** The file under test. Of an origin without one: its URL. */
+function sourceOf(loaded: LoadedRobots): FileSource {
+  if (loaded.kind === 'none') return { file: loaded.name, source: 'file' };
+  return fileSource(loaded.url ?? loaded.name, loaded.body, loaded.truncated);
+}
+
 /** Warns of a file that is truncated or does not look like a robots.txt: it then has fewer rules than its owner wrote. */
-function warn(loaded: LoadedRobots, session: Session): void {
-  if (loaded.kind === 'none') return;
-  const { name, body, truncated } = loaded;
-  const { suspect } = fileSource(name, body, truncated);
-  if (truncated) session.stderr.write(`canfetch: ${truncationWarning(name)}\n`);
+function warn({ file, truncated, suspect }: FileSource, { stderr }: Session): void {
+  if (truncated) stderr.write(`canfetch: ${truncationWarning(file)}\n`);
   if (suspect !== undefined) {
-    session.stderr.write(`canfetch: ${fileName(name)} looks ${looksSentence(suspect)}\n`);
+    stderr.write(`canfetch: ${fileName(file)} looks ${looksSentence(suspect)}\n`);
   }
 }
 
-/** Renders an expectation that is not met as text, with the line of robots.txt that decides. */
-function renderFailure(file: TestedFile, tested: TestedExpectation, colours: Palette): string {
-  const applies = applyingGroup(file, tested);
-  const rows = [
-    ['decides', decidingLine(file, tested)],
-    ...(applies === undefined ? [] : [['agent', applies]]),
-  ];
-  return `${[
-    `${colours.bad('FAILED')}  ${fileName(file.list)}:${tested.line}  ${expectationText(tested)}`,
-    ...rows.map(([label = '', text = '']) => `  ${colours.faint(label.padEnd(7))} ${text}`),
-  ].join('\n')}\n`;
-}
-
-function expectationText({ expected, agent, input }: TestedExpectation): string {
-  return `${expected} ${printable(agent)} ${printable(input)}`;
-}
-
-/** The line that decides as `FILE:LINE`, which editors and terminals turn into a link, or why there is none. */
-function decidingLine({ name, url, because }: TestedFile, { verdict }: TestedExpectation): string {
-  if (because !== undefined) return because;
-  const { rule, reason } = verdict;
-  if (rule !== undefined) return `${fileName(url ?? name)}:${ruleText(rule).replace(/^line /, '')}`;
-  if (reason === 'robots-txt') return '/robots.txt itself may always be fetched';
-  return 'no rule matches, so it is allowed';
-}
-
-/** The group that applies to the agent; `undefined` when none is asked. */
-function applyingGroup({ because }: TestedFile, { agent, verdict }: TestedExpectation): string | undefined {
-  const { group, reason } = verdict;
-  if (because !== undefined || reason === 'robots-txt') return undefined;
-  return agentSentence(agent, group, reason === 'no-group');
-}
-
-/** Renders how many expectations are met. */
-function renderSummary(total: number, failed: number): string {
+/** Says how many expectations are met. */
+function summaryOf(total: number, failed: number): string {
   if (failed === 0) return `${count(total, 'expectation')} met\n`;
   return `${failed.toLocaleString('en')} of ${total.toLocaleString('en')} expectations not met\n`;
 }
 
-/** Converts a tested expectation to plain data. */
-function testRecord(
-  { name, url, list, because }: TestedFile,
-  { expected, agent, input, line, met, verdict }: TestedExpectation,
-): Unversioned<TestLine> {
-  const { allowed, reason, rule, group } = verdict;
-  return {
-    file: list,
-    line,
-    expected,
-    agent,
-    input,
-    met,
-    robots: url ?? name,
-    allowed,
-    ...(because === undefined ? { reason, rule, group } : { because }),
-  };
+/** @throws UsageError for a URL of another origin than the file's. */
+function assertOrigin(input: string, origin: string | undefined, where: string): void {
+  if (origin === undefined || input.startsWith('/') || !URL.canParse(input) || originOf(input) === origin)
+    return;
+  throw new UsageError(
+    `Expected a path, or a URL of ${origin}, got ${quoted(input)} ${where}; other origins have rules of their own`,
+  );
 }
 
 /** One line of a file of expectations: the expected verdict for an agent and a URL. */
@@ -181,46 +155,4 @@ function readExpectation({ input, line = 1, tooLong }: Target, name: string): Ex
     );
   }
   return { expected: verb.toLowerCase() === 'allow' ? 'allow' : 'disallow', agent, input: url, line };
-}
-
-/** The robots.txt under test. */
-interface TestedFile extends RulesInForce {
-  /** File name or URL as given. */
-  readonly name: string;
-  /** The URL that the file was fetched from; absent for files on disk. */
-  readonly url?: string;
-  /** The origin whose file it is; absent for files on disk. */
-  readonly origin?: string;
-  /** Name of the file of expectations. */
-  readonly list: string;
-}
-
-/** An expectation with the verdict of the file. */
-interface TestedExpectation extends Expectation {
-  readonly verdict: Verdict;
-  /** Whether the verdict is the expected one. */
-  readonly met: boolean;
-}
-
-/**
- * Compares an expectation with the verdict of a file.
- *
- * @throws UsageError when its URL is invalid, or of another origin than the file.
- */
-function testExpectation(expectation: Expectation, tested: TestedFile): TestedExpectation {
-  const { expected, agent, input, line } = expectation;
-  const { file, origin, list } = tested;
-  const where = `on line ${line} of ${fileName(list)}`;
-  let verdict: Verdict;
-  try {
-    verdict = file.check(input, tokensOf([agent]));
-  } catch (error) {
-    throw new UsageError(`${notATarget(error, input).message} ${where}`, { cause: error });
-  }
-  if (origin !== undefined && !input.startsWith('/') && originOf(input) !== origin) {
-    throw new UsageError(
-      `Expected a path, or a URL of ${origin}, got ${quoted(input)} ${where}; other origins have rules of their own`,
-    );
-  }
-  return { ...expectation, verdict, met: verdict.allowed === (expected === 'allow') };
 }

@@ -14,17 +14,14 @@ import { type ReportedDecision, verdictKinds, type VerdictName, verdictName } fr
 import { prose } from './document.ts';
 import { type Markup, markup } from './markup.ts';
 
-/** A decision, and the address of the same question for its agent. */
-export interface Linked {
-  readonly decision: ReportedDecision;
-  readonly link?: string;
-}
+/** The address of the same question for another agent, compared with the others. */
+export type LinkTo = (agent: string, others: readonly string[]) => string;
 
 /** An answer about one URL. */
 interface Result {
   readonly explanation: UrlExplanation;
   /** For each agent, the one of the explanation first. */
-  readonly decisions: readonly Linked[];
+  readonly decisions: readonly ReportedDecision[];
   /** Those of the file. */
   readonly lines: readonly AnnotatedLine[];
   readonly diagnostics: readonly DiagnosticRecord[];
@@ -32,7 +29,10 @@ interface Result {
 }
 
 /** The banner beside the line that decides, the facts and the agents; everything else in sections that are closed at first. */
-export function resultOf({ explanation, decisions, lines, diagnostics, now }: Result): Markup {
+export function resultOf(
+  { explanation, decisions, lines, diagnostics, now }: Result,
+  linkTo: LinkTo | undefined,
+): Markup {
   const { decision } = explanation;
   const { robots, profile } = decision;
   const facts = [
@@ -42,7 +42,7 @@ export function resultOf({ explanation, decisions, lines, diagnostics, now }: Re
   ] as const;
   return markup`<div class="summary">${banner(decision, now)}${excerpt(lines, decision)}</div>
 <dl class="facts">${facts.map(([label, text]) => text && markup`<dt>${label}</dt><dd>${prose(text)}</dd>`)}</dl>
-${agentTable(decisions)}
+${agentTable(decisions, linkTo)}
 ${lines.length > 0 && listing(lines, explanation, diagnostics)}
 ${diagnostics.length > 0 && notes(diagnostics)}`;
 }
@@ -69,19 +69,23 @@ ${sentences.map((sentence) => markup`<p>${prose(sentence)}</p>`)}${cut && markup
 }
 
 /** The verdicts for several agents. The table scrolls sideways by itself when it is wider than the page. */
-function agentTable(decisions: readonly Linked[]): Markup {
-  const rows = decisions.map(({ decision, link }, index) => {
+function agentTable(decisions: readonly ReportedDecision[], linkTo: LinkTo | undefined): Markup {
+  const agents = decisions.map(({ agent }) => agent);
+  const rows = decisions.map((decision, index) => {
     const { agent, group } = decision;
+    const link = linkTo?.(
+      agent,
+      agents.filter((other) => other !== agent),
+    );
     const current = index === 0 && markup` aria-current="true"`;
-    const name =
-      link === undefined
-        ? foreign(agent)
-        : markup`<a class="button" href="${link}"${current}>${foreign(agent)}</a>`;
+    const name = link
+      ? markup`<a class="button" href="${link}"${current}>${foreign(agent)}</a>`
+      : foreign(agent);
     return markup`<tr><th scope="row">${name}</th>
 <td>${marked(verdictName(decision))}</td><td class="why">${reasonText(decision)}</td>
 <td class="of">${group === undefined ? '–' : groupText(group)}</td></tr>`;
   });
-  const purpose = decisions[0]?.decision.usage?.purpose;
+  const purpose = decisions[0]?.usage?.purpose;
   return markup`<section><h2>Agents side by side${purpose && `, for ${purpose}`}</h2>
 <div class="scroll" tabindex="0" role="region" aria-label="Verdicts by agent"><table class="agents">
 <thead><tr>${['Agent', 'Verdict', 'Why', 'Group'].map((each) => markup`<th scope="col">${each}</th>`)}</tr></thead>
