@@ -238,10 +238,6 @@ const replay: Command = {
   options: [
     { ...profileOption, help: 'decide under this profile what was recorded under another' },
     { ...agentOption, repeatable: false, help: 'decide for this agent what was asked for another' },
-    {
-      name: 'all',
-      help: 'with --profile or --agent: list decisions with another reason, too, not only those that flip',
-    },
     { name: 'origin', value: 'URL', help: 'only what was decided about this origin' },
     {
       name: 'since',

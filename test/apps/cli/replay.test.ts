@@ -276,20 +276,14 @@ describe('replay', () => {
     });
   });
 
-  it('lists what flips under another agent, and every change with --all', async () => {
+  it('lists what flips under another agent, and counts every change', async () => {
     const flips = await cli(['replay', '--json', '-a', 'OtherBot/2', file]);
     expect(flips.code).toBe(1);
     expect(records(flips.stdout).map((record) => record['url'])).toEqual([
       'https://a.example/page',
       undefined,
     ]);
-    const all = await cli(['replay', '--json', '--all', '-a', 'OtherBot/2', file]);
-    expect(records(all.stdout).map((record) => record['url'])).toEqual([
-      'https://a.example/private',
-      'https://a.example/page',
-      'https://a.example/private',
-      undefined,
-    ]);
+    expect(records(flips.stdout).at(-1)).toMatchObject({ decisions: 4, flipped: 1, changed: 3 });
   });
 
   it.each([
@@ -448,6 +442,38 @@ describe('replay --versions and --body', () => {
         sha256: digest,
       },
     ]);
+  });
+
+  it('tells one status from another where there was no file', async () => {
+    const path = join(folder, 'without-file.ndjson');
+    const evidence = await evidenceFile(path);
+    let now = START;
+    let status = 404;
+    const client = new RobotsClient({
+      profile: 'koster-1996',
+      clock: { now: () => now },
+      random: () => 0,
+      evidence,
+      transport: { fetch: async () => new Response(null, { status }) },
+    });
+    const statuses = [404, 403, 410];
+    for (const [day, each] of statuses.entries()) {
+      status = each;
+      now = START + 10 * day * 24 * HOUR;
+      await client.check('https://a.example/page');
+      now += HOUR;
+      await client.check('https://a.example/page');
+    }
+    await client.close();
+    await evidence.close();
+    const { stdout } = await cli(['replay', '--versions', '--json', path]);
+    const outcomes = ['unavailable', 'restricted', 'unavailable'];
+    expect(records(stdout)).toMatchObject(
+      statuses.map((each, day) => {
+        const from = START + 10 * day * 24 * HOUR;
+        return { from, until: from + HOUR, outcome: outcomes[day], status: each };
+      }),
+    );
   });
 
   it('refuses a digest that no version has', async () => {

@@ -114,7 +114,7 @@ function readView(given: ParsedArguments, style: Style, bodies: Bodies): View {
     ...(profile === undefined ? [] : [`under ${profile}`]),
     ...(agent === undefined ? [] : [`for ${printable(agent)}`]),
   ].join(' ');
-  return differencesView(style, override, override === '' || switches.has('all'));
+  return differencesView(style, override);
 }
 
 function readOrigin({ values }: ParsedArguments): string | undefined {

@@ -15,6 +15,10 @@ function versionText({ origin, from, until, sha256, outcome, status }: FileVersi
   return `${instant(from)} to ${instant(until)}  ${printable(origin)}  ${what}\n`;
 }
 
+function isSame(one: FileVersion, other: FileVersion): boolean {
+  return one.sha256 === other.sha256 && one.outcome === other.outcome && one.status === other.status;
+}
+
 /** The versions of the files, of one origin or all. */
 export function versionsView({ isJson }: Style, wanted: string | undefined): View {
   const byOrigin = new Map<string, FileVersion[]>();
@@ -23,7 +27,7 @@ export function versionsView({ isJson }: Style, wanted: string | undefined): Vie
   const see = (version: FileVersion): void => {
     const known = byOrigin.get(version.origin);
     const latest = known?.at(-1);
-    if (latest !== undefined && latest.sha256 === version.sha256) {
+    if (latest !== undefined && isSame(latest, version)) {
       latest.until = Math.max(latest.until, version.until);
       return;
     }
@@ -48,12 +52,14 @@ export function versionsView({ isJson }: Style, wanted: string | undefined): Vie
         });
       } else if (entry.type === 'decision' && entry.by !== undefined) {
         const { sha256, reason } = entry;
-        const isWithout = reason === 'unavailable' || reason === 'restricted';
         // It may rest on a version that was replaced while its request waited.
-        const versions = [...(byOrigin.get(origin) ?? [])].reverse();
-        const version = versions.find((each) => each.sha256 === sha256 && each.from <= at);
-        if (version !== undefined && (sha256 !== undefined || isWithout))
-          version.until = Math.max(version.until, at);
+        const version = [...(byOrigin.get(origin) ?? [])]
+          .reverse()
+          .find(
+            (each) =>
+              each.from <= at && each.sha256 === sha256 && (sha256 !== undefined || each.outcome === reason),
+          );
+        if (version !== undefined) version.until = Math.max(version.until, at);
       }
       return '';
     },

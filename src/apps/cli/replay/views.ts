@@ -37,14 +37,14 @@ export interface Style {
 /**
  * Decisions that differ.
  *
- * @param override What is asked about instead of what was recorded, such as `under google`.
- * @param listsAll Whether decisions that only have another reason are listed, too.
+ * @param override What is asked about instead of what was recorded, such as `under google`: decisions that only have another
+ *   reason are then counted, not listed.
  */
-export function differencesView({ isJson }: Style, override: string, listsAll: boolean): View {
+export function differencesView({ isJson }: Style, override: string): View {
   let judged = 0;
   return {
     subject: 'decisions',
-    differing: listsAll ? 'all' : 'flips',
+    differing: override === '' ? 'all' : 'flips',
     judged: () => judged,
     took(_file, { again }) {
       if (again !== undefined) judged++;
