@@ -1,7 +1,7 @@
 /* oxlint-disable unicorn/prefer-add-event-listener -- the transport of the SDK is no EventTarget */
 import { PassThrough, type Readable, type Writable } from 'node:stream';
 import { setImmediate, setTimeout } from 'node:timers/promises';
-import { quote, VERSION } from '../../core/base/index.ts';
+import { VERSION } from '../../core/base/index.ts';
 import type { Tool } from './tool.ts';
 
 /** The parts of `@modelcontextprotocol/server` that are used. */
@@ -84,7 +84,6 @@ export function connectStdio(
   const finished = new Promise<void>((resolve) => {
     stdin.once('end', resolve).once('close', resolve);
   }).then(() => calls.settled(GRACE_MS));
-  refuseMalformedCalls(transport, sdk);
   return { ended: Promise.race([closed, gone, finished]), close: () => handle.close() };
 }
 
@@ -113,33 +112,6 @@ function makeServer({ sdk, tools, agent, onError }: StdioOptions, calls: Calls):
     );
   });
   return server;
-}
-
-/**
- * The SDK's own error for malformed arguments is a dump of its validator. `null` means no arguments: the tool then says
- * what it expects.
- */
-function refuseMalformedCalls(transport: InstanceType<Sdk['StdioServerTransport']>, sdk: Sdk): void {
-  const receive = transport.onmessage;
-  transport.onmessage = (message) => {
-    if (!('method' in message && 'id' in message && message.method === 'tools/call')) {
-      receive?.(message);
-      return;
-    }
-    const given: unknown = Reflect.get(Object(message.params), 'arguments');
-    if (given === null) {
-      receive?.({ ...message, params: { ...message.params, arguments: {} } });
-    } else if (given === undefined || (typeof given === 'object' && !Array.isArray(given))) {
-      receive?.(message);
-    } else {
-      const { id, jsonrpc } = message;
-      const error = {
-        code: sdk.ProtocolErrorCode.InvalidParams,
-        message: `Expected \`arguments\` to be an object, got ${quote(given)}`,
-      };
-      void transport.send({ jsonrpc, id, error });
-    }
-  };
 }
 
 /** The calls in progress. */

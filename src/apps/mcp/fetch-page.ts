@@ -71,7 +71,6 @@ const output = z.object({
   text: z.string(),
   start: z.number().describe('The byte of the text, in UTF-8, that "text" begins with'),
   truncated: z.boolean().describe('Whether text follows that is not returned here'),
-  pageBytes: z.number().optional().describe('The length of the whole page in bytes, as the site states it'),
   nextStart: z.number().optional().describe('The "start" of a call for what follows'),
   ...purposeFields,
   note: z
@@ -114,7 +113,6 @@ export function fetchPage(fetch: PageFetch, asked: PageOptions): Tool {
         });
         const contentType = page.headers.get('content-type') ?? undefined;
         const part = await read(page, contentType, { ...asked, start, converts: format === 'markdown' });
-        const pageBytes = lengthOf(page);
         const { note, ...stated } = await statementsOf(page, part.meta, asked, signal);
         const data = {
           url: page.url,
@@ -126,10 +124,9 @@ export function fetchPage(fetch: PageFetch, asked: PageOptions): Tool {
           text: part.text,
           start: part.start,
           truncated: part.more,
-          pageBytes,
           nextStart: part.more ? part.end : undefined,
           ...stated,
-          note: joined(note, part.note, restOf(part, start, part.isConverted ? undefined : pageBytes)),
+          note: joined(note, part.note, restOf(part, start)),
         };
         return { data, text: [summary(data), data.text] };
       } catch (error) {
@@ -187,7 +184,6 @@ interface ReadOptions extends PageOptions {
 /** A part of what the tool returns. */
 interface PagePart extends TextPart {
   readonly format: 'markdown' | 'html' | 'text';
-  readonly isConverted: boolean;
   /** The meta tags of the page; `undefined` when it is HTML that was not read. */
   readonly meta?: readonly MetaTag[] | undefined;
   /** Why HTML is not, or not wholly, converted. */
@@ -203,9 +199,9 @@ async function read(page: Page, contentType: string | undefined, options: ReadOp
     if (converts && format === 'html' && converter !== undefined)
       return await readAsMarkdown(body, page.url, { contentType, start, converter });
     const part = await readText(body, { contentType, start, maxBytes: MAX_BYTES });
-    if (format !== 'html') return { ...part, format, isConverted: false, meta: [] };
+    if (format !== 'html') return { ...part, format, meta: [] };
     const { meta } = (await readHead(part.head, page.url, options)) ?? {};
-    return { ...part, format, isConverted: false, meta, note: converts ? NO_CONVERTER : undefined };
+    return { ...part, format, meta, note: converts ? NO_CONVERTER : undefined };
   } catch (error) {
     // The rest is not wanted. A body that is being read is cancelled by the end of its iterator.
     await page.body?.cancel().catch(() => undefined);
@@ -235,7 +231,7 @@ async function readAsMarkdown(
   const { markdown, meta } = (await readHtml(text, { library: converter, url })) ?? {};
   if (markdown === undefined) {
     const note = 'This is the HTML source: the page could not be converted to Markdown.';
-    return { ...partOf(text, start, MAX_BYTES), charset, format: 'html', isConverted: false, meta, note };
+    return { ...partOf(text, start, MAX_BYTES), charset, format: 'html', meta, note };
   }
   const limit = MAX_HTML_BYTES.toLocaleString('en');
   const note = more
@@ -245,32 +241,19 @@ async function readAsMarkdown(
     ...partOf(markdown, start, MAX_BYTES),
     charset,
     format: 'markdown',
-    isConverted: true,
     meta,
     note,
   };
-}
-
-/** The stated length of a page; `undefined` if none is stated, or the body is compressed. */
-function lengthOf({ headers }: Page): number | undefined {
-  if (headers.get('content-encoding') !== null) return undefined;
-  const stated = headers.get('content-length') ?? '';
-  return /^\d{1,15}$/.test(stated) ? Number(stated) : undefined;
 }
 
 function joined(...notes: readonly (string | undefined)[]): string | undefined {
   return notes.filter((note) => note !== undefined).join(' ') || undefined;
 }
 
-function restOf(
-  { end, more, start: began }: TextPart,
-  start: number,
-  pageBytes: number | undefined,
-): string | undefined {
+function restOf({ end, more, start: began }: TextPart, start: number): string | undefined {
   const bytes = (count: number): string => count.toLocaleString('en');
   if (!more) return began < start ? `The text has ${bytes(end)} bytes, so nothing is left.` : undefined;
-  const whole = pageBytes === undefined ? '' : `; the page has ${bytes(pageBytes)}`;
-  const cut = `The text is cut here, after ${bytes(MAX_BYTES)} bytes${whole}.`;
+  const cut = `The text is cut here, after ${bytes(MAX_BYTES)} bytes.`;
   return end > MAX_START
     ? `${cut} What follows is too far into the page to be read.`
     : `${cut} Call fetch_page with "start": ${end} for what follows.`;

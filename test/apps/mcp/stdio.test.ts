@@ -108,31 +108,19 @@ describe('canfetch mcp', () => {
     ).toEqual([1, 7]);
   });
 
-  it('says what it expects where the arguments are null, or no object', async () => {
+  it('answers arguments that are no object with an error of the protocol, and goes on', async () => {
     const calls = [null, 'https://example.com/', ['x']].map((given, at) =>
       request(at + 2, 'tools/call', { name: 'check_url', arguments: given }),
     );
-    const { code, stdout } = await cli(['mcp'], { stdin: HELLO + calls.join('') });
+    const { code, stdout } = await cli(['mcp'], { stdin: HELLO + calls.join('') + request(7, 'ping', {}) });
     expect(code).toBe(0);
     const responses = stdout
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line))
       .sort((one, other) => one.id - other.id);
-    const why =
-      'Expected other input; url: Invalid input: expected string, received undefined. These are arguments of check_url';
-    expect(responses.slice(1)).toMatchObject([
-      { result: { isError: true, structuredContent: { code: 'ERR_ROBOTS_INVALID_REQUEST', why } } },
-      {
-        error: { code: -32602, message: 'Expected `arguments` to be an object, got "https://example.com/"' },
-      },
-      {
-        error: {
-          code: -32602,
-          message: expect.stringMatching(/^Expected `arguments` to be an object, got /),
-        },
-      },
-    ]);
+    const refused = { error: { code: -32602, message: expect.stringContaining('arguments') } };
+    expect(responses.slice(1)).toMatchObject([refused, refused, refused, { id: 7, result: {} }]);
   });
 
   it('says how to install the SDK where it is missing', async () => {
