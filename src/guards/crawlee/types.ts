@@ -168,7 +168,7 @@ export function crawlerClass(given: unknown): CrawlerClass {
   const prototype: unknown = typeof given === 'function' ? given.prototype : undefined;
   const lacking = NEEDED.filter((name) => typeof Reflect.get(Object(prototype), name) !== 'function');
   if (lacking.length > 0) {
-    const name = typeof given === 'function' ? given.name : String(given);
+    const name = typeof given === 'function' ? given.name : given;
     throw new RobotsInvalidOptionsError(
       `Expected a crawler class of Crawlee 3 (3.14 or later), got ${quote(name)}, which has no \`${lacking[0]}\``,
     );

@@ -96,7 +96,7 @@ function isDatabase(source: SqliteStoreOptions | SqliteDatabase): source is Sqli
   return typeof source === 'object' && source !== null && 'prepare' in source;
 }
 
-/** {@link sqliteStore} over a file, for commands that only read, and for tests. */
+/** {@link sqliteStore} over a file, for commands that only read, and for tests. @internal */
 export function openSqliteStore(
   path: string,
   { onDamage = 'rename', clock }: { readonly onDamage?: 'rename' | 'throw'; readonly clock?: Clock } = {},

@@ -309,6 +309,7 @@ describe('withRobots', () => {
       'Expected a crawler class of Crawlee 3 (3.14 or later), got "Map", which has no `addRequests`',
     );
     expect(() => call('HttpCrawler', client())).toThrow(/got "HttpCrawler"/);
+    expect(() => call(Object.create(null), client())).toThrow(/Expected a crawler class/);
     for (const respectRobotsTxtFile of [false, { userAgent: 'OtherBot' }]) {
       expect(
         () =>
