@@ -160,11 +160,7 @@ for (const { isEntry, name, exports } of output) {
   writeFileSync(`${folder}/${name}.d.ts`, `export { ${names.join(', ')} } from './cjs/${name}.cjs';\n`);
 }
 
-/** The files of the page. */
-const page = 'src/apps/serve/page';
-for (const name of readdirSync(page)) {
-  if (/\.(?:css|svg)$/.test(name)) cpSync(`${page}/${name}`, `${folder}/page/${name}`);
-}
+cpSync('src/apps/serve/page/style.css', `${folder}/page/style.css`);
 
 writeFileSync(
   `${folder}/LICENCES`,

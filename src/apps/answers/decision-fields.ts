@@ -1,5 +1,9 @@
-import { fileName, printable } from '../../core/base/index.ts';
+import { fileName, printable, quoted } from '../../core/base/index.ts';
 import { reasons } from '../../core/decision/describe-decision.ts';
+import { usage } from '../../core/rules/index.ts';
+import { familyNote } from './crawler-families.ts';
+import type { UrlExplanation } from './explanation.ts';
+import { attemptFields, sizeSentence } from './policy-fields.ts';
 import { whySentence } from './text/reasons.ts';
 import {
   agentSentence,
@@ -8,6 +12,7 @@ import {
   purposeSentence,
   retrySentence,
   ruleText,
+  usageText,
 } from './text/sentences.ts';
 import { ago, count, duration, type Field } from './text/layout.ts';
 import type { ReportedDecision } from './verdict.ts';
@@ -36,7 +41,7 @@ export function answerFields({ agent, group, reason, rule }: ReportedDecision): 
 }
 
 /** What is odd about the file. */
-export function fileFields({ robots: { suspect, truncated } }: ReportedDecision): readonly Field[] {
+function fileFields({ robots: { suspect, truncated } }: ReportedDecision): readonly Field[] {
   return [
     ['looks', looksSentence(suspect)],
     ['file', truncated && 'is longer than what is read; rules after that limit are ignored'],
@@ -59,6 +64,66 @@ function cacheText({ robots }: ReportedDecision, now: number): string | undefine
   return `fetched ${ago(fetchedAt, now)}${fresh}`;
 }
 
-export function purposeText({ allowed, reason, usage }: ReportedDecision): string | undefined {
+function purposeText({ allowed, reason, usage }: ReportedDecision): string | undefined {
   return usage && allowed && reason !== 'robots-txt' ? purposeSentence(usage) : undefined;
+}
+
+/** A decision with everything that it depends on. */
+export function explanationFields(explanation: UrlExplanation, now: number): readonly Field[] {
+  const { decision } = explanation;
+  return [
+    ...answerFields(decision),
+    ['note', familyNote(decision, explanation.file)],
+    ...circumstanceFields(explanation),
+    ...originFields(explanation, now),
+    ['delay', delaySentence(decision.crawlDelayMs)],
+    ['purpose', purposeText(decision)],
+    ['use', usageSentence(explanation)],
+  ];
+}
+
+function circumstanceFields({ runnerUp, nearMiss, runsOn, star }: UrlExplanation): readonly Field[] {
+  const starRule = star?.rule === undefined ? '' : `, by ${ruleText(star.rule)}`;
+  return [
+    ['beats', runnerUp && `${ruleText(runnerUp.rule)}, ${whyLost[runnerUp.lost]}`],
+    [
+      'but',
+      star &&
+        `"*" is ${star.allowed ? 'allowed' : 'disallowed'}${starRule}; a group that names the agent replaces it`,
+    ],
+    [
+      'group',
+      runsOn &&
+        `it began on line ${runsOn.from}: ${quoted(runsOn.directive)} on line ${runsOn.line} does not end a group`,
+    ],
+    ['close', nearMiss && `${ruleText(nearMiss.rule)}, ${whyMissed[nearMiss.differs]}`],
+  ];
+}
+
+const whyMissed = {
+  case: 'but for the case of its letters',
+  slash: 'but for the slash at the end of the path',
+  start: 'but for what is before it: rules start at the root of the site',
+} as const;
+
+const whyLost = {
+  shorter: 'which is shorter',
+  tie: 'which is as long: allow goes before disallow, and the first line before others',
+  later: 'which comes later: the first match decides',
+} as const;
+
+function originFields({ decision, policy }: UrlExplanation, now: number): readonly Field[] {
+  if (policy === undefined) {
+    if ('finalUrl' in decision.robots) return [];
+    return [['robots', fileName(decision.robots.file)], ...fileFields(decision)];
+  }
+  if (decision.reason === 'robots-txt') return [['why', whySentence(decision)]];
+  const { file } = policy;
+  return [...attemptFields(policy, now), ['file', file && sizeSentence(file)]];
+}
+
+/** Usage preferences that the site states for the page; `undefined` when it states none. They do not affect fetching. */
+function usageSentence({ file, decision }: UrlExplanation): string | undefined {
+  if (file === undefined || decision.reason === 'robots-txt') return undefined;
+  return usageText(usage(file, decision.url, decision.agent));
 }

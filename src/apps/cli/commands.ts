@@ -11,7 +11,6 @@ import {
   profileOption,
   proxyOption,
   purposeOption,
-  quietOption,
   robotsOption,
 } from './frame/options.ts';
 
@@ -24,15 +23,7 @@ const check: Command = {
   operandsHelp:
     'URL is an absolute http, https or ftp URL; "-" reads URLs from standard input, one per line; blank lines and ' +
     'lines that start with "#" are skipped. With --robots it may also be a path such as /a?b.',
-  options: [
-    agentOption,
-    purposeOption,
-    robotsOption,
-    ...onlineOptions,
-    evidenceOption,
-    ...formatOptions(),
-    quietOption,
-  ],
+  options: [agentOption, purposeOption, robotsOption, ...onlineOptions, evidenceOption, ...formatOptions()],
   examples: {
     'canfetch -a ExampleBot/1.0 https://example.com/page': 'may ExampleBot fetch this page?',
     'canfetch check --json - < urls.txt > decisions.ndjson': 'decide a list of URLs',

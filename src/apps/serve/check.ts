@@ -9,8 +9,7 @@ import type { LineError } from '../answers/schema/decision.ts';
 import { renderRecord } from '../answers/text/json.ts';
 import { Output } from '../answers/text/output.ts';
 import type { Exchange, Service } from './exchange.ts';
-import { assertPlain } from './body.ts';
-import { onlyKnown, onlyOne, readAgents, readAs, readPurpose } from './query.ts';
+import { assertPlain, onlyKnown, onlyOne, readAgents, readAs, readPurpose } from './request.ts';
 import {
   type Handler,
   invalid,

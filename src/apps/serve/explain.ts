@@ -6,7 +6,7 @@ import type { ExplanationResult, PolicyResult } from '../answers/schema/policy.t
 import { policyRecord } from '../answers/text/json.ts';
 import { agentOf } from './check.ts';
 import type { Exchange } from './exchange.ts';
-import { onlyKnown, onlyOne, readPurpose } from './query.ts';
+import { onlyKnown, onlyOne, readPurpose } from './request.ts';
 import { type Handler, JSON_TYPE, Problem } from './reply.ts';
 
 /**

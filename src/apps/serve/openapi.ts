@@ -2,7 +2,7 @@ import { VERSION } from '../../core/base/index.ts';
 import { questionLine } from './check.ts';
 import { PURPOSES } from '../../core/decision/index.ts';
 import { JSON_TYPE, NDJSON_TYPE } from './reply.ts';
-import { MAX_AGENTS } from './query.ts';
+import { MAX_AGENTS } from './request.ts';
 import { z } from 'zod';
 import { decision, group, lineError, robots, rule, usage } from '../answers/schema/decision.ts';
 import { explanation, policy } from '../answers/schema/policy.ts';

@@ -30,6 +30,7 @@ const CONTENT_SECURITY_POLICY = [
 
 /** Header fields of every response. Names and values alternate, because Node writes such an array fastest. */
 const FIELDS: readonly string[] = Object.entries({
+  'cache-control': 'no-store',
   'content-security-policy': CONTENT_SECURITY_POLICY,
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
@@ -39,30 +40,22 @@ const FIELDS: readonly string[] = Object.entries({
 }).flat();
 
 /** Writes the head of a response. Names and values alternate in `fields`. */
-export function writeHead(
-  response: ServerResponse,
-  status: number,
-  fields: readonly string[],
-  cacheControl = 'no-store',
-): void {
-  response.writeHead(status, ['cache-control', cacheControl, ...FIELDS, ...fields]);
+export function writeHead(response: ServerResponse, status: number, fields: readonly string[]): void {
+  response.writeHead(status, [...FIELDS, ...fields]);
 }
 
 /** Sends a complete response. */
 export function sendReply({ request, response, service }: Exchange, reply: Reply): void {
   const { status = 200, type, body } = reply;
-  const { 'cache-control': cacheControl, ...headers } = reply.headers ?? {};
-  // RFC 9110 §15.4.5: a 304 has no content, and describes none.
-  const fields =
-    status === 304 ? [] : ['content-type', type, 'content-length', String(Buffer.byteLength(body))];
-  if (reply.headers !== undefined) fields.push(...Object.entries(headers).flat());
+  const fields = ['content-type', type, 'content-length', String(Buffer.byteLength(body))];
+  if (reply.headers !== undefined) fields.push(...Object.entries(reply.headers).flat());
   const isHead = request.method === 'HEAD';
   // An unread request body closes the connection, because it would have to be read before the next request.
   const isRead = request.complete || request.method === 'GET' || isHead;
   const closes = !isRead || service.stopping.aborted;
-  if (closes && headers['connection'] === undefined) fields.push('connection', 'close');
-  writeHead(response, status, fields, cacheControl);
-  if (isHead || status === 304) response.end();
+  if (closes && reply.headers?.['connection'] === undefined) fields.push('connection', 'close');
+  writeHead(response, status, fields);
+  if (isHead) response.end();
   else response.end(body);
 }
 

@@ -3,10 +3,9 @@ import { z } from 'zod';
 import { jsonLine, omitUndefined } from '../../core/base/index.ts';
 import { refusalIn } from '../../core/client/refusal-errors.ts';
 import type { DoneResult, ReservationResult } from '../answers/schema/reservation.ts';
-import { readJson } from './body.ts';
+import { onlyKnown, readAs, readJson } from './request.ts';
 import { agentOf } from './check.ts';
 import type { Booking, Service } from './exchange.ts';
-import { onlyKnown, readAs } from './query.ts';
 import { type Handler, JSON_TYPE, Problem } from './reply.ts';
 
 /** Longer than a URL, an agent and their JSON. */

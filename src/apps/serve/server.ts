@@ -8,7 +8,7 @@ import { openApi } from './openapi.ts';
 import { askPage, tryFile, tryPage } from './page.ts';
 import { assets } from './page/assets.ts';
 import { type AllowedHosts, assertOwnSite } from './own-site.ts';
-import { onlyKnown } from './query.ts';
+import { onlyKnown } from './request.ts';
 import { done, reserve } from './reserve.ts';
 import { Exchange, type Service } from './exchange.ts';
 import {

@@ -137,12 +137,6 @@ describe('for people', () => {
     expect(stdout).toContain('the server took too long to respond, ERR_ROBOTS_DEADLINE');
   });
 
-  it('prints nothing with --quiet but what is wrong', async () => {
-    const { code, stdout, stderr } = await cli(['-q', site.url('/private'), 'example.com/a']);
-    expect([code, stdout]).toEqual([2, '']);
-    expect(stderr).toContain('got "example.com/a"; did you mean "https://example.com/a"?');
-  });
-
   it('shows no control characters of a file', async () => {
     await using hostile = await startSite({
       '/robots.txt': { body: 'User-agent: *\nDisallow: /\u009B2J\u202Ex\nDisallow: /*' },

@@ -44,7 +44,6 @@ describe('explain --page', () => {
     expect(stdout).toMatch(/^ALLOWED {5}\S+\/to\n/);
     expect(stdout).toMatch(/\n {2}page +http\S+\/page {2}200\n/);
     expect(stdout).toMatch(/\n {2}says +x-robots-tag: noindex, x-robots-tag: max-snippet: 20\b/);
-    expect(stdout).toMatch(/\n {2}means +no index, max-snippet 20, licence http\S+\/terms\n/);
     expect(stdout).toMatch(/\n {2}states +the header field Content-Signal: ai-train=no\n/);
     expect(stdout).not.toContain('\u001B');
     expect(pagesOf()).toEqual(['/to', '/page']);

@@ -96,10 +96,6 @@ describe('check --purpose', () => {
       { allowed: true, usage: { preference: 'allow' } },
       { allowed: false },
     ]);
-    const quiet = await cli(['check', '-q', '--purpose', 'train-ai', '--robots', '-', '/no/a'], {
-      stdin: ROBOTS,
-    });
-    expect(quiet).toEqual({ code: 1, stdout: '', stderr: '' });
   });
 
   it('does not send control characters of a file to the terminal', async () => {

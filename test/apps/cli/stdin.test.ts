@@ -188,7 +188,6 @@ describe('progress', () => {
   it.each([
     ['no terminal', ['-'], false],
     ['--json', ['--json', '-'], true],
-    ['--quiet', ['--quiet', '-'], true],
   ])('is not shown with %s', async (_name, argv, stderrIsTTY) => {
     expect((await cli(argv, { stdin: twoUrls(), stderrIsTTY })).stderr).toBe('');
   });

@@ -37,7 +37,6 @@ check --store file://h/x /a       | got another URL; write redis:// for Valkey t
 --deadline-ms 10s /a              | whole number of milliseconds, at least 1, got "10s"
 --deadline-ms 0 /a                | at least 1, got "0"
 -a (+https://a.example) /a        | Expected --agent to hold a product token
---json -q /a                      | Expected either --format or --quiet, got both
 explian /a                        | Expected an absolute URL, or a command (check, explain,
 explian                           | got "explian"; did you mean explain?
 frobnicate                        | got "frobnicate"; canfetch --help shows how it is used

@@ -217,10 +217,6 @@ it('asks public addresses alone, unless it is told otherwise', async () => {
   await site.close();
 });
 
-it.each([
-  ['/', 'no-store'],
-  ['/page/style.css', 'no-cache'],
-  ['/healthz', 'no-store'],
-])('%s has one Cache-Control field', async (path, value) => {
-  expect((await ask(service.origin, path)).headers['cache-control']).toBe(value);
+it.each(['/', '/page/style.css', '/healthz'])('%s is not stored', async (path) => {
+  expect((await ask(service.origin, path)).headers['cache-control']).toBe('no-store');
 });

@@ -12,7 +12,7 @@ import { reasonText } from '../../answers/text/reasons.ts';
 import { renderRecord } from '../../answers/text/json.ts';
 import { type ExitCode, exitCode, type ParsedArguments } from '../frame/command.ts';
 import { type Kind, type ListLayout, ListReport } from '../frame/list-report.ts';
-import { agentOf, onlineSettings, readForm } from '../frame/settings.ts';
+import { agentOf, onlineSettings, readFormat } from '../frame/settings.ts';
 
 /** At most 512 URLs are in progress at once. The client limits its fetches; this limits the URLs that wait for them. */
 const IN_ORDER = { concurrency: 512, ordered: true };
@@ -21,7 +21,7 @@ const STDIN = '-';
 /** Decides each URL, in input order. */
 export async function checkUrls(given: ParsedArguments, session: Session): Promise<ExitCode> {
   assertOperands(given);
-  const form = readForm(given);
+  const form = readFormat(given);
   const settings = onlineSettings(given);
   const file = given.values.get('robots')?.[0];
   const { operands } = given;

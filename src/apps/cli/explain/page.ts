@@ -2,9 +2,9 @@ import { causesOf, omitUndefined, printable } from '../../../core/base/index.ts'
 import type { Decision, DecisionUsage, Purpose } from '../../../core/decision/index.ts';
 import { type Gatekeeper, gatekeeperIn } from '../../../core/lifecycle/index.ts';
 import { refusalIn } from '../../../guards/shared/index.ts';
-import { count, type Field, instant } from '../../answers/text/layout.ts';
+import { count, type Field } from '../../answers/text/layout.ts';
 import { statementText } from '../../answers/text/sentences.ts';
-import { pageDirectives, type PageDirectives } from '../../../core/rules/index.ts';
+import { pageDirectives } from '../../../core/rules/index.ts';
 import type { PageFetchResult } from '../../answers/schema/lines.ts';
 import { makePageFetch, type OpenedClient } from '../frame/open-client.ts';
 
@@ -115,7 +115,6 @@ function pageFields(page: PageFetchResult): Field[] {
   return [
     ['page', `${printable(url)}  ${status}`],
     ['says', listed(written) ?? (stated.length === 0 ? 'nothing in its header fields' : undefined)],
-    ['means', written.length === 0 ? undefined : listed(meaningOf(directives, url))],
     ...stated.slice(0, MAX_LISTED).map((source): Field => ['states', statementText(source)]),
   ];
 }
@@ -126,25 +125,4 @@ function listed(parts: readonly string[]): string | undefined {
   if (parts.length === 0) return undefined;
   const more = parts.length - MAX_LISTED;
   return [...parts.slice(0, MAX_LISTED), ...(more > 0 ? [`${count(more, 'other')}`] : [])].join(', ');
-}
-
-/** The directives that hold of those that the page states. Of a permission only its denial is told. */
-function meaningOf(directives: PageDirectives, url: string): string[] {
-  const { sources: _, licenses, unavailableAfter, ...states } = directives;
-  const told = Object.entries(states).flatMap(([name, value]) => {
-    const words = name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-    if (typeof value !== 'boolean')
-      return value === undefined ? [] : [`${words} ${printable(String(value), 200)}`];
-    if (name === 'tdmReserved' || name === 'indexIfEmbedded') return value ? [words] : [];
-    return value ? [] : [`no ${words}`];
-  });
-  const all = [
-    ...told,
-    ...(unavailableAfter === undefined ? [] : [`unavailable after ${instant(unavailableAfter)}`]),
-    ...licenses.slice(0, 3).map((license) => {
-      const absolute = URL.canParse(license, url) ? new URL(license, url).href : license;
-      return `licence ${printable(absolute, 200)}`;
-    }),
-  ];
-  return all.length === 0 ? ['no restriction'] : all;
 }

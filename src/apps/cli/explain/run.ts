@@ -10,7 +10,7 @@ import {
   shorten,
   type UrlExplanation,
 } from '../../answers/explanation.ts';
-import { explanationFields } from '../../answers/explanation-fields.ts';
+import { explanationFields } from '../../answers/decision-fields.ts';
 import { isUndecided, isUnwanted, type ReportedDecision } from '../../answers/verdict.ts';
 import { type Session, UsageError } from '../../answers/session.ts';
 import { policyRecord } from '../../answers/text/json.ts';

@@ -35,7 +35,7 @@ export interface ListLayout<Decided extends ReportedDecision> {
 }
 
 export interface ListOptions {
-  readonly form: Format | 'quiet';
+  readonly form: Format;
   readonly showsProgress: boolean;
 }
 
@@ -43,7 +43,7 @@ export interface ListOptions {
 export class ListReport<Decided extends ReportedDecision> {
   readonly #session: Session;
   readonly #layout: ListLayout<Decided>;
-  readonly #form: Format | 'quiet';
+  readonly #form: Format;
   readonly #output: Output;
   readonly #colours: Palette;
   readonly #width: number | undefined;
@@ -135,7 +135,7 @@ export class ListReport<Decided extends ReportedDecision> {
   #rendered(result: TargetResult<Decided>): string {
     if (this.#form === 'json') return this.#layout.record(result);
     if ('error' in result) this.#session.stderr.write(renderInputError(result.target, result.error));
-    else if (this.#form === 'text') return this.#decisionText(result.decision);
+    else return this.#decisionText(result.decision);
     return '';
   }
 

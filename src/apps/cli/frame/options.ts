@@ -73,12 +73,6 @@ export const allowPrivateOption: CommandOption = {
   help: 'fetch from private, loopback and link-local addresses too, not only from public ones',
 };
 
-export const quietOption: CommandOption = {
-  name: 'quiet',
-  short: 'q',
-  help: 'print nothing; use the exit code',
-};
-
 const storeOption: CommandOption = {
   name: 'store',
   value: 'STORE',

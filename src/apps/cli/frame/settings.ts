@@ -159,18 +159,6 @@ export function layoutOf(session: Session): Layout {
 }
 
 /**
- * Reads `--format`, `--json` and `--quiet`.
- *
- * @throws UsageError when two of them contradict each other.
- */
-export function readForm(given: ParsedArguments, byDefault?: Format): Format | 'quiet' {
-  const format = readFormat(given, byDefault);
-  if (!given.switches.has('quiet')) return format;
-  if (!given.switches.has('json') && !given.values.has('format')) return 'quiet';
-  throw new UsageError(`Expected either --format or --quiet, got both; leave one of them out`);
-}
-
-/**
  * Reads `--format` and its short form `--json`.
  *
  * @throws UsageError when both are given and differ.

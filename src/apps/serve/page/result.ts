@@ -5,7 +5,7 @@ import {
   shorten,
   type UrlExplanation,
 } from '../../answers/explanation.ts';
-import { explanationFields } from '../../answers/explanation-fields.ts';
+import { explanationFields } from '../../answers/decision-fields.ts';
 import type { DiagnosticRecord } from '../../answers/schema/lines.ts';
 import { count } from '../../answers/text/layout.ts';
 import { becauseSentences, reasonText } from '../../answers/text/reasons.ts';

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { PassThrough } from 'node:stream';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { readJson } from '../../../src/apps/serve/body.ts';
+import { readJson } from '../../../src/apps/serve/request.ts';
 
 /** A request whose body is written by hand. */
 function requestWith(headers: Readonly<Record<string, string>> = {}) {
