@@ -252,8 +252,13 @@ describe('guardFetch around what is no fetch', () => {
     ['ofetch', ofetch, /one that resolves with string; .*`ofetch\.raw`/],
     ['axios', axios, /one that resolves with another object; .*`canfetch\/axios`/],
     ['undici.request', request, /another object; .*`return new Response\(body, \{ status, headers \}\)`/],
+    [
+      'a library with the fields of axios, and a body in one piece',
+      async () => ({ status: 200, headers: new Map(), body: 'a page' }),
+      /another object; .*`return new Response/,
+    ],
     ['got', got, /refuses the init .*`canfetch\/got`/],
-    ['ky', ky.create({ retry: 0 }), /rejects redirects; .*`throwHttpErrors: false`/],
+    ['ky', ky.create({ retry: 0 }), /rejects redirects; .*`throwHttpErrors: false, retry: 0`/],
     ['a fetch that follows', (url: string) => fetch(url), /followed a redirect of .* unchecked/],
     [
       'one that follows, and says so by its URL',
@@ -282,9 +287,25 @@ describe('guardFetch around what is no fetch', () => {
       guardFetch((() => Promise.reject(failing)) as typeof fetch, client())(server.url('/')),
     ).rejects.toBe(failing);
     const mock = { ok: true, status: 200, headers: new Map(), text: async () => 'mocked' };
-    expect(await guardFetch((async () => mock) as unknown as typeof fetch, client())(server.url('/'))).toBe(
-      mock,
-    );
+    for (const pacing of [false, { defaultDelayMs: 0 }]) {
+      const guarded = guardFetch((async () => mock) as unknown as typeof fetch, client(), { pacing });
+      expect([await guarded(server.url('/1')), await guarded(server.url('/2'))]).toEqual([mock, mock]);
+    }
+  });
+
+  it.each<[string, unknown]>([
+    ['ky', ky.create({ retry: 0 })],
+    ['ofetch.raw', (url: string, init: object) => ofetch.raw(url, { ...init, retry: 0 })],
+  ])('%s, which rejects a 429: its site pauses, and the error says until when', async (_, library) => {
+    const server = await pages();
+    const guarded = guardFetch(library as typeof fetch, client(), { pacing: { maxDelayMs: 0 } });
+    const error: unknown = await guarded(server.url('/busy')).catch((reason: unknown) => reason);
+    expect(error).not.toHaveProperty('code', 'ERR_ROBOTS_INVALID_OPTIONS');
+    expect(retryAtOf(error)).toBeGreaterThan(Date.now() + 50_000);
+    await expect(guarded(server.url('/page'))).rejects.toMatchObject({
+      code: 'ERR_ROBOTS_DEFERRED',
+      delayFrom: 'retry-after',
+    });
   });
 
   it.each<[string, Record<string, string> | [string, string][], unknown]>([

@@ -15,7 +15,7 @@ import {
 } from '../shared/guarded-request.ts';
 import { parseUrl, reachesSite } from '../shared/request-url.ts';
 import { type HopRequest, redirectedRequest } from '../shared/redirect.ts';
-import { dropBody, isNodeStream, observeNodeStream } from '../shared/response-body.ts';
+import { dropBody, isNodeStream, isWebStream, observeNodeStream } from '../shared/response-body.ts';
 import { sendUntilArrived } from '../shared/enclosing-request.ts';
 import { observeWebStream } from './page-body.ts';
 import { redirects } from '../shared/headers.ts';
@@ -32,7 +32,7 @@ import {
   type Send,
 } from './request.ts';
 import { type Arrival, arrivedAt, refusalResponse, type ResponseLike } from './response.ts';
-import { assertFetched, hopError } from './wrapped-fetch.ts';
+import { assertFetched, hopError, responseOf } from './wrapped-fetch.ts';
 
 /** Options of {@link guardFetch}. The wrapped fetch and an `onDisallow` function resolve with a `Result`. */
 export type GuardFetchOptions<Result = unknown> = GuardOptions<Result>;
@@ -240,7 +240,14 @@ class FetchCall implements LibraryCall<HopRequest, ResponseLike, unknown> {
   }
 
   failed(error: unknown, request: StartedRequest): unknown {
-    request.fail(error);
+    const response = responseOf(error);
+    if (response === undefined) request.fail(error);
+    else {
+      // A library that rejects a status has seen it: a 429 pauses its site.
+      request.onResponseHeaders(response.status, response.headers);
+      markRetryAt(response, request);
+      request.finish();
+    }
     return this.#call.redirect === 'follow' ? hopError(error) : error;
   }
 
@@ -268,7 +275,7 @@ function untilBodyEnds<Response extends ResponseLike>(
   if (!request.watchesBody) return response;
   const { body } = response;
   if (isNodeStream(body)) observeNodeStream(body, request);
-  else if (body !== null && 'getReader' in body) observeWebStream(body, request);
+  else if (isWebStream(body)) observeWebStream(body, request);
   else {
     request.finish();
     return response;

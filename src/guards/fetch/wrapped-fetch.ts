@@ -1,11 +1,12 @@
 /** What a wrapped function has to be: a `fetch` that leaves redirects to the guard. */
 import { RobotsInvalidOptionsError, urlWithoutUserinfo } from '../../core/base/index.ts';
 import { isRedirect } from '../../core/fetch/location.ts';
-import { dropBody } from '../shared/response-body.ts';
+import { dropBody, isNodeStream, isWebStream } from '../shared/response-body.ts';
 import type { ResponseLike } from './response.ts';
 
 const REMEDY =
-  'for got use `canfetch/got`, for axios `canfetch/axios`; of ofetch wrap `ofetch.raw`, of ky an instance with `throwHttpErrors: false`; ' +
+  'for got use `canfetch/got`, for axios `canfetch/axios`; of ofetch wrap `ofetch.raw` with `ignoreResponseError: true, ' +
+  'responseType: "stream"`, of ky an instance with `throwHttpErrors: false, retry: 0`; ' +
   'of any other library a function that follows no redirect and ends with `return new Response(body, { status, headers })`';
 
 function noFetch(got: string, cause?: unknown): RobotsInvalidOptionsError {
@@ -40,12 +41,18 @@ export function assertFetched(response: ResponseLike, url: string): void {
   );
 }
 
-/** The response of axios has the first two, too, but no `body` of a `fetch`, nor a method to read one. */
-function isResponse(value: unknown): boolean {
-  const { status, headers, text }: Record<string, unknown> = Object(value);
+/** The responses of axios and phin have the first two, too, but no body that streams, nor a method to read one. */
+function isResponse(value: unknown): value is ResponseLike {
+  const { status, headers, text, body }: Record<string, unknown> = Object(value);
   const { get }: { get?: unknown } = Object(headers);
   if (typeof status !== 'number' || typeof get !== 'function') return false;
-  return 'body' in Object(value) || typeof text === 'function';
+  return typeof text === 'function' || body === null || isWebStream(body) || isNodeStream(body);
+}
+
+/** The response that a library rejects with, such as ky. */
+export function responseOf(error: unknown): ResponseLike | undefined {
+  const { response }: { response?: unknown } = Object(error);
+  return isResponse(response) ? response : undefined;
 }
 
 function hasFollowed({ redirected, url }: ResponseLike, requested: string): boolean {
@@ -63,12 +70,11 @@ function bare(text: string): string {
 
 /** The error of a hop; for a function that takes no init of a `fetch`, one that says so. */
 export function hopError(error: unknown): unknown {
-  const { message, code, response }: { message?: unknown; code?: unknown; response?: { status?: unknown } } =
-    Object(error);
+  const { message, code }: { message?: unknown; code?: unknown } = Object(error);
   // got says "Unexpected option: redirect". To superagent the URL, which can be parsed, is a method. ky rejects statuses.
   if (/\boption\b.*\bredirect\b/.test(String(message)) || code === 'ERR_INVALID_URL')
     return noFetch("one that refuses the init `{ redirect: 'manual' }`", error);
-  if (isRedirect(Number(response?.status))) return noFetch('one that rejects redirects', error);
+  if (isRedirect(responseOf(error)?.status ?? 0)) return noFetch('one that rejects redirects', error);
   return error;
 }
 

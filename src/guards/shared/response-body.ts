@@ -39,6 +39,10 @@ export function observeNodeStream(stream: NodeStream, observer: BodyObserver): v
   };
 }
 
+export function isWebStream(body: unknown): body is ReadableStream<unknown> {
+  return 'getReader' in Object(body);
+}
+
 export function isNodeStream(body: unknown): body is NodeStream & { destroy(): unknown } {
   return typeof body === 'object' && body !== null && 'emit' in body && 'destroy' in body;
 }
