@@ -35,6 +35,17 @@ describe('a success', () => {
 });
 
 describe('a 304', () => {
+  it('renews the lifetime and shares the body', () => {
+    const story = new Story();
+    const first = story.meets(
+      outcomes.success({ etag: '"1"', lastModified: 'a', contentType: 'text/plain' }),
+    );
+    const second = story.later(DAY).meets(outcomes.notModified({ cacheControl: 'max-age=3600' }));
+    expect(second.answer).toMatchObject({ notModified: true, staleAt: START + DAY + HOUR });
+    expect(second.copy).toEqual({ ...first.copy, fetchedAt: START + DAY });
+    expect(second.copy?.body).toBe(first.copy?.body);
+  });
+
   it('replaces the validators that it has, and keeps the others', () => {
     const story = new Story();
     story.meets(outcomes.success({ etag: '"1"', lastModified: 'a' }));
