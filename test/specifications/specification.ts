@@ -233,7 +233,8 @@ export function readsTheFile(profile: ProfileName, statuses: readonly number[]):
 export function followsRedirects(profile: ProfileName): Promise<void> {
   return each([301, 302, 303, 307, 308], async (status) => {
     const origin = await redirectChain(1, status);
-    expect(await robotFor(profile).robots.canFetch(`${origin}/private`), String(status)).toBe(false);
+    const decision = await robotFor(profile).robots.check(`${origin}/private`);
+    expect(decision, String(status)).toMatchObject(disallowedByRule);
   });
 }
 

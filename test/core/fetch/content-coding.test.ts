@@ -1,7 +1,29 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { type ContentCoding } from '../../../src/core/fetch/content-coding.ts';
+import { type ContentCoding, contentCodings } from '../../../src/core/fetch/content-coding.ts';
 import { decode } from '../../../src/core/fetch/decode.ts';
+
+describe('the codings of a Content-Encoding field', () => {
+  it.each<[string | undefined, ContentCoding[] | undefined]>([
+    [undefined, []],
+    ['', []],
+    ['identity', []],
+    [' , Identity ,', []],
+    ['gzip', ['gzip']],
+    ['X-GZIP', ['gzip']],
+    ['deflate, br', ['deflate', 'br']],
+    ['br,\tgzip , identity', ['br', 'gzip']],
+    ['gzip, gzip, gzip, gzip', ['gzip', 'gzip', 'gzip', 'gzip']],
+    ['gzip, gzip, gzip, gzip, gzip', undefined],
+    ['zstd', undefined],
+    ['UTF-8', []],
+    ['none, gzip', ['gzip']],
+    ['gzip, compress', undefined],
+    ['gzip deflate', undefined],
+  ])('%j are %j', (field, codings) => {
+    expect(contentCodings(field)).toEqual(codings);
+  });
+});
 
 describe('a coded body', () => {
   const TEXT = 'User-agent: *\nDisallow: /x\n'.repeat(20);
