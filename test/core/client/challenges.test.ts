@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest';
+import { profiles, type RobotsClientOptions } from '../../../src/index.ts';
+import { DAY } from '../../support/client.ts';
+import type { Answer } from '../../support/site.ts';
+import { answering } from '../../support/opened.ts';
+
+async function setUp(answers: Answer | readonly Answer[], options?: RobotsClientOptions) {
+  const { robots, server, clock } = await answering(answers, options);
+  return { client: robots, site: server, clock };
+}
+
+const page = (title: string): Answer => ({
+  headers: { 'content-type': 'text/html', etag: '"1"' },
+  body: `<!doctype html><title>${title}</title>`,
+});
+const CHALLENGE: Answer = { ...page('Vercel Security Checkpoint'), status: 403 };
+const RULES: Answer = { body: 'User-agent: *\nDisallow: /x\n' };
+
+describe('policy() of an origin that answers with a page', () => {
+  it('has the suspicion; the status decides', async () => {
+    const { client, site } = await setUp(CHALLENGE);
+    expect(await client.policy(site.origin)).toMatchObject({ state: 'allow-all', suspect: 'challenge' });
+    expect(await client.canFetch(site.url('/x'))).toBe(true);
+    expect(site.requests).toHaveLength(1);
+  });
+
+  it('has no suspicion about a robots.txt, also after a page', async () => {
+    const { client, clock, site } = await setUp([page('Home'), RULES]);
+    expect(await client.policy(site.origin)).toMatchObject({ state: 'rules', suspect: 'html' });
+    clock.advance(DAY);
+    expect(await client.policy(site.origin)).not.toHaveProperty('suspect');
+  });
+
+  it('has the suspicion about a page that a 304 confirms, and beside a failure', async () => {
+    const { client, clock, site } = await setUp([page('Home'), { status: 304 }, { status: 500 }]);
+    await client.policy(site.origin);
+    clock.advance(DAY);
+    expect(await client.policy(site.origin)).toMatchObject({ state: 'rules', suspect: 'html' });
+    clock.advance(DAY);
+    expect(await client.policy(site.origin)).toMatchObject({ state: 'last-good', suspect: 'html' });
+    expect(site.requests).toHaveLength(3);
+  });
+
+  it('has the suspicion about a failure', async () => {
+    const { client, clock, site } = await setUp([RULES, { ...CHALLENGE, status: 503 }]);
+    await client.policy(site.origin);
+    clock.advance(DAY);
+    expect(await client.policy(site.origin)).toMatchObject({
+      state: 'last-good',
+      suspect: 'challenge',
+      failure: { status: 503, suspect: 'challenge' },
+    });
+  });
+});
+
+describe("a profile with challenge: 'unreachable'", () => {
+  const profile = { ...profiles.rfc9309, name: 'wary', challenge: 'unreachable' } as const;
+
+  it('keeps the last good copy meanwhile', async () => {
+    const { client, clock, site } = await setUp([RULES, CHALLENGE], { profile });
+    await client.canFetch(site.url('/x'));
+    clock.advance(DAY);
+    expect(await client.check(site.url('/x'))).toMatchObject({ state: 'last-good', allowed: false });
+    expect(await client.check(site.url('/y'))).toMatchObject({ state: 'last-good', allowed: true });
+  });
+
+  it('differs from every preset', () => {
+    expect(Object.values(profiles).map(({ challenge }) => challenge)).toEqual(
+      Array(5).fill('as-status') as unknown,
+    );
+  });
+});
