@@ -115,7 +115,7 @@ export class RobotsClient {
     const refresher = new OriginRefresher({
       ...settings,
       pauses: {
-        until: (origin) => this[ENGINE].pacing.pacer.value?.pausedUntil(origin),
+        until: (origin) => this[ENGINE].pacing.pacer.value?.pauseOf(origin)?.until,
         ask: (origin, retryAfter, status) => this[ENGINE].pacing.robotsAsk(origin, retryAfter, status),
       },
       memory,

@@ -48,8 +48,6 @@ export class RobotsDeferredError extends RefusedRequestError {
   readonly delayFrom: DelayFrom;
   /** How long the cause is, in milliseconds: the gap, or the whole pause. Absent for `'concurrency'`. */
   readonly causeMs?: number | undefined;
-  /** Whether the maximum number of origins is paced. `delayFrom` is then `'concurrency'`. */
-  readonly isFull: boolean;
 
   constructor(
     decision: Decision,
@@ -70,7 +68,6 @@ export class RobotsDeferredError extends RefusedRequestError {
       decision,
       chain,
     );
-    this.isFull = isFull;
     if (causeMs !== undefined) this.causeMs = causeMs;
     this.retryAt = retryAt;
     this.delayFrom = delayFrom;
@@ -79,6 +76,7 @@ export class RobotsDeferredError extends RefusedRequestError {
 
 interface DeferredDetails extends Omit<Deferral, 'causeMs'> {
   readonly causeMs?: number | undefined;
+  /** Whether the maximum number of origins is paced. `delayFrom` is then `'concurrency'`. */
   readonly isFull?: boolean;
   /** What led to it, in words. */
   readonly circumstance?: string | undefined;

@@ -168,12 +168,6 @@ export class Pacer {
     return this.#queues.peek(this.#scopeOf(origin));
   }
 
-  /** The end of the pause of an origin that is known here, in epoch ms. */
-  pausedUntil(origin: string): number | undefined {
-    const until = this.#queues.peek(this.#scopeOf(origin))?.starts.pauseAt(this.clock.now())?.until;
-    return until && Math.ceil(this.clock.epochMs(until));
-  }
-
   /**
    * The queue of an origin, and its pause here or in the fleet; `undefined` when nothing is known of it. Never rejects.
    *
@@ -370,7 +364,11 @@ export class Pacer {
   }
 
   #inEpochMs(pause: Pause): Pause {
-    return { ...pause, from: this.clock.epochMs(pause.from), until: this.clock.epochMs(pause.until) };
+    return {
+      ...pause,
+      from: this.clock.epochMs(pause.from),
+      until: Math.ceil(this.clock.epochMs(pause.until)),
+    };
   }
 }
 

@@ -39,7 +39,7 @@ export function watchPause(engine: ClientEngine, patience: SitePatience, origin:
     const waits = (pacer?.queueOf(origin)?.waiting ?? 0) > 0;
     if (waits && !patience.waitsUntil(origin, until)) {
       const cause = describeDelay({ delayFrom, causeMs: until - from });
-      warnOfSiteWait({ origin, until: Math.ceil(until), cause, keepsPace: false }, LONG_WAIT_MS);
+      warnOfSiteWait({ origin, until, cause, keepsPace: false }, LONG_WAIT_MS);
     }
     afterLongWait(look);
   };

@@ -22,7 +22,7 @@ function small(maxOrigins = 2) {
   };
   const visit = async (origin: string): Promise<void> => (await take(origin)).done();
   const pausedMs = async (origin: string): Promise<number> =>
-    (pacer.pausedUntil(origin) ?? clock.now()) - clock.now();
+    (pacer.pauseOf(origin)?.until ?? clock.now()) - clock.now();
   return { clock, pacer, take, visit, pausedMs };
 }
 
@@ -74,13 +74,13 @@ describe('when there are more origins than queues', () => {
     const { clock, pacer, visit } = small();
     for (const origin of [A, B]) pacer.report(origin, '60', clock.now());
     await expect(visit(C)).rejects.toMatchObject({
-      isFull: true,
+      delayFrom: 'concurrency',
       retryAt: clock.now() + 100,
       message: expect.stringMatching(/other origins .* `cache\.maxOrigins`/),
     });
     expect(pacer.book(decisionFor(C), pace, undefined)).toMatchObject({ waitMs: 100 });
     expect(() => pacer.acquire(decisionFor(A), { ...pace, maxDelayMs: 0 }, undefined)).toThrow(
-      expect.objectContaining({ isFull: false, message: expect.stringContaining('Retry-After') }),
+      expect.objectContaining({ message: expect.stringContaining('Retry-After') }),
     );
   });
 
@@ -91,7 +91,7 @@ describe('when there are more origins than queues', () => {
     for (const origin of [B, C, D]) await visit(origin);
     (await take(A)).done({ status: 429 });
     // The second incident.
-    expect(pacer.pausedUntil(A)).toBe(clock.now() + 60_000);
+    expect(pacer.pauseOf(A)?.until).toBe(clock.now() + 60_000);
   });
 
   it('one that remembers an incident goes all the same when all do', async () => {
