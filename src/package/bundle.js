@@ -169,23 +169,8 @@ writeFileSync(
     .join('\n----\n\n'),
 );
 
-/**
- * One text for coding agents: the README, and the guides that fit, in the order in which programs need them. Links say no more
- * than their words.
- */
-const MAX_TEXT_BYTES = 80_000;
-const guides = [
-  'guards',
-  'core/client',
-  'core/rules',
-  'stores',
-  'core/net',
-  'extras/testing',
-  'extras/evidence',
-];
-let text = '';
-for (const path of ['README.md', ...guides.map((guide) => `src/${guide}/README.md`)]) {
-  const guide = readFileSync(path, 'utf8').replaceAll(/\[([^\]]+)\]\((?!https?:)[^)]*\)/g, '$1');
-  if (Buffer.byteLength(text + guide) <= MAX_TEXT_BYTES) text += `${guide}\n`;
-}
-writeFileSync(`${folder}/llms.txt`, text);
+/** One text for coding agents: the README, and what programs need most. Links say no more than their words. */
+const guides = ['', 'src/guards/', 'src/stores/', 'src/core/rules/'].map((at) =>
+  readFileSync(`${at}README.md`, 'utf8').replaceAll(/\[([^\]]+)\]\((?!https?:)[^)]*\)/g, '$1'),
+);
+writeFileSync(`${folder}/llms.txt`, guides.join('\n'));

@@ -94,7 +94,7 @@ export function deciderByFile(
 }
 
 /** Converts the error for an `input` that is neither URL nor path. Any other error is thrown again. */
-export function notATarget(error: unknown, input: string): InputError {
+function notATarget(error: unknown, input: string): InputError {
   if (!isRobotsError(error) || error.code !== 'ERR_ROBOTS_INVALID_URL') throw error;
   const message = `Expected an absolute http, https or ftp URL, or a path that starts with "/", got ${quoted(input)}`;
   return { code: error.code, message };

@@ -22,7 +22,7 @@ import {
 } from './reply.ts';
 
 /** Maximum number of concurrent streams of questions. */
-export const MAX_STREAMS = 8;
+const MAX_STREAMS = 8;
 /** Maximum number of lines that are read ahead of the first one without a decision. */
 const READ_AHEAD = 512;
 
