@@ -1,13 +1,14 @@
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { runSteps, type Steps } from '../../support/socket-steps.ts';
-import { context, occurrence, PROFILE, TRANSPORTS } from './context.ts';
+import { context, DECODED, occurrence, PROFILE, UNDECODED } from './context.ts';
 
 const CHALLENGE = '<!DOCTYPE html><html><head><title>Just a moment...</title><script>_cf_chl_opt={}</script>';
 const HTML = { 'content-type': 'text/html; charset=UTF-8' };
 const STRICT = { ...PROFILE, challenge: 'unreachable' } as const;
 
-describe.each(TRANSPORTS)('gatekeepers over %s', (_name, make) => {
+// One transport of each kind: they are looked for above it.
+describe.each([UNDECODED[0]!, DECODED[0]!])('gatekeepers over %s', (_name, make) => {
   const { site, rawSite, fetch } = context(make());
   const staged = async (steps: Steps): Promise<string> =>
     (await rawSite((socket) => void runSteps(socket, steps))).origin;

@@ -86,7 +86,7 @@ export const DECODED: readonly NamedTransport[] = [
   ['axios by fetch', () => axiosTransport(axios.create({ adapter: 'fetch' }))],
 ];
 
-/** Every suite that takes a transport runs over each of these. */
+/** Suites of what transports do run over each of these. */
 export const TRANSPORTS: readonly NamedTransport[] = [...UNDECODED, ...DECODED];
 
 /** Something to wait for that a server will tell. */
