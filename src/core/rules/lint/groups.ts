@@ -24,8 +24,8 @@ export class GroupLint {
   #related = 0;
   #last: LintedGroup | undefined;
   #count = 0;
-  /** Where the agents of the current block begin among those of the group. */
-  #blockStart = 0;
+  /** The agents of the current block. */
+  #block = new Set<LintedAgent>();
   #comparisons = 0;
 
   constructor(file: RobotsFile, report: Report) {
@@ -69,13 +69,12 @@ export class GroupLint {
   }
 
   startBlock(): void {
-    this.#blockStart = this.last.agents.length;
+    this.#block = new Set();
   }
 
   /** Adds a preference of the current block. */
   addPreference(directive: UsageDirective, line: number): void {
-    for (const agent of this.last.agents.slice(this.#blockStart))
-      (agent.preferences ??= {})[directive] ??= line;
+    for (const agent of this.#block) (agent.preferences ??= {})[directive] ??= line;
   }
 
   /** Adds an agent named by a user-agent line of the last group. */
@@ -91,10 +90,12 @@ export class GroupLint {
       this.#agents.set(name, agent);
     } else if (agent.group === group) {
       group.runsOn?.before.delete(agent);
+      this.#block.add(agent);
       return;
     } else this.#report.add('duplicate-group', span, { agent: written, otherLine: agent.span.line });
     agent.group = group;
     agents.push(agent);
+    this.#block.add(agent);
     this.#relate();
     if (this.#groups !== undefined) agent.groups.push(group);
     // Reported once: at a star after other names, or at the first name after a star.

@@ -16,7 +16,12 @@ import {
 } from '../parse-line.ts';
 import { asCharacters, BLANK, CONTROL, escapeBytes, secondsToMs, utf8 } from '../bytes.ts';
 import { recordsFor } from '../other-records.ts';
-import { ABSOLUTE_URL, betterPreference, type UsageDirective } from '../usage/usage-source.ts';
+import {
+  ABSOLUTE_URL,
+  betterPreference,
+  statesPreference,
+  type UsageDirective,
+} from '../usage/usage-source.ts';
 import { agentLineProblem, TOKEN_OR_STAR } from './agent-line.ts';
 import type { Diagnostic, DiagnosticCode, Span } from './diagnostic.ts';
 import { firstInvalidByte, isUnmarkedUtf16 } from './encoding.ts';
@@ -39,7 +44,7 @@ const MEANT = KEYS.map((meant) => ({ meant }));
 const SIGNALS: readonly string[] = ['content-signal', 'content-signals'];
 /** Bytes of a pattern that are shown as they should be written. */
 const MAX_ESCAPED = 200;
-/** Files with more preferences are not looked at further. */
+/** Preferences beyond these are not looked at, and taken for readable ones. */
 const MAX_PREFERENCES = 1_000;
 /** Hosts that only the machine of a developer has. */
 const PRIVATE_HOST = /^https?:\/\/(?:127\.|0\.0\.0\.0|\$|(?:localhost|undefined|null)(?=[:/]|$))/i;
@@ -267,8 +272,8 @@ class Linter {
     const preference = record?.preference;
     if (preference === 'content-signal') this.#signals.set(line, key);
     if (preference !== undefined) {
-      this.#preference(preference);
-      if (isInBlock) this.#groups.addPreference(preference, line);
+      const states = this.#preference(preference);
+      if (isInBlock && states) this.#groups.addPreference(preference, line);
     } else if (word === 'license') this.#license(this.#span(valueStart, valueEnd), isInBlock);
     else if (word === 'crawl-delay' && secondsToMs(this.#file.bytes, valueStart, valueEnd) < 0)
       this.#report.add('invalid-crawl-delay', this.#span(valueStart, valueEnd));
@@ -280,14 +285,17 @@ class Linter {
       this.#report.add('unreadable-preference', value, { kind: 'license' });
   }
 
-  #preference(kind: UsageDirective): void {
-    if (++this.#preferences > MAX_PREFERENCES) return;
+  /** Reports a preference that cannot be read. @returns whether it states anything. */
+  #preference(kind: UsageDirective): boolean {
+    if (++this.#preferences > MAX_PREFERENCES) return true;
     const { valueStart, valueEnd } = this.#cursor;
     const value = this.#text(valueStart, valueEnd);
     const start = valueStart + (/^\/[^ \t]*[ \t]*/.exec(value)?.[0].length ?? 0);
-    const meant = betterPreference(kind, this.#text(start, valueEnd));
+    const text = this.#text(start, valueEnd);
+    const meant = betterPreference(kind, text);
     if (meant !== undefined)
       this.#report.add('unreadable-preference', this.#span(start, valueEnd), { kind, meant });
+    return statesPreference(kind, text);
   }
 
   /** Reports the first control byte of the value, on a line that ends at `lineEnd`. @returns whether there is one. */

@@ -132,6 +132,12 @@ function withRefusals(
   };
 }
 
+/** Whether anything of a statement counts. */
+export function statesPreference(directive: UsageDirective, text: string): boolean {
+  const { preferences, use } = READERS[directive](text);
+  return use !== undefined || Object.entries(preferences).some(isKnown(directive));
+}
+
 /** What counts of a statement, in its own words: `ai-train=no`. Empty when nothing does. */
 export function preferenceIn(directive: UsageDirective, text: string): string {
   const [yes, no] = VALUES[directive];

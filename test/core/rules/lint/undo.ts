@@ -22,7 +22,16 @@ class Edited {
 
   /** The file with the text of a line (1-based) replaced; a comment by default, which is as if it were not there. */
   with(line: number, text: (written: string) => string = () => '#'): RobotsFile {
-    const lines = this.#lines.map((written, at) => (at === line - 1 ? text(written) : written));
+    return this.#parsed((written, at) => (at === line ? text(written) : written));
+  }
+
+  /** The file that disallows nothing: no preferences are implied for a page that is disallowed. */
+  open(): RobotsFile {
+    return this.#parsed((written) => written.replace(/^diss?all?ow[^:]*:.*/i, 'Disallow:'));
+  }
+
+  #parsed(change: (written: string, line: number) => string): RobotsFile {
+    const lines = this.#lines.map((written, at) => change(written, at + 1));
     return parseRobots(Buffer.from(lines.join('\n'), 'latin1'), { dialect: this.#dialect });
   }
 
@@ -149,10 +158,22 @@ export const oracles: Partial<Record<Diagnostic['code'], (asked: Asked, finding:
         ),
       );
     }),
-  'preference-not-inherited': ({ file, paths }, { agents = [], otherLine }) => {
-    const states = (agent: string): boolean =>
+  'preference-not-inherited': ({ edited }, { agents = [], otherLine = 0 }) => {
+    const file = edited.open();
+    const written = edited.at(otherLine);
+    const paths = ['/~q', ...pathsOf(/^[^:]*:[ \t]*(\/[^ \t]*)/.exec(written)?.[1] ?? '')];
+    const isFor = (agent: string): boolean =>
       paths.some((path) => usage(file, path, askedFor(agent)).sources.some(({ line }) => line === otherLine));
-    return states('*') && agents.every((agent) => !states(agent));
+    // In a file of its own, the line states something.
+    const alone = parseRobots(Buffer.from(`User-agent: *\n${written}`, 'latin1'));
+    const states = paths.some((path) => {
+      const { use, ...stated } = usage(alone, path, NOBODY);
+      return (
+        use !== undefined ||
+        (['train-ai', 'ai-use', 'ai-input', 'search'] as const).some((label) => stated[label] !== 'unknown')
+      );
+    });
+    return states && isFor('*') && agents.every((agent) => !isFor(agent));
   },
   'shadowed-rule': (all, finding) => {
     const { line, otherLine = 0 } = finding;
