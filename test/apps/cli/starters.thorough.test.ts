@@ -71,6 +71,8 @@ async function run(name: string, args: readonly string[]): Promise<string> {
   vi.spyOn(process, 'argv', 'get').mockReturnValue(['node', name, ...args]);
   vi.stubEnv('ALLOW_PRIVATE', 'true');
   vi.stubEnv('CRAWL_FILE', join(folder, 'crawl.txt'));
+  // Programs that have ended do not hear of it.
+  process.removeAllListeners('SIGTERM');
   await import(file);
   return lines.join('\n');
 }
@@ -172,6 +174,22 @@ for (const [name, argumentsFor] of Object.entries(programs)) {
       expect(site.requests).toHaveLength(2);
     },
   );
+
+  (skipped ? it.skip : it)(`${name} ends within 5 s of SIGTERM, although its page hangs`, async () => {
+    const site = await openedSite((request, response) => {
+      if (request.url === '/robots.txt') answer(response, { body: 'User-agent: *\nCrawl-delay: 0\n' });
+    });
+    const page = site.url('/');
+    const exited = new Promise((resolve) => {
+      vi.spyOn(process, 'exit').mockImplementation((code) => resolve(code) as never);
+    });
+    const ended = run(name, [name.startsWith('call-') ? JSON.stringify({ url: page }) : page]);
+    await expect.poll(() => site.requests.length, { timeout: 10_000 }).toBe(2);
+    const from = performance.now();
+    process.emit('SIGTERM');
+    await Promise.race([ended, exited]);
+    expect(performance.now() - from).toBeLessThan(5_000);
+  });
 
   it(`${name} has no more lines than a newcomer reads`, () => {
     expect(readFileSync(join(starters, name), 'utf8').split('\n').length).toBeLessThanOrEqual(80);

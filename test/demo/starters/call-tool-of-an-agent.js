@@ -5,10 +5,11 @@
 import { crawlReport } from 'canfetch';
 import { call, robots } from './tool-of-an-agent.js';
 
-process.once('SIGTERM', () => robots.close()); // ends what waits
+const stopping = new AbortController();
+process.once('SIGTERM', () => stopping.abort());
 const report = crawlReport(robots, { onFirstRefused: false });
 for (const given of process.argv.slice(2)) {
-  const result = await call(JSON.parse(given));
+  const result = await call(JSON.parse(given), stopping);
   if (result.error !== undefined) console.log(`refused ${JSON.stringify(result)}`);
   else console.log(`${result.status < 400 ? 'fetched' : `status ${result.status}`} ${result.url}`);
 }

@@ -32,11 +32,14 @@ const crawler = new PoliteCrawler(
   },
   new Configuration({ persistStorage: false }),
 );
+let limit;
 process.once('SIGTERM', () => {
+  limit = setTimeout(() => process.exit(1), 4_000); // a page may hang
   crawler.stop(); // starts no page more
   void robots.close(); // ends what waits
 });
 await crawler.run([start]);
+clearTimeout(limit);
 
 console.log(`\n${report}`);
 report.close();

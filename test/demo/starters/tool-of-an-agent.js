@@ -35,10 +35,11 @@ export const tool = {
 };
 
 /** What the program does when the model calls. The result goes back to the model, so it is text in any case. */
-export async function call({ url }) {
+export async function call({ url }, { signal } = {}) {
   try {
     // A busy page is asked for again, if its site names a time that is soon.
-    const response = await retryLater(() => fetchPolitely(url), { maxWaitMs: MAX_WAIT_MS, maxRetries: 2 });
+    const options = { maxWaitMs: MAX_WAIT_MS, maxRetries: 2, signal };
+    const response = await retryLater(() => fetchPolitely(url, { signal }), options);
     const retryAt = timeOf(response);
     const type = response.headers.get('content-type') ?? 'text/plain';
     if (!/text|json|xml/i.test(type)) {

@@ -16,7 +16,10 @@ const context = await browser.newContext();
 const guard = await guardContext(context, robots, { identify: true, pacing: { maxDelayMs: 20_000 } });
 
 const stopping = new AbortController();
-process.once('SIGTERM', () => stopping.abort());
+process.once('SIGTERM', () => {
+  stopping.abort();
+  context.close().catch(() => undefined); // ends a page that hangs
+});
 const options = {
   signal: stopping.signal,
   onWait: ({ url, until, cause }) =>
