@@ -136,6 +136,7 @@ export type {
   FetchMessage,
   RobotsRequestMessage,
 } from './core/fetch/index.ts';
+export type { DispatcherLike } from './core/fetch/transport.ts';
 export { describeDecision } from './core/decision/index.ts';
 export { describeDiagnostic, type DiagnosticDescription } from './core/rules/lint/findings.ts';
 export type { Diagnostic, DiagnosticCode, Severity } from './core/rules/index.ts';

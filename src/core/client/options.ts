@@ -1,9 +1,8 @@
 import type { LookupFunction } from 'node:net';
-import type { Dispatcher } from 'undici';
 import type { Clock, HeaderFields } from '../base/index.ts';
 import type { EvidenceEntry } from './evidence/entry.ts';
 import type { FetchFunction } from '../fetch/index.ts';
-import type { Transport } from '../fetch/transport.ts';
+import type { DispatcherLike, Transport } from '../fetch/transport.ts';
 import type { Profile, ProfileName } from '../lifecycle/index.ts';
 import type { AddressPolicy } from '../net/address-policy.ts';
 import type { Agent } from '../decision/agent-tokens.ts';
@@ -97,7 +96,7 @@ export interface RobotsClientOptions {
    * });
    * ```
    */
-  readonly dispatcher?: Dispatcher | ((url: URL) => Dispatcher | undefined);
+  readonly dispatcher?: DispatcherLike | ((url: URL) => DispatcherLike | undefined);
   /**
    * What sends robots.txt instead of undici, which is then not loaded: give what sends your pages, so that its proxy, TLS
    * settings and mocks hold for both. `gotTransport` of `canfetch/got` and `axiosTransport` of `canfetch/axios` take an

@@ -3,6 +3,11 @@ import type { LookupFunction } from 'node:net';
 import type { StatusClass } from '../lifecycle/index.ts';
 import type { ContentCoding } from './content-coding.ts';
 
+/** A dispatcher of undici 6, 7 or 8, or of another package: their types differ in what their handlers take. */
+export interface DispatcherLike {
+  dispatch(options: never, handler: never): boolean;
+}
+
 /**
  * Marks a robots.txt request of a client: a key of undici's dispatch options and of the init of a fetch, and the value of
  * `robots` in got's context and axios's config. Guards let it pass. Otherwise a guard would wait for itself (a robots.txt

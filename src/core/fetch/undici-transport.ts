@@ -12,6 +12,7 @@ import {
   recordingConnector,
   publicOnlyConnector,
   configuredGlobalDispatcher,
+  isDispatcher,
   isWrapped,
   ConnectedAddresses,
 } from '../net/index.ts';
@@ -20,13 +21,19 @@ import { ACCEPT_ENCODING } from './decode.ts';
 import { ADDRESS_UNKNOWN, FetchFailure } from './failure.ts';
 import { nodeHeaders, nodeResponse } from './node-transport.ts';
 import { OwnConnections, send } from './own-connections.ts';
-import { sendOnceMore, type Transport, type TransportRequest, type TransportResponse } from './transport.ts';
+import {
+  type DispatcherLike,
+  sendOnceMore,
+  type Transport,
+  type TransportRequest,
+  type TransportResponse,
+} from './transport.ts';
 import { lookup as dnsLookup } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import { Dispatcher, errors } from 'undici';
 
 /** Chooses the dispatcher of a request for robots.txt, redirects included. */
-export type DispatcherChoice = (url: URL) => Dispatcher | undefined;
+export type DispatcherChoice = (url: URL) => DispatcherLike | undefined;
 
 export interface UndiciTransportOptions {
   /**
@@ -34,7 +41,7 @@ export interface UndiciTransportOptions {
    * It stays open on `close()`. The options below have no effect on its requests.
    * @default the global dispatcher if one was set, else the transport's own connections
    */
-  readonly dispatcher?: Dispatcher | DispatcherChoice | undefined;
+  readonly dispatcher?: DispatcherLike | DispatcherChoice | undefined;
   /**
    * Whether the address policy is `'public-only'`. Requests to names then go over the transport's own connections, or over
    * the one `dispatcher` that the caller gave for all.
@@ -84,8 +91,9 @@ class UndiciTransport implements Transport {
   /** The dispatcher that a request goes over; `undefined`: our own connections. */
   #dispatcherFor(url: URL): Dispatcher | undefined {
     const { dispatcher, publicOnly = false } = this.#options;
-    if (dispatcher !== undefined && typeof dispatcher !== 'function') return dispatcher;
-    const chosen = dispatcher === undefined ? configuredGlobalDispatcher() : chosenBy(dispatcher, url);
+    if (isDispatcher(dispatcher)) return dispatcher;
+    const chosen =
+      typeof dispatcher === 'function' ? chosenBy(dispatcher, url) : configuredGlobalDispatcher();
     if (chosen !== undefined && publicOnly && isPublicHost(url.hostname) !== true) {
       throw new FetchFailure(ADDRESS_UNKNOWN);
     }
@@ -144,13 +152,13 @@ class UndiciTransport implements Transport {
 }
 
 function chosenBy(choose: DispatcherChoice, url: URL): Dispatcher | undefined {
-  let chosen: Dispatcher | undefined;
+  let chosen: DispatcherLike | undefined;
   try {
     chosen = choose(new URL(url));
   } catch (cause) {
     throw new RobotsInvalidOptionsError(`\`dispatcher\` failed for ${quote(url.href)}`, { cause });
   }
-  if (chosen === undefined || typeof Object(chosen).dispatch === 'function') return chosen;
+  if (chosen === undefined || isDispatcher(chosen)) return chosen;
   throw invalid(`\`dispatcher(${quote(url.href)})\``, 'an undici Dispatcher or undefined', chosen);
 }
 

@@ -38,8 +38,8 @@ export function isWrapped(dispatcher: object): boolean {
   return dispatcher.constructor.name === WRAPPER;
 }
 
-function isDispatcher(value: unknown): value is Dispatcher {
-  return typeof value === 'object' && value !== null && 'dispatch' in value;
+export function isDispatcher(value: unknown): value is Dispatcher {
+  return typeof Object(value).dispatch === 'function';
 }
 
 /**

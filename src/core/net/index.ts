@@ -13,5 +13,5 @@ export {
   publicOnlyLookup,
   ConnectedAddresses,
 } from './connectors.ts';
-export { configuredGlobalDispatcher, isWrapped } from './global-dispatcher.ts';
+export { configuredGlobalDispatcher, isDispatcher, isWrapped } from './global-dispatcher.ts';
 export { ProxyDispatcher, type ProxySettings } from './proxy-dispatcher.ts';

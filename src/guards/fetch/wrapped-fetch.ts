@@ -5,9 +5,8 @@ import { dropBody, isNodeStream, isWebStream } from '../shared/response-body.ts'
 import type { ResponseLike } from './response.ts';
 
 const REMEDY =
-  'for got use `canfetch/got`, for axios `canfetch/axios`; of ofetch wrap `ofetch.raw` with `ignoreResponseError: true, ' +
-  'responseType: "stream"`, of ky an instance with `throwHttpErrors: false, retry: 0`; ' +
-  'of any other library a function that follows no redirect and ends with `return new Response(body, { status, headers })`';
+  'for got use `canfetch/got`, for axios `canfetch/axios`; wrap `ofetch.raw` with `ignoreResponseError`, ky with `throwHttpErrors: false`, ' +
+  'else a function that follows no redirect and ends with `return new Response(body, { status, headers })`';
 
 function noFetch(got: string, cause?: unknown): RobotsInvalidOptionsError {
   return new RobotsInvalidOptionsError(
@@ -36,9 +35,7 @@ export function assertFetched(response: ResponseLike, url: string): void {
   }
   if (!hasFollowed(response, url)) return;
   dropBody(response);
-  throw noFetch(
-    `one that followed a redirect of ${urlWithoutUserinfo(url)} unchecked, in spite of \`redirect: 'manual'\``,
-  );
+  throw noFetch(`one that followed a redirect of ${urlWithoutUserinfo(url)} unchecked`);
 }
 
 /** The responses of axios and phin have the first two, too, but no body that streams, nor a method to read one. */
@@ -81,7 +78,7 @@ export function hopError(error: unknown): unknown {
 /** The error for a redirect whose target is hidden, as `redirect: 'manual'` does in a browser. */
 function opaqueRedirect(url: string): TypeError {
   const message =
-    `Expected a fetch that shows where ${urlWithoutUserinfo(url)} redirects to, so that the target can be checked, got an opaque redirect, ` +
+    `Expected a fetch that shows where ${urlWithoutUserinfo(url)} redirects to, got an opaque redirect, ` +
     'as in browsers; request the URL that it redirects to';
   return Object.assign(new TypeError(message), { code: 'ERR_ROBOTS_REDIRECT_OPAQUE' });
 }

@@ -1,4 +1,5 @@
 /** The steps of "HTTP-redirect fetch" (Fetch standard) that concern a single hop. */
+import { isWebStream } from './response-body.ts';
 import { urlWithoutUserinfo } from '../../core/base/index.ts';
 import { locationText } from '../../core/fetch/location.ts';
 import { cleanInPlace } from '../../core/url/index.ts';
@@ -40,7 +41,7 @@ export interface HopRequest {
 
 /** Whether `body` can be read once only, so that it cannot be sent again. */
 export function isStream(body: unknown): boolean {
-  return typeof body === 'object' && body !== null && (Symbol.asyncIterator in body || 'getReader' in body);
+  return isWebStream(body) || Symbol.asyncIterator in Object(body);
 }
 
 /**
