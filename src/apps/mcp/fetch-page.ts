@@ -193,12 +193,11 @@ interface PagePart extends TextPart {
 async function read(page: Page, contentType: string | undefined, options: ReadOptions): Promise<PagePart> {
   const format = formatOf(contentType);
   const { start, converts, converter } = options;
-  const body = page.body ?? [];
   try {
     assertText(contentType);
     if (converts && format === 'html' && converter !== undefined)
-      return await readAsMarkdown(body, page.url, { contentType, start, converter });
-    const part = await readText(body, { contentType, start, maxBytes: MAX_BYTES });
+      return await readAsMarkdown(page, contentType, { start, converter });
+    const part = await readText(page.body ?? [], { contentType, start, maxBytes: MAX_BYTES });
     if (format !== 'html') return { ...part, format, meta: [] };
     const { meta } = (await readHead(part.head, page.url, options)) ?? {};
     return { ...part, format, meta, note: converts ? NO_CONVERTER : undefined };
@@ -219,15 +218,12 @@ async function readHead(html: string, url: string, { purpose, converter }: ReadO
 }
 
 async function readAsMarkdown(
-  body: AsyncIterable<Uint8Array> | readonly Uint8Array[],
-  url: string,
-  {
-    contentType,
-    start,
-    converter,
-  }: { readonly contentType: string | undefined; readonly start: number; readonly converter: string },
+  { body, url }: Page,
+  contentType: string | undefined,
+  { start, converter }: { readonly start: number; readonly converter: string },
 ): Promise<PagePart> {
-  const { text, charset, more } = await readText(body, { contentType, start: 0, maxBytes: MAX_HTML_BYTES });
+  const whole = { contentType, start: 0, maxBytes: MAX_HTML_BYTES };
+  const { text, charset, more } = await readText(body ?? [], whole);
   const { markdown, meta } = (await readHtml(text, { library: converter, url })) ?? {};
   if (markdown === undefined) {
     const note = 'This is the HTML source: the page could not be converted to Markdown.';
@@ -237,19 +233,14 @@ async function readAsMarkdown(
   const note = more
     ? `The first ${limit} bytes of the page were converted; call with "format": "source" for what follows.`
     : undefined;
-  return {
-    ...partOf(markdown, start, MAX_BYTES),
-    charset,
-    format: 'markdown',
-    meta,
-    note,
-  };
+  return { ...partOf(markdown, start, MAX_BYTES), charset, format: 'markdown', meta, note };
 }
 
 function joined(...notes: readonly (string | undefined)[]): string | undefined {
   return notes.filter((note) => note !== undefined).join(' ') || undefined;
 }
 
+/** Says what is not returned. */
 function restOf({ end, more, start: began }: TextPart, start: number): string | undefined {
   const bytes = (count: number): string => count.toLocaleString('en');
   if (!more) return began < start ? `The text has ${bytes(end)} bytes, so nothing is left.` : undefined;

@@ -626,7 +626,7 @@ describe('replay --conduct', () => {
     await client.close();
     await evidence.close();
     const { stdout: part } = await cli(['replay', '--conduct', path]);
-    expect(part).toMatch(/^2 requests: 1 too early; of 1 the site’s own delay is not known\n$/m);
+    expect(part).toMatch(/^2 requests: 1 too early; of 1 the site’s rules and delay are not known\n$/m);
     const { stdout } = await cli(['replay', '--conduct', '--json', path, `${path}.1`]);
     expect(records(stdout)).toMatchObject([
       { kind: 'although-refused', file: path, line: 2, decisionFile: `${path}.1`, refusal: 'disallowed' },

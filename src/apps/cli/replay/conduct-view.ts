@@ -26,7 +26,7 @@ export function conductView({ isJson, colours }: Style): View {
       const found = early === 0 ? 'none too early' : `${early.toLocaleString('en')} too early`;
       const against = refused === 0 ? '' : `, ${refused.toLocaleString('en')} sent although refused`;
       const note =
-        unknown === 0 ? '' : `; of ${unknown.toLocaleString('en')} the site’s own delay is not known`;
+        unknown === 0 ? '' : `; of ${unknown.toLocaleString('en')} the site’s rules and delay are not known`;
       return `${count(requests, 'request')}: ${found}${against}${note}\n`;
     },
   };
