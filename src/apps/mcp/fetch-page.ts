@@ -63,7 +63,7 @@ const output = z.object({
   url: z.string().describe('The URL of the page, after redirects'),
   status: z.number().describe('The HTTP status. From 400 on, the text is an error page of the site'),
   price: z.string().optional().describe('Of status 402: what the site asks for the page, in its own words'),
-  contentType: z.string().optional().describe('The media type and its charset, as the site states them'),
+  contentType: z.string().optional().describe('The media type, as the site states it'),
   format: z
     .enum(['markdown', 'html', 'text'])
     .describe('What the text is. HTML comes as Markdown, unless "note" says why not'),

@@ -1,6 +1,6 @@
 /** Schemas of fields that several tools have, and of refusals. Their descriptions are for the model. */
 import { z } from 'zod';
-import { type Decision, PURPOSES, reasons } from '../../core/decision/index.ts';
+import { type Decision, describeDecision, PURPOSES } from '../../core/decision/index.ts';
 import { whySentence } from '../answers/text/reasons.ts';
 import * as schema from '../answers/schema/decision.ts';
 import { causesOf, isRobotsError, printable, withoutUserinfo } from '../../core/base/index.ts';
@@ -73,28 +73,10 @@ export function withReason(decision: Decision): object {
   return { ...decision, url: withoutUserinfo(decision.url), why: reasonSentence(decision) };
 }
 
-/** The reason of a decision as a sentence, with the time to ask again. */
+/** The sentence that guards say, too. */
 function reasonSentence(decision: Decision): string {
-  const { retryAt } = decision;
-  const again =
-    retryAt === undefined ? '' : `. Ask again after ${new Date(retryAt).toISOString()}, not before`;
-  return `${whatDecides(decision)}${again}.`;
-}
-
-function whatDecides(decision: Decision): string {
-  const { agent, group, reason, rule } = decision;
-  const name = printable(agent);
   const ofCopy = decision.state === 'last-good' ? ` (${whySentence(decision)})` : '';
-  if (reason === 'rule') {
-    const directive = rule.directive === 'allow' ? 'Allow' : 'Disallow';
-    const whose = `in the group for "${printable(group.agent)}"`;
-    return `Line ${rule.line} of robots.txt, "${directive}: ${printable(rule.pattern)}" ${whose}, decides for ${name}${ofCopy}`;
-  }
-  if (reason === 'no-rule' || reason === 'no-group') {
-    const { what, so } = reasons[reason];
-    return `For ${name}, ${what}, so ${so}${ofCopy}`;
-  }
-  return whySentence(decision) ?? reasons[reason].what;
+  return `${describeDecision(decision)}${ofCopy}.`;
 }
 
 /** The data of a call that was refused, or that failed. */

@@ -177,18 +177,14 @@ export function assertText(contentType: string | undefined): void {
 }
 
 const MEDIA_TYPE = /^[\w!#$&^.+-]{1,40}\/[\w!#$&^.+-]{1,80}$/;
-const CHARSET = /;\s*charset\s*=\s*["']?([\w.:-]{1,40})/i;
-
 /**
- * The media type of a `Content-Type` with its charset; `undefined` without the field. The site writes the field, and our
- * words stand around it: nothing else of it is repeated.
+ * The media type of a `Content-Type`; `undefined` without the field. The site writes the field, and our words stand around it:
+ * nothing else of it is repeated.
  */
 export function mediaType(contentType: string | undefined): string | undefined {
   if (contentType === undefined || contentType.trim() === '') return undefined;
   const type = MEDIA_TYPE.exec(contentType.split(';', 1)[0]?.trim() ?? '')?.[0];
-  if (type === undefined) return 'an unknown type';
-  const charset = CHARSET.exec(contentType)?.[1];
-  return charset === undefined ? type.toLowerCase() : `${type.toLowerCase()}; charset=${charset}`;
+  return type?.toLowerCase() ?? 'an unknown type';
 }
 
 /** The error for content that is not text. */

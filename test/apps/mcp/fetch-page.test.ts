@@ -27,17 +27,14 @@ describe('fetch_page', () => {
     expect(result.structuredContent).toEqual({
       url: site.url('/page'),
       status: 200,
-      contentType: 'text/plain; charset=utf-8',
+      contentType: 'text/plain',
       format: 'text',
       charset: 'utf-8',
       text: 'a page',
       start: 0,
       truncated: false,
     });
-    expect(textsOf(result)).toEqual([
-      `HTTP 200 from ${site.url('/page')} (text/plain; charset=utf-8).`,
-      'a page',
-    ]);
+    expect(textsOf(result)).toEqual([`HTTP 200 from ${site.url('/page')} (text/plain).`, 'a page']);
     expect(site.requests.map(({ url, headers }) => [url, headers['user-agent']])).toEqual([
       ['/robots.txt', AGENT],
       ['/page', AGENT],
