@@ -83,6 +83,24 @@ describe('the crawler’s own delays', () => {
     expect(made.early()).toEqual([[String(times[2]), reason, earliestAt]]);
   });
 
+  it('are checked by the times of the starts, in whatever order the responses came', async () => {
+    const made = recorded();
+    await crawlAt(made, [0, 600, 1_200]);
+    claiming(made.recording, { defaultDelayMs: 1_000, minDelayMs: 0 });
+    const at = made.recording.entries.findIndex(({ type }) => type === 'request');
+    const [first] = made.recording.entries.splice(at, 1);
+    const [last] = made.recording.entries.splice(
+      made.recording.entries.findLastIndex(({ type }) => type === 'request'),
+      1,
+    );
+    // The slowest response is that to the first request.
+    made.recording.entries.push(last!, first!);
+    expect(made.early().sort()).toEqual([
+      ['1200', 'default-delay', 1_600],
+      ['600', 'default-delay', 1_000],
+    ]);
+  });
+
   it('give way to what the site states, 0 included, but for `minDelayMs`', async () => {
     const made = recorded('User-agent: *\nCrawl-delay: 0\n');
     await crawlAt(made, [0, 100]);
