@@ -48,7 +48,7 @@ ${form === 'ask' ? askForm(page) : tryForm(page)}
 ${shown && markup`<p class="state${fault && ' error'}" role="${fault ? 'alert' : 'status'}">${shown}</p>`}
 ${result && markup`<div id="result">${result}</div>`}
 </main>
-<footer><p>The same as JSON: <a href="${json}">${json.split('?')[0]}</a></p></footer>
+<footer><p>As JSON: <a href="${json}">${json.split('?')[0]}</a></p></footer>
 </body>
 </html>
 `.text;
