@@ -46,6 +46,15 @@ describe('the options of a guard', () => {
   });
 });
 
+it('a signal of a request that is none rejects with what was expected', async () => {
+  const guarded = guardFetch(fetch, scriptedClient());
+  const request: Promise<unknown> = Reflect.apply(guarded, undefined, ['https://a.example/', { signal: {} }]);
+  await expect(request).rejects.toMatchObject({
+    code: INVALID,
+    message: expect.stringMatching(/^Expected `signal` to be an AbortSignal, got/),
+  });
+});
+
 describe('a guard that can only throw', () => {
   it.each([
     [

@@ -1,3 +1,5 @@
+import { invalid } from './option-table.ts';
+
 /**
  * The part of `AbortSignal` that is used internally; a real one fits too. Every attempt needs two, and creating a
  * real one takes as long as a tenth of a request over loopback.
@@ -48,11 +50,16 @@ export function abortSignalOf(signal: LightAbortSignal): AbortSignal {
 
 const followers = new WeakMap<object, AbortSignal>();
 
-/** `signal`, or a real `AbortSignal` that follows it, where it comes from a polyfill such as the package abort-controller. */
+/**
+ * `signal`, or a real `AbortSignal` that follows it, where it comes from a polyfill such as the package abort-controller.
+ *
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) for anything else.
+ */
 export function completeSignal(signal: AbortSignal): AbortSignal {
   if (typeof signal.throwIfAborted === 'function') return signal;
   let follower = followers.get(signal);
   if (follower === undefined) {
+    if (typeof signal.addEventListener !== 'function') throw invalid('`signal`', 'an AbortSignal', signal);
     follower = abortSignalOf(signal);
     followers.set(signal, follower);
   }
