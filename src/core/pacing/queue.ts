@@ -251,7 +251,7 @@ export class PacingQueue {
     const waitsForPermit = isFree && this.starts.earliestStart(now, blocking) <= now;
     if (cause !== undefined || waitsForPermit)
       return { retryAt, delayFrom: 'concurrency', causeMs: undefined };
-    const { delayFrom, delayMs } = this.starts.cause(now, blocking);
+    const { delayFrom, delayMs } = this.starts.cause(now, blocking, retryAt);
     return { retryAt, delayFrom, causeMs: delayMs };
   }
 

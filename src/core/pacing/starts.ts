@@ -63,13 +63,17 @@ export class Starts {
     return Math.max(notBefore, before.countsFrom + this.#gapAfter(now, before, gap).delayMs);
   }
 
-  /** What decides {@link earliestStart}, and how long it is. */
-  cause(now: number, request: StartRequest): Gap | PauseCause {
+  /**
+   * What decides {@link earliestStart}, and how long it is.
+   *
+   * @param turn When the request may start behind others: past the earliest start it keeps its gap to them.
+   */
+  cause(now: number, request: StartRequest, turn: number = -Infinity): Gap | PauseCause {
     const at = this.earliestStart(now, request);
     const pause = this.pauseAt(now);
     if (pause?.until === at) return { delayFrom: pause.delayFrom, delayMs: pause.until - pause.from };
     const before = this.#before;
-    if (request.notBefore === at && at > now) return request.gapToRobots;
+    if (request.notBefore === at && at > now && turn <= at) return request.gapToRobots;
     return before === undefined ? request.gap : this.#gapAfter(now, before, request.gap);
   }
 

@@ -166,8 +166,9 @@ describe('the first page of a site', () => {
       causeMs: 500,
       retryAt: clock.now() + 500,
     };
-    await expect(client.acquirePermit(await client.check(A), { maxDelayMs: 0 })).rejects.toMatchObject(
-      deferred,
-    );
+    const acquire = async () => client.acquirePermit(await client.check(A), { maxDelayMs: 0 });
+    await expect(acquire()).rejects.toMatchObject(deferred);
+    // The next one comes a `Crawl-delay` after that.
+    await expect(acquire()).rejects.toMatchObject({ delayFrom: 'crawl-delay', causeMs: 600_000 });
   });
 });
