@@ -14,7 +14,7 @@ import { site } from './support.ts';
 const robots = (): RobotsClient =>
   opened(new RobotsClient({ agent: 'ExampleBot/1.0 (+https://example.com/bot)' }));
 
-/** `/<status>?<location>` redirects there and sets a cookie; `/404` is missing; the rest says what arrived. */
+/** `/<status>?<location>` redirects there (`~part` is `#part`) and sets a cookie; `/404` is missing; the rest says what arrived. */
 const pages: Handler = (request, response) => {
   const [path = '', location] = (request.url ?? '').split(/\?(.*)/s);
   const status = Number(path.slice(1)) || 200;
@@ -31,7 +31,10 @@ const pages: Handler = (request, response) => {
         .filter(([name]) => !['user-agent', 'connection', 'host'].includes(name))
         .sort(),
     ]);
-    const headers = { 'set-cookie': `${path.slice(1)}=1`, ...(location && { location }) };
+    const headers = {
+      'set-cookie': `${path.slice(1)}=1`,
+      ...(location && { location: location.replace('~part', '#part') }),
+    };
     answer(response, { status, headers, body: `${request.method} ${request.url}` });
   });
 };
@@ -302,6 +305,16 @@ describe('axios over Node', () => {
           },
         }),
       },
+      {
+        what: 'beforeRedirect to another path',
+        url: '/302?/page',
+        // `responseUrl` is made of `search`.
+        init: () => ({
+          beforeRedirect: (options) =>
+            void Object.assign(options, { path: '/page?another', search: '?another' }),
+        }),
+      },
+      { what: 'a fragment of Location', url: '/302?/page~part' },
       {
         what: 'beforeRedirect that throws',
         url: '/302?/page',

@@ -27,6 +27,11 @@ interface RedirectOptions {
   readonly href: string;
   readonly method: string;
   readonly headers: Readonly<Record<string, unknown>>;
+  readonly protocol?: string;
+  readonly hostname?: string;
+  readonly port?: string | number;
+  /** Over a proxy the whole URL. */
+  readonly path?: string;
   auth?: string | undefined;
 }
 
@@ -176,18 +181,21 @@ class NodeCall implements LibraryCall<Hop, Sent, AxiosResponseLike> {
           throw new Error('The guard follows this redirect');
         },
       });
-      return this.#answered(response);
+      return this.#answered(response, hop);
     } catch (error) {
       if (next !== undefined) return next;
       const failed: { config?: Config; response?: AxiosResponseLike } = Object(error);
       if (failed.config !== undefined) failed.config = this.#given;
       if (failed.response === undefined) throw error;
-      return { ...this.#answered(failed.response), error: failed };
+      return { ...this.#answered(failed.response, hop), error: failed };
     }
   }
 
-  #answered(response: AxiosResponseLike): Answered {
+  #answered(response: AxiosResponseLike, hop: Hop | undefined): Answered {
     response.config = this.#given;
+    // As after a redirect that axios follows.
+    const { res }: { res?: { responseUrl?: string } } = Object(response.request);
+    if (hop !== undefined && res?.responseUrl !== undefined) res.responseUrl += new URL(hop.url).hash;
     const { status, headers } = response;
     return { status, headers: linesOf(response) ?? { ...headers }, response };
   }
@@ -202,6 +210,7 @@ class NodeCall implements LibraryCall<Hop, Sent, AxiosResponseLike> {
         new URL(options.href).origin === this.#origin
           ? `${auth.username ?? ''}:${auth.password ?? ''}`
           : undefined;
+    const before = { ...options };
     beforeRedirect?.(options, response, ...details);
     if (keepsBody && this.#body === undefined && config.data instanceof Readable)
       throw new TypeError(
@@ -209,7 +218,7 @@ class NodeCall implements LibraryCall<Hop, Sent, AxiosResponseLike> {
       );
     const { headers, statusCode: status } = response;
     const [username, password] = options.auth?.split(/:(.*)/s) ?? [];
-    const url = urlOf(sentUrl(options.href));
+    const url = urlOf(sentUrl(targetOf(options, before)));
     url.username = url.password = '';
     const next: Hop = {
       ...config,
@@ -286,6 +295,16 @@ class RepeatedStream {
 /** A URL that has its parameters. */
 function onlyUrl({ href }: URL): { readonly url: string } {
   return { url: href, ...{ baseURL: undefined, params: undefined } };
+}
+
+/** Where a redirect leads, with what the caller's `beforeRedirect` has changed of the options that Node reads. */
+function targetOf(options: RedirectOptions, before: RedirectOptions): string {
+  const changed = (name: 'protocol' | 'hostname' | 'port' | 'path'): boolean =>
+    options[name] !== before[name];
+  const url = new URL((changed('path') && options.path) || before.href, before.href);
+  for (const name of ['protocol', 'hostname', 'port'] as const)
+    if (changed(name)) url[name] = String(options[name] ?? '');
+  return url.href;
 }
 
 /** The fields that the caller has turned off by `false`. */
