@@ -38,7 +38,10 @@ export class CrawlGuard {
     return this.#contexts.run(request, handle);
   }
 
-  adding<Result>(source: unknown, add: (source: unknown) => Promise<Result>): Promise<Result> {
+  /** @throws RobotsClosedError (`ERR_ROBOTS_CLOSED`) */
+  async adding<Result>(source: unknown, add: (source: unknown) => Promise<Result>): Promise<Result> {
+    // Later, in the background of Crawlee, an error would end the process.
+    this.guard.ending.throwIfAborted();
     const context: Adding = { source };
     return this.#contexts.run(context, () => add(isIterable(source) ? noting(source, context) : source));
   }

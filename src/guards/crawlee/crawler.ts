@@ -12,6 +12,8 @@ import type {
   SkippedRequest,
 } from './types.ts';
 
+type FailedRequest = [error: unknown, context: CrawlingContext, source: RequestSource];
+
 /**
  * A subclass of `Base` that adds no link to the queue which robots.txt in memory disallows, and whose requests take the steps
  * of the guard: they are skipped with reasons, or go back to the queue when they are deferred.
@@ -53,7 +55,6 @@ export function guardedClass(Base: CrawlerClass, guard: Guard, guardPage: GuardP
       return this.#own.runTask(() => super._runTaskFunction());
     }
 
-    /** What waits goes back to the queue. */
     override stop(reason?: string): void {
       super.stop(reason);
       this.#own.stop();
@@ -67,10 +68,8 @@ export function guardedClass(Base: CrawlerClass, guard: Guard, guardPage: GuardP
       return this.#own.handle(context, () => super._runRequestHandler(context));
     }
 
-    override async _requestFunctionErrorHandler(
-      ...[error, context, source]: [unknown, CrawlingContext, RequestSource]
-    ): Promise<void> {
-      if (!this.#own.forgives(context)) await super._requestFunctionErrorHandler(error, context, source);
+    override async _requestFunctionErrorHandler(...failed: FailedRequest): Promise<void> {
+      if (!this.#own.forgives(failed[1])) await super._requestFunctionErrorHandler(...failed);
     }
 
     override async teardown(): Promise<void> {

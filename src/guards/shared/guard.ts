@@ -158,7 +158,7 @@ export class Guard<Result = unknown> {
   keepsOut(url: string): boolean {
     if (!URL.canParse(url) || !reachesSite(url)) return false;
     if (this.settings.filter?.(new URL(url)) === false) return false;
-    // The request says that the client is closed when its turn comes.
+    // The request goes back to the queue when its turn comes.
     if (this.ending.aborted) return false;
     const decision = this.#fromMemory(url);
     if (decision === 'invalid') return true;

@@ -145,12 +145,17 @@ describe('the end of a client', () => {
     expect(pendingRequestCount).toBe(1);
   });
 
-  it('lets pages be added still: Crawlee adds in the background, where an error would end the process', async () => {
+  it('refuses further pages, but not in the background, where Crawlee would end the process', async () => {
     const robots = new RobotsClient({ agent: 'ExampleBot' });
     const crawler = new (withRobots(HttpCrawler, robots, {}))({}, inMemory());
+    // Of these the first thousand is added at once.
+    const { addedRequests, waitForAllRequestsToBeAdded } = await crawler.addRequests(
+      Array.from({ length: 1_001 }, (_, page) => `${DEAD}/${page}`),
+    );
     await robots.close();
-    const { addedRequests } = await crawler.addRequests([`${DEAD}/1`]);
-    expect(addedRequests).toHaveLength(1);
+    expect(addedRequests).toHaveLength(1_000);
+    expect(await waitForAllRequestsToBeAdded).toHaveLength(1);
+    await expect(crawler.addRequests([`${DEAD}/next`])).rejects.toMatchObject({ code: 'ERR_ROBOTS_CLOSED' });
   });
 });
 
