@@ -1,5 +1,6 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { expect, it, vi } from 'vitest';
-import { guardFetch } from '../../src/index.ts';
+import { guardFetch, RobotsClient } from '../../src/index.ts';
 import { answer } from '../support/site.ts';
 import { echo, pagesOf, scriptedClient, site } from './support.ts';
 
@@ -67,4 +68,25 @@ it('the price of a 402 reaches `onPaymentRequired`', async () => {
     '/broken undefined',
     `/long USD ${'9'.repeat(196)}`,
   ]);
+});
+
+it('a body that is cut is published to who subscribes to bodies alone, of a call with nothing but a URL, too', async () => {
+  const bodies: unknown[] = [];
+  const listen = (message: unknown): void => void bodies.push(message);
+  subscribe('canfetch:body', listen);
+  const cut = new ReadableStream({
+    start: (controller) => controller.enqueue(new TextEncoder().encode('half a page')),
+    pull: (controller) => controller.error(new Error('cut')),
+  });
+  const transport = { fetch: async () => new Response('') };
+  const client = new RobotsClient({ agent: 'ExampleBot', transport });
+  await client.prefetch(['https://a.example']);
+  const response = await guardFetch(
+    async (_url: string) => new Response(cut),
+    client,
+  )('https://a.example/page');
+  await response.text().catch(() => undefined);
+  unsubscribe('canfetch:body', listen);
+  await client.close();
+  expect(bodies).toHaveLength(1);
 });

@@ -93,8 +93,9 @@ export class Guard<Result = unknown> {
   allowedOrigin(url: string): string | undefined {
     const engine = this.#engine;
     const { agent, isPaceSaid } = this.settings;
-    // Each request is published then.
-    if (!this.#needsNoDecision || engine.requestStart !== undefined) return undefined;
+    // Each request, or the end of its body, is published then.
+    if (!this.#needsNoDecision || engine.hasListener('request') || engine.hasListener('body'))
+      return undefined;
     try {
       if (engine.allows(url, agent, located) !== true) return undefined;
     } catch {
