@@ -7,8 +7,11 @@ import { RobotsInvalidOptionsError } from '../base/index.ts';
  */
 export const MAX_VALUE_BYTES: number = 4 * 1024 * 1024;
 
-/** Values up to here are not compressed, two thirds of all records: compression would take 20 µs each. */
-const COMPRESS_ABOVE_BYTES = 1_900;
+/**
+ * Values up to here are not compressed, 94 of 100 records: it would take a third of the time that SQLite costs the main
+ * thread, for 0.6 kB less a record.
+ */
+const COMPRESS_ABOVE_BYTES = 8_000;
 
 /** The first byte is the format: text in UTF-8, or that compressed with Brotli. */
 const TEXT = 't'.charCodeAt(0);
