@@ -5,7 +5,7 @@ import type { Row } from './measure.ts';
 import type { ClientMemory } from './memory-process.ts';
 
 /** The bar for the memory of an origin: bytes for each byte of its body, and a constant. */
-const BODY_SHARE = 1.3;
+const BODY_SHARE = 1.35;
 const ORIGIN_BYTES = 1_024;
 /** What the default of `cache.maxBytes` should hold of origins with real files. */
 const MIN_ORIGINS = 20_000;
