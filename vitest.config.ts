@@ -19,7 +19,6 @@ const SAME_ON_EVERY_NODE = [
   'test/extras/{report,robots-parser}/**',
   'test/extras/evidence/replay-property.test.ts',
   'test/apps/answers/text/**',
-  'test/apps/serve/openapi.test.ts',
   'test/{package,specifications}/*.test.ts',
   'test/{readme,architecture}.test.ts',
   'test/stores/redis/**',

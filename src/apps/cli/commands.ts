@@ -272,7 +272,7 @@ export const serve: Command = {
   name: 'serve',
   summary: 'Serve decisions over HTTP: JSON for crawlers in other languages, and a page for people',
   operands: '',
-  operandsHelp: 'There are no operands. /openapi.json describes the API; / is the page.',
+  operandsHelp: 'There are no operands. / is the page.',
   options: [
     {
       name: 'host',

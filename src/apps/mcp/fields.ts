@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { type Decision, describeDecision, PURPOSES } from '../../core/decision/index.ts';
 import { whySentence } from '../answers/text/reasons.ts';
-import * as schema from '../answers/schema/decision.ts';
+import * as schema from '../answers/schema/answers.ts';
 import { causesOf, isRobotsError, printable, withoutUserinfo } from '../../core/base/index.ts';
 import { refusalIn } from '../../guards/shared/index.ts';
 

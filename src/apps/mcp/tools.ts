@@ -24,8 +24,7 @@ import {
 } from '../answers/explanation.ts';
 import { whySentence } from '../answers/text/reasons.ts';
 import { type Group, type RobotsFile, type Usage, usage } from '../../core/rules/index.ts';
-import * as schema from '../answers/schema/decision.ts';
-import { policyData } from '../answers/schema/policy.ts';
+import * as schema from '../answers/schema/answers.ts';
 
 /** The dependencies of the tools. */
 interface AgentTools {
@@ -156,7 +155,7 @@ function sitePolicy(client: RobotsClient): Tool {
       'groups with their rules, its sitemaps, the delay it asks for between requests, and what it states about the use ' +
       'of its pages by AI and search. Use it before you fetch many pages of a site, or to find its sitemaps.',
     input: z.strictObject({ url: urlField.describe('A URL of the site, of any page'), agent: agentField }),
-    output: policyData
+    output: schema.policyData
       .pick({
         state: true,
         reason: true,

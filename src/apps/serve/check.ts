@@ -5,7 +5,7 @@ import type { Agent } from '../../core/decision/agent-tokens.ts';
 import { jsonLine, mapBatches, orAborted, quote, untilAborted } from '../../core/base/index.ts';
 import { decideUrl } from '../answers/decide-online.ts';
 import { tooLongError, type Target, targetLines } from '../answers/input/targets.ts';
-import type { LineError } from '../answers/schema/decision.ts';
+import type { LineError } from '../answers/schema/answers.ts';
 import { renderRecord } from '../answers/text/json.ts';
 import { Output } from '../answers/text/output.ts';
 import type { Exchange, Service } from './exchange.ts';

@@ -2,7 +2,7 @@ import { jsonLine, omitUndefined } from '../../core/base/index.ts';
 import { usage } from '../../core/rules/index.ts';
 import { targetOf } from '../../core/url/index.ts';
 import { explainUrl } from '../answers/explanation.ts';
-import type { ExplanationResult, PolicyResult } from '../answers/schema/policy.ts';
+import type { ExplanationResult, PolicyResult } from '../answers/schema/answers.ts';
 import { policyRecord } from '../answers/text/json.ts';
 import { agentOf } from './check.ts';
 import type { Exchange } from './exchange.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { jsonLine, omitUndefined } from '../../core/base/index.ts';
 import { refusalIn } from '../../core/client/refusal-errors.ts';
-import type { DoneResult, ReservationResult } from '../answers/schema/reservation.ts';
+import type { DoneResult, ReservationResult } from '../answers/schema/lines.ts';
 import { onlyKnown, readAs, readJson } from './request.ts';
 import { agentOf } from './check.ts';
 import type { Booking, Service } from './exchange.ts';

@@ -4,7 +4,6 @@ import { setMaxListeners } from 'node:events';
 import { quote, VERSION } from '../../core/base/index.ts';
 import { checkMany, checkOne } from './check.ts';
 import { explain, policy } from './explain.ts';
-import { openApi } from './openapi.ts';
 import { askPage, tryFile, tryPage } from './page.ts';
 import { assets } from './page/assets.ts';
 import { type AllowedHosts, assertOwnSite } from './own-site.ts';
@@ -28,14 +27,10 @@ export interface RouteHandlers {
   readonly POST?: Handler;
 }
 
-/** Responds with the same JSON every time. */
-function always(value: object): Handler {
-  const body = JSON.stringify(value);
-  return ({ query }) => {
-    onlyKnown(query, []);
-    return { type: JSON_TYPE, body };
-  };
-}
+const health: Handler = ({ query }) => {
+  onlyKnown(query, []);
+  return { type: JSON_TYPE, body: JSON.stringify({ status: 'ok', version: VERSION }) };
+};
 
 const metrics: Handler = async ({ query, service }) => {
   onlyKnown(query, []);
@@ -58,8 +53,7 @@ export const routes: ReadonlyMap<string, RouteHandlers> = new Map<string, RouteH
   ['/v1/reserve', { POST: reserve }],
   ['/v1/done', { POST: done }],
   ['/metrics', { GET: metrics }],
-  ['/openapi.json', { GET: always(openApi) }],
-  ['/healthz', { GET: always({ status: 'ok', version: VERSION }) }],
+  ['/healthz', { GET: health }],
   ...[...assets].map(([path, handler]): [string, RouteHandlers] => [path, { GET: handler }]),
   ['/', { GET: askPage }],
   ['/try', { GET: tryPage, POST: tryFile }],
@@ -194,7 +188,7 @@ function handlerFor(path: string, { method = '' }: IncomingMessage): Handler {
     throw new Problem(
       404,
       'ERR_ROBOTS_NOT_FOUND',
-      `Expected a known path, got ${quote(path)}; /openapi.json lists them`,
+      `Expected one of the paths ${[...routes.keys()].join(', ')}, got ${quote(path)}`,
     );
   }
   const handler =

@@ -1,12 +1,30 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { z } from 'zod';
-import * as decisionSchemas from '../../../src/apps/answers/schema/decision.ts';
-import { explanation, policy } from '../../../src/apps/answers/schema/policy.ts';
+import { z } from 'zod';
+import * as answers from '../../../src/apps/answers/schema/answers.ts';
 import { records } from '../cli/session.ts';
 import { ask, startService, type TestService } from '../serve/service.ts';
 import { type Site, startSite } from '../../support/site.ts';
 
-const schema = { ...decisionSchemas, explanation, policy };
+const { decision, policyData, usage, runnerUp } = answers;
+const schemaVersion = z.literal(1);
+const data = z.looseObject({}).optional();
+const schema = {
+  decision,
+  policy: policyData.extend({ schemaVersion, usage: usage.optional() }),
+  explanation: decision.extend({
+    runnerUp: runnerUp.optional(),
+    star: data,
+    runsOn: data,
+    nearMiss: data,
+    policy: policyData.optional(),
+  }),
+  lineError: z.object({
+    schemaVersion,
+    input: z.string(),
+    line: z.int(),
+    error: z.object({ code: z.string(), message: z.string() }),
+  }),
+};
 
 const ROBOTS = [
   'User-agent: *',

@@ -1,6 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openApi } from '../../../src/apps/serve/openapi.ts';
-import { routes } from '../../../src/apps/serve/server.ts';
 import { VERSION } from '../../../src/core/base/defaults.ts';
 import { answer, type Site, startSite } from '../../support/site.ts';
 import { cli } from '../cli/session.ts';
@@ -110,7 +108,6 @@ describe('an unknown parameter is refused by', () => {
     ['POST', '/v1/reserve', 'no parameters'],
     ['GET', '/healthz', 'no parameters'],
     ['GET', '/metrics', 'no parameters'],
-    ['GET', '/openapi.json', 'no parameters'],
   ])('%s %s', async (method, path, known) => {
     const { status, text } = await ask(service.origin, `${path}?agnet=A`, {
       method,
@@ -232,32 +229,6 @@ describe('the rest', () => {
         detail: expect.stringContaining('npm install prom-client'),
       },
     ]);
-  });
-
-  it('/openapi.json describes every route of the API, and every schema it speaks of is there', async () => {
-    expect(await get('/openapi.json')).toMatchObject({ openapi: '3.1.0' });
-    const described = Object.entries(openApi.paths).flatMap(([path, methods]) =>
-      Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
-    );
-    const served = [...routes].flatMap(([path, methods]) =>
-      path.startsWith('/v1/') ? Object.keys(methods).map((method) => `${method} ${path}`) : [],
-    );
-    expect(described.sort()).toEqual(served.sort());
-    for (const [, name] of JSON.stringify(openApi).matchAll(/"#\/components\/schemas\/(\w+)"/g)) {
-      expect(Object.keys(openApi.components.schemas)).toContain(name);
-    }
-  });
-
-  it('every answer has the fields that its schema requires', async () => {
-    const schema = (name: string): string[] =>
-      (openApi.components.schemas[name] as { required: string[] }).required;
-    expect(Object.keys(await get(`/v1/check?url=${at('/a')}`))).toEqual(
-      expect.arrayContaining(schema('Decision')),
-    );
-    expect(Object.keys(await get(`/v1/policy?origin=${at('/a')}`))).toEqual(
-      expect.arrayContaining(schema('Policy')),
-    );
-    expect(Object.keys(await get('/nothing'))).toEqual(expect.arrayContaining(schema('Problem')));
   });
 
   it('HEAD answers with the head of GET alone', async () => {

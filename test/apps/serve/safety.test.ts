@@ -122,7 +122,6 @@ describe('pages of other sites', () => {
       `/v1/explain?url=${url}`,
       '/metrics',
       '/healthz',
-      '/openapi.json',
       '/page/style.css',
       '/try',
     ]) {

@@ -1,8 +1,7 @@
 /**
- * The lines of JSON that the command alone prints, beside decisions, explanations and policies. Their schemas are
- * those of a test.
+ * The JSON of the command and the service beside decisions and policies.
  */
-import type { Decision, DecisionUsage, RobotsSource } from '../../../core/decision/index.ts';
+import type { Decision, DecisionUsage, DelayFrom, RobotsSource } from '../../../core/decision/index.ts';
 import type { Copy, Gatekeeper, OriginRecord } from '../../../core/lifecycle/index.ts';
 import type {
   Diagnostic,
@@ -16,8 +15,7 @@ import type { FileDecision } from '../verdict.ts';
 import type { DiagnosticDescription } from '../../../core/rules/lint/findings.ts';
 import type { EarlyStart } from '../../../extras/evidence/conduct.ts';
 import type { ReplayDifference, ReplayReport } from '../../../extras/evidence/replay.ts';
-import type { Asked } from './decision.ts';
-import type { Circumstances, ExplanationResult, PolicyData } from './policy.ts';
+import type { Asked, Circumstances, ExplanationResult, PolicyData } from './answers.ts';
 
 interface Line {
   readonly schemaVersion: 1;
@@ -193,6 +191,24 @@ export interface ConductReportLine extends Line {
   readonly refused: number;
   /** Requests whose site's own delay is not in the log. */
   readonly unknown: number;
+}
+
+/** The response of `POST /v1/reserve`. */
+export interface ReservationResult extends Line {
+  readonly input: string;
+  readonly status: 'booked' | 'deferred' | 'refused';
+  readonly id?: string;
+  readonly at?: number;
+  readonly waitMs?: number;
+  readonly delayMs?: number;
+  readonly delayFrom?: DelayFrom;
+  readonly retryAt?: number;
+  readonly decision: Decision;
+}
+
+/** The response of `POST /v1/done`. */
+export interface DoneResult extends Line {
+  readonly id: string;
 }
 
 /** A line of `--log` of `canfetch serve`. */

@@ -1,6 +1,6 @@
 import { omitUndefined, escapeForTerminal, SCHEMA_VERSION } from '../../../core/base/index.ts';
 import type { OriginPolicy } from '../../../core/decision/index.ts';
-import type { PolicyData } from '../schema/policy.ts';
+import type { PolicyData } from '../schema/answers.ts';
 import type { TargetResult } from '../input/targets.ts';
 
 /**

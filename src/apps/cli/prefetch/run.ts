@@ -12,7 +12,7 @@ import { type ParsedArguments, type ExitCode, exitCode } from '../frame/command.
 import { ListReport, type Kind, type ListLayout } from '../frame/list-report.ts';
 import { openClient } from '../frame/open-client.ts';
 import { onlyOperand, readFormat, readWholeNumber, onlineSettings } from '../frame/settings.ts';
-import type { LineError } from '../../answers/schema/decision.ts';
+import type { LineError } from '../../answers/schema/answers.ts';
 import type { PrefetchLine } from '../../answers/schema/lines.ts';
 
 const MAX_CONCURRENCY = 1_024;

@@ -30,7 +30,7 @@ export interface Page {
 
 /** The whole page: the form, and below it the result. */
 export function documentOf(page: Page): string {
-  const { form, fault, note, result, title, json = '/openapi.json' } = page;
+  const { form, fault, note, result, title, json } = page;
   const shown = fault !== undefined && fault.field === undefined ? fault.message : note;
   return markup`<!doctype html>
 <html lang="en">
@@ -48,7 +48,7 @@ ${form === 'ask' ? askForm(page) : tryForm(page)}
 ${shown && markup`<p class="state${fault && ' error'}" role="${fault ? 'alert' : 'status'}">${shown}</p>`}
 ${result && markup`<div id="result">${result}</div>`}
 </main>
-<footer><p>As JSON: <a href="${json}">${json.split('?')[0]}</a></p></footer>
+${json && markup`<footer><p>As JSON: <a href="${json}">${json.split('?')[0]}</a></p></footer>`}
 </body>
 </html>
 `.text;

@@ -2,6 +2,8 @@ import { z } from 'zod';
 import {
   type Decision,
   type DecisionUsage,
+  type OriginPolicy,
+  type PolicyFile,
   PURPOSES,
   REASONS,
   ROBOTS_SOURCES,
@@ -17,35 +19,29 @@ import type {
 } from '../../../core/rules/index.ts';
 
 /** A schema for every field of `Data`. */
-export type Fields<Data> = { readonly [Name in keyof Data]-?: z.ZodType };
-export type Schema<Data> = z.ZodObject<Fields<Data>>;
+type Fields<Data> = { readonly [Name in keyof Data]-?: z.ZodType };
+type Schema<Data> = z.ZodObject<Fields<Data>>;
 
-export function object<Data>(fields: Fields<Data>): Schema<Data> {
+function object<Data>(fields: Fields<Data>): Schema<Data> {
   return z.object(fields);
 }
 
 /** All values of a union. The compiler checks that none is missing. */
-export function oneOf<Value extends string>(values: Readonly<Record<Value, true>>): z.ZodType {
+function oneOf<Value extends string>(values: Readonly<Record<Value, true>>): z.ZodType {
   return z.enum(Object.keys(values));
 }
 
-/** A value that is not described further. */
-export const some = (type: 'object' | 'string'): z.ZodType =>
-  z.custom((value) => typeof value === type).meta({ type });
-
+/** An object that is not described further. */
+const data: z.ZodObject = z.looseObject({});
 export const text: z.ZodString = z.string();
-export const line: z.ZodInt = z.int().min(1);
-export const count: z.ZodInt = z.int().min(0);
-export const epochMs: z.ZodNumber = z.number().describe('Epoch milliseconds');
+const line: z.ZodInt = z.int().min(1);
+const count: z.ZodInt = z.int().min(0);
+const epochMs: z.ZodNumber = z.number().describe('Epoch milliseconds');
 const preference: z.ZodType = oneOf<Preference>({ disallow: true, allow: true, unknown: true });
-export const state: z.ZodType = z.enum(ORIGIN_STATES);
-export const delayMs: z.ZodNumber = z
-  .number()
-  .describe('Milliseconds that the site asks for between two requests');
-export const retryAt: z.ZodNumber = epochMs.describe(
-  'Epoch milliseconds from which to ask again, not before',
-);
-export const schemaVersion: z.ZodType = z.literal(1);
+const state: z.ZodType = z.enum(ORIGIN_STATES);
+const delayMs: z.ZodNumber = z.number().describe('Milliseconds that the site asks for between two requests');
+const retryAt: z.ZodNumber = epochMs.describe('Epoch milliseconds from which to ask again, not before');
+const schemaVersion: z.ZodType = z.literal(1);
 
 export const rule: Schema<MatchedRule> = object<MatchedRule>({
   directive: oneOf({ disallow: true, allow: true }),
@@ -70,38 +66,31 @@ export const runnerUp: Schema<RunnerUp> = object<RunnerUp>({
 export const robots: Schema<RobotsSource> = object<RobotsSource>({
   url: text,
   finalUrl: text.describe('Where redirects led'),
-  hops: count.describe('The number of redirects'),
+  hops: count,
   status: z.int().optional(),
   error: text.optional(),
-  detail: text.optional().describe('The address that refused, or the message of an error without a code'),
+  detail: text.optional(),
   unavailable: oneOf<UnavailableReason>({
     'too-many-redirects': true,
     'redirect-loop': true,
     'disallowed-redirect': true,
-  })
-    .optional()
-    .describe('Why the response counts as unavailable, where its status does not say so'),
+  }).optional(),
   fetchedAt: epochMs.optional(),
   staleAt: epochMs.optional(),
-  sha256: text
-    .optional()
-    .describe('SHA-256 of the bytes whose rules decide, in hex: what `sha256sum` says of the file'),
+  sha256: text.optional(),
   truncated: z
     .literal(true)
     .optional()
     .describe('The file is longer than what is read; the rest does not count'),
   suspect: z.enum(SUSPECTS).optional().describe('What the answer looks like, if not like a robots.txt'),
   source: z.enum(ROBOTS_SOURCES),
-}).describe('The answer for robots.txt that this rests on');
+});
 
 const usageSource = object<UsageSource>({
   directive: oneOf({ 'content-usage': true, 'content-signal': true, license: true, link: true }),
-  specification: text.describe('The document by which it was read'),
+  specification: text,
   line: line.optional(),
-  scope: z
-    .literal('origin')
-    .optional()
-    .describe('The line stands apart from all groups: it is for all agents'),
+  scope: z.literal('origin').optional(),
   path: text.optional(),
   value: text,
   preferences: z.record(text, preference),
@@ -123,56 +112,99 @@ export const usage: Schema<UsageRecord> = object<UsageRecord>({
   purpose: z.enum(PURPOSES).optional(),
   preference: preference.optional(),
   source: usageSource.optional(),
-}).describe(
-  'What the site states about the use of the page. With a purpose, `preference` is what it says of that one, and `source` where. It does not change `allowed`',
-);
+});
 
-export const allowed: z.ZodType = z
-  .boolean()
-  .describe('Whether robots.txt allows the agent to fetch the URL');
-const reason = z
-  .enum(REASONS)
-  .describe(
-    'What decides: a rule; that no rule matches, or no group is for the agent; that there is no robots.txt (unavailable); that it cannot be fetched for now (unreachable)',
-  );
-
-export const decisionFields: Fields<Decision> = {
+const decisionFields: Fields<Decision> = {
   url: text.describe('The URL as it was checked'),
   origin: text,
   agent: text.describe('The name that robots.txt was read for'),
   profile: text,
   state,
-  allowed,
-  reason,
+  allowed: z.boolean().describe('Whether robots.txt allows the agent to fetch the URL'),
+  reason: z
+    .enum(REASONS)
+    .describe(
+      'What decides: a rule; that no rule matches, or no group is for the agent; that there is no robots.txt (unavailable); that it cannot be fetched for now (unreachable)',
+    ),
   rule: rule.optional(),
   group: group.optional(),
   crawlDelayMs: delayMs.optional(),
   robots,
   retryAt: retryAt.optional(),
-  because: text.optional().describe("The caller's reason for an override"),
+  because: text.optional(),
   usage: usage.optional(),
 };
+
 export type Asked = { readonly schemaVersion: 1; readonly input: string; readonly line?: number };
-export const asked: Fields<Asked> = {
+const asked: Fields<Asked> = {
   schemaVersion,
-  input: text.describe('The URL as it was asked for'),
-  line: line.optional().describe('The line of the input that it stood on'),
+  input: text,
+  line: line.optional(),
 };
 
 export const decision: Schema<Asked & Decision> = object<Asked & Decision>({ ...asked, ...decisionFields });
-
-type ErrorRecord = { readonly code: string; readonly message: string };
-const error: Schema<ErrorRecord> = object<ErrorRecord>({ code: text, message: text });
 
 /** What is wrong with a line of a list, or with a stream as a whole. */
 export interface LineError extends Pick<Asked, 'schemaVersion'> {
   readonly input?: string;
   readonly line?: number;
-  readonly error: ErrorRecord;
+  readonly error: { readonly code: string; readonly message: string };
 }
-export const lineError: Schema<LineError> = object<LineError>({
-  schemaVersion,
-  input: asked.input.optional(),
-  line: asked.line,
-  error,
+
+/** A policy as plain data: without the parsed file and its bytes. */
+export type PolicyData = Omit<OriginPolicy, 'rules' | 'file'> & {
+  readonly dialect?: string;
+  readonly file?: Omit<PolicyFile, 'body'>;
+};
+export const policyData: Schema<PolicyData> = object<PolicyData>({
+  origin: text.describe('The scheme, host and port that the policy is for, and no other'),
+  profile: text,
+  state: state.describe(
+    'What is in force: the rules of the file, those of the last good copy, everything or nothing allowed',
+  ),
+  reason: oneOf<NonNullable<OriginPolicy['reason']>>({
+    unavailable: true,
+    restricted: true,
+    unreachable: true,
+    'unreachable-expired': true,
+    'unreachable-allowed': true,
+    override: true,
+  }).optional(),
+  because: decisionFields.because,
+  robots,
+  sha256: robots.shape.sha256,
+  addressChecks: oneOf({ connections: true, literals: true }),
+  attempt: data.optional(),
+  lifetime: data.optional(),
+  nextAttempt: data.optional(),
+  suspect: robots.shape.suspect,
+  failure: data.optional(),
+  retryAt: retryAt.optional(),
+  pacing: data.optional(),
+  site: data.optional(),
+  file: data.optional(),
+  dialect: text.optional(),
+  groups: z.array(data),
+  sitemaps: z.array(
+    object<OriginPolicy['sitemaps'][number]>({
+      url: text.describe('Relative ones are resolved against the final URL of robots.txt, if there is one'),
+      line,
+      written: text.optional().describe('As written, if `url` is another'),
+    }),
+  ),
+  agent: text.describe('The name that `group` and the delays are for'),
+  group: group.optional(),
+  crawlDelayMs: delayMs.optional(),
+  requestRateMs: delayMs.optional(),
 });
+
+/** The response of `GET /v1/policy`. */
+export interface PolicyResult extends PolicyData {
+  readonly schemaVersion: 1;
+  readonly usage?: UsageRecord;
+}
+
+export type Circumstances = Omit<Explanation, 'verdict'>;
+
+/** The response of `GET /v1/explain`. */
+export type ExplanationResult = Asked & Decision & Circumstances & { readonly policy?: PolicyData };
