@@ -58,7 +58,7 @@ export {
   RobotsInvalidOptionsError,
   RobotsInvalidUrlError,
 } from './core/base/index.ts';
-export type { Rejection } from './core/store/record/record-codec.ts';
+export type { Rejection } from './core/store/record-codec.ts';
 export type {
   RobotsStore,
   StoreEvent,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { VERSION } from '../src/core/base/defaults.ts';
+import { VERSION } from '../src/core/base/values.ts';
 import { skippedWithoutChromium } from './support/chromium.ts';
 import { entryPoints, manifest, sourceOf } from './support/entry-points.ts';
 import './support/crawlee.ts';

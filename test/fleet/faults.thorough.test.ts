@@ -3,7 +3,7 @@ import { Redis } from 'ioredis';
 import { Redis as Valkey } from 'iovalkey';
 import { createClient } from 'redis';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { RECORD_VERSION } from '../../src/core/store/record/record-codec.ts';
+import { RECORD_VERSION } from '../../src/core/store/record-codec.ts';
 import type { RedisConnection } from '../../src/stores/redis/connection.ts';
 import { redisStore } from '../../src/stores/redis/redis.ts';
 import { RobotsClient, type StoreEvent } from '../../src/index.ts';

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { afterEach } from 'vitest';
-import { warned } from '../../src/core/base/warning.ts';
-import { countClient } from '../../src/core/client/many-clients.ts';
+import { warned } from '../../src/core/base/errors.ts';
+import { countClient } from '../../src/core/client/settings.ts';
 import { runTasks } from './after-each-test.ts';
 
 // vitest runs this file again for each file of tests.

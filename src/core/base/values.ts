@@ -16,3 +16,51 @@ export function omitUndefined(fields: Readonly<Record<string, unknown>>): object
 
 /** A handler for rejections that are handled elsewhere, and for required listeners. */
 export function ignore(): void {}
+
+/** The version of the package. A test compares it with package.json. */
+export const VERSION = '0.1.0';
+
+/** Default User-Agent. It names no crawler, so a client without `agent` warns. */
+export const DEFAULT_AGENT: string = `canfetch/${VERSION}`;
+
+/** Milliseconds for a whole attempt: connecting, headers, body, all redirects. */
+export const DEFAULT_DEADLINE_MS = 10_000;
+
+/** Bytes. RFC 9309 §2.5: "The parsing limit MUST be at least 500 kibibytes". Also the smallest value allowed. */
+export const DEFAULT_MAX_BODY_BYTES = 512_000;
+
+/** Attempts in flight at the same time. */
+export const DEFAULT_CONCURRENCY = 32;
+
+/** A value that is loaded when it is first needed. After a failure the next call of {@link load} tries again. */
+export class Lazy<Value> {
+  readonly #load: () => Promise<Value>;
+  #pending: Promise<Value> | undefined;
+  #value: Value | undefined;
+
+  constructor(load: () => Promise<Value>) {
+    this.#load = load;
+  }
+
+  /** The value once it is loaded; `undefined` before. */
+  get value(): Value | undefined {
+    return this.#value;
+  }
+
+  /** The value if {@link load} was called before. Loads nothing. */
+  get pending(): Promise<Value> | undefined {
+    return this.#pending;
+  }
+
+  /** Loads the value if need be. Callers get it in the order of their calls. */
+  load(): Promise<Value> {
+    this.#pending ??= this.#load().then(
+      (value) => (this.#value = value),
+      (error: unknown) => {
+        this.#pending = undefined;
+        throw error;
+      },
+    );
+    return this.#pending;
+  }
+}

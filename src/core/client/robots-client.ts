@@ -34,11 +34,17 @@ import type {
   SiteSignal,
 } from './options.ts';
 import { OriginSettings } from './origin-settings.ts';
-import { addressChecksOf, checkPurpose, policyOptions, readOptions, type Settings } from './settings.ts';
+import {
+  addressChecksOf,
+  checkPurpose,
+  policyOptions,
+  readOptions,
+  type Settings,
+  countClient,
+} from './settings.ts';
 import type { PrefetchOptions, PrefetchResult } from './prefetch.ts';
 import { ClientEngine, ENGINE } from './client-engine.ts';
 import { startDebugLog } from './debug-log.ts';
-import { countClient } from './many-clients.ts';
 
 /** `canFetch` returns one of these two, so that a warm question creates no promise. */
 const ALLOWED: Promise<boolean> = Promise.resolve(true);
@@ -100,7 +106,7 @@ export class RobotsClient {
       new Lazy(async () => {
         const [{ StoredOrigins }, { RecordCodec }] = await Promise.all([
           import('../store/stored-origins.ts'),
-          import('../store/record/record-codec.ts'),
+          import('../store/record-codec.ts'),
         ]);
         const codec = new RecordCodec({ ...settings, profileOf });
         return new StoredOrigins({ ...settings, store, client: this }, codec, profileOf);

@@ -1,4 +1,3 @@
-/** The options of a client: what each must be, its default, and which of them exclude each other. */
 import {
   abortSignal,
   allOf,
@@ -22,6 +21,7 @@ import {
   textMatching,
   warnOnce,
   wholeNumber,
+  quote,
 } from '../base/index.ts';
 import { platform } from '#platform';
 import { type OriginPolicy, profileOrName, PURPOSES } from '../decision/index.ts';
@@ -29,10 +29,12 @@ import type { FetchFunction } from '../fetch/index.ts';
 import type { Transport } from '../fetch/transport.ts';
 import type { Profile } from '../lifecycle/index.ts';
 import { ADDRESS_POLICIES, DEFAULT_ADDRESS_POLICY } from '../net/address-policy.ts';
-import { agentTokens, type Tokens } from '../decision/agent-tokens.ts';
+import { agentTokens, type Tokens, type Agent } from '../decision/agent-tokens.ts';
 import { productToken } from '../rules/index.ts';
 import type { PolicyOptions, RobotsClientOptions } from './options.ts';
 import { FIELD_VALUE, overridesCheck, readProfile } from './origin-settings.ts';
+
+/** The options of a client: what each must be, its default, and which of them exclude each other. */
 
 const agentString: Check = allOf(
   predicate('a product token or User-Agent string', isText),
@@ -262,4 +264,34 @@ function transportOf(transport: RobotsClientOptions['transport']): Settings['tra
 export function addressChecksOf({ transport, dispatcher }: Settings): OriginPolicy['addressChecks'] {
   const isOwn = transport === undefined && dispatcher === undefined;
   return isOwn && platform.undici?.checksConnections() === true ? 'connections' : 'literals';
+}
+
+const MANY = 10;
+const WITHIN_MS = 60_000;
+/** Agents that are counted. A program has one or two. */
+const MAX_AGENTS = 100;
+
+/** By agent the times at which its last clients were made, in ms of the process. */
+const made = new Map<string, number[]>();
+
+/**
+ * Counts the clients of an agent that share nothing. A client for each URL, job or worker asks for robots.txt again, and none
+ * waits for the requests of the others.
+ */
+export function countClient(agent: Agent): void {
+  const name = String(agent);
+  if (made.size >= MAX_AGENTS) made.clear();
+  const times = made.get(name) ?? [];
+  made.set(name, times);
+  const now = performance.now();
+  times.push(now);
+  if (times.length > MANY) times.shift();
+  if (times.length < MANY || now - times[0]! > WITHIN_MS) return;
+  warnOnce(
+    `${MANY} clients of ${quote(name)} were made within a minute, and each keeps a pace of its own: make one, ` +
+      '`const robots = new RobotsClient({ agent })`, for the whole process, or give each the same ' +
+      "`store: sqliteStore({ path: 'robots.sqlite' })` of canfetch/sqlite",
+    'CANFETCH_MANY_CLIENTS',
+  );
+  made.clear();
 }

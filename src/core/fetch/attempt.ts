@@ -16,13 +16,12 @@ import {
   withThrown,
 } from '../lifecycle/index.ts';
 import { RedirectAddresses } from '../net/addresses.ts';
-import type { FetchRobotsOptions } from './options.ts';
+import type { FetchRobotsOptions, TransportResponse } from './transport.ts';
 import { ADDRESS_REFUSED, DEADLINE, NOT_MODIFIED, PROXY, REDIRECT_LIMIT, REDIRECT_LOOP } from './failure.ts';
 import { failedRequest } from './failed-request.ts';
 import { isProxyError, keptHeaders, requestFields, truncatedUrl } from './header-fields.ts';
 import { isRedirect, redirectTarget } from './location.ts';
 import { type Finding, ResponseReader } from './response-reader.ts';
-import type { TransportResponse } from './transport.ts';
 
 /** `tracing:canfetch:robots-request:*`: one request of an attempt. */
 export interface RobotsRequestMessage extends ClientMessage {

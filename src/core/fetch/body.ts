@@ -1,6 +1,5 @@
-import { contentCodings } from './content-coding.ts';
+import { contentCodings, contentLength, isSaidToBeEmpty } from './framing.ts';
 import { FetchFailure, CONTENT_CODING, FETCH_FAILED, NOT_TEXT, PARTIAL_CONTENT } from './failure.ts';
-import { contentLength, isSaidToBeEmpty } from './framing.ts';
 import type { TransportResponse } from './transport.ts';
 import type { Readable } from 'node:stream';
 

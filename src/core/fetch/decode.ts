@@ -8,9 +8,8 @@ import {
   type Inflate,
   type InflateRaw,
 } from 'node:zlib';
-import type { ContentCoding } from './content-coding.ts';
 import { CONTENT_CODING, FetchFailure, TRAILING_BYTES } from './failure.ts';
-import type { Decode } from './transport.ts';
+import type { ContentCoding, Decode } from './transport.ts';
 
 /** Deno's decoder of Brotli does not report that a stream is cut. There the coding is neither asked for nor taken. */
 const SEES_END_OF_BROTLI = !('Deno' in globalThis);

@@ -2,7 +2,11 @@ import { channel, type ClientMessage, type Publisher, type TracedWork, tracedWor
 import type { Outcome } from '../lifecycle/index.ts';
 import { ROBOTS_PATH } from '../url/index.ts';
 import { Attempt } from './attempt.ts';
-import type { FetchRobotsOptions } from './options.ts';
+import type { FetchRobotsOptions, Transport } from './transport.ts';
+import { platform } from '#platform';
+import type { AddressPolicy } from '../net/address-policy.ts';
+import { type FetchFunction, fetchTransport } from './fetch-transport.ts';
+import type { UndiciTransportOptions } from './undici-transport.ts';
 
 /** `tracing:canfetch:attempt:*`: an attempt to fetch a robots.txt, however many questions wait for it. */
 export interface AttemptMessage extends ClientMessage {
@@ -95,4 +99,25 @@ function forLogs(outcome: Outcome): Outcome {
   return Object.defineProperty({ ...outcome }, 'toJSON', {
     value: () => ({ ...others, bytes: body.length }),
   });
+}
+
+// By condition `platform/undici.ts` or `platform/fetch.ts`: see `imports` in package.json.
+
+interface TransportSettings extends Pick<UndiciTransportOptions, 'dispatcher' | 'lookup'> {
+  readonly transport: FetchFunction | Transport | undefined;
+  readonly addressPolicy: AddressPolicy;
+  readonly deadlineMs: number;
+}
+
+/** The transport of a client. Loads undici if the settings need it. */
+export async function openTransport(settings: TransportSettings): Promise<Transport> {
+  const { transport, dispatcher, lookup, addressPolicy, deadlineMs: connectTimeoutMs } = settings;
+  const { undici } = platform;
+  if (transport !== undefined) {
+    undici?.surviveManyCodings();
+    return typeof transport === 'function' ? fetchTransport(transport) : transport;
+  }
+  const publicOnly = addressPolicy === 'public-only';
+  // Settings without a transport are for platforms with undici only.
+  return undici!.openTransport({ dispatcher, publicOnly, lookup, connectTimeoutMs });
 }

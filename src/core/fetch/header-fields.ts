@@ -1,7 +1,6 @@
 import { truncate } from '../base/index.ts';
 import { RESPONSE_FIELDS, type RobotsResponseHeaders } from '../lifecycle/index.ts';
-import type { ResponseHeaders, TransportResponse } from './transport.ts';
-import type { FetchRobotsOptions } from './options.ts';
+import type { ResponseHeaders, TransportResponse, FetchRobotsOptions } from './transport.ts';
 
 /** Longest field that is kept. It would be stored with the record, so a longer one is ignored. */
 const MAX_FIELD_LENGTH = 1_024;

@@ -17,4 +17,4 @@ export {
   type FetchFunction,
   fetchTransport,
 } from './fetch-transport.ts';
-export { openTransport } from './open-transport.ts';
+export { openTransport } from './fetch-robots.ts';

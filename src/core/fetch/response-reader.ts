@@ -13,10 +13,9 @@ import {
 } from '../lifecycle/index.ts';
 import { readBody, readStart } from './body.ts';
 import { CHALLENGE, STATUS } from './failure.ts';
-import type { FetchRobotsOptions } from './options.ts';
+import type { FetchRobotsOptions, TransportResponse } from './transport.ts';
 import { framingFault } from './framing.ts';
 import { boundedField } from './header-fields.ts';
-import type { TransportResponse } from './transport.ts';
 
 type WithoutRoute<Kind> = Kind extends unknown
   ? Omit<Kind, Exclude<keyof Route, 'suspect'> | 'headers'>

@@ -1,7 +1,7 @@
 import { codeOf, type LightAbortSignal } from '../base/index.ts';
 import type { LookupFunction } from 'node:net';
-import type { StatusClass } from '../lifecycle/index.ts';
-import type { ContentCoding } from './content-coding.ts';
+import type { StatusClass, Copy, Profile } from '../lifecycle/index.ts';
+import type { AddressPolicy } from '../net/address-policy.ts';
 
 /** A dispatcher of undici 6, 7 or 8, or of another package: their types differ in what their handlers take. */
 export interface DispatcherLike {
@@ -57,6 +57,9 @@ export function sendOnceMore<Response>(
   });
 }
 
+/** The content codings that are undone. */
+export type ContentCoding = 'gzip' | 'deflate' | 'br';
+
 /** Undoes content codings. Not part of reading a body, because decoders are modules of Node. */
 export type Decode = (
   source: AsyncIterable<Uint8Array>,
@@ -97,4 +100,30 @@ export interface ResponseHeaders {
    * and of `content-range`, are joined by commas. Of other repeated fields the first counts.
    */
   get(name: string): string | undefined;
+}
+
+export interface FetchRobotsOptions {
+  /** Scheme, host and port: `https://example.com`. */
+  readonly origin: string;
+  /** Value of the `User-Agent` field. */
+  readonly userAgent: string;
+  readonly profile: Profile;
+  readonly transport: Transport;
+  /** Further request fields for an origin, redirects included. They replace the fields set here. */
+  readonly headersFor?: (origin: string) => Readonly<Record<string, string>> | undefined;
+  /** What an earlier attempt found. Its validators are sent to its `finalUrl` only. */
+  readonly copy?: Pick<Copy, 'finalUrl' | 'etag' | 'lastModified'> | undefined;
+  readonly deadlineMs: number;
+  readonly maxBodyBytes: number;
+  readonly addressPolicy: AddressPolicy;
+  /** The caller's lookup, for transports that take one per request. */
+  readonly lookup?: LookupFunction | undefined;
+  /** Called before a redirect is followed, if the profile has `disallowedRedirect: 'unavailable'`. */
+  readonly isRedirectDisallowed: (url: string) => boolean;
+  /** Aborts when no caller waits for the outcome any more. */
+  readonly signal: LightAbortSignal;
+  /** The client, for messages about its requests. */
+  readonly client: object;
+  /** Epoch ms, needed for a `Retry-After` with a date. */
+  readonly clock: { now(): number };
 }

@@ -3,7 +3,7 @@
  * undici. Import `address-policy.ts`, `addresses.ts` and `global-dispatcher.ts` where undici must not be loaded. It
  * must not import `fetch/` or any module above.
  */
-export { PageAgents, publicOnlyAgent, type PublicOnlyAgentOptions } from './agents.ts';
+export { PageAgents, publicOnlyAgent, type PublicOnlyAgentOptions } from './connectors.ts';
 export {
   type BuildConnector,
   type Connector,

@@ -2,7 +2,7 @@ import type { SharedSchedule } from '../store/shared-schedule.ts';
 import type { StorePause } from '../store/store.ts';
 import type { Pause } from '../decision/index.ts';
 import type { PacingClock } from './pacing-clock.ts';
-import type { FleetSlot } from './permit.ts';
+import type { FleetSlot } from './starts.ts';
 
 /** What all members of a fleet share. */
 export type Fleet = Pick<SharedSchedule, 'reserve' | 'pause'>;

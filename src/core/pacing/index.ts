@@ -6,9 +6,9 @@
  */
 export { delayName, describeDelay, RobotsDeferredError } from './deferred.ts';
 export * from './options.ts';
-export type { PageResponse } from './page-response.ts';
+export type { PageResponse } from './pause-length.ts';
 export type { RequestPermit } from './request-permit.ts';
-export type { Reservation } from './reservation.ts';
+export type { Reservation } from './request-permit.ts';
 export type { PacingTotals } from './queues.ts';
 export type { Deferral } from './starts.ts';
 export type { DelayFrom } from '../decision/index.ts';

@@ -14,15 +14,31 @@ import type { Fleet } from './fleet-slots.ts';
 import { defaultGap, type Gap, gapOf } from './gap.ts';
 import { hostOf, type Pace, paceOf } from './options.ts';
 import { PacingClock } from './pacing-clock.ts';
-import { askedPauseMs, askedPauseOf, isEdgeRefusal, type PageResponse } from './page-response.ts';
-import type { PauseSignal } from './pause-length.ts';
-import { Permit, type PermitOptions } from './permit.ts';
+import {
+  askedPauseMs,
+  askedPauseOf,
+  isEdgeRefusal,
+  type PageResponse,
+  type PauseSignal,
+} from './pause-length.ts';
+import {
+  type Permit,
+  permitFor,
+  type PermitOptions,
+  MIN_RETRY_MS,
+  type Deferral,
+  NO_RESPONSE_TTL_MS,
+  PERMIT_TTL_MS,
+} from './starts.ts';
 import type { PacingQueue } from './queue.ts';
 import { PacingQueues, type PacingTotals, scopeOf } from './queues.ts';
-import { HeldPermit, type Learnt, longestGapMs, type RequestPermit } from './request-permit.ts';
-import type { Reservation } from './reservation.ts';
-import { MIN_RETRY_MS } from './retry-times.ts';
-import { type Deferral, NO_RESPONSE_TTL_MS, PERMIT_TTL_MS } from './starts.ts';
+import {
+  HeldPermit,
+  type Learnt,
+  longestGapMs,
+  type RequestPermit,
+  type Reservation,
+} from './request-permit.ts';
 
 export interface PacerOptions {
   readonly clock: Clock;
@@ -265,7 +281,7 @@ export class Pacer {
     const gapToRobots = gap.delayMs > defaultDelayMs ? defaultGap(defaultDelayMs) : gap;
     const robotsAt = fetchedAt === undefined ? -Infinity : this.clock.fromEpochMs(fetchedAt);
     const notBefore = robotsAt > now ? -Infinity : robotsAt + gapToRobots.delayMs;
-    return new Permit(now, { url, origin, pace, gap, notBefore, gapToRobots, ...own });
+    return permitFor(now, { url, origin, pace, gap, notBefore, gapToRobots, ...own });
   }
 
   #gapOf(decision: Decision, pace: Pace): Gap {

@@ -5,8 +5,7 @@ import { type Fleet, type FleetReply, FleetSlots } from './fleet-slots.ts';
 import { type Gap, longer } from './gap.ts';
 import { Alarm, type PacingClock } from './pacing-clock.ts';
 import type { PauseSignal } from './pause-length.ts';
-import type { Permit } from './permit.ts';
-import { type Deferral, Starts } from './starts.ts';
+import { type Permit, type Deferral, Starts } from './starts.ts';
 
 /** A request that waits for its permit. */
 interface Waiter {

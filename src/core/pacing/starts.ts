@@ -1,8 +1,73 @@
 import type { DelayFrom, Pause } from '../decision/index.ts';
 import { type Gap, gapAfterNotNow, type LearntGap, learntGapAt, longer } from './gap.ts';
 import { isWithinCooldown, nextPause, type PauseSignal } from './pause-length.ts';
-import type { Permit } from './permit.ts';
-import { RetryTimes } from './retry-times.ts';
+import type { Pace } from './options.ts';
+
+/** A time of the fleet's schedule that is ours. It cannot be given back there. */
+export interface FleetSlot {
+  readonly at: number;
+  /** A start after it may come too close to that of another member. */
+  readonly latestAt: number;
+  readonly delayMs: number;
+  /** When the fleet was last asked whether a pause forbids it. */
+  lookedAt: number;
+}
+
+/** What a request asks for. */
+export interface PermitOptions {
+  readonly url: string;
+  readonly origin: string;
+  readonly pace: Pace;
+  readonly gap: Gap;
+  /** The earliest time, by the request for robots.txt, and the gap to that. */
+  readonly notBefore: number;
+  readonly gapToRobots: Gap;
+  /** Whether a start is booked for the request, instead of waiting for its time. */
+  readonly isBooking: boolean;
+  /** After its start, if its end is never reported. */
+  readonly ttlMs: number;
+  /** Called when it has ended by that. */
+  readonly onExpiry?: (() => void) | undefined;
+}
+
+/** A request for a page, which waits for its start, and then is in flight until it ends. */
+export interface Permit extends PermitOptions {
+  /** The latest end of its whole wait. */
+  deadline: number;
+  /** The time at which it became the first of its queue. */
+  firstAt?: number;
+  /** What decides the time of a booking. */
+  delayFrom: DelayFrom;
+  /** Its slot in the schedule of the fleet. */
+  slot?: FleetSlot;
+  /** The start of its request. */
+  at: number;
+  /** The time from which the gap to the next start counts. */
+  countsFrom: number;
+  /** Whether the library and the connection are cold: the gap counts from the response header. */
+  isCold: boolean;
+  /** When the permit ends if its end is never reported. */
+  expiresAt: number;
+  isReleased: boolean;
+  /** The start before this one, in case it is released. */
+  previousStart: Permit | undefined;
+}
+
+/** The permit that a request waits for from `now` on. */
+export function permitFor(now: number, request: PermitOptions): Permit {
+  const { pace, gap, isBooking } = request;
+  return {
+    ...request,
+    deadline: now + (isBooking ? pace.maxDelayMs : pace.maxTotalWaitMs),
+    delayFrom: gap.delayFrom,
+    at: now,
+    countsFrom: now,
+    isCold: false,
+    expiresAt: now,
+    isReleased: false,
+    previousStart: undefined,
+  };
+}
 
 /** A request that wants to start. */
 export type StartRequest = Pick<Permit, 'gap' | 'notBefore' | 'gapToRobots'>;
@@ -256,5 +321,49 @@ export class Starts {
   /** The pause in force. */
   pauseAt(now: number): Pause | undefined {
     return this.#latestPause !== undefined && now < this.#latestPause.until ? this.#latestPause : undefined;
+  }
+}
+
+/** The least time between two `retryAt`: without it a site with `Crawl-delay: 0` would be asked in a busy loop. */
+export const MIN_RETRY_MS = 100;
+/** The limit to which deferrals may push `retryAt`, so that a program that ignores it does not push it indefinitely. */
+const MAX_SPREAD_MS = 3_600_000;
+/** A time is taken when another one is nearer than this share of a gap: so much of the pace may stay unused. */
+const NEAR_SHARE = 1 / 20;
+/** Starts are late by some milliseconds: the time after one comes by this share of a gap later, and is not in vain. */
+const LATE_SHARE = 1 / 100;
+/** How many times are remembered. Those after them are not known to be taken. */
+const MAX_TIMES = 1_000;
+
+/**
+ * The times at which deferred requests are to try again. Each has a time of its own, a gap from the others, so that they
+ * come one by one. The next possible start has one in any case: those that were given out before may not fit it.
+ */
+export class RetryTimes {
+  /** Those to come, in ascending order. */
+  readonly #times: number[] = [];
+  /** The last one of all. */
+  #last = -Infinity;
+
+  /** The time for a request that can start at `at` at the earliest: in the future. */
+  next(now: number, at: number, gapMs: number): number {
+    const gapOrMoreMs = Math.max(gapMs, MIN_RETRY_MS);
+    const stepMs = gapOrMoreMs * (1 + LATE_SHARE);
+    const nearMs = gapOrMoreMs * NEAR_SHARE;
+    const earliest = at > now ? at : now + gapOrMoreMs;
+    const past = this.#times.findIndex((time) => time > now);
+    this.#times.splice(0, past === -1 ? this.#times.length : past);
+    let next = earliest;
+    let index = 0;
+    for (const time of this.#times) {
+      if (time >= next + nearMs) break;
+      if (time > next - nearMs) next = time + stepMs;
+      index++;
+    }
+    if (index === MAX_TIMES) next = Math.max(next, this.#last + stepMs);
+    next = Math.min(next, earliest + MAX_SPREAD_MS);
+    this.#last = Math.max(this.#last, next);
+    if (this.#times.length < MAX_TIMES) this.#times.splice(index, 0, next);
+    return next;
   }
 }

@@ -1,6 +1,6 @@
 import { omitUndefined } from '../base/index.ts';
 import type { StoreCaller } from './store-caller.ts';
-import { slotKey } from './record/record-codec.ts';
+import { slotKey } from './record-codec.ts';
 import type { PauseCause, RobotsStore, StorePause, StoreReserveOptions, StoreSlot } from './store.ts';
 
 /** Ten years. A slot further away comes from a broken store. */

@@ -10,7 +10,7 @@ import {
   type Publisher,
 } from '../base/index.ts';
 import type { Pause } from '../decision/index.ts';
-import type { Rejection } from './record/record-codec.ts';
+import type { Rejection } from './record-codec.ts';
 
 /**
  * Checks a duration that a store is given. A NaN would be stored as the time of a lease or a slot, for all processes.

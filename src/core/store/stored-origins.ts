@@ -2,7 +2,7 @@ import { abortSignalOf, ignore, sleepWith, type LightAbortSignal } from '../base
 import { type OriginRecord, type Profile, recordedAt, retentionMs } from '../lifecycle/index.ts';
 import { inTime, StoreCaller, type StoreCallSettings } from './store-caller.ts';
 import { SharedSchedule } from './shared-schedule.ts';
-import { namespaceKey, type RecordCodec, storeKey } from './record/record-codec.ts';
+import { namespaceKey, type RecordCodec, storeKey } from './record-codec.ts';
 import type { RobotsStore, StoreLease } from './store.ts';
 
 /** The settings of a client that concern its store. */

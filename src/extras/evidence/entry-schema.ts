@@ -4,7 +4,7 @@ import { type Check, isText, quote, RobotsEvidenceError, textOf } from '../../co
 import { PURPOSES, REASONS, wholeProfile } from '../../core/decision/index.ts';
 import { ORIGIN_STATES, SUSPECTS } from '../../core/lifecycle/index.ts';
 import type { EvidenceLine } from '../../core/client/evidence/entry.ts';
-import { bytesOf } from '../../core/store/record/record-schema.ts';
+import { bytesOf } from '../../core/store/record-codec.ts';
 
 /** A line of a type that this version does not know. A later version has written it. */
 export interface SkippedLine {

@@ -1,7 +1,7 @@
 import { invalid } from '../../core/base/index.ts';
 import type { EndEntry, EvidenceEntry, EvidenceLine, RunEntry } from '../../core/client/evidence/entry.ts';
 import { basisOf } from '../../core/client/evidence/recorder.ts';
-import { bodyJson } from '../../core/store/record/record-schema.ts';
+import { bodyJson } from '../../core/store/record-codec.ts';
 import { createHash } from 'node:crypto';
 
 /** A run that entries came from. */

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { sqliteStore } from '../../../src/stores/sqlite/sqlite.ts';
 import { RobotsClient } from '../../../src/index.ts';
 import { fakeOrigin, type FakeOrigin } from '../../../src/extras/testing/index.ts';
-import { RecordCodec } from '../../../src/core/store/record/record-codec.ts';
+import { RecordCodec } from '../../../src/core/store/record-codec.ts';
 import { describeWith } from '../../support/installed.ts';
 import { startRedis } from '../../support/redis-server.ts';
 import { cli, type CliInput, type CliResult, records } from './session.ts';

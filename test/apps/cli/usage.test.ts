@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { commands } from '../../../src/apps/cli/commands.ts';
 import { commonOptions } from '../../../src/apps/cli/frame/options.ts';
-import { VERSION } from '../../../src/core/base/defaults.ts';
+import { VERSION } from '../../../src/core/base/values.ts';
 import { cli } from './session.ts';
 
 const URL_GIVEN = 'https://example.com/';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { serveAgents } from '../../../src/apps/cli/mcp/run.ts';
-import { VERSION } from '../../../src/core/base/defaults.ts';
+import { VERSION } from '../../../src/core/base/values.ts';
 import { cli, Collector } from '../cli/session.ts';
 import { eventually } from '../../support/eventually.ts';
 import { answer, startSite } from '../../support/site.ts';

@@ -1,6 +1,7 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { type ContentCoding, contentCodings } from '../../../src/core/fetch/content-coding.ts';
+import { contentCodings } from '../../../src/core/fetch/framing.ts';
+import type { ContentCoding } from '../../../src/core/fetch/transport.ts';
 import { decode } from '../../../src/core/fetch/decode.ts';
 
 describe('the codings of a Content-Encoding field', () => {

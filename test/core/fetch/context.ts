@@ -1,7 +1,6 @@
 import { fetchTransport } from '../../../src/core/fetch/fetch-transport.ts';
 import { fetchRobots } from '../../../src/core/fetch/fetch-robots.ts';
-import type { FetchRobotsOptions } from '../../../src/core/fetch/options.ts';
-import type { Transport } from '../../../src/core/fetch/transport.ts';
+import type { FetchRobotsOptions, Transport } from '../../../src/core/fetch/transport.ts';
 import { undiciTransport } from '../../../src/core/fetch/undici-transport.ts';
 import type { Outcome } from '../../../src/core/lifecycle/outcome.ts';
 import { type Profile, profiles } from '../../../src/core/lifecycle/profile.ts';

@@ -2,7 +2,7 @@
 import '../../../src/core/fetch/index.ts';
 import { describe, expect, it } from 'vitest';
 import { guardFetch, retryAtOf, RobotsClient } from '../../../src/index.ts';
-import { RetryTimes } from '../../../src/core/pacing/retry-times.ts';
+import { RetryTimes } from '../../../src/core/pacing/starts.ts';
 import { virtualClock } from '../../../src/extras/testing/index.ts';
 import { HOUR, MINUTE, SECOND, START } from '../../support/client.ts';
 import { Chance, SEED } from '../../support/random.ts';

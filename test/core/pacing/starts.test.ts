@@ -3,8 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Gap } from '../../../src/core/pacing/gap.ts';
 import { paceOf } from '../../../src/core/pacing/index.ts';
 import type { PauseSignal } from '../../../src/core/pacing/pause-length.ts';
-import { Permit } from '../../../src/core/pacing/permit.ts';
-import { Starts, type StartRequest } from '../../../src/core/pacing/starts.ts';
+import { type Permit, permitFor, Starts, type StartRequest } from '../../../src/core/pacing/starts.ts';
 import { HOUR, MINUTE, SECOND, START } from '../../support/client.ts';
 
 const gap = (delayMs: number): Gap => ({ delayMs, delayFrom: 'crawl-delay' });
@@ -14,7 +13,7 @@ function request(changes: Partial<StartRequest> = {}): StartRequest {
 }
 
 function permitAt(starts: Starts, at: number, wait: Gap = gap(SECOND), isAhead = false): Permit {
-  const permit = new Permit(at, {
+  const permit = permitFor(at, {
     url: 'https://a.example/',
     origin: 'https://a.example',
     pace: paceOf({}, Infinity),

@@ -1,10 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  namespaceKey,
-  readRecordKey,
-  slotKey,
-  storeKey,
-} from '../../../src/core/store/record/record-codec.ts';
+import { namespaceKey, readRecordKey, slotKey, storeKey } from '../../../src/core/store/record-codec.ts';
 
 const ORIGIN = 'http://[::1]:8080';
 const namespace = namespaceKey({ token: 'ExampleBot', addressPolicy: 'public-only' });

@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto';
 import { ftpTransport } from '../../../src/extras/ftp/ftp.ts';
 import { ControlSocket } from '../../../src/extras/ftp/ftp-session.ts';
 import { fetchRobots } from '../../../src/core/fetch/fetch-robots.ts';
-import type { FetchRobotsOptions } from '../../../src/core/fetch/options.ts';
-import type { Transport } from '../../../src/core/fetch/transport.ts';
+import type { FetchRobotsOptions, Transport } from '../../../src/core/fetch/transport.ts';
 import { profiles } from '../../../src/core/lifecycle/index.ts';
 import type { Outcome } from '../../../src/core/lifecycle/outcome.ts';
 import {

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { brotliCompressSync, constants } from 'node:zlib';
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { slotKey } from '../../../src/core/store/record/record-codec.ts';
+import { slotKey } from '../../../src/core/store/record-codec.ts';
 import { type RedisStore, redisStore } from '../../../src/stores/redis/redis.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../../support/client.ts';
 import { describeWith } from '../../support/installed.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import Libsql from 'libsql';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { slotKey } from '../../../src/core/store/record/record-codec.ts';
+import { slotKey } from '../../../src/core/store/record-codec.ts';
 import { prepareDatabase } from '../../../src/stores/sqlite/open-database.ts';
 import {
   openSqliteStore,

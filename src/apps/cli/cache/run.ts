@@ -6,7 +6,7 @@ import {
   readRecordKey,
   RecordCodec,
   type Rejection,
-} from '../../../core/store/record/record-codec.ts';
+} from '../../../core/store/record-codec.ts';
 import { readOrigin } from '../../answers/input/load-robots.ts';
 import { type Session, UsageError } from '../../answers/session.ts';
 import { ago, count, duration, grid } from '../../answers/text/layout.ts';

@@ -11,7 +11,7 @@ import {
   RecordCodec,
   slotKey,
   storeKey,
-} from '../../../../src/core/store/record/record-codec.ts';
+} from '../../../../src/core/store/record-codec.ts';
 import { DEFAULT_MAX_BODY_BYTES } from '../../../../src/core/base/index.ts';
 import { DAY, HOUR, MINUTE, START } from '../../../support/client.ts';
 

@@ -7,7 +7,7 @@ import {
   profiles,
   stateOf,
 } from '../../../../src/core/lifecycle/index.ts';
-import { RecordCodec } from '../../../../src/core/store/record/record-codec.ts';
+import { RecordCodec } from '../../../../src/core/store/record-codec.ts';
 import fc from '../../../support/fast-check.ts';
 import { DAY, HOUR, outcomes, SECOND, START, Story } from '../../lifecycle/support.ts';
 import { runs } from '../../../support/thorough.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readStoredRecord } from '../../../../src/core/store/record/record-schema.ts';
+import { readStoredRecord } from '../../../../src/core/store/record-codec.ts';
 import { DEFAULT_MAX_BODY_BYTES } from '../../../../src/core/base/index.ts';
 
 const URL = 'https://example.com/robots.txt';

@@ -1,8 +1,7 @@
 import { crc32 as crc32OfNode } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { bodyJson, bytesOf } from '../../../../src/core/store/record/record-schema.ts';
-import { crc32, crc32OfText } from '../../../../src/core/store/record/record-codec.ts';
+import { bodyJson, bytesOf, crc32, crc32OfText } from '../../../../src/core/store/record-codec.ts';
 
 describe('the parts of a record without Node', () => {
   it('is the checksum that Node computes, so that a snapshot can be read elsewhere', () => {
