@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { VERSION } from '../../../src/core/base/defaults.ts';
+import { VERSION } from '../../../src/core/base/values.ts';
 import { answer, type Site, startSite } from '../../support/site.ts';
 import { cli } from '../cli/session.ts';
 import { ask, startService, type TestService } from './service.ts';
