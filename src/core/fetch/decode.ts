@@ -1,10 +1,11 @@
 import { ignore } from '../base/index.ts';
 import {
   type BrotliDecompress,
-  crc32,
   createBrotliDecompress,
+  createGunzip,
   createInflate,
   createInflateRaw,
+  type Gunzip,
   type Inflate,
   type InflateRaw,
 } from 'node:zlib';
@@ -18,8 +19,8 @@ const SEES_END_OF_BROTLI = !('Deno' in globalThis);
 export const ACCEPT_ENCODING: string = SEES_END_OF_BROTLI ? 'gzip, deflate, br' : 'gzip, deflate';
 
 /**
- * Undoes `codings`, the last applied first. Each must be exactly one whole stream. No bytes at all are accepted only
- * when `mayBeEmpty`. No stage reads more than `maxBytesIn`.
+ * Undoes `codings`, the last applied first. Each must be exactly one whole stream; one of gzip may have several members
+ * (RFC 1952 §2.2). No bytes at all are accepted only when `mayBeEmpty`. No stage reads more than `maxBytesIn`.
  */
 export const decode: Decode = (source, codings, { maxBytesIn, mayBeEmpty }) =>
   codings.reduceRight((bytes, coding) => undo(new CodedBytes(bytes, maxBytesIn), coding, mayBeEmpty), source);
@@ -33,7 +34,7 @@ async function* undo(
     if (coding === 'br' && !SEES_END_OF_BROTLI) throw new FetchFailure(CONTENT_CODING);
     const start = await bytes.peek();
     if (start === undefined && mayBeEmpty) return;
-    if (coding === 'gzip') yield* decodeMember(bytes, (deflated) => run(deflated, createInflateRaw()));
+    if (coding === 'gzip') yield* run(bytes, createGunzip());
     else if (coding === 'br') yield* run(bytes, createBrotliDecompress());
     else yield* run(bytes, isZlib(start) ? createInflate() : createInflateRaw());
     if ((await bytes.peek()) !== undefined) throw new FetchFailure(TRAILING_BYTES);
@@ -51,7 +52,7 @@ function isZlib(start: Uint8Array | undefined): boolean {
   return ((start?.[0] ?? 0) & 0x0f) === 8;
 }
 
-type Decoder = Inflate | InflateRaw | BrotliDecompress;
+type Decoder = Gunzip | Inflate | InflateRaw | BrotliDecompress;
 
 /** Runs `decoder` over one stream. Bytes after the stream are left unread. */
 async function* run(bytes: CodedBytes, decoder: Decoder): AsyncGenerator<Uint8Array> {
@@ -93,69 +94,11 @@ function written(decoder: Decoder, chunk: Uint8Array): Promise<void> {
   });
 }
 
-/** RFC 1952 §2.3.1. */
-const MAGIC = [0x1f, 0x8b, 8];
-const HEADER_CHECKSUM = 0x02;
-const EXTRA = 0x04;
-const NAME = 0x08;
-const COMMENT = 0x10;
-const RESERVED = 0xe0;
-
-/**
- * Decodes one gzip member (RFC 1952) and leaves the bytes after it unread. zlib's own decoder does not report where
- * the first member ends: it decodes a second one, and drops everything after a zero.
- */
-export async function* decodeMember(
-  bytes: CodedBytes,
-  inflate: (bytes: CodedBytes) => AsyncIterable<Uint8Array>,
-): AsyncGenerator<Uint8Array> {
-  await skipHeader(bytes);
-  let checksum = 0;
-  let length = 0;
-  for await (const chunk of inflate(bytes)) {
-    checksum = crc32(chunk, checksum);
-    length += chunk.byteLength;
-    yield chunk;
-  }
-  const trailer = new DataView((await bytes.take(8)).buffer);
-  if (trailer.getUint32(0, true) !== checksum || trailer.getUint32(4, true) !== length % 2 ** 32) {
-    throw new RangeError('Expected the checksum and length of the decoded bytes, got others');
-  }
-}
-
-async function skipHeader(bytes: CodedBytes): Promise<void> {
-  const fixed = await bytes.take(10);
-  const flags = fixed[3] ?? 0;
-  if (MAGIC.some((byte, at) => fixed[at] !== byte) || (flags & RESERVED) !== 0) {
-    throw new RangeError('Expected a gzip header, got something else');
-  }
-  if ((flags & EXTRA) !== 0) {
-    const [low = 0, high = 0] = await bytes.take(2);
-    await bytes.take(low + 256 * high);
-  }
-  if ((flags & NAME) !== 0) await skipText(bytes);
-  if ((flags & COMMENT) !== 0) await skipText(bytes);
-  if ((flags & HEADER_CHECKSUM) !== 0) await bytes.take(2);
-}
-
-/** Skips a text up to its terminating zero. */
-async function skipText(bytes: CodedBytes): Promise<void> {
-  for (;;) {
-    const chunk = await bytes.next();
-    if (chunk === undefined)
-      throw new RangeError('Expected the rest of a gzip header, got the end of the body');
-    const zero = chunk.indexOf(0);
-    if (zero < 0) continue;
-    bytes.unread(chunk.subarray(zero + 1));
-    return;
-  }
-}
-
 /**
  * Coded bytes, read chunk by chunk, at most `maxBytes` of them. A coded stream that decodes to nothing could go on
  * for ever without reaching a limit on decoded bytes.
  */
-export class CodedBytes {
+class CodedBytes {
   readonly #chunks: AsyncIterator<Uint8Array>;
   #left: number;
   #unread: Uint8Array | undefined;
@@ -190,21 +133,6 @@ export class CodedBytes {
     const bytes = await this.next();
     if (bytes !== undefined) this.unread(bytes);
     return bytes;
-  }
-
-  /** Reads exactly `count` bytes. */
-  async take(count: number): Promise<Uint8Array> {
-    const taken = new Uint8Array(count);
-    let length = 0;
-    while (length < count) {
-      const bytes = await this.next();
-      if (bytes === undefined) throw new RangeError(`Expected ${count} more bytes, got ${length}`);
-      const used = bytes.subarray(0, count - length);
-      taken.set(used, length);
-      length += used.byteLength;
-      this.unread(bytes.subarray(used.byteLength));
-    }
-    return taken;
   }
 
   /** Releases the source. Does not wait for it: the source may never respond. */

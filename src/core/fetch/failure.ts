@@ -51,7 +51,7 @@ export const HTTP2_ONLY = 'ERR_ROBOTS_HTTP2_ONLY';
 /** An unknown content coding, or a body that is not one whole coded stream. */
 export const CONTENT_CODING = 'ERR_ROBOTS_CONTENT_CODING';
 
-/** Bytes after the end of a coded body: a second gzip member, padding or anything else. */
+/** Bytes after the end of a coded body, such as padding. */
 export const TRAILING_BYTES = 'ERR_ROBOTS_TRAILING_BYTES';
 
 /** A transfer coding other than chunked. No transport undoes it. */

@@ -207,7 +207,7 @@ export const FAULTS: readonly Fault[] = [
     whole(
       `text after a ${coding} stream`,
       [coded(coding, Buffer.concat([encode(RULES), Buffer.from('#')]))],
-      broken(TRAILING, 200),
+      broken(coding === 'gzip' ? CODING : TRAILING, 200),
       UNDONE,
     ),
   ]),
