@@ -8,31 +8,22 @@ let isStarted = false;
  * With `NODE_DEBUG=canfetch` in the environment, writes each attempt and each decision of the process to standard error, as
  * Node's own modules do. The first client starts it.
  */
-export function startDebugLog(): void {
-  if (isStarted) return;
-  isStarted = true;
-  const log = builtin('node:util')?.debuglog('canfetch');
+export function writeDebugLog(log: (format: string, line: string) => void): void {
   const channels = builtin('node:diagnostics_channel');
-  if (log?.enabled !== true || channels === undefined) return;
-  channels.subscribe('canfetch:fetch', (message) => {
-    log('%s', attemptLine(message as FetchMessage));
-  });
-  channels.subscribe('canfetch:decision', (message) => {
-    log('%s', decisionLine(message as DecisionMessage));
-  });
+  if (isStarted || channels === undefined) return;
+  isStarted = true;
+  channels.subscribe('canfetch:fetch', (message) => log('%s', attemptLine(message as FetchMessage)));
+  channels.subscribe('canfetch:decision', (message) => log('%s', decisionLine(message as DecisionMessage)));
 }
 
 /** `attempt https://example.com/robots.txt for ExampleBot/1.0: success, 200, 33 bytes, 12 ms`. */
 export function attemptLine({ url, client, outcome, durationMs }: FetchMessage): string {
-  const facts: (string | undefined)[] =
-    outcome === undefined
-      ? ['given up']
-      : [
-          outcome.kind,
-          outcome.status === undefined ? undefined : String(outcome.status),
-          outcome.kind === 'unreachable' ? outcome.error : undefined,
-          outcome.kind === 'success' ? `${outcome.body.length} bytes` : undefined,
-        ];
+  const facts = [
+    outcome?.kind ?? 'given up',
+    outcome?.status,
+    outcome?.kind === 'unreachable' ? outcome.error : undefined,
+    outcome?.kind === 'success' ? `${outcome.body.length} bytes` : undefined,
+  ];
   const known = facts.filter((fact) => fact !== undefined);
   const agent = printable(String(Reflect.get(client, 'agent')));
   return `attempt ${printable(url)} for ${agent}: ${[...known, `${durationMs} ms`].join(', ')}`;

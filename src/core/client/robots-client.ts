@@ -1,4 +1,5 @@
 import {
+  builtin,
   headerField,
   type HeaderFields,
   throwIfAborted,
@@ -44,7 +45,6 @@ import {
 } from './settings.ts';
 import type { PrefetchOptions, PrefetchResult } from './prefetch.ts';
 import { ClientEngine, ENGINE } from './client-engine.ts';
-import { startDebugLog } from './debug-log.ts';
 
 /** `canFetch` returns one of these two, so that a warm question creates no promise. */
 const ALLOWED: Promise<boolean> = Promise.resolve(true);
@@ -96,7 +96,8 @@ export class RobotsClient {
   constructor(options: RobotsClientOptions = {}) {
     const settings = readOptions(options);
     const origins = new OriginSettings(settings);
-    startDebugLog();
+    const log = builtin('node:util')?.debuglog('canfetch');
+    if (log?.enabled === true) void import('./debug-log.ts').then(({ writeDebugLog }) => writeDebugLog(log));
     const { store, evidence } = settings;
     if (store === undefined) countClient(settings.agent);
     const { profileOf } = origins;

@@ -89,19 +89,16 @@ describe('NODE_DEBUG=canfetch', () => {
     const util = { ...process.getBuiltinModule('node:util'), debuglog: () => log };
     const { getBuiltinModule } = process;
     const diagnostics = getBuiltinModule('node:diagnostics_channel');
-    const subscribe = vi.fn(diagnostics.subscribe);
+    const subscribe = vi.spyOn(diagnostics, 'subscribe');
     const builtin = vi
       .spyOn(process, 'getBuiltinModule')
       .mockImplementation((id: string) =>
-        id === 'node:util'
-          ? util
-          : id === 'node:diagnostics_channel'
-            ? { ...diagnostics, subscribe }
-            : (getBuiltinModule as (name: string) => object)(id),
+        id === 'node:util' ? util : (getBuiltinModule as (name: string) => object)(id),
       );
     const clock = { now: () => START };
     const client = new RobotsClient({ agent: 'ExampleBot', transport, clock });
     builtin.mockRestore();
+    await vi.dynamicImportSettled();
     afterEachTest(async () => {
       await client.close();
       for (const [name, listener] of subscribe.mock.calls) diagnostics.unsubscribe(name, listener);
