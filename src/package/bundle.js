@@ -93,10 +93,7 @@ await bundle({ ...entryPoints, ...platforms, cli: 'src/apps/cli/main.ts' }, isIn
   chunkFileNames: ({ name }) => (name === 'page/assets' ? '[name].js' : 'chunks/[name].js'),
 });
 
-// It is an ES module alone: the bundler takes what `require` gives of one for its default export.
-const isRequired = (id) => isInstalled(id) && id !== 'p-limit';
-
-await bundle({ ...entryPoints, ...platforms }, isRequired, {
+await bundle({ ...entryPoints, ...platforms }, isInstalled, {
   dir: `${folder}/cjs`,
   format: 'cjs',
   exports: 'named',
