@@ -11,7 +11,7 @@ export interface Session {
   readonly stdin: Readable;
   /** Receives results. */
   readonly stdout: Sink;
-  /** Receives diagnostics and progress. */
+  /** Receives diagnostics. */
   readonly stderr: Sink;
   /** Aborted by Ctrl-C. */
   readonly signal: AbortSignal;

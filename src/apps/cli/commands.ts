@@ -241,7 +241,7 @@ const replay: Command = {
       name: 'summary',
       help: 'count by agent and origin what was allowed, refused, not wanted, deferred, requested, and requested although refused',
     },
-    { name: 'url', value: 'URL', help: 'the same for this page alone, with the response that decided' },
+    { name: 'url', value: 'URL', help: 'the same for this page alone' },
     { ...purposeOption, help: 'with --list or --url: what the recorded files say about this purpose' },
     { name: 'versions', help: 'list the versions of each robots.txt, from when to when, with their SHA-256' },
     { name: 'body', value: 'SHA256', help: 'write the bytes of this version of a robots.txt' },

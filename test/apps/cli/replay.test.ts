@@ -16,7 +16,6 @@ import { cli, records } from './session.ts';
 import { eventually } from '../../support/eventually.ts';
 
 const FORBIDS = 'User-agent: *\nDisallow: /private\n\nUser-agent: OtherBot\nDisallow: /\n';
-const DIGEST = /sha256 ([0-9a-f]{64})/;
 
 let folder: string;
 let file: string;
@@ -298,26 +297,7 @@ describe('replay', () => {
 });
 
 describe('replay --url', () => {
-  it('says what was decided about a page, by which response, and what became of it', async () => {
-    const { code, stdout } = await cli(['replay', '--url', 'https://a.example/private', file]);
-    const [, digest = ''] = DIGEST.exec(stdout) ?? [];
-    expect([code, stdout]).toEqual([
-      0,
-      `2026-01-15 12:00:00Z  DISALLOWED for ExampleBot under rfc9309: line 2  Disallow: /private
-  by https://a.example/robots.txt → 200, fetched 2026-01-15 12:00:00Z, valid until 2026-01-16 12:00:00Z
-  robots.txt had 67 bytes, sha256 ${digest}
-  no request in the log
-  written in ${file}, line 3
-2026-01-16 13:00:00Z  DISALLOWED for ExampleBot under rfc9309: line 2  Disallow: /private (last good copy)
-  by https://a.example/robots.txt → 503
-  robots.txt had 67 bytes, sha256 ${digest}
-  no request in the log
-  written in ${file}, line 6
-`,
-    ]);
-  });
-
-  it('gives the rows of the list in JSON', async () => {
+  it('lists the decisions about one page', async () => {
     const { stdout } = await cli(['replay', '--json', '--url', 'https://a.example/private', file]);
     expect(records(stdout)).toMatchObject([
       { kind: 'listed', line: 3, at: START, allowed: false, reason: 'rule', rule: { line: 2 } },
@@ -411,9 +391,7 @@ describe('a question to which the log has nothing', () => {
   ])('is no answer: %s', async (_, argv, subject) => {
     const { code, stdout, stderr } = await cli(['replay', ...argv, file]);
     expect([code, stdout]).toEqual([2, '']);
-    expect(stderr).toContain(
-      `Expected ${subject} to judge, got none: the log has 4 decisions about 2 origins, from 2026-01-15 12:00:00Z to 2026-01-16 13:00:00Z`,
-    );
+    expect(stderr).toContain(`Expected ${subject} to judge, got none; --summary shows what the log has`);
   });
 });
 

@@ -1,5 +1,4 @@
 import type { Sink } from '../session.ts';
-import { truncateToWidth, widthOf } from './layout.ts';
 
 /** The reader of the output closed the pipe (`canfetch … | head -1`), so the run can end. */
 export class BrokenPipeError extends Error {
@@ -77,38 +76,4 @@ export class Output {
   };
 
   readonly #onDrain = (): void => this.#wake?.();
-}
-
-const REDRAW_EVERY_MS = 100;
-const CLEAR_LINE = '\r\u001B[2K';
-
-/** Shows the progress of a long run on a terminal: one line that each update overwrites. */
-export class Progress {
-  readonly #sink: Sink;
-  readonly #startedAt = performance.now();
-  #drawnAt = -REDRAW_EVERY_MS;
-  #visible = false;
-
-  constructor(sink: Sink) {
-    this.#sink = sink;
-  }
-
-  /** Shows `parts` and the rate per second, unless it did so a moment ago. */
-  show(done: number, parts: () => readonly string[]): void {
-    const now = performance.now();
-    if (this.#sink.isTTY !== true || now - this.#drawnAt < REDRAW_EVERY_MS) return;
-    this.#drawnAt = now;
-    const perSecond = Math.round((done / Math.max(1, now - this.#startedAt)) * 1_000);
-    const line = [...parts(), `${perSecond.toLocaleString('en')}/s`].join(' · ');
-    // A line that the terminal wraps could not be cleared.
-    this.#sink.write(`${CLEAR_LINE}${truncateToWidth(line, widthOf(this.#sink))}`);
-    this.#visible = true;
-  }
-
-  /** Clears the line, before other output on the same terminal. */
-  clear(): void {
-    if (this.#visible) this.#sink.write(CLEAR_LINE);
-    this.#visible = false;
-    this.#drawnAt = -REDRAW_EVERY_MS;
-  }
 }

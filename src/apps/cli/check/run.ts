@@ -28,8 +28,7 @@ export async function checkUrls(given: ParsedArguments, session: Session): Promi
   const isLong = operands.length === 1 && operands[0] !== STDIN;
   const report = new ListReport(session, isLong ? longLayout : checkLayout, {
     form,
-    // On a terminal, progress would mix with the JSON.
-    showsProgress: operands.includes(STDIN) && form === 'text',
+    isSummed: operands.includes(STDIN) && form === 'text',
   });
   const decideAll = async (decide: Decide): Promise<ExitCode> => {
     const code = await report.run(

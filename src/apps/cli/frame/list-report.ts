@@ -4,7 +4,7 @@ import type { Target, InputError, TargetResult } from '../../answers/input/targe
 import type { ReportedDecision, Tone } from '../../answers/verdict.ts';
 import type { Session } from '../../answers/session.ts';
 import { type Palette, paletteFor, truncateToWidth, widthOf } from '../../answers/text/layout.ts';
-import { Output, Progress } from '../../answers/text/output.ts';
+import { Output } from '../../answers/text/output.ts';
 import { printable, withoutUserinfo } from '../../../core/base/index.ts';
 import { type ResultExitCode, exitCode, mostSevere } from './command.ts';
 import type { Format } from './options.ts';
@@ -36,10 +36,11 @@ export interface ListLayout<Decided extends ReportedDecision> {
 
 export interface ListOptions {
   readonly form: Format;
-  readonly showsProgress: boolean;
+  /** Whether a summary on a terminal follows them. */
+  readonly isSummed: boolean;
 }
 
-/** Writes the results of a list in the form that the options select, counts them, and shows the progress of the run. */
+/** Writes the results of a list in the form that the options select, and counts them. */
 export class ListReport<Decided extends ReportedDecision> {
   readonly #session: Session;
   readonly #layout: ListLayout<Decided>;
@@ -48,13 +49,13 @@ export class ListReport<Decided extends ReportedDecision> {
   readonly #colours: Palette;
   readonly #width: number | undefined;
   readonly #labelWidth: number;
-  readonly #progress: Progress | undefined;
+  readonly #isSummed: boolean;
   readonly #counts = new Map<Kind, number>();
   #decided = 0;
   #invalid = 0;
   #code: ResultExitCode = exitCode.success;
 
-  constructor(session: Session, layout: ListLayout<Decided>, { form, showsProgress }: ListOptions) {
+  constructor(session: Session, layout: ListLayout<Decided>, { form, isSummed }: ListOptions) {
     this.#session = session;
     this.#layout = layout;
     this.#form = form;
@@ -62,7 +63,7 @@ export class ListReport<Decided extends ReportedDecision> {
     this.#colours = paletteFor(session);
     this.#width = widthOf(session.stdout);
     this.#labelWidth = Math.max(...layout.kinds.map(({ label }) => label.length));
-    if (showsProgress) this.#progress = new Progress(session.stderr);
+    this.#isSummed = isSummed && session.stderr.isTTY === true;
   }
 
   get decided(): number {
@@ -92,31 +93,18 @@ export class ListReport<Decided extends ReportedDecision> {
       }
       signal.throwIfAborted();
       await this.#output.release();
-      this.#progress?.clear();
-      if (this.#progress !== undefined && stderr.isTTY === true) {
-        stderr.write(`${this.#summary().join(' · ')}\n`);
-      }
+      if (this.#isSummed) stderr.write(`${this.#summary().join(' · ')}\n`);
       return this.#code;
     } catch (error) {
       const came = signal.aborted && last && interrupted(last);
-      this.#progress?.clear();
       if (came) stderr.write(`canfetch: interrupted after ${came}\n`);
       throw error;
-    } finally {
-      this.#progress?.clear();
     }
   }
 
   async #add(results: readonly TargetResult<Decided>[]): Promise<void> {
-    const lines: string[] = [];
-    for (const result of results) {
-      this.#count(result);
-      // Clears the progress line before an error, or a decision on the same terminal, is written.
-      if ('error' in result || this.#session.stdout.isTTY === true) this.#progress?.clear();
-      lines.push(this.#rendered(result));
-    }
-    await this.#output.writeLines(lines);
-    this.#progress?.show(this.#decided, () => this.#summary());
+    for (const result of results) this.#count(result);
+    await this.#output.writeLines(results.map((result) => this.#rendered(result)));
   }
 
   #count(result: TargetResult<Decided>): void {

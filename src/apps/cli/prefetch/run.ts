@@ -34,7 +34,7 @@ export async function prefetchOrigins(given: ParsedArguments, session: Session):
   const distinct = new DistinctOrigins();
   let urls = 0;
   const layout = prefetchLayout(() => urls);
-  const report = new ListReport(session, layout, { form, showsProgress: true });
+  const report = new ListReport(session, layout, { form, isSummed: true });
   const ask = (target: Target, asking: AbortSignal): Answer | Promise<Answer> | undefined => {
     urls++;
     if (target.tooLong === true) return { target, error: tooLongError };

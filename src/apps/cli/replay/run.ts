@@ -13,24 +13,23 @@ import { ignore, isRobotsError, omitUndefined, printable, quoted } from '../../.
 import { locate, type LocatedUrl, originOf } from '../../../core/url/index.ts';
 import { type Session, UsageError } from '../../answers/session.ts';
 import { openList, assertStdinOnce } from '../../answers/input/load-robots.ts';
-import { count, instant, paletteFor } from '../../answers/text/layout.ts';
-import { Output, Progress } from '../../answers/text/output.ts';
+import { paletteFor } from '../../answers/text/layout.ts';
+import { Output } from '../../answers/text/output.ts';
 import { type ParsedArguments, type ExitCode, exitCode } from '../frame/command.ts';
 import { readAgents, readDate, readFormat, readProfile, readPurpose } from '../frame/settings.ts';
 import { EvidenceSource } from './evidence-source.ts';
+import { listView, summaryView } from './lists.ts';
 import {
   bodyView,
+  conductView,
   differenceLine,
   differencesView,
-  listView,
-  summaryView,
+  versionsView,
   type Style,
   type View,
 } from './views.ts';
-import { conductView } from './conduct-view.ts';
-import { versionsView } from './versions-view.ts';
 
-/** Lines between two updates of the progress. */
+/** Lines between two writes. */
 const LINES_AT_ONCE = 4_096;
 /** Shorter beginnings of a digest may be ambiguous. */
 const DIGEST = /^[0-9a-f]{8,64}$/;
@@ -40,11 +39,8 @@ export async function replayFiles(given: ParsedArguments, session: Session): Pro
   const { operands, values } = given;
   if (operands.length === 0) throw new UsageError('Expected a file of evidence, got nothing');
   const bodies: Bodies = new Map();
-  const style: Style = {
-    isJson: readFormat(given) === 'json',
-    colours: paletteFor(session),
-  };
-  const listing = new Listing(session, readView(given, style, bodies), style);
+  const style: Style = { format: readFormat(given), colours: paletteFor(session) };
+  const listing = new Listing(session, readView(given, style), style);
   const [agent] = readAgents(given);
   const options = omitUndefined({
     profile: values.has('profile') ? readProfile(given) : undefined,
@@ -55,19 +51,13 @@ export async function replayFiles(given: ParsedArguments, session: Session): Pro
   });
   assertStdinOnce(operands);
   const { signal } = session;
-  try {
-    for (const name of operands) {
-      const stream = unzipped(name, await openList(name, 'a file of evidence', session, signal));
-      const onDifference = (difference: ReplayDifference): void => listing.differs(name, difference);
-      listing.sources.push(
-        new EvidenceSource(name, stream, new Replay({ ...options, onDifference }, bodies)),
-      );
-    }
-    await replayAll(listing, signal);
-    return await listing.finish(bodies);
-  } finally {
-    listing.clearProgress();
+  for (const name of operands) {
+    const stream = unzipped(name, await openList(name, 'a file of evidence', session, signal));
+    const onDifference = (difference: ReplayDifference): void => listing.differs(name, difference);
+    listing.sources.push(new EvidenceSource(name, stream, new Replay({ ...options, onDifference }, bodies)));
   }
+  await replayAll(listing, signal);
+  return listing.finish(bodies);
 }
 
 function unzipped(name: string, stream: Readable): Readable {
@@ -75,9 +65,9 @@ function unzipped(name: string, stream: Readable): Readable {
 }
 
 /** @throws UsageError for more than one view, or for an invalid URL or digest. */
-function readView(given: ParsedArguments, style: Style, bodies: Bodies): View {
+function readView(given: ParsedArguments, style: Style): View {
   const { values, switches } = given;
-  const format = readFormat(given);
+  const { format } = style;
   const views = ['list', 'url', 'body', 'versions', 'conduct', 'summary'].filter(
     (name) => values.has(name) || switches.has(name),
   );
@@ -96,9 +86,7 @@ function readView(given: ParsedArguments, style: Style, bodies: Bodies): View {
   if (isList) {
     const page = values.get('url')?.[0];
     const url = page === undefined ? undefined : readUrl(page, '--url takes the URL of a page').href;
-    const isPage = format !== 'json' && format !== 'csv' && !switches.has('list');
-    const listFormat = isPage ? 'page' : format;
-    return listView({ format: listFormat, colours: style.colours, url, purpose, bodies });
+    return listView(style, { url, purpose });
   }
   if (view === 'body') {
     const digest = values.get('body')?.[0]?.toLowerCase() ?? '';
@@ -170,21 +158,16 @@ class Listing {
   readonly #style: Style;
   #isNegative = false;
   readonly #output: Output;
-  readonly #progress: Progress;
   #waiting = '';
-  readonly #log = new LogFacts();
 
   constructor(session: Session, view: View, style: Style) {
     this.#session = session;
     this.#view = view;
     this.#style = style;
     this.#output = new Output(session.stdout);
-    this.#progress = new Progress(session.stderr);
   }
 
   took(name: string, line: ReplayedLine): void {
-    const { entry } = line;
-    this.#log.add(entry);
     this.#waiting += this.#view.took?.(name, line) ?? '';
   }
 
@@ -197,23 +180,15 @@ class Listing {
     this.#isNegative = true;
     if (difference.kind === 'decision' && differing === 'counted') return;
     const text = differenceLine(file, difference, this.#style);
-    if (isRaw !== true) {
-      this.#waiting += text;
-      return;
-    }
-    this.#progress.clear();
-    this.#session.stderr.write(text);
+    if (isRaw === true) this.#session.stderr.write(text);
+    else this.#waiting += text;
   }
 
   /** Writes what waits. Resolves when the output has room for more. */
   async flush(): Promise<void> {
-    if (this.#waiting !== '') {
-      if (this.#session.stdout.isTTY === true) this.#progress.clear();
-      const text = this.#waiting;
-      this.#waiting = '';
-      await this.#output.write(text);
-    }
-    this.#progress.show(this.#total().decisions, () => [count(this.#total().decisions, 'decision')]);
+    const text = this.#waiting;
+    this.#waiting = '';
+    if (text !== '') await this.#output.write(text);
   }
 
   async finish(bodies: Bodies): Promise<ExitCode> {
@@ -225,7 +200,9 @@ class Listing {
     const joined = this.#joinRuns(total);
     await this.flush();
     if (this.#view.judged() === 0) {
-      throw new UsageError(`Expected ${this.#view.subject} to judge, got none: ${this.#log.text()}`);
+      throw new UsageError(
+        `Expected ${this.#view.subject} to judge, got none; --summary shows what the log has`,
+      );
     }
     const last = this.#view.finish(joined, bodies);
     if (last.length > 0) await this.#output.write(last);
@@ -256,40 +233,12 @@ class Listing {
     return { ...total, runs: runs.size, unfinished, faults };
   }
 
-  clearProgress(): void {
-    this.#progress.clear();
-  }
-
   #total(): ReplayReport {
     const total = { ...NOTHING };
     for (const { replay } of this.sources) {
       for (const [name, value] of Object.entries(replay.report())) total[name as keyof ReplayReport] += value;
     }
     return total;
-  }
-}
-
-/** What a log holds, for a question that finds nothing in it. */
-class LogFacts {
-  readonly #origins = new Set<string>();
-  #decisions = 0;
-  #from = Infinity;
-  #until = -Infinity;
-
-  add(entry: ReplayedLine['entry']): void {
-    if (entry.type !== 'decision') return;
-    this.#decisions++;
-    this.#origins.add(entry.origin);
-    this.#from = Math.min(this.#from, entry.at);
-    this.#until = Math.max(this.#until, entry.at);
-  }
-
-  text(): string {
-    const holds = `the log has ${count(this.#decisions, 'decision')}`;
-    if (this.#decisions === 0) return holds;
-    const [origin = ''] = this.#origins;
-    const origins = this.#origins.size === 1 ? printable(origin) : count(this.#origins.size, 'origin');
-    return `${holds} about ${origins}, from ${instant(this.#from)} to ${instant(this.#until)}`;
   }
 }
 

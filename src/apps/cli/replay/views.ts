@@ -1,3 +1,4 @@
+import { type AgainstRefusal, Conduct, type EarlyStart } from '../../../extras/evidence/conduct.ts';
 import type { Bodies } from '../../../extras/evidence/recorded-run.ts';
 import {
   flips,
@@ -5,12 +6,20 @@ import {
   type ReplayedLine,
   type ReplayReport,
 } from '../../../extras/evidence/replay.ts';
-import type { ReplayLine, ReplayReportLine } from '../../answers/schema/lines.ts';
-import { jsonLine, printable } from '../../../core/base/index.ts';
+import type {
+  AlthoughRefusedLine,
+  ConductReportLine,
+  EarlyStartLine,
+  FileVersionLine,
+  ReplayLine,
+  ReplayReportLine,
+} from '../../answers/schema/lines.ts';
+import { jsonLine, omitUndefined, printable } from '../../../core/base/index.ts';
+import { delayName } from '../../../core/pacing/index.ts';
 import { UsageError } from '../../answers/session.ts';
-import { count, type Palette, instant } from '../../answers/text/layout.ts';
-import { DecisionList, decisionText, type ListOptions } from './decision-list.ts';
-import { Summary } from './summary.ts';
+import { count, duration, instant, type Palette } from '../../answers/text/layout.ts';
+import type { Format } from '../frame/options.ts';
+import { decisionText, whyOf } from './words.ts';
 
 /** What a replay shows. Its functions return the text to write. */
 export interface View {
@@ -30,7 +39,7 @@ export interface View {
 
 /** How a view writes. */
 export interface Style {
-  readonly isJson: boolean;
+  readonly format: Format;
   readonly colours: Palette;
 }
 
@@ -40,7 +49,7 @@ export interface Style {
  * @param override What is asked about instead of what was recorded, such as `under google`: decisions that only have another
  *   reason are then counted, not listed.
  */
-export function differencesView({ isJson }: Style, override: string): View {
+export function differencesView({ format }: Style, override: string): View {
   let judged = 0;
   return {
     subject: 'decisions',
@@ -51,37 +60,9 @@ export function differencesView({ isJson }: Style, override: string): View {
       return '';
     },
     finish: (report) =>
-      isJson ? jsonLine<ReplayReportLine>({ kind: 'report', ...report }) : reportText(report, override),
-  };
-}
-
-/** What was decided, about one page or all, and what became of it. */
-export function listView(options: ListOptions): View {
-  const list = new DecisionList(options);
-  return {
-    subject: 'decisions',
-    differing: 'counted',
-    // Among the rows of CSV there is no place for what does not fit.
-    isRaw: options.format === 'csv',
-    judged: () => list.rows,
-    took: (file, line) => list.add(file, line),
-    finish: () => list.finish(),
-  };
-}
-
-/** How many were allowed, refused and requested, by agent and origin. */
-export function summaryView(format: 'text' | 'json' | 'csv'): View {
-  const summary = new Summary();
-  return {
-    subject: 'decisions',
-    differing: 'counted',
-    isRaw: format === 'csv',
-    judged: () => undefined,
-    took(file, line) {
-      summary.add(file, line);
-      return '';
-    },
-    finish: () => summary.text(format),
+      format === 'json'
+        ? jsonLine<ReplayReportLine>({ kind: 'report', ...report })
+        : reportText(report, override),
   };
 }
 
@@ -121,9 +102,11 @@ const FAULTS: Readonly<Record<Extract<ReplayDifference, { kind: 'entry' }>['faul
 export function differenceLine(
   file: string,
   difference: ReplayDifference,
-  { isJson, colours }: Style,
+  { format, colours }: Style,
 ): string {
-  return isJson ? jsonLine<ReplayLine>({ file, ...difference }) : differenceText(file, difference, colours);
+  return format === 'json'
+    ? jsonLine<ReplayLine>({ file, ...difference })
+    : differenceText(file, difference, colours);
 }
 
 function differenceText(file: string, difference: ReplayDifference, colours: Palette): string {
@@ -159,4 +142,125 @@ function reportText(report: ReplayReport, override: string): string {
 
 function entries(many: number): string {
   return many === 1 ? '1 entry' : `${many.toLocaleString('en')} entries`;
+}
+
+/** One version of an origin's robots.txt, or the time in which it had none. */
+type FileVersion = Omit<FileVersionLine, 'schemaVersion' | 'kind' | 'until'> & { until: number };
+
+/** A version of a file, in a line. */
+function versionText({ origin, from, until, sha256, outcome, status }: FileVersion, bodies: Bodies): string {
+  const size = sha256 === undefined ? undefined : bodies.get(sha256)?.length;
+  const bytes = size === undefined ? '' : `  ${count(size, 'byte')}`;
+  const what = sha256 === undefined ? `${outcome} (${status})` : `${sha256}${bytes}`;
+  return `${instant(from)} to ${instant(until)}  ${printable(origin)}  ${what}\n`;
+}
+
+function isSame(one: FileVersion, other: FileVersion): boolean {
+  return one.sha256 === other.sha256 && one.outcome === other.outcome && one.status === other.status;
+}
+
+/** The versions of the files, of one origin or all. */
+export function versionsView({ format }: Style, wanted: string | undefined): View {
+  const byOrigin = new Map<string, FileVersion[]>();
+  let many = 0;
+  /** An unreachable file is no other version: the last good one stays in force. */
+  const see = (version: FileVersion): void => {
+    const known = byOrigin.get(version.origin);
+    const latest = known?.at(-1);
+    if (latest !== undefined && isSame(latest, version)) {
+      latest.until = Math.max(latest.until, version.until);
+      return;
+    }
+    many++;
+    if (known === undefined) byOrigin.set(version.origin, [version]);
+    else known.push(version);
+  };
+  return {
+    subject: 'versions',
+    judged: () => many,
+    took(_file, { entry }) {
+      if (!('origin' in entry) || (wanted ?? entry.origin) !== entry.origin) return '';
+      const { at, origin } = entry;
+      if ('outcome' in entry && entry.outcome !== 'unreachable') {
+        const { sha256, status, outcome } = entry;
+        const ofFile = outcome === 'success' || outcome === 'not-modified';
+        see({
+          origin,
+          from: entry.type === 'stored' ? entry.fetchedAt : at,
+          until: at,
+          ...(ofFile ? omitUndefined({ sha256 }) : omitUndefined({ outcome, status })),
+        });
+      } else if (entry.type === 'decision' && entry.by !== undefined) {
+        const { sha256, reason } = entry;
+        // It may rest on a version that was replaced while its request waited.
+        const version = [...(byOrigin.get(origin) ?? [])]
+          .reverse()
+          .find(
+            (each) =>
+              each.from <= at && each.sha256 === sha256 && (sha256 !== undefined || each.outcome === reason),
+          );
+        if (version !== undefined) version.until = Math.max(version.until, at);
+      }
+      return '';
+    },
+    finish: (_report, bodies) =>
+      [...byOrigin.values()]
+        .flat()
+        .sort((one, other) => one.from - other.from)
+        .map((version) =>
+          format === 'json'
+            ? jsonLine<FileVersionLine>({ kind: 'version', ...version })
+            : versionText(version, bodies),
+        )
+        .join(''),
+  };
+}
+
+/** Requests that were sent too early, or although they were refused. */
+export function conductView({ format, colours }: Style): View {
+  const conduct = new Conduct();
+  const isJson = format === 'json';
+  const textOf = (found: EarlyStart | AgainstRefusal): string => {
+    if (!('refusal' in found))
+      return isJson ? jsonLine<EarlyStartLine>({ kind: 'early', ...found }) : earlyText(found, colours);
+    const refused = dataOf(found);
+    return isJson ? jsonLine<AlthoughRefusedLine>(refused) : althoughRefusedText(refused, colours);
+  };
+  return {
+    subject: 'requests',
+    judged: () => conduct.requests,
+    isNegative: () => conduct.early + conduct.refused > 0,
+    took: (file, line) => conduct.add(file, line).map(textOf).join(''),
+    finish() {
+      const { requests, early, refused, unknown } = conduct;
+      if (isJson) return jsonLine<ConductReportLine>({ kind: 'conduct', requests, early, refused, unknown });
+      const found = early === 0 ? 'none too early' : `${early.toLocaleString('en')} too early`;
+      const against = refused === 0 ? '' : `, ${refused.toLocaleString('en')} sent although refused`;
+      const note =
+        unknown === 0 ? '' : `; of ${unknown.toLocaleString('en')} the site’s rules and delay are not known`;
+      return `${count(requests, 'request')}: ${found}${against}${note}\n`;
+    },
+  };
+}
+
+/** A request that was sent too early. */
+function earlyText(early: EarlyStart, colours: Palette): string {
+  const { file, line, url, startedAt, earliestAt, reason } = early;
+  const byMs = earliestAt - startedAt;
+  const by = byMs < 1_000 ? `${Math.ceil(byMs)} ms` : duration(byMs);
+  return `${colours.bad('TOO EARLY')}  ${printable(url)}  ${printable(file)}, line ${line}
+  sent at ${new Date(startedAt).toISOString()}, ${by} before the end of ${delayName(reason)}\n`;
+}
+
+type AlthoughRefused = Omit<AlthoughRefusedLine, 'schemaVersion'>;
+
+function dataOf({ refusal, row, sent: { url, startedAt } }: AgainstRefusal): AlthoughRefused {
+  const { file, line } = row.outcomeAt ?? row;
+  const decided = { decisionFile: row.file, decisionLine: row.line };
+  return { kind: 'although-refused', file, line, ...decided, url, startedAt, refusal, why: whyOf(row) };
+}
+
+function althoughRefusedText({ file, line, url, startedAt, why }: AlthoughRefused, colours: Palette): string {
+  return `${colours.bad('ALTHOUGH REFUSED')}  ${printable(url)}  ${printable(file)}, line ${line}
+  sent at ${new Date(startedAt).toISOString()}: ${printable(why)}\n`;
 }
