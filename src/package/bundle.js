@@ -84,13 +84,11 @@ await bundle({ ...entryPoints, ...platforms, cli: 'src/apps/cli/main.ts' }, isIn
   entryFileNames: '[name].js',
   codeSplitting: {
     groups: [
-      // Its module reads the files of the page beside it.
-      { name: 'page/assets', test: /serve\/page\/assets\.ts$/ },
       // Its tables stay out of bundles that only decide.
       { name: 'lint', includeDependenciesRecursively: false, test: /core\/rules\/lint\// },
     ],
   },
-  chunkFileNames: ({ name }) => (name === 'page/assets' ? '[name].js' : 'chunks/[name].js'),
+  chunkFileNames: 'chunks/[name].js',
 });
 
 await bundle({ ...entryPoints, ...platforms }, isInstalled, {
@@ -157,7 +155,8 @@ for (const { isEntry, name, exports } of output) {
   writeFileSync(`${folder}/${name}.d.ts`, `export { ${names.join(', ')} } from './cjs/${name}.cjs';\n`);
 }
 
-cpSync('src/apps/serve/page/style.css', `${folder}/page/style.css`);
+// Beside the chunk of `apps/serve/page.ts`, which reads it.
+cpSync('src/apps/serve/page/style.css', `${folder}/chunks/page/style.css`);
 
 writeFileSync(
   `${folder}/LICENCES`,

@@ -1,5 +1,5 @@
-import type { Command } from './frame/command.ts';
 import {
+  type Command,
   agentOption,
   allowPrivateOption,
   deadlineOption,
@@ -12,7 +12,7 @@ import {
   proxyOption,
   purposeOption,
   robotsOption,
-} from './frame/options.ts';
+} from './frame/command.ts';
 
 /** The tables of the commands: what each takes, and the texts of its help. What it does is loaded when it runs. */
 

@@ -3,9 +3,8 @@ import { isRobotsError, VERSION, printable, withoutUserinfo } from '../../core/b
 import { notAmong, readArguments } from './frame/arguments.ts';
 import { type Command, type ExitCode, exitCode, type ParsedArguments, stackOf } from './frame/command.ts';
 import { commandHelp, programHelp } from './frame/help.ts';
-import { BrokenPipeError, writeWhole } from '../answers/text/output.ts';
+import { BrokenPipeError, writeWhole, type Session, UsageError } from '../answers/session.ts';
 import { widthOf } from '../answers/text/layout.ts';
-import { type Session, UsageError } from '../answers/session.ts';
 import { commands, defaultCommand } from './commands.ts';
 
 /** Runs `canfetch` with the arguments of `session`. Never rejects: it reports errors and resolves with an exit code. */

@@ -5,11 +5,9 @@ import type { DecisionUsage, Purpose } from '../../core/decision/index.ts';
 import { priceIn } from '../../core/lifecycle/index.ts';
 import type { MetaTag } from '../../core/rules/index.ts';
 import { refusalIn } from '../../guards/shared/index.ts';
-import { purposeFields, urlField, ToolError } from './fields.ts';
-import { readHtml } from './html-page.ts';
-import { statementNote } from './page-statements.ts';
+import { purposeFields, urlField, ToolError, makeTool, type Tool } from './tool.ts';
+import { readHtml, statementNote } from './html-page.ts';
 import { assertText, mediaType, partOf, readText, type TextPart } from './page-text.ts';
-import { makeTool, type Tool } from './tool.ts';
 
 /** The part of a response that the tool uses. */
 export interface Page {

@@ -1,5 +1,5 @@
 import { TextDecoder } from 'node:util';
-import { ToolError } from './fields.ts';
+import { ToolError } from './tool.ts';
 
 /** A part of the text of a page. Positions are bytes of the text in UTF-8. */
 export interface TextPart {

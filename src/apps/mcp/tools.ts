@@ -11,10 +11,11 @@ import {
   urlField,
   whyField,
   withReason,
-} from './fields.ts';
+  makeTool,
+  type Tool,
+} from './tool.ts';
 import { fetchPage, type PageFetch } from './fetch-page.ts';
 import { findConverter } from './html-page.ts';
-import { makeTool, type Tool } from './tool.ts';
 import {
   annotateAll,
   type AnnotatedLine,
@@ -22,7 +23,7 @@ import {
   shorten,
   type UrlExplanation,
 } from '../answers/explanation.ts';
-import { whySentence } from '../answers/text/reasons.ts';
+import { whySentence } from '../answers/text/sentences.ts';
 import { type Group, type RobotsFile, type Usage, usage } from '../../core/rules/index.ts';
 import * as schema from '../answers/schema/answers.ts';
 

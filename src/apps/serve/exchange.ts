@@ -5,7 +5,7 @@ import type { ProfileName } from '../../core/lifecycle/index.ts';
 import type { Reservation } from '../../core/pacing/index.ts';
 import type { Decision } from '../../core/decision/index.ts';
 import type { Metrics } from './metrics.ts';
-import { BrokenPipeError } from '../answers/text/output.ts';
+import { BrokenPipeError } from '../answers/session.ts';
 import { truncateToWidth } from '../answers/text/layout.ts';
 import { jsonLine, withoutUserinfo } from '../../core/base/index.ts';
 import type { AccessLine } from '../answers/schema/lines.ts';

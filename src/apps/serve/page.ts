@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { readFileSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { omitUndefined, TimeSlice } from '../../core/base/index.ts';
 import { type Decision, isPurpose, type Purpose } from '../../core/decision/index.ts';
@@ -12,12 +13,22 @@ import { annotateAll, explainFile, explainUrl, type UrlExplanation } from '../an
 import { readRobots } from '../answers/input/load-robots.ts';
 import { type FileDecision, type ReportedDecision, verdictKinds, verdictName } from '../answers/verdict.ts';
 import { readAgents, readBody } from './request.ts';
-import { agentOf } from './check.ts';
+import { agentOf, limitExplanations } from './questions.ts';
 import type { Exchange, Service } from './exchange.ts';
-import { limitExplanations } from './explain.ts';
 import { type Handler, invalid, type Problem, problemOf, type Reply } from './reply.ts';
 import { DEFAULT_COMPARED, documentOf, type Fields, type Page } from './page/document.ts';
 import { type LinkTo, resultOf } from './page/result.ts';
+
+const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">
+<rect x="5" y="2" width="22" height="28" rx="3" fill="#1f4f8f"/>
+<g fill="#fff"><rect x="9" y="8" width="14" height="2" opacity=".55"/><rect x="9" y="14" width="14" height="4"/><rect x="9" y="22" width="10" height="2" opacity=".55"/></g>
+</svg>`;
+
+/** Read once, at import. The build puts it beside the chunk that this module becomes a part of. */
+const STYLE = readFileSync(new URL('page/style.css', import.meta.url));
+
+export const stylePage: Handler = () => ({ type: 'text/css; charset=utf-8', body: STYLE });
+export const iconPage: Handler = () => ({ type: 'image/svg+xml', body: ICON });
 
 type Answer = Pick<Page, 'title' | 'result' | 'json'>;
 

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { quote } from '../../core/base/index.ts';
 import { agentTokens } from '../../core/decision/agent-tokens.ts';
 import { isPurpose, type Purpose, PURPOSES } from '../../core/decision/index.ts';
-import { inputSentence } from '../answers/text/reasons.ts';
+import { inputSentence } from '../answers/text/sentences.ts';
 import { invalid, Problem, type ProblemCode } from './reply.ts';
 
 /** What a request asks: its query, and its body. */
@@ -40,6 +40,12 @@ export function readAgents(agents: readonly string[]): readonly string[] {
   if (agents.length > 0) agentTokens(agents);
   return agents;
 }
+
+/** Agents of a question in JSON. */
+export const agentsSchema: z.ZodType<string | readonly string[]> = z.union(
+  [z.string(), z.array(z.string()).min(1)],
+  { error: 'a string or a list of strings' },
+);
 
 /** @throws Problem when the query has several purposes, or an unknown one. */
 export function readPurpose(query: URLSearchParams): Purpose | undefined {

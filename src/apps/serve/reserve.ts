@@ -3,38 +3,22 @@ import { z } from 'zod';
 import { jsonLine, omitUndefined } from '../../core/base/index.ts';
 import { refusalIn } from '../../core/client/refusal-errors.ts';
 import type { DoneResult, ReservationResult } from '../answers/schema/lines.ts';
-import { onlyKnown, readAs, readJson } from './request.ts';
-import { agentOf } from './check.ts';
+import { agentsSchema, onlyKnown, readAs, readJson } from './request.ts';
+import { agentOf } from './questions.ts';
 import type { Booking, Service } from './exchange.ts';
 import { type Handler, JSON_TYPE, Problem } from './reply.ts';
 
 /** Longer than a URL, an agent and their JSON. */
 const MAX_BYTES = 262_144;
 
-interface ReserveQuestion {
-  readonly url: string;
-  readonly agent?: string | readonly string[] | undefined;
-  readonly ahead?: number | undefined;
-  readonly maxDelayMs?: number | undefined;
-}
-
 /** The body of `POST /v1/reserve`. */
-export const reserveQuestion: z.ZodType<ReserveQuestion> = z.strictObject({
+const reserveQuestion = z.strictObject({
   url: z.string(),
-  agent: z
-    .union([z.string(), z.array(z.string()).min(1)], { error: 'a string or a list of strings' })
-    .optional(),
-  ahead: z
-    .int()
-    .min(0)
-    .max(1_000)
-    .optional()
-    .describe('How many bookings of the site may wait for their time. Without it, one request at a time'),
-  maxDelayMs: z
-    .number()
-    .min(0)
-    .optional()
-    .describe('The longest wait for the site; past it the request is deferred'),
+  agent: agentsSchema.optional(),
+  /** How many bookings of the site may wait for their time. Without it, one request at a time. */
+  ahead: z.int().min(0).max(1_000).optional(),
+  /** The longest wait for the site; past it the request is deferred. */
+  maxDelayMs: z.number().min(0).optional(),
 });
 
 /** `POST /v1/reserve`: books the next start at the site, or says when to ask again, or why not. */
@@ -88,29 +72,18 @@ function openBooking(booking: Booking, { bookings }: Service): string {
   return id;
 }
 
-interface DoneReport {
-  readonly id: string;
-  readonly status?: number | undefined;
-  readonly retryAfter?: string | number | undefined;
-  readonly error?: string | undefined;
-  readonly startedAt?: number | undefined;
-  readonly sent?: boolean | undefined;
-}
-
 /** The body of `POST /v1/done`. */
-export const doneReport: z.ZodType<DoneReport> = z.strictObject({
-  id: z.string().describe('Of the booking'),
-  status: z.int().min(100).max(999).optional().describe('Of the response'),
-  retryAfter: z
-    .union([z.string(), z.number()], { error: 'the value of the header field' })
-    .optional()
-    .describe('The header field `Retry-After` of the response, as received'),
-  error: z.string().optional().describe('Why there is no response: a code, such as ECONNRESET'),
-  startedAt: z
-    .number()
-    .optional()
-    .describe('When the request was sent, in epoch milliseconds, if it was late'),
-  sent: z.boolean().optional().describe('false: the request was not sent, and its time is free again'),
+const doneReport = z.strictObject({
+  id: z.string(),
+  status: z.int().min(100).max(999).optional(),
+  /** The header field of the response, as received. */
+  retryAfter: z.union([z.string(), z.number()], { error: 'the value of the header field' }).optional(),
+  /** Why there is no response: a code, such as ECONNRESET. */
+  error: z.string().optional(),
+  /** When the request was sent, in epoch milliseconds, if it was late. */
+  startedAt: z.number().optional(),
+  /** `false`: the request was not sent, and its time is free again. */
+  sent: z.boolean().optional(),
 });
 
 /** `POST /v1/done`: the request of a booking has ended. */

@@ -2,10 +2,8 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { setMaxListeners } from 'node:events';
 import { quote, VERSION } from '../../core/base/index.ts';
-import { checkMany, checkOne } from './check.ts';
-import { explain, policy } from './explain.ts';
-import { askPage, tryFile, tryPage } from './page.ts';
-import { assets } from './page/assets.ts';
+import { checkMany, checkOne, explain, policy } from './questions.ts';
+import { askPage, iconPage, stylePage, tryFile, tryPage } from './page.ts';
 import { type AllowedHosts, assertOwnSite } from './own-site.ts';
 import { onlyKnown } from './request.ts';
 import { done, reserve } from './reserve.ts';
@@ -54,7 +52,8 @@ export const routes: ReadonlyMap<string, RouteHandlers> = new Map<string, RouteH
   ['/v1/done', { POST: done }],
   ['/metrics', { GET: metrics }],
   ['/healthz', { GET: health }],
-  ...[...assets].map(([path, handler]): [string, RouteHandlers] => [path, { GET: handler }]),
+  ['/page/style.css', { GET: stylePage }],
+  ['/page/icon.svg', { GET: iconPage }],
   ['/', { GET: askPage }],
   ['/try', { GET: tryPage, POST: tryFile }],
 ]);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { attemptFields } from '../../../src/apps/answers/policy-fields.ts';
+import { attemptFields } from '../../../src/apps/answers/fields.ts';
 import { START, testClient } from '../../support/client.ts';
 import { type Site, startSite } from '../../support/site.ts';
 import { cli, masked, records } from './session.ts';

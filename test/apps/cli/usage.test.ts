@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { commands } from '../../../src/apps/cli/commands.ts';
-import { commonOptions } from '../../../src/apps/cli/frame/options.ts';
+import { commonOptions } from '../../../src/apps/cli/frame/command.ts';
 import { VERSION } from '../../../src/core/base/values.ts';
 import { cli } from './session.ts';
 

@@ -4,7 +4,7 @@ import { type Session, UsageError } from '../session.ts';
 import type { OriginPolicy } from '../../../core/decision/index.ts';
 import type { Dialect, RobotsFile } from '../../../core/rules/index.ts';
 import { parseRobots } from '../../../core/rules/parse.ts';
-import { whySentence } from '../text/reasons.ts';
+import { whySentence } from '../text/sentences.ts';
 import { open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 

@@ -8,9 +8,8 @@ import {
   type Rejection,
 } from '../../../core/store/record-codec.ts';
 import { readOrigin } from '../../answers/input/load-robots.ts';
-import { type Session, UsageError } from '../../answers/session.ts';
+import { type Session, UsageError, Output } from '../../answers/session.ts';
 import { ago, count, duration, grid } from '../../answers/text/layout.ts';
-import { Output } from '../../answers/text/output.ts';
 import type { StoredLine } from '../../answers/schema/lines.ts';
 import { type ExitCode, exitCode, type ParsedArguments } from '../frame/command.ts';
 import { isRedisUrl, type OpenedStore, openStore, warnDamaged } from '../frame/named-store.ts';

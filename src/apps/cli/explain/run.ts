@@ -10,9 +10,9 @@ import {
   shorten,
   type UrlExplanation,
 } from '../../answers/explanation.ts';
-import { explanationFields } from '../../answers/decision-fields.ts';
+import { explanationFields } from '../../answers/fields.ts';
 import { isUndecided, isUnwanted, type ReportedDecision } from '../../answers/verdict.ts';
-import { type Session, UsageError } from '../../answers/session.ts';
+import { type Session, UsageError, writeWhole } from '../../answers/session.ts';
 import { policyRecord } from '../../answers/text/json.ts';
 import {
   count,
@@ -22,7 +22,6 @@ import {
   truncateToWidth,
   verdictLine,
 } from '../../answers/text/layout.ts';
-import { writeWhole } from '../../answers/text/output.ts';
 import { ruleText } from '../../answers/text/sentences.ts';
 import { readOrigin } from '../../answers/input/load-robots.ts';
 import type { ExplainedByFile, ExplainedUrl } from '../../answers/schema/lines.ts';

@@ -1,6 +1,5 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util';
-import type { Command, CommandOption, ParsedArguments } from './command.ts';
-import { commonOptions } from './options.ts';
+import { type Command, type CommandOption, type ParsedArguments, commonOptions } from './command.ts';
 import { UsageError } from '../../answers/session.ts';
 import { closestChoice, omitUndefined, quoted } from '../../../core/base/index.ts';
 

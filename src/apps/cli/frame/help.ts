@@ -1,6 +1,5 @@
 import { definitions, wrap } from '../../answers/text/layout.ts';
-import { type Command, exitCode, type CommandOption } from './command.ts';
-import { commonOptions } from './options.ts';
+import { type Command, exitCode, type CommandOption, commonOptions } from './command.ts';
 
 const CLAIM = 'canfetch answers: may this agent fetch this URL, and why?';
 

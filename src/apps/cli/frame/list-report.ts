@@ -2,12 +2,10 @@ import { existsSync } from 'node:fs';
 import { didYouMean } from '../../answers/input/load-robots.ts';
 import type { Target, InputError, TargetResult } from '../../answers/input/targets.ts';
 import type { ReportedDecision, Tone } from '../../answers/verdict.ts';
-import type { Session } from '../../answers/session.ts';
+import { type Session, Output } from '../../answers/session.ts';
 import { type Palette, paletteFor, truncateToWidth, widthOf } from '../../answers/text/layout.ts';
-import { Output } from '../../answers/text/output.ts';
 import { printable, withoutUserinfo } from '../../../core/base/index.ts';
-import { type ResultExitCode, exitCode, mostSevere } from './command.ts';
-import type { Format } from './options.ts';
+import { type ResultExitCode, exitCode, mostSevere, type Format } from './command.ts';
 
 /** A kind of result, for counting. */
 export interface Kind {

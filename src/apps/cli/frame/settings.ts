@@ -3,8 +3,7 @@ import { quoted } from '../../../core/base/index.ts';
 import { isPurpose, type Purpose } from '../../../core/decision/decision.ts';
 import { type ProfileName, profileNames } from '../../../core/lifecycle/profile.ts';
 import { tokenOf } from '../../../core/decision/agent-tokens.ts';
-import type { ParsedArguments } from './command.ts';
-import { type Format, listFormats } from './options.ts';
+import { type ParsedArguments, type Format, listFormats } from './command.ts';
 import { assertStore } from './named-store.ts';
 import { type Session, UsageError } from '../../answers/session.ts';
 

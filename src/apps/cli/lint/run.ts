@@ -1,10 +1,9 @@
 import { layoutOf, onlineSettings, readFormat } from '../frame/settings.ts';
 import { profiles } from '../../../core/lifecycle/index.ts';
 import { absenceOf, type LoadedRobots, assertStdinOnce } from '../../answers/input/load-robots.ts';
-import { type Session, UsageError } from '../../answers/session.ts';
+import { type Session, UsageError, Output } from '../../answers/session.ts';
 import { count, type Palette, wrap } from '../../answers/text/layout.ts';
 import { fileName, jsonLine, printable } from '../../../core/base/index.ts';
-import { Output } from '../../answers/text/output.ts';
 import type { LintLine } from '../../answers/schema/lines.ts';
 import { type Dialect, lint, parseRobots, type Severity } from '../../../core/rules/index.ts';
 import {

@@ -1,11 +1,10 @@
 import { omitUndefined, jsonLine, printable } from '../../../core/base/index.ts';
 import type { OriginPolicy } from '../../../core/decision/index.ts';
-import { policyFields } from '../../answers/policy-fields.ts';
+import { policyFields } from '../../answers/fields.ts';
 import { definitions, type Palette } from '../../answers/text/layout.ts';
 import { policyRecord } from '../../answers/text/json.ts';
-import { writeWhole } from '../../answers/text/output.ts';
+import { writeWhole, type Session } from '../../answers/session.ts';
 import { readOrigin } from '../../answers/input/load-robots.ts';
-import type { Session } from '../../answers/session.ts';
 import { type ExitCode, exitCode, type ParsedArguments } from '../frame/command.ts';
 import { openClient } from '../frame/open-client.ts';
 import type { PolicyLine } from '../../answers/schema/lines.ts';

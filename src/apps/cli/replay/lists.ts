@@ -10,7 +10,7 @@ import {
 } from '../../../extras/evidence/request-outcomes.ts';
 import type { ListedDecisionLine, SummaryLine } from '../../answers/schema/lines.ts';
 import { grid, instant, type Palette } from '../../answers/text/layout.ts';
-import type { Format } from '../frame/options.ts';
+import type { Format } from '../frame/command.ts';
 import type { Style, View } from './views.ts';
 import { outcomeText, preferenceText, whyText, whyUnchecked } from './words.ts';
 

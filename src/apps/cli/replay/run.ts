@@ -11,10 +11,9 @@ import {
 } from '../../../extras/evidence/replay.ts';
 import { ignore, isRobotsError, omitUndefined, printable, quoted } from '../../../core/base/index.ts';
 import { locate, type LocatedUrl, originOf } from '../../../core/url/index.ts';
-import { type Session, UsageError } from '../../answers/session.ts';
+import { type Session, UsageError, Output } from '../../answers/session.ts';
 import { openList, assertStdinOnce } from '../../answers/input/load-robots.ts';
 import { paletteFor } from '../../answers/text/layout.ts';
-import { Output } from '../../answers/text/output.ts';
 import { type ParsedArguments, type ExitCode, exitCode } from '../frame/command.ts';
 import { readAgents, readDate, readFormat, readProfile, readPurpose } from '../frame/settings.ts';
 import { EvidenceSource } from './evidence-source.ts';

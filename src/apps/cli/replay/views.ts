@@ -18,7 +18,7 @@ import { jsonLine, omitUndefined, printable } from '../../../core/base/index.ts'
 import { delayName } from '../../../core/pacing/index.ts';
 import { UsageError } from '../../answers/session.ts';
 import { count, duration, instant, type Palette } from '../../answers/text/layout.ts';
-import type { Format } from '../frame/options.ts';
+import type { Format } from '../frame/command.ts';
 import { decisionText, whyOf } from './words.ts';
 
 /** What a replay shows. Its functions return the text to write. */

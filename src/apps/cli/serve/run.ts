@@ -2,8 +2,7 @@ import { type ParsedArguments, type ExitCode, exitCode, stackOf, waitForShutdown
 import { openClient } from '../frame/open-client.ts';
 import { assertNoOperand, readWholeNumber, onlineSettings } from '../frame/settings.ts';
 import { printable, quoted } from '../../../core/base/index.ts';
-import { writeWhole } from '../../answers/text/output.ts';
-import { type Session, UsageError } from '../../answers/session.ts';
+import { writeWhole, type Session, UsageError } from '../../answers/session.ts';
 import { accessLog, DEFAULT_LIMITS, type Service, type ServiceLimits } from '../../serve/exchange.ts';
 import { AllowedHosts } from '../../serve/own-site.ts';
 import { loadPromClient, Metrics, type PromClient } from '../../serve/metrics.ts';

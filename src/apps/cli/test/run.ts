@@ -3,7 +3,7 @@ import { fileName, jsonLine, printable, quoted } from '../../../core/base/index.
 import { profiles } from '../../../core/lifecycle/index.ts';
 import { originOf } from '../../../core/url/index.ts';
 import { deciderByFile, fileSource, truncationWarning } from '../../answers/decide.ts';
-import { answerFields } from '../../answers/decision-fields.ts';
+import { answerFields } from '../../answers/fields.ts';
 import {
   absenceOf,
   assertStdinOnce,
@@ -14,11 +14,9 @@ import {
 } from '../../answers/input/load-robots.ts';
 import { type Target, targetLines } from '../../answers/input/targets.ts';
 import type { TestLine } from '../../answers/schema/lines.ts';
-import { type Session, UsageError } from '../../answers/session.ts';
+import { type Session, UsageError, Output } from '../../answers/session.ts';
 import { count, definitions, type Field } from '../../answers/text/layout.ts';
-import { Output } from '../../answers/text/output.ts';
-import { whySentence } from '../../answers/text/reasons.ts';
-import { looksSentence } from '../../answers/text/sentences.ts';
+import { whySentence, looksSentence } from '../../answers/text/sentences.ts';
 import type { FileSource } from '../../answers/verdict.ts';
 import { type ExitCode, exitCode, type ParsedArguments } from '../frame/command.ts';
 import { loadRobots } from '../frame/open-client.ts';

@@ -5,14 +5,12 @@ import {
   shorten,
   type UrlExplanation,
 } from '../../answers/explanation.ts';
-import { explanationFields } from '../../answers/decision-fields.ts';
+import { explanationFields } from '../../answers/fields.ts';
 import type { DiagnosticRecord } from '../../answers/schema/lines.ts';
 import { count } from '../../answers/text/layout.ts';
-import { becauseSentences, reasonText } from '../../answers/text/reasons.ts';
-import { groupText } from '../../answers/text/sentences.ts';
+import { becauseSentences, reasonText, groupText } from '../../answers/text/sentences.ts';
 import { type ReportedDecision, verdictKinds, type VerdictName, verdictName } from '../../answers/verdict.ts';
-import { prose } from './document.ts';
-import { type Markup, markup } from './markup.ts';
+import { prose, type Markup, markup } from './document.ts';
 
 /** The address of the same question for another agent, compared with the others. */
 export type LinkTo = (agent: string, others: readonly string[]) => string;

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { answer, startSite } from '../../../support/site.ts';
 import { cli } from '../../cli/session.ts';
 import * as failureCodes from '../../../../src/core/fetch/failure.ts';
-import { cause, whySentence } from '../../../../src/apps/answers/text/reasons.ts';
+import { cause, whySentence } from '../../../../src/apps/answers/text/sentences.ts';
 import { failures, PRIVATE_ADDRESS, redirectEnds } from '../../../../src/core/decision/index.ts';
 
 /** What a request for robots.txt can fail with by itself. Codes of Node and of undici are too many to list. */

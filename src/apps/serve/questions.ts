@@ -2,14 +2,21 @@ import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
 import { type Decision, type Purpose, PURPOSES } from '../../core/decision/index.ts';
 import type { Agent } from '../../core/decision/agent-tokens.ts';
-import { jsonLine, mapBatches, orAborted, quote, untilAborted } from '../../core/base/index.ts';
+import {
+  jsonLine,
+  mapBatches,
+  orAborted,
+  quote,
+  untilAborted,
+  omitUndefined,
+} from '../../core/base/index.ts';
 import { decideUrl } from '../answers/decide-online.ts';
 import { tooLongError, type Target, targetLines } from '../answers/input/targets.ts';
-import type { LineError } from '../answers/schema/answers.ts';
-import { renderRecord } from '../answers/text/json.ts';
-import { Output } from '../answers/text/output.ts';
+import type { LineError, ExplanationResult, PolicyResult } from '../answers/schema/answers.ts';
+import { renderRecord, policyRecord } from '../answers/text/json.ts';
+import { Output } from '../answers/session.ts';
 import type { Exchange, Service } from './exchange.ts';
-import { assertPlain, onlyKnown, onlyOne, readAgents, readAs, readPurpose } from './request.ts';
+import { agentsSchema, assertPlain, onlyKnown, onlyOne, readAgents, readAs, readPurpose } from './request.ts';
 import {
   type Handler,
   invalid,
@@ -20,6 +27,9 @@ import {
   problemOf,
   writeHead,
 } from './reply.ts';
+import { usage } from '../../core/rules/index.ts';
+import { targetOf } from '../../core/url/index.ts';
+import { explainUrl } from '../answers/explanation.ts';
 
 /** Maximum number of concurrent streams of questions. */
 const MAX_STREAMS = 8;
@@ -113,14 +123,9 @@ function linesOf(request: IncomingMessage): AsyncIterable<readonly Target[]> {
 /** Agents and purpose that a line does not state are those of the request. */
 const question = z.strictObject({
   url: z.string(),
-  agent: z
-    .union([z.string(), z.array(z.string()).min(1)], { error: 'a string or a list of strings' })
-    .optional(),
+  agent: agentsSchema.optional(),
   purpose: z.enum(PURPOSES).optional(),
 });
-
-/** A line of `POST /v1/check` that is an object. */
-export const questionLine: z.ZodType = question;
 
 /** Makes the function that decides a line, synchronously when the origin is cached in memory. */
 function answering(
@@ -177,3 +182,54 @@ const MAX_ECHO = 2_000;
 function truncateInput(target: Target): Target {
   return target.input.length > MAX_ECHO ? { ...target, input: target.input.slice(0, MAX_ECHO) } : target;
 }
+
+/**
+ * Limits the number of explanations in memory: each contains a whole file, and counts until it has been read.
+ *
+ * @throws Problem 503 when there are too many.
+ */
+export function limitExplanations({ service, signal }: Exchange): void {
+  const { explanations } = service.limits;
+  // An aborted signal emits no further `abort`, so the count would never be decremented.
+  signal.throwIfAborted();
+  if (service.explanations >= explanations) {
+    throw new Problem(
+      503,
+      'ERR_ROBOTS_BUSY',
+      `Expected at most ${explanations} explanations at a time, got one more; read the pending responses first`,
+      { headers: { 'retry-after': '1' } },
+    );
+  }
+  service.explanations++;
+  signal.addEventListener('abort', () => service.explanations--, { once: true });
+}
+
+/** `GET /v1/policy?origin=…&agent=…` */
+export const policy: Handler = async (exchange) => {
+  limitExplanations(exchange);
+  const { query, service, signal } = exchange;
+  onlyKnown(query, ['origin', 'agent']);
+  const url = onlyOne(query, 'origin', 'https://example.com');
+  const agent = agentOf(query.getAll('agent'), service);
+  const known = await service.client.policy(url, { signal, ...omitUndefined({ agent }) });
+  const stated = known.rules && usage(known.rules, targetOf(url), known.agent);
+  const body = jsonLine<PolicyResult>({
+    ...policyRecord(known),
+    ...(stated !== undefined && stated.sources.length > 0 && { usage: stated }),
+  });
+  return { type: JSON_TYPE, body };
+};
+
+/** `GET /v1/explain?url=…&agent=…&purpose=…` */
+export const explain: Handler = async (exchange) => {
+  limitExplanations(exchange);
+  const { query, service, signal } = exchange;
+  onlyKnown(query, ['url', 'agent', 'purpose']);
+  const url = onlyOne(query, 'url', 'https://example.com/page');
+  const agent = agentOf(query.getAll('agent'), service);
+  const explained = await explainUrl(service.client, url, { agent, purpose: readPurpose(query), signal });
+  const { decision, policy: known, file: _, ...circumstances } = explained;
+  exchange.decision = decision;
+  const answer = { input: url, ...decision, ...circumstances, policy: policyRecord(known) };
+  return { type: JSON_TYPE, body: jsonLine<ExplanationResult>(answer) };
+};
