@@ -28,20 +28,6 @@ export const agentField: z.ZodType<string | undefined, string | undefined> = z
 
 export const whyField: z.ZodType<string> = z.string().describe('The reason as a sentence');
 
-/** The fields of the response for robots.txt that the tools show. */
-export const robotsField: z.ZodObject = schema.robots.pick({
-  url: true,
-  finalUrl: true,
-  status: true,
-  error: true,
-  fetchedAt: true,
-  staleAt: true,
-  truncated: true,
-  suspect: true,
-});
-
-export const groupField: z.ZodObject = schema.group.pick({ agent: true, lines: true });
-
 /** The purpose of the agent, and separately what the site states about it. */
 export const purposeFields: Readonly<Record<'purpose' | 'preference', z.ZodType>> = {
   purpose: z
@@ -193,9 +179,6 @@ function blocks(texts: readonly string[]): CallToolResult['content'] {
   return texts.map((text) => ({ type: 'text', text }));
 }
 
-/** The length of the longest URL that the tools take. */
-const MAX_TEXT_LENGTH = 8_192;
-
 /**
  * Data with the type of the SDK. Optional fields that are undefined are absent, as in JSON. Text can come from a
  * robots.txt: hosts show it in terminals, and models read what people do not see.
@@ -207,7 +190,7 @@ function fieldsOf(data: object): Record<string, unknown> {
 }
 
 function readable(value: unknown): unknown {
-  if (typeof value === 'string') return printable(value, MAX_TEXT_LENGTH);
+  if (typeof value === 'string') return printable(value, MAX_URL_LENGTH);
   if (Array.isArray(value)) return value.map(readable);
   return typeof value === 'object' && value !== null ? fieldsOf(value) : value;
 }
@@ -223,10 +206,6 @@ function readArguments<Input>(name: string, schema: z.ZodType<Input>, given: unk
 const DRAFT = {
   target: 'draft-7',
   unrepresentable: 'any',
-  // Models need no examples of what they receive.
-  override: ({ jsonSchema }: { readonly jsonSchema: z.core.JSONSchema.BaseSchema }): void => {
-    delete jsonSchema.examples;
-  },
 } as const;
 
 function inputSchema(input: z.ZodType): ToolDescription['inputSchema'] {

@@ -5,9 +5,7 @@ import type { OriginPolicy, Purpose } from '../../core/decision/index.ts';
 import {
   agentField,
   decisionFields,
-  groupField,
   purposeFields,
-  robotsField,
   urlField,
   whyField,
   withReason,
@@ -82,10 +80,10 @@ function explainTool(client: RobotsClient): Tool {
       'Use it when the user asks why a URL is allowed or disallowed.',
     input: z.strictObject({ url: urlField, agent: agentField }),
     output: decisionFields.extend({
-      group: groupField.optional(),
+      group: schema.group.optional(),
       runnerUp: schema.runnerUp.optional(),
       usage: usageField,
-      robots: robotsField,
+      robots: schema.robots,
       lines: z
         .array(
           z.object({
@@ -170,8 +168,8 @@ function sitePolicy(client: RobotsClient): Tool {
       })
       .extend({
         why: whyField.optional(),
-        robots: robotsField,
-        group: groupField.optional(),
+        robots: schema.robots,
+        group: schema.group.optional(),
         usage: usageField,
         groups: z.array(z.object({ agents: z.array(z.string()), rules: z.array(schema.rule) })),
         omitted: z

@@ -171,24 +171,6 @@ describe('several URLs', () => {
     const other = await cli(['check', broken.url('/')]);
     expect(other.stdout).toMatch(/^UNDECIDED [^]*\n {2}why {5}robots.txt is unreachable \(503\)/);
   });
-
-  it.each([60, 80])(
-    'keep to a terminal of %i columns, and show the beginning of URL and reason',
-    async (columns) => {
-      const long = `/private/${'x'.repeat(200)}`;
-      const { stdout } = await cli(['check', '-'], {
-        stdin: [site.url(long), site.url('/private'), broken.url(long)].join('\n'),
-        stdoutIsTTY: true,
-        columns,
-        env: { NO_COLOR: '1' },
-      });
-      const lines = stdout.trimEnd().split('\n');
-      expect(lines).toHaveLength(3);
-      for (const line of lines) expect(line.length).toBeLessThanOrEqual(columns);
-      expect(lines[0]).toMatch(/^DISALLOWED {2}http:\S+\/priv\S*… {2}line 2 {2}Disa/);
-      expect(lines[2]).toMatch(/^UNDECIDED {3}http:\S+… {2}unreachable: 503$/);
-    },
-  );
 });
 
 describe('agent', () => {

@@ -155,21 +155,6 @@ describe('on a terminal', () => {
     const { stderr } = await cli(['prefetch', '-'], { stdin, stderrIsTTY: true });
     expect(stderr).toBe('3 origins of 4 URLs · 1 with rules · 1 open · 1 unreachable · 1 invalid\n');
   });
-
-  it.each([60, 80])('the lines of origins keep to %i columns', async (columns) => {
-    const stdin = [site.url('/'), `http://${'x'.repeat(60)}.invalid/`].join('\n');
-    const { stdout } = await cli(['prefetch', '--format', 'text', '-'], {
-      stdin,
-      stdoutIsTTY: true,
-      columns,
-    });
-    const lines = stdout
-      .replaceAll(/\u001B\[[\d;]*m/g, '')
-      .trimEnd()
-      .split('\n');
-    expect(lines).toHaveLength(2);
-    for (const line of lines) expect(line.length).toBeLessThanOrEqual(columns);
-  });
 });
 
 describe('--store', () => {

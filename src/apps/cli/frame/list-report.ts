@@ -3,7 +3,7 @@ import { didYouMean } from '../../answers/input/load-robots.ts';
 import type { Target, InputError, TargetResult } from '../../answers/input/targets.ts';
 import type { ReportedDecision, Tone } from '../../answers/verdict.ts';
 import { type Session, Output } from '../../answers/session.ts';
-import { type Palette, paletteFor, truncateToWidth, widthOf } from '../../answers/text/layout.ts';
+import { type Palette, paletteFor, widthOf } from '../../answers/text/layout.ts';
 import { printable, withoutUserinfo } from '../../../core/base/index.ts';
 import { type ResultExitCode, exitCode, mostSevere, type Format } from './command.ts';
 
@@ -129,14 +129,8 @@ export class ListReport<Decided extends ReportedDecision> {
     const { kindOf, subjectOf, reasonOf, long } = this.#layout;
     if (long !== undefined) return long(decision, this.#colours, this.#width);
     const { label, tone } = kindOf(decision);
-    const [subject, reason] = [printable(subjectOf(decision)), reasonOf(decision)];
-    // A narrow terminal shows the beginnings of both, and of the reason at least two fifths.
-    const room = this.#width === undefined ? Number.POSITIVE_INFINITY : this.#width - this.#labelWidth - 4;
-    const forReason = Math.min(reason.length, Math.max(room - subject.length, Math.floor(room * 0.4)));
-    const rest = [truncateToWidth(subject, room - forReason), truncateToWidth(reason, forReason)].filter(
-      (part) => part !== '',
-    );
-    return `${this.#colours[tone](label.padEnd(this.#labelWidth))}  ${rest.join('  ')}\n`;
+    const mark = this.#colours[tone](label.padEnd(this.#labelWidth));
+    return `${[mark, printable(subjectOf(decision)), reasonOf(decision)].join('  ').trimEnd()}\n`;
   }
 
   #summary(): string[] {

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join, sep } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import {
   ignore,
   isRobotsError,
@@ -137,16 +138,9 @@ function loadNodeRedis(): NodeRedis {
 
 /** The time-out of node-redis limits only the connection, not the first replies. */
 async function withinConnectTimeout(connecting: Promise<unknown>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    const error = new Error(`no answer within ${CONNECT_TIMEOUT_MS / 1000} seconds`);
-    timer = setTimeout(() => reject(error), CONNECT_TIMEOUT_MS);
-  });
-  try {
-    await Promise.race([connecting, late]);
-  } finally {
-    clearTimeout(timer);
-  }
+  const late = setTimeout(CONNECT_TIMEOUT_MS, 'late', { ref: false });
+  if ((await Promise.race([connecting, late])) === 'late')
+    throw new Error(`no answer within ${CONNECT_TIMEOUT_MS / 1000} seconds`);
 }
 
 function messageOf(error: unknown): string {
