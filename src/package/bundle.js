@@ -91,7 +91,10 @@ await bundle({ ...entryPoints, ...platforms, cli: 'src/apps/cli/main.ts' }, isIn
   chunkFileNames: 'chunks/[name].js',
 });
 
-await bundle({ ...entryPoints, ...platforms }, isInstalled, {
+// It is an ES module alone: the bundler takes what `require` gives of one for its default export.
+const isRequired = (id) => isInstalled(id) && id !== 'p-limit';
+
+await bundle({ ...entryPoints, ...platforms }, isRequired, {
   dir: `${folder}/cjs`,
   format: 'cjs',
   exports: 'named',

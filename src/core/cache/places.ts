@@ -1,3 +1,6 @@
+import pLimit, { type LimitFunction } from 'p-limit';
+import { ignore } from '../base/index.ts';
+
 /** Work that lasts longer goes on without its place. Milliseconds of real time. */
 const PLACE_MS = 2_000;
 /** The most works without a place, as a multiple of the places. */
@@ -8,66 +11,60 @@ const MAX_SLOW = 8;
  * oldest work in turn: so a thousand hosts that hang hold up no other for long, whichever was asked first.
  */
 export class Places {
-  readonly #maxSlow: number;
-  #free: number;
-  /** Works without a place. */
-  #slow = 0;
+  readonly #limit: LimitFunction;
+  readonly #mostUnderWay: number;
   /** Those who wait, by their number. Only the first and the last are ever taken. */
-  readonly #waiting = new Map<number, () => void>();
+  readonly #waiting = new Map<number, () => Promise<unknown>>();
   #first = 0;
   #next = 0;
   #isNewestNext = true;
 
   constructor(size: number) {
-    this.#free = size;
-    this.#maxSlow = size * MAX_SLOW;
+    this.#limit = pLimit(size);
+    this.#mostUnderWay = size * (1 + MAX_SLOW);
   }
 
-  /** Starts `work` when it has a place, not before the caller has gone on. Settles as it does. */
+  /** Starts `work` when it has a place. Settles as it does. */
   run<Value>(work: () => Promise<Value>): Promise<Value> {
+    const limit = this.#limit;
+    if (limit.activeCount < limit.concurrency) return limit(() => this.#withPlace(work));
     return new Promise((resolve) => {
-      this.#waiting.set(this.#next++, () => resolve(this.#withPlace(work)));
-      this.#startNext();
+      this.#waiting.set(this.#next++, () => {
+        const started = this.#withPlace(work);
+        resolve(started);
+        return started;
+      });
+      limit(() => this.#take()).catch(ignore);
     });
   }
 
   /** Forgets those who wait: their work is never started. */
   clear(): void {
+    this.#limit.clearQueue();
     this.#waiting.clear();
     this.#first = this.#next;
   }
 
-  #startNext(): void {
-    if (this.#free === 0 || this.#waiting.size === 0) return;
-    this.#free--;
+  async #take(): Promise<unknown> {
     const number = this.#isNewestNext ? --this.#next : this.#first++;
-    // One that waits alone is both.
-    if (this.#waiting.size > 1) this.#isNewestNext = !this.#isNewestNext;
+    this.#isNewestNext = !this.#isNewestNext;
     const start = this.#waiting.get(number);
     this.#waiting.delete(number);
-    start?.();
-  }
-
-  #giveUp(): void {
-    this.#free++;
-    this.#startNext();
+    return start?.();
   }
 
   async #withPlace<Value>(work: () => Promise<Value>): Promise<Value> {
     let isSlow = false;
     const timer = setTimeout(() => {
-      if (this.#slow >= this.#maxSlow) return;
+      if (this.#limit.concurrency >= this.#mostUnderWay) return;
       isSlow = true;
-      this.#slow++;
-      this.#giveUp();
+      this.#limit.concurrency++;
     }, PLACE_MS);
     try {
-      await undefined;
       return await work();
     } finally {
       clearTimeout(timer);
-      if (isSlow) this.#slow--;
-      else this.#giveUp();
+      if (isSlow) this.#limit.concurrency--;
     }
   }
 }
