@@ -101,6 +101,19 @@ describe('the crawler’s own delays', () => {
     ]);
   });
 
+  it('accuse a start once, also where one before it comes to the log later', async () => {
+    const made = recorded();
+    await crawlAt(made, [0, 300, 600]);
+    claiming(made.recording, { defaultDelayMs: 1_000, minDelayMs: 0 });
+    const { entries } = made.recording;
+    const [, second, last] = made.recording.ofType('request').map((entry) => entries.indexOf(entry));
+    [entries[second!], entries[last!]] = [entries[last!]!, entries[second!]!];
+    expect(made.early().sort()).toEqual([
+      ['300', 'default-delay', 1_000],
+      ['600', 'default-delay', 1_000],
+    ]);
+  });
+
   it('give way to what the site states, 0 included, but for `minDelayMs`', async () => {
     const made = recorded('User-agent: *\nCrawl-delay: 0\n');
     await crawlAt(made, [0, 100]);

@@ -334,6 +334,21 @@ describe('a file', () => {
     );
     holder.close();
   });
+
+  it('that another process holds for a moment is waited for', async () => {
+    const held = join(root, 'held-for-a-moment.sqlite');
+    const holder = openSqlite(held);
+    holder.exec('BEGIN EXCLUSIVE');
+    const waiting = vi.spyOn(Atomics, 'wait').mockImplementation(() => {
+      holder.exec('COMMIT');
+      return 'timed-out';
+    });
+    onTestFinished(() => waiting.mockRestore());
+    await using store = sqliteStore({ path: held });
+    expect(waiting).toHaveBeenCalledTimes(1);
+    expect(await store.get('k')).toBeUndefined();
+    holder.close();
+  });
 });
 
 it('a full disk rejects, ends no process and goes by', async () => {
