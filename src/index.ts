@@ -71,7 +71,7 @@ export type {
   StoreReserveOptions,
   StoreSlot,
 } from './core/store/store.ts';
-export type { CacheMessage, PolicyChangeMessage } from './core/cache/index.ts';
+export type { CacheMessage, PolicyChangeMessage } from './core/cache/cache-events.ts';
 export type {
   BodyMessage,
   Decision,

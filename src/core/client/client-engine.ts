@@ -11,7 +11,10 @@ import {
   tracedWork,
   VERSION,
 } from '../base/index.ts';
-import { type CacheEntry, cacheChannels, type OriginMemory, type OriginRefresher } from '../cache/index.ts';
+import type { CacheEntry } from '../cache/entry.ts';
+import { cacheChannels } from '../cache/cache-events.ts';
+import type { OriginMemory } from '../cache/origin-memory.ts';
+import type { OriginRefresher } from '../cache/origin-refresher.ts';
 import {
   decide,
   decideByOverride,

@@ -94,23 +94,23 @@ export class PagePacing {
   /** robots.txt of an origin was answered with a status that may ask for a pause. */
   robotsAsk(origin: string, retryAfter: string, status: number | undefined): void {
     const now = this.#options.settings.clock.now();
-    const { value: pacer } = this.pacer;
-    const ask = (pacer: Pacer): void => {
-      if (pacer.asksForPause(origin, status)) pacer.report(origin, retryAfter, now, status);
-    };
-    if (pacer !== undefined) ask(pacer);
     // Other statuses count where pages are paced, whose pacer is being loaded then.
-    else if (asksForPause(status)) void this.pacer.load().then(ask, ignore);
-    else void this.pacer.pending?.then(ask, ignore);
+    this.#tell(asksForPause(status), (pacer) => {
+      if (pacer.asksForPause(origin, status)) pacer.report(origin, retryAfter, now, status);
+    });
   }
 
   /** An origin asks for a pause. */
-  pause(origin: string, retryAfter: string, status?: number): void {
+  pause(origin: string, retryAfter: string): void {
     const now = this.#options.settings.clock.now();
-    const { value: pacer } = this.pacer;
-    if (pacer !== undefined) pacer.report(origin, retryAfter, now, status);
-    // If the pacer cannot be loaded, the next call that needs it rejects with the same error.
-    else void this.pacer.load().then((pacer) => pacer.report(origin, retryAfter, now, status), ignore);
+    this.#tell(true, (pacer) => pacer.report(origin, retryAfter, now));
+  }
+
+  /** At once, if the pacer is there. If it cannot be loaded, the next call that needs it rejects with the same error. */
+  #tell(mayLoad: boolean, tell: (pacer: Pacer) => void): void {
+    const { value, pending } = this.pacer;
+    if (value !== undefined) tell(value);
+    else void (mayLoad ? this.pacer.load() : pending)?.then(tell, ignore);
   }
 
   /** The queues in which requests wait, or that are in a pause: what slows a crawl. */

@@ -10,7 +10,8 @@ import {
   ignore,
   DEFAULT_AGENT,
 } from '../base/index.ts';
-import { OriginMemory, OriginRefresher } from '../cache/index.ts';
+import { OriginMemory } from '../cache/origin-memory.ts';
+import { OriginRefresher } from '../cache/origin-refresher.ts';
 import type { StoredOrigins } from '../store/stored-origins.ts';
 import {
   assertDecision,

@@ -12,12 +12,10 @@ import {
   checkedLookup,
   recordingConnector,
   publicOnlyConnector,
-  configuredGlobalDispatcher,
-  isDispatcher,
-  isWrapped,
   ConnectedAddresses,
   type Connector,
-} from '../net/index.ts';
+} from '../net/connectors.ts';
+import { configuredGlobalDispatcher, isDispatcher, isWrapped } from '../net/global-dispatcher.ts';
 import { isPublicHost } from '../net/addresses.ts';
 import { ACCEPT_ENCODING } from './decode.ts';
 import { ADDRESS_UNKNOWN, FetchFailure, HTTP2_ONLY, MALFORMED } from './failure.ts';

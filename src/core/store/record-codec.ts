@@ -106,7 +106,7 @@ export class RecordCodec {
     if (typeof entry !== 'string') return { rejected: 'damaged' };
     if (entry.length > this.#maxLength) return { rejected: 'too-large' };
     const head = HEAD.exec(entry);
-    if (head === null) return { rejected: versionOf(entry) === undefined ? 'damaged' : 'version' };
+    if (head === null) return { rejected: 'damaged' };
     if (Number(head[1]) !== RECORD_VERSION) return { rejected: 'version' };
     const rest = entry.slice(head[0].length);
     if (crc32(rest) !== Number(head[2])) return { rejected: 'damaged' };
@@ -136,12 +136,6 @@ export class RecordCodec {
 function summed(start: string, body = '', end = ''): string {
   const sum = crc32(end, crc32(body, crc32(start)));
   return `{"v":${RECORD_VERSION},"sum":${sum},${start}${body}${end}`;
-}
-
-function versionOf(entry: string): number | undefined {
-  const value = parseJson(entry);
-  const version: unknown = typeof value === 'object' && value !== null ? Reflect.get(value, 'v') : undefined;
-  return typeof version === 'number' && version !== RECORD_VERSION ? version : undefined;
 }
 
 function parseJson(text: string): unknown {

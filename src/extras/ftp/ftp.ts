@@ -1,6 +1,6 @@
 import { abortSignalOf, assertKnownOptions, invalid, loadPeer } from '../../core/base/index.ts';
 import type { StatusClass } from '../../core/lifecycle/index.ts';
-import { publicOnlyLookup } from '../../core/net/index.ts';
+import { publicOnlyLookup } from '../../core/net/connectors.ts';
 import { productToken } from '../../core/rules/index.ts';
 import { FetchFailure, STATUS } from '../../core/fetch/failure.ts';
 import type { Transport, TransportResponse } from '../../core/fetch/transport.ts';

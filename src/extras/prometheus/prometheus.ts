@@ -1,7 +1,7 @@
 /** `canfetch/prometheus`: metrics of a client in a registry of `prom-client`. */
 import type { Counter, Gauge, Registry } from 'prom-client';
 import { invalid, isFunction, listenTo, RobotsInvalidOptionsError } from '../../core/base/index.ts';
-import type { CacheMessage, PolicyChangeMessage } from '../../core/cache/index.ts';
+import type { CacheMessage, PolicyChangeMessage } from '../../core/cache/cache-events.ts';
 import type { RobotsClient, RobotsStats } from '../../core/client/index.ts';
 import type { FetchMessage } from '../../core/fetch/index.ts';
 import type {

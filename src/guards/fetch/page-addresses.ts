@@ -1,7 +1,7 @@
 import { platform } from '#platform';
 import { Lazy, RobotsInvalidOptionsError } from '../../core/base/index.ts';
 import type { AddressPolicy } from '../../core/net/address-policy.ts';
-import type { PageAgents } from '../../core/net/index.ts';
+import type { PageAgents } from '../../core/net/connectors.ts';
 import type { GuardOptions } from '../shared/options.ts';
 import type { Connections, PageHops } from './page-hops.ts';
 import type { Call } from './request.ts';

@@ -1,7 +1,7 @@
 import { orAborted, RobotsAddressRefusedError } from '../../core/base/index.ts';
 import type { AddressPolicy } from '../../core/net/address-policy.ts';
 import { addressRefusalIn, RedirectAddresses, isPublicHost, refusedHost } from '../../core/net/addresses.ts';
-import type { PageAgents } from '../../core/net/index.ts';
+import type { PageAgents } from '../../core/net/connectors.ts';
 import type { ResponseLike } from './response.ts';
 
 /** The members that a hop adds to the init of a fetch. */

@@ -22,7 +22,7 @@ import {
 } from './request.ts';
 import { RobotsInvalidOptionsError } from '../../core/base/index.ts';
 
-export { publicOnlyAgent, type PublicOnlyAgentOptions } from '../../core/net/index.ts';
+export { publicOnlyAgent, type PublicOnlyAgentOptions } from '../../core/net/connectors.ts';
 export type { OtherIdentity } from '../shared/identity.ts';
 export type { RobotsInit, IgnoredRequest, ThrowingGuardOptions } from '../shared/options.ts';
 

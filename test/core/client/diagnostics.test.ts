@@ -1,15 +1,15 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { afterEach, describe, expect, it } from 'vitest';
-import type {
-  CacheMessage,
-  DecisionMessage,
-  FetchMessage,
-  PolicyChangeMessage,
-  RobotsClientOptions,
+import {
+  type CacheMessage,
+  type DecisionMessage,
+  type FetchMessage,
+  type PolicyChangeMessage,
+  type RobotsClientOptions,
+  guardFetch,
 } from '../../../src/index.ts';
-import { cacheChannels } from '../../../src/core/cache/index.ts';
+import { cacheChannels } from '../../../src/core/cache/cache-events.ts';
 import { decisionChannels } from '../../../src/core/decision/index.ts';
-import { guardFetch } from '../../../src/index.ts';
 import { DAY, HOUR, MINUTE, SECOND, testClient } from '../../support/client.ts';
 
 const open: (() => void | Promise<void>)[] = [];

@@ -21,7 +21,7 @@ import {
 import { count } from '../../answers/text/layout.ts';
 import { type Session, UsageError } from '../../answers/session.ts';
 import type { EvidenceFile } from '../../../extras/evidence/index.ts';
-import type { ProxyDispatcher, ProxySettings } from '../../../core/net/index.ts';
+import type { ProxyDispatcher, ProxySettings } from '../../../core/net/proxy-dispatcher.ts';
 import { type OpenedStore, openStore, warnDamaged } from './named-store.ts';
 import type { OnlineSettings } from './settings.ts';
 
@@ -54,7 +54,8 @@ export async function openClient(
     );
   }
   if (platform.transport !== 'undici') assertFetchSuffices(proxies !== undefined, more.addressPolicy);
-  const dispatcher = proxies && new (await import('../../../core/net/index.ts')).ProxyDispatcher(proxies);
+  const dispatcher =
+    proxies && new (await import('../../../core/net/proxy-dispatcher.ts')).ProxyDispatcher(proxies);
   const { RobotsClient } = await import('../../../core/client/index.ts');
   // "*" is not a product token, so requests cannot carry it in User-Agent.
   const names = agents.filter((agent) => agent !== '*');

@@ -1,5 +1,5 @@
 import { type Clock, invokeListener, omitUndefined, urlWithoutUserinfo, VERSION } from '../../base/index.ts';
-import type { RecordChange } from '../../cache/index.ts';
+import type { RecordChange } from '../../cache/cache-events.ts';
 import {
   BODY_UNREAD,
   type ClientEvent,
@@ -52,10 +52,7 @@ export class Recorder implements ClientListener {
   readonly #listener: (entry: EvidenceEntry) => void;
   readonly #clock: Clock;
   #entries = 0;
-  /** The latest decision that was made. Nearly always it is the next to be published. */
-  #latest: Decision | undefined;
-  #latestMade: Made = UNKNOWN;
-  /** Decisions that others were made after: a guard publishes when its request starts. */
+  /** A guard publishes a decision when its request starts. */
   readonly #made = new WeakMap<Decision, Made>();
   /** The entry of a response, of a failure, or of an override. */
   readonly #entryOf = new WeakMap<Basis | RobotsSource, BasisEntry>();
@@ -149,15 +146,13 @@ export class Recorder implements ClientListener {
 
   /** Remembers when, and from which record, a decision was made, in case it is published. */
   onDecisionMade(decision: Decision, at: number, record?: OriginRecord, paused = false): void {
-    if (this.#latest !== undefined) this.#made.set(this.#latest, this.#latestMade);
-    this.#latest = decision;
-    this.#latestMade = { at, record, paused };
+    this.#made.set(decision, { at, record, paused });
   }
 
   /** A decision is published. */
   decision(event: ClientEvent<'decision'>): void {
     const { decision, requested, request, refused, lookup, usage: used } = event;
-    const { at, record, paused } = this.#takeMade(decision) ?? UNKNOWN;
+    const { at, record, paused } = this.#made.get(decision) ?? UNKNOWN;
     const { origin, url, agent, profile, allowed, state, reason } = decision;
     const { rule, robots, because, usage: decided } = decision;
     const basis = record === undefined ? robots : basisIn(decision, record);
@@ -240,12 +235,6 @@ export class Recorder implements ClientListener {
       ...omitUndefined({ because, sha256: robots.sha256, body: file?.bytes }),
       profile,
     });
-  }
-
-  #takeMade(decision: Decision): Made | undefined {
-    if (decision !== this.#latest) return this.#made.get(decision);
-    this.#latest = undefined;
-    return this.#latestMade;
   }
 
   #stamp(at: number = this.#clock.now()): Stamp {

@@ -1,5 +1,5 @@
 import type { LookupFunction } from 'node:net';
-import type { PageAgents } from '../../net/index.ts';
+import type { PageAgents } from '../../net/connectors.ts';
 import type { Transport } from '../transport.ts';
 import type { UndiciTransportOptions } from '../undici-transport.ts';
 

@@ -18,7 +18,7 @@ const nodeOrDeno: Platform = {
       return undiciTransport(options);
     },
     async openPageAgents(lookup) {
-      const { PageAgents } = await import('../../net/index.ts');
+      const { PageAgents } = await import('../../net/connectors.ts');
       return new PageAgents(lookup);
     },
     surviveManyCodings,
