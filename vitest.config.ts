@@ -11,27 +11,27 @@ const otherNode = process.env['OTHER_NODE'];
 /**
  * Tests that CI leaves out on its second and third line of Node, because they cannot differ there: of what uses nothing of
  * Node that other tests do not use there, too; of documents, sentence by sentence, whose sockets are those of test/core/;
- * of the project's own files; and of drivers for Redis, which the tests of fleets use on the newest line.
+ * of the project's own files; of random schedules in virtual time; of commands that write what is tested there, but for
+ * their streams, arguments and connections; and of drivers for Redis, which the tests of fleets use on the newest line.
  */
 const SAME_ON_EVERY_NODE = [
-  'test/core/{cache,decision,lifecycle,rules,store,url}/**',
-  'test/core/pacing/model.test.ts',
+  'test/core/{cache,decision,lifecycle,pacing,rules,store,url}/**',
+  'test/core/client/reentrancy.test.ts',
+  'test/guards/schedules.test.ts',
+  'test/guards/crawlee/schedules-crawlee.test.ts',
   'test/extras/{report,robots-parser}/**',
   'test/extras/evidence/replay-property.test.ts',
-  'test/apps/answers/text/**',
+  'test/apps/answers/**',
+  'test/apps/cli/!(stdin|usage|proxy|redis-store).test.ts',
   'test/{package,specifications}/*.test.ts',
   'test/{readme,architecture}.test.ts',
   'test/stores/redis/**',
 ];
 
-/**
- * What CI leaves out on the line of Node between the oldest and the newest, too: programs over what is tested there, and
- * random schedules.
- */
+/** What CI leaves out on the line of Node between the oldest and the newest, too: programs over what is tested there. */
 const SAME_BETWEEN = [
   'test/{apps,demo,extras}/**',
   'test/guards/{browser,crawlee}/**',
-  'test/guards/schedules.test.ts',
   'test/stores/processes.test.ts',
 ];
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { attemptFields } from '../../../src/apps/answers/fields.ts';
-import { START, testClient } from '../../support/client.ts';
+import { testClient } from '../../support/client.ts';
 import { type Site, startSite } from '../../support/site.ts';
 import { cli, masked, records } from './session.ts';
 import { DEFAULT_MAX_BODY_BYTES } from '../../../src/core/base/index.ts';
@@ -113,12 +113,6 @@ describe('policy', () => {
     expect(policy['file']).not.toHaveProperty('body');
   });
 
-  it('asks once', async () => {
-    const before = site.requests.length;
-    await cli(['policy', site.origin]);
-    expect(site.requests.length - before).toBe(2);
-  });
-
   it('tells that a page stands in the place of the file', async () => {
     await using spa = await startSite({
       '/robots.txt': { body: '<!doctype html><title>App</title>', headers: { 'content-type': 'text/html' } },
@@ -141,16 +135,6 @@ describe('policy', () => {
     const { code, stderr } = await cli(['policy', ...argv]);
     expect(code).toBe(2);
     expect(stderr).toContain(message);
-  });
-
-  it('ends with Ctrl-C while a server is silent', async () => {
-    await using hanging = await startSite(() => undefined);
-    const stop = new AbortController();
-    setTimeout(() => stop.abort(new Error('Interrupted')), 100);
-    expect(await cli(['policy', hanging.origin], { signal: stop.signal })).toMatchObject({
-      code: 130,
-      stderr: '',
-    });
   });
 });
 
@@ -176,25 +160,6 @@ describe('why an answer holds for as long as it does', () => {
     const { stdout } = await cli(['policy', server.origin]);
     expect(/because +(.*)/.exec(stdout)?.[1]).toMatch(reason);
   });
-});
-
-it('tells a pause of page requests that is in force, and its end', async () => {
-  const { client, clock } = testClient();
-  await using _ = client;
-  const url = site.url('/page');
-  await client.check(url);
-  client.report(url, { reachable: true, retryAfter: '120' });
-  const paused = await client.policy(url);
-  expect(paused.pacing?.pause).toMatchObject({
-    until: START + 120_000,
-    incident: 1,
-    delayFrom: 'retry-after',
-  });
-  expect(new Map(attemptFields(paused, clock.now())).get('paused')).toMatch(
-    /^the site asked for a pause \(incident 1\) that ends in .*2 min.* \(2026-01-15 [\d:]+Z\)$/,
-  );
-  clock.advance(120_000);
-  expect(new Map(attemptFields(await client.policy(url), clock.now())).get('paused')).toBeUndefined();
 });
 
 it('tells what the page requests of this process wait for, and until when', async () => {

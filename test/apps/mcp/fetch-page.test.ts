@@ -330,18 +330,6 @@ describe('fetch_page', () => {
     expect(site.requests.map(({ url }) => url)).toEqual(['/robots.txt', '/start', '/middle']);
   });
 
-  it('asks the robots.txt of the site that a redirect leads to', async () => {
-    await using other = await startSite({ '/robots.txt': { body: 'User-agent: *\nDisallow: /' } });
-    await using site = await startSite({
-      '/robots.txt': ROBOTS,
-      '/start': { status: 302, headers: { location: other.url('/page') } },
-    });
-    await using host = await startHost(LOCAL);
-    const { structuredContent } = await host.call('fetch_page', { url: site.url('/start') });
-    expect(structuredContent).toMatchObject({ code: 'ERR_ROBOTS_DISALLOWED', rule: { pattern: '/' } });
-    expect(other.requests.map(({ url }) => url)).toEqual(['/robots.txt']);
-  });
-
   it.each([
     'http://169.254.169.254/latest/meta-data/',
     'http://127.0.0.1/',
@@ -578,20 +566,6 @@ describe('fetch_page', () => {
     expect([isError, structuredContent?.['code']]).toEqual([true, 'ERR_ROBOTS_DEFERRED']);
     expect(structuredContent?.['retryAt']).toBeGreaterThan(before + 500_000);
     expect(slow.requests.map(({ url }) => url)).toEqual(['/robots.txt', '/a']);
-  });
-
-  it('makes one request for robots.txt of concurrent calls', async () => {
-    await using site = await startSite((request, response) => {
-      setImmediate(() => answer(response, request.url === '/robots.txt' ? ROBOTS : text('a page')));
-    });
-    await using host = await startHost(LOCAL);
-    const results = await Promise.all(
-      Array.from({ length: 3 }, (_, page) => host.call('fetch_page', { url: site.url(`/${page}`) })),
-    );
-    expect(results.filter(({ structuredContent }) => structuredContent?.['text'] === 'a page')).toHaveLength(
-      3,
-    );
-    expect(site.requests.filter(({ url }) => url === '/robots.txt')).toHaveLength(1);
   });
 
   it('ends the request of a call that is cancelled, and the calls of others go on', async () => {

@@ -1,11 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  truncateToWidth,
-  definitions,
-  grid,
-  widthOf,
-  wrap,
-} from '../../../../src/apps/answers/text/layout.ts';
+import { truncateToWidth, widthOf, wrap } from '../../../../src/apps/answers/text/layout.ts';
 import { fileName, printable, quoted } from '../../../../src/core/base/index.ts';
 
 describe('the width of an output', () => {
@@ -14,7 +8,6 @@ describe('the width of an output', () => {
     [{ isTTY: true, columns: 0 }, undefined],
     [{ isTTY: true }, undefined],
     [{ isTTY: false, columns: 80 }, undefined],
-    [{ columns: 80 }, undefined],
   ])('of %j is %j', (sink, width) => {
     expect(widthOf(sink as never)).toBe(width);
   });
@@ -45,52 +38,6 @@ describe('wrap', () => {
     ['long words here', 4, ['long', 'words', 'here']],
   ])('%j to %j is %j', (text, width, lines) => {
     expect(wrap(text, width)).toEqual(lines);
-  });
-});
-
-describe('definitions', () => {
-  const entries = [
-    ['a', 'one two three four five'],
-    ['label', ''],
-  ] as const;
-
-  it('pad the labels, and are not wrapped without a width', () => {
-    expect(definitions(entries)).toEqual(['  a      one two three four five', '  label']);
-    expect(definitions([])).toEqual([]);
-  });
-
-  it('wrap the texts beside the labels', () => {
-    const text = 'one two three four five six seven';
-    // 5 for the label, 4 for the spaces: the text has the rest.
-    expect(definitions([['label', text]], 33)).toEqual([
-      '  label  one two three four five',
-      '         six seven',
-    ]);
-    expect(definitions([['label', text]], 32)).toEqual([`  label  ${text}`]);
-  });
-
-  it('have a style for the padded label alone', () => {
-    expect(definitions([['a', 'x']], undefined, (label) => `<${label}>`)).toEqual(['  <a>  x']);
-  });
-
-  it('give a label that is longer than the others may be a line of its own', () => {
-    const entries = [
-      ['a', 'x'],
-      ['longest', 'y'],
-      ['bc', ''],
-    ] as const;
-    expect(definitions(entries, 40, undefined, 5)).toEqual(['  a   x', '  longest', '      y', '  bc']);
-  });
-});
-
-describe('grid', () => {
-  it('has columns as wide as their widest cell, and a style for the head', () => {
-    const rows = [
-      ['a', 'head', ''],
-      ['longer', 'x', 'y'],
-    ];
-    expect(grid(rows, (text) => text.toUpperCase())).toEqual(['  A       HEAD', '  longer  x     y']);
-    expect(grid([])).toEqual([]);
   });
 });
 

@@ -16,34 +16,10 @@ describe('the reason for a lifetime', () => {
 
   it.each<[PolicyLifetime['why'], string | undefined]>([
     [undefined, undefined],
-    [{ source: 'max-age', seconds: 60, ageSeconds: 0, lifetimeMs: HOUR }, 'max-age=60'],
-    [{ source: 's-maxage', seconds: 60, ageSeconds: 5, lifetimeMs: HOUR }, 's-maxage=60 less Age 5'],
-    [
-      { source: 'max-age', ageSeconds: 5, lifetimeMs: 600_000, clampedBy: 'min' },
-      'max-age is not a whole number, which counts as 0 raised to the floor of 10 min',
-    ],
-    [
-      { source: 'max-age', seconds: 1e6, ageSeconds: 0, lifetimeMs: 24 * HOUR, clampedBy: 'max' },
-      'max-age=1000000 cut to the ceiling of 24 h',
-    ],
-    [
-      { source: 'expires', expiresAt: NOW + 2 * HOUR, servedAt: NOW, ageSeconds: 5, lifetimeMs: HOUR },
-      'Expires 2 h after Date less Age 5',
-    ],
-    [
-      { source: 'expires', expiresAt: NOW, servedAt: NOW, ageSeconds: 0, lifetimeMs: HOUR },
-      'Expires not after Date',
-    ],
     [
       { source: 'expires', expiresAt: NOW + HOUR, ageSeconds: 5, lifetimeMs: HOUR },
       'Expires without a Date to count from',
     ],
-    [
-      { source: 'expires', servedAt: NOW, ageSeconds: 5, lifetimeMs: HOUR },
-      'Expires is not a date, which counts as past',
-    ],
-    [{ source: 'no-store', lifetimeMs: HOUR }, 'no-store'],
-    [{ source: 'default', lifetimeMs: 24 * HOUR }, "the response does not set it, so the profile's 24 h"],
   ])('%j', (why, expected) => {
     expect(reason(why)).toBe(expected);
   });
