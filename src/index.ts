@@ -97,22 +97,22 @@ export type {
   RobotsSource,
 } from './core/decision/index.ts';
 export {
-  type GuardOptions,
-  type IgnoredRequest,
   type Refusal,
   refusalOrAddressIn as refusalIn,
-  retryAtOf,
-  retryLater,
-  type RetryLaterOptions,
-  type SiteWait,
   RobotsDisallowedError,
-  type OtherIdentity,
-  type IgnoreReason,
-  type RobotsInit,
   RobotsUnreachableError,
   RobotsUsageError,
-  type PaymentRequired,
-} from './guards/shared/index.ts';
+} from './core/client/refusal-errors.ts';
+export type { OtherIdentity } from './guards/shared/identity.ts';
+export { retryAtOf, type SiteWait } from './guards/shared/not-now.ts';
+export type {
+  GuardOptions,
+  IgnoredRequest,
+  IgnoreReason,
+  PaymentRequired,
+  RobotsInit,
+} from './guards/shared/options.ts';
+export { retryLater, type RetryLaterOptions } from './guards/shared/retry-later.ts';
 export { guardFetch, type GuardFetchOptions } from './guards/fetch/fetch.ts';
 export {
   type BackOffOptions,

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
 import { guardHttpClient } from '../../src/guards/crawlee/http-client.ts';
-import { SteppedRequest } from '../../src/guards/crawlee/request-guard.ts';
 import { Guard } from '../../src/guards/shared/guard.ts';
 import type { HttpResponse } from '../../src/guards/crawlee/types.ts';
 import { redirectedRequest } from '../../src/guards/shared/redirect.ts';
@@ -63,7 +62,7 @@ it.each([
   const guard = new Guard(scriptedClient(), {});
   const client = guardHttpClient(
     { sendRequest: async () => response, stream: async () => response } as never,
-    (request) => new SteppedRequest(guard, request, { because: undefined }),
+    () => ({ guard, because: undefined }),
   );
   await expect(client.sendRequest({ url: GIVEN, maxRedirects: 0 })).rejects.toThrow(message);
 });

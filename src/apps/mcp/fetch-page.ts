@@ -4,7 +4,7 @@ import type { RobotsClient } from '../../core/client/index.ts';
 import type { DecisionUsage, Purpose } from '../../core/decision/index.ts';
 import { priceIn } from '../../core/lifecycle/index.ts';
 import type { MetaTag } from '../../core/rules/index.ts';
-import { refusalIn } from '../../guards/shared/index.ts';
+import { refusalIn } from '../../core/client/refusal-errors.ts';
 import { purposeFields, urlField, ToolError, makeTool, type Tool } from './tool.ts';
 import { readHtml, statementNote } from './html-page.ts';
 import { assertText, mediaType, partOf, readText, type TextPart } from './page-text.ts';

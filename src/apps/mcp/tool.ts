@@ -4,7 +4,7 @@ import { type Decision, describeDecision, PURPOSES } from '../../core/decision/i
 import { whySentence, inputSentence } from '../answers/text/sentences.ts';
 import * as schema from '../answers/schema/answers.ts';
 import { causesOf, isRobotsError, printable, withoutUserinfo, omitUndefined } from '../../core/base/index.ts';
-import { refusalIn } from '../../guards/shared/index.ts';
+import { refusalIn } from '../../core/client/refusal-errors.ts';
 import type { CallToolResult, Tool as ToolDescription } from '@modelcontextprotocol/server';
 
 /** Longer than any URL that servers accept. */

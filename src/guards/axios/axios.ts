@@ -49,7 +49,7 @@ export function guardAxios<Instance extends AxiosLike>(
   assertThrowing(options, true);
   assertServed(instance);
   if (guardedInstances.has(instance)) throw guardedTwice('an instance of axios');
-  const requests = new NodeRequests(instance, new Guard(client, options, { headersBeforeBody: true }));
+  const requests = new NodeRequests(instance, new Guard(client, options));
   /** Guarded fetches by the fetch they wrap, and by themselves: a repeated request already has its guarded fetch. */
   const guardedFetches = new WeakMap<object, unknown>();
   const guarded = (fetch: unknown): unknown => {

@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream';
 import { RobotsInvalidOptionsError, RobotsInvalidUrlError } from '../../core/base/index.ts';
 import { isSentAsGiven, sentUrl } from '../../core/url/index.ts';
-import { exchange, type LibraryCall, type ResponseHead } from '../shared/exchange.ts';
+import { exchange, type LibraryCall } from '../shared/exchange.ts';
+import type { ResponseHead, EditableHeaders, NodeHeaders, ResponseFields } from '../shared/headers.ts';
 import type { Guard } from '../shared/guard.ts';
-import type { RequestOptions, RespondedRequest, StartedRequest } from '../shared/guarded-request.ts';
-import type { EditableHeaders, NodeHeaders, ResponseFields } from '../shared/headers.ts';
+import type { RequestOptions, GuardedRequest } from '../shared/guarded-request.ts';
 import { ignoredBecause } from '../shared/options.ts';
 import type { Refusal } from '../../core/client/refusal-errors.ts';
 import { isNodeStream, observeNodeStream } from '../shared/response-body.ts';
@@ -240,12 +240,12 @@ class NodeCall implements LibraryCall<Hop, Sent, AxiosResponseLike> {
     return (sent as Redirected).next;
   }
 
-  failed(error: unknown, request: StartedRequest): unknown {
+  failed(error: unknown, request: GuardedRequest): unknown {
     request.fail(error);
     return error;
   }
 
-  respond(sent: Sent, request: RespondedRequest): AxiosResponseLike {
+  respond(sent: Sent, request: GuardedRequest): AxiosResponseLike {
     const { response, error } = sent as Answered;
     markRetryAt(response, request);
     // axios sets `data` when the body has come: without it, the body has broken off.

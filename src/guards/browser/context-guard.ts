@@ -6,7 +6,7 @@ import type { RobotsClient } from '../../core/client/index.ts';
 import { ignoredBecause, assertThrowing, type ThrowingGuardOptions } from '../shared/options.ts';
 import { headerOf, redirects } from '../shared/headers.ts';
 import { Guard } from '../shared/guard.ts';
-import type { AnyRequest, PlannedRequest, StartedRequest } from '../shared/guarded-request.ts';
+import type { GuardedRequest } from '../shared/guarded-request.ts';
 import type { BrowserRequests, PausedRequest, RequestWatcher } from './browser-requests.ts';
 
 export interface GuardContextOptions extends ThrowingGuardOptions {
@@ -110,7 +110,7 @@ export async function guardWith<Page extends ClosingPage>(
   if (typeof options !== 'object' || options === null) throw invalid('the options', 'an object', options);
   const { subresources = false, ...rest } = options;
   assertThrowing(rest);
-  const guard = new Guard(client, rest, { headersBeforeBody: true, choosesUserAgent: true });
+  const guard = new Guard(client, rest, { choosesUserAgent: true });
   if (typeof subresources !== 'boolean') throw invalid('`subresources`', 'true or false', subresources);
   const library = await openLibrary();
   await library.prepare(guard.identity?.fills === true ? guard.identity.userAgent : undefined);
@@ -124,11 +124,11 @@ export async function guardWith<Page extends ClosingPage>(
 /** A request that the browser holds back, or has sent. */
 interface BrowserRequest {
   readonly paused: PausedRequest;
-  readonly request: AnyRequest;
+  readonly request: GuardedRequest;
   /** Ends its wait for a decision or a permit. */
   readonly leaving: AbortController;
   /** Absent while it waits. */
-  started?: StartedRequest;
+  started?: GuardedRequest;
   /** Frees its permit when the site does not respond. */
   timer?: NodeJS.Timeout;
 }
@@ -199,7 +199,7 @@ class ContextWatcher<Page extends ClosingPage> implements BrowserContextGuard<Pa
     const { requestId, frameId, resourceType, request } = response;
     const { responseStatusCode: status, responseErrorReason } = response;
     const pending = this.#pending.get(requestId);
-    const started = pending?.started ?? this.#guard.unseen(request.url);
+    const started = pending?.started ?? this.#guard.plan(request.url);
     if (status === undefined) {
       if (responseErrorReason !== undefined && !LOCAL_REASONS.has(responseErrorReason)) {
         this.#guard.reports.unreachable(request.url);
@@ -218,7 +218,7 @@ class ContextWatcher<Page extends ClosingPage> implements BrowserContextGuard<Pa
       status !== 204 &&
       status !== 205 &&
       !redirects(status, headers);
-    const { refusal } = hasBody
+    const refusal = hasBody
       ? started.onResponseHeaders(status, headers)
       : started.onResponse(status, headers);
     if (hasBody && refusal === undefined) clearTimeout(navigation.timer);
@@ -264,7 +264,7 @@ class ContextWatcher<Page extends ClosingPage> implements BrowserContextGuard<Pa
     { request, frameId, redirectedRequestId }: PausedRequest,
     signal: AbortSignal,
     waits: boolean,
-  ): PlannedRequest {
+  ): GuardedRequest {
     const options = { signal, because: this.#ignored.get(frameId), waits };
     const from =
       redirectedRequestId === undefined ? undefined : this.#pending.get(redirectedRequestId)?.request;
@@ -281,7 +281,7 @@ class ContextWatcher<Page extends ClosingPage> implements BrowserContextGuard<Pa
   }
 
   /** Neither library shows that a navigation has timed out: to the guard it waits on. */
-  async #deferralOf({ decision, chain }: AnyRequest): Promise<RobotsDeferredError | undefined> {
+  async #deferralOf({ decision, chain }: GuardedRequest): Promise<RobotsDeferredError | undefined> {
     const pacing = decision && (await this.client.policy(decision.origin)).pacing;
     if (decision === undefined || pacing === undefined) return undefined;
     const { drainsAt, nextAt, delayFrom, gapMs } = pacing;

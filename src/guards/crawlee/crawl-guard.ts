@@ -1,7 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Guard } from '../shared/guard.ts';
 import { ignoredBecause } from '../shared/options.ts';
-import { RequestGuard, SteppedRequest } from './request-guard.ts';
+import type { RequestSteps } from './http-client.ts';
+import { RequestGuard } from './request-guard.ts';
 import { type CrawledPage, type CrawlingContext, type HttpRequest, robotsOf } from './types.ts';
 
 /**
@@ -54,9 +55,11 @@ export class CrawlGuard {
     return !guard.settings.enforces || ignoredBecause(robotsOf(source)) !== undefined || !guard.keepsOut(url);
   }
 
-  readonly stepsOf = (request: HttpRequest, navigates: boolean): SteppedRequest =>
-    this.handled?.stepsOf(request, navigates) ??
-    new SteppedRequest(this.guard, request, { because: ignoredBecause(request.robots) });
+  readonly stepsOf = (request: HttpRequest, navigates: boolean): RequestSteps =>
+    this.handled?.stepsOf(request, navigates) ?? {
+      guard: this.guard,
+      because: ignoredBecause(request.robots),
+    };
 
   /** Guards the page that a browser crawler navigates. */
   readonly enterPage = async (context: CrawlingContext): Promise<void> => {

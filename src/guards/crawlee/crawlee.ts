@@ -1,3 +1,4 @@
+/* oxlint-disable no-underscore-dangle -- the methods of Crawlee have such names */
 import { RobotsInvalidOptionsError } from '../../core/base/index.ts';
 import type { BrowserContextGuard } from '../browser/context-guard.ts';
 import { guardContext as guardPlaywright } from '../browser/playwright.ts';
@@ -5,9 +6,18 @@ import { guardContext as guardPuppeteer } from '../browser/puppeteer.ts';
 import type { RobotsClient } from '../../core/client/index.ts';
 import { Guard } from '../shared/guard.ts';
 import { assertThrowing, guardedTwice, type ThrowingGuardOptions } from '../shared/options.ts';
-import type { GuardPage } from './crawl-guard.ts';
-import { guardedClass } from './crawler.ts';
-import { type CrawledPage, crawlerClass } from './types.ts';
+import { type GuardPage, CrawlGuard } from './crawl-guard.ts';
+import {
+  type CrawledPage,
+  crawlerClass,
+  type Crawler,
+  type CrawlerClass,
+  type CrawlingContext,
+  type CrawlRequest,
+  type RequestSource,
+  type SkippedRequest,
+} from './types.ts';
+import { CrawlerGuard } from './crawler-guard.ts';
 
 export type { SkippedRequest } from './types.ts';
 export type { RobotsInit, IgnoredRequest, ThrowingGuardOptions } from '../shared/options.ts';
@@ -59,7 +69,7 @@ export function withRobots<Class extends new (...args: never[]) => object>(
   options: ThrowingGuardOptions = {},
 ): Class {
   assertThrowing(options);
-  const guard = new Guard(client, options, { headersBeforeBody: true, choosesUserAgent: true });
+  const guard = new Guard(client, options, { choosesUserAgent: true });
   // The guard of a subclass would wait for the permit that the other one holds.
   if (Reflect.get(Object(Reflect.get(Object(crawler), 'prototype')), GUARDED) === true)
     throw guardedTwice('a crawler class');
@@ -94,4 +104,93 @@ function pageGuard(client: RobotsClient, options: ThrowingGuardOptions): GuardPa
     if (because !== undefined) await guard.ignore(page, because);
     return () => guard.errorOf(page);
   };
+}
+
+type FailedRequest = [error: unknown, context: CrawlingContext, source: RequestSource];
+
+/**
+ * A subclass of `Base` that adds no link to the queue which robots.txt in memory disallows, and whose requests take the steps
+ * of the guard: they are skipped with reasons, or go back to the queue when they are deferred.
+ */
+export function guardedClass(Base: CrawlerClass, guard: Guard, guardPage: GuardPage): CrawlerClass {
+  const shared = new CrawlGuard(guard, guardPage);
+  return class extends Base {
+    readonly #own: CrawlerGuard;
+
+    constructor(...args: unknown[]) {
+      super(...args);
+      assertRespectful(args[0]);
+      assertIdentified(this, guard);
+      this.#own = new CrawlerGuard(this, shared);
+    }
+
+    override addRequests(requests: unknown, ...rest: unknown[]): Promise<unknown> {
+      return shared.adding(requests, (noted) => super.addRequests(noted, ...rest));
+    }
+
+    override enqueueLinksWithCrawlDepth(links: object, ...rest: unknown[]): Promise<unknown> {
+      return shared.adding(links, () => super.enqueueLinksWithCrawlDepth(links, ...rest));
+    }
+
+    override async getRobotsTxtFileForUrl(): Promise<{ isAllowed(url: string): boolean }> {
+      return { isAllowed: (url) => shared.mayBeAdded(url) };
+    }
+
+    /** Whether a URL may be added, or the request of the queue handled. */
+    override async isAllowedBasedOnRobotsTxtFile(url: string): Promise<boolean> {
+      return shared.handled?.admit(url) ?? shared.mayBeAdded(url);
+    }
+
+    override async handleSkippedRequest(skipped: SkippedRequest): Promise<void> {
+      if (this.#own.skips(skipped)) await super.handleSkippedRequest(skipped);
+    }
+
+    override _runTaskFunction(): Promise<void> {
+      return this.#own.runTask(() => super._runTaskFunction());
+    }
+
+    override stop(reason?: string): void {
+      super.stop(reason);
+      this.#own.stop();
+    }
+
+    override async _fetchNextRequest(): Promise<CrawlRequest | null> {
+      return this.#own.take(() => super._fetchNextRequest());
+    }
+
+    override _runRequestHandler(context: CrawlingContext): Promise<void> {
+      return this.#own.handle(context, () => super._runRequestHandler(context));
+    }
+
+    override async _requestFunctionErrorHandler(...failed: FailedRequest): Promise<void> {
+      if (!this.#own.forgives(failed[1])) await super._requestFunctionErrorHandler(...failed);
+    }
+
+    override async teardown(): Promise<void> {
+      await this.#own.end();
+      return super.teardown();
+    }
+  };
+}
+
+/** @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) */
+function assertRespectful(options: unknown): void {
+  const given: unknown = Reflect.get(Object(options), 'respectRobotsTxtFile');
+  if (given === undefined || given === true) return;
+  throw new RobotsInvalidOptionsError(
+    'Expected `respectRobotsTxtFile` to be left out or true: `withRobots` decides instead, for its `agent`',
+  );
+}
+
+/**
+ * Crawlee gives each browser the name of another one, and scripts with it.
+ *
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`)
+ */
+function assertIdentified({ browserPool }: Crawler, { identity }: Guard): void {
+  if (identity?.fills !== true || browserPool?.useFingerprints !== true) return;
+  throw new RobotsInvalidOptionsError(
+    "Expected a crawler without Crawlee's fingerprints, which would replace the name that `identify: true` sends; give it " +
+      '`browserPoolOptions: { useFingerprints: false }`, or leave `identify` out',
+  );
 }

@@ -1,16 +1,11 @@
 import { RobotsInvalidOptionsError, urlWithoutUserinfo } from '../../core/base/index.ts';
 import { sentUrl } from '../../core/url/index.ts';
-import { exchange, type LibraryCall, type ResponseHead } from '../shared/exchange.ts';
-import type {
-  AnyRequest,
-  RequestOptions,
-  RespondedRequest,
-  StartedRequest,
-} from '../shared/guarded-request.ts';
-import { redirects } from '../shared/headers.ts';
+import { exchange, type LibraryCall } from '../shared/exchange.ts';
+import { type ResponseHead, redirects } from '../shared/headers.ts';
+import type { GuardedRequest, RequestOptions } from '../shared/guarded-request.ts';
 import { type HopRequest, isStream, redirectedRequest } from '../shared/redirect.ts';
 import type { Refusal } from '../../core/client/refusal-errors.ts';
-import type { SteppedRequest } from './request-guard.ts';
+import type { Guard } from '../shared/guard.ts';
 import type {
   HeaderRecord,
   HttpClient,
@@ -20,10 +15,15 @@ import type {
   UpdatedRequest,
 } from './types.ts';
 
-type RequestSteps = Pick<
-  SteppedRequest,
-  'identity' | 'options' | 'plan' | 'onHop' | 'onResponse' | 'onFailure' | 'onRefusal'
->;
+/** What the guard does with a request, and the redirects it meets. */
+export interface RequestSteps extends Pick<RequestOptions, 'because' | 'maxTotalWaitMs'> {
+  readonly guard: Guard;
+  /** The request that was admitted when it was taken from the queue. */
+  readonly admitted?: GuardedRequest | undefined;
+  /** Called with the request and each of its redirects. It is then in flight until another place finishes it. */
+  readonly onRequest?: (request: GuardedRequest) => void;
+  readonly onRefusal?: (refusal: Refusal) => void;
+}
 
 /** Begins the steps of a request. @param navigates Whether its response is the page that the crawler handles. */
 type BeginSteps = (request: HttpRequest, navigates: boolean) => RequestSteps;
@@ -50,10 +50,10 @@ export function guardHttpClient(client: HttpClient, begin: BeginSteps): HttpClie
     if (redirectError !== undefined) throw redirectError;
     const steps = begin(given, navigates);
     const { robots: _, ...request } = { ...given, url: sentUrl(String(given.url)) };
-    const headers = steps.identity?.identified(request.url, request.headers) ?? request.headers;
+    const headers = steps.guard.identity?.identified(request.url, request.headers) ?? request.headers;
     const call = new ClientCall({ ...request, ...(headers && { headers }) }, steps, send, onRedirect);
     try {
-      return await exchange(steps.plan(new URL(request.url)), call);
+      return await exchange(steps.admitted ?? steps.guard.plan(new URL(request.url), call.options), call);
     } catch (error) {
       if (error instanceof RobotsInvalidOptionsError) redirectError = error;
       throw error;
@@ -91,21 +91,25 @@ class ClientCall implements LibraryCall<HopRequest, ClientResponse, HttpResponse
     const { headers = {}, hooks, sessionToken = {} } = request;
     /** Crawlee's own client has chosen a `User-Agent` by then, which it keeps for the token. */
     const beforeRequest = ({ headers: sent }: { readonly headers: HeaderRecord }): void =>
-      steps.identity?.compare(request.url, String(sent['user-agent'] ?? ''), REMEDY);
+      steps.guard.identity?.compare(request.url, String(sent['user-agent'] ?? ''), REMEDY);
     this.#request = {
       ...request,
       sessionToken,
       hooks: { ...hooks, beforeRequest: [...(hooks?.beforeRequest ?? []), beforeRequest] },
     };
-    this.options = steps.options;
+    this.options = {
+      signal: request.signal,
+      because: steps.because,
+      maxTotalWaitMs: steps.maxTotalWaitMs,
+    };
     this.#steps = steps;
     this.#send = send;
     this.#onRedirect = onRedirect;
     this.#headers = headers;
   }
 
-  beforeHop(request: AnyRequest): void {
-    this.#steps.onHop(request);
+  beforeHop(request: GuardedRequest): void {
+    this.#steps.onRequest?.(request);
   }
 
   async send(hop = firstRequest(this.#request)): Promise<ClientResponse> {
@@ -149,13 +153,16 @@ class ClientCall implements LibraryCall<HopRequest, ClientResponse, HttpResponse
     response.stream?.destroy();
   }
 
-  failed(error: unknown, request: StartedRequest): unknown {
-    this.#steps.onFailure(request, error);
+  failed(error: unknown, request: GuardedRequest): unknown {
+    // With a proxy, the proxy may have failed rather than the site.
+    if (this.#request.proxyUrl === undefined) request.fail(error);
+    else request.finish();
     return error;
   }
 
-  respond({ response }: ClientResponse, request: RespondedRequest): HttpResponse {
-    this.#steps.onResponse(request);
+  respond({ response }: ClientResponse, request: GuardedRequest): HttpResponse {
+    // That of a page is in flight until its handler has ended.
+    if (this.#steps.onRequest === undefined) request.finish();
     return Object.defineProperty(response, 'redirectUrls', {
       value: this.#redirectUrls,
       configurable: true,
@@ -163,7 +170,7 @@ class ClientCall implements LibraryCall<HopRequest, ClientResponse, HttpResponse
   }
 
   refuse(refusal: Refusal): never {
-    this.#steps.onRefusal(refusal);
+    this.#steps.onRefusal?.(refusal);
     throw refusal;
   }
 }

@@ -10,15 +10,9 @@ import { causeOf, keepsPace } from '../shared/not-now.ts';
 import { ignoredBecause } from '../shared/options.ts';
 import { type Refusal, refusalIn } from '../../core/client/refusal-errors.ts';
 import type { Guard } from '../shared/guard.ts';
-import type { Identity } from '../shared/identity.ts';
-import type {
-  AdmittedRequest,
-  AnyRequest,
-  PlannedRequest,
-  RequestOptions,
-  StartedRequest,
-} from '../shared/guarded-request.ts';
-import type { LongWait } from '../shared/wait-warnings.ts';
+import type { GuardedRequest } from '../shared/guarded-request.ts';
+import type { LongWait } from '../shared/site-waits.ts';
+import type { RequestSteps } from './http-client.ts';
 import { type CrawlRequest, type HttpRequest, robotsOf } from './types.ts';
 
 const TLS_HINT =
@@ -65,9 +59,9 @@ export class RequestGuard {
   /** The error that prevented a decision. The request fails with it. */
   #undecided: { readonly error: unknown } | undefined;
   /** May be sent, and was not yet. */
-  #admitted: AdmittedRequest | undefined;
+  #admitted: GuardedRequest | undefined;
   /** The request that is in flight until the handler has ended. */
-  #held: AnyRequest | undefined;
+  #held: GuardedRequest | undefined;
   /** The error that blocked the last navigation of its page, while a browser navigates to it. */
   errorOfPage: (() => Promise<unknown>) | undefined;
   /** See {@link takeSkipText}. */
@@ -91,25 +85,24 @@ export class RequestGuard {
       const because = ignoredBecause(robotsOf(request));
       // In a browser the guard of the page publishes the request.
       if (inBrowser && (because !== undefined || !this.#guard.settings.enforces)) return true;
-      const admission = await this.#guard
-        .plan(url, {
-          signal: stopping,
-          because,
-          waits: !inBrowser,
-          isPreliminary: inBrowser,
-          // A request that waits occupies one of the crawler's tasks.
-          maxTotalWaitMs: this.#guard.maxWaitMs(request.url),
-          hidesResponse: sentBy === 'handler',
-        })
-        .admit();
-      if (admission.refusal !== undefined) {
-        this.#refuse(request, admission.refusal);
-        if (await this.defers()) throw admission.refusal;
+      const planned = this.#guard.plan(url, {
+        signal: stopping,
+        because,
+        waits: !inBrowser,
+        isPreliminary: inBrowser,
+        // A request that waits occupies one of the crawler's tasks.
+        maxTotalWaitMs: this.#guard.maxWaitMs(request.url),
+        hidesResponse: sentBy === 'handler',
+      });
+      const refusal = await planned.admit();
+      if (refusal !== undefined) {
+        this.#refuse(request, refusal);
+        if (await this.defers()) throw refusal;
         return false;
       }
       if (inBrowser) return true;
-      this.#hold(admission);
-      this.#admitted = admission;
+      this.#hold(planned);
+      this.#admitted = planned;
     } catch (error) {
       if (this.deferral !== undefined || (await this.defers(error))) throw error;
       if (this.refusal !== undefined) return false;
@@ -128,8 +121,8 @@ export class RequestGuard {
     if (this.#context.sentBy === 'handler') this.#admitted?.start();
   }
 
-  /** Takes a request of the HTTP client through the steps. @param navigates Whether its response is the page of the request. */
-  stepsOf(request: HttpRequest, navigates: boolean): SteppedRequest {
+  /** The steps of a request of the HTTP client. @param navigates Whether its response is the page of the request. */
+  stepsOf(request: HttpRequest, navigates: boolean): RequestSteps {
     const own = this.#requestFor(request.url);
     const because = ignoredBecause(request.robots ?? robotsOf(own));
     const isAdmitted = own?.url === this.#admitted?.url && request.robots === undefined;
@@ -137,15 +130,16 @@ export class RequestGuard {
     if (admitted !== undefined) this.#admitted = undefined;
     // A request that the handler sends must not wait for the handler to end.
     else if (!navigates) this.end();
-    return new SteppedRequest(this.#guard, request, {
+    return {
+      guard: this.#guard,
       because,
       maxTotalWaitMs: Math.min(this.#context.maxWaitMs, this.#guard.maxDelayMs),
       admitted,
       ...(navigates && {
-        onRequest: (each: AnyRequest) => this.#hold(each),
+        onRequest: (each: GuardedRequest) => this.#hold(each),
         onRefusal: (refusal: Refusal) => this.#refuse(own ?? { url: String(request.url) }, refusal),
       }),
-    });
+    };
   }
 
   /**
@@ -203,7 +197,7 @@ export class RequestGuard {
   }
 
   /** The request that is in flight until the handler has ended, for another guard whose request would wait for it. */
-  take(): AnyRequest | undefined {
+  take(): GuardedRequest | undefined {
     const held = this.#held;
     this.#held = this.#admitted = undefined;
     return held;
@@ -215,7 +209,7 @@ export class RequestGuard {
     return taken.url === url || new URL(taken.url).href === new URL(url).href ? taken : undefined;
   }
 
-  #hold(request: AnyRequest): void {
+  #hold(request: GuardedRequest): void {
     if (this.#held !== request) this.end();
     this.#held = request;
   }
@@ -238,59 +232,4 @@ function robotsErrorIn(error: unknown, code: RobotsErrorCode): RobotsError | und
 function deferralIn(error: unknown): Refusal | undefined {
   const deferral = robotsErrorIn(error, 'ERR_ROBOTS_DEFERRED');
   return deferral && refusalIn(deferral);
-}
-
-/** What belongs to a request of the HTTP client besides the request. */
-interface StepOptions extends Pick<RequestOptions, 'because' | 'maxTotalWaitMs'> {
-  /** The request that was admitted when it was taken from the queue. */
-  readonly admitted?: AdmittedRequest | undefined;
-  /** Called with the request and each of its redirects. It is then in flight until another place finishes it. */
-  readonly onRequest?: (request: AnyRequest) => void;
-  readonly onRefusal?: (refusal: Refusal) => void;
-}
-
-/** What the guard does with a request of the HTTP client, and the redirects it meets. */
-export class SteppedRequest {
-  /** Sets and checks its `User-Agent`; `undefined` when neither is needed. */
-  readonly identity: Identity | undefined;
-  readonly #guard: Guard;
-  readonly #request: HttpRequest;
-  readonly #options: StepOptions;
-
-  constructor(guard: Guard, request: HttpRequest, options: StepOptions) {
-    this.identity = guard.identity;
-    this.#guard = guard;
-    this.#request = request;
-    this.#options = options;
-  }
-
-  /** @param url The URL as it is sent. */
-  plan(url: URL): PlannedRequest | AdmittedRequest {
-    return this.#options.admitted ?? this.#guard.plan(url, this.options);
-  }
-
-  get options(): RequestOptions {
-    const { because, maxTotalWaitMs } = this.#options;
-    return { signal: this.#request.signal, because, maxTotalWaitMs };
-  }
-
-  /** The request, or one of its redirects, is decided next. */
-  onHop(request: AnyRequest): void {
-    this.#options.onRequest?.(request);
-  }
-
-  /** The response has come; that of a page is in flight until its handler has ended. */
-  onResponse(request: AnyRequest): void {
-    if (this.#options.onRequest === undefined) request.finish();
-  }
-
-  onFailure(request: StartedRequest, error: unknown): void {
-    // With a proxy, the proxy may have failed rather than the site.
-    if (this.#request.proxyUrl === undefined) request.fail(error);
-    else request.finish();
-  }
-
-  onRefusal(refusal: Refusal): void {
-    this.#options.onRefusal?.(refusal);
-  }
 }

@@ -8,13 +8,8 @@ import type { Refusal } from '../../core/client/refusal-errors.ts';
 import { Guard } from '../shared/guard.ts';
 import { GUARDED_REQUEST, markRetryAt } from '../shared/not-now.ts';
 import { exchange, type LibraryCall } from '../shared/exchange.ts';
-import {
-  type RequestOptions,
-  type RespondedRequest,
-  type StartedRequest,
-} from '../shared/guarded-request.ts';
-import { parseUrl, reachesSite } from '../shared/request-url.ts';
-import { type HopRequest, redirectedRequest } from '../shared/redirect.ts';
+import type { RequestOptions, GuardedRequest } from '../shared/guarded-request.ts';
+import { parseUrl, reachesSite, type HopRequest, redirectedRequest } from '../shared/redirect.ts';
 import { dropBody, isNodeStream, isWebStream, observeNodeStream } from '../shared/response-body.ts';
 import { sendUntilArrived } from '../shared/enclosing-request.ts';
 import { observeWebStream } from './page-body.ts';
@@ -31,8 +26,15 @@ import {
   readCall,
   type Send,
 } from './request.ts';
-import { type Arrival, arrivedAt, refusalResponse, type ResponseLike } from './response.ts';
-import { assertFetched, hopError, responseOf } from './wrapped-fetch.ts';
+import {
+  type Arrival,
+  arrivedAt,
+  refusalResponse,
+  type ResponseLike,
+  assertFetched,
+  hopError,
+  responseOf,
+} from './response.ts';
 
 /** Options of {@link guardFetch}. The wrapped fetch and an `onDisallow` function resolve with a `Result`. */
 export type GuardFetchOptions<Result = unknown> = GuardOptions<Result>;
@@ -84,7 +86,7 @@ export function guardFetch(
       `Expected the first argument to be a fetch function, got ${typeof fetch}`,
     );
   }
-  const guard = new Guard(client, options, { headersBeforeBody: true });
+  const guard = new Guard(client, options);
   if (clientOf.get(fetch) === client) throw guardedTwice('a fetch');
   platform.undici?.surviveManyCodings();
   const guarded = new GuardedFetch(fetch, guard, options);
@@ -138,7 +140,7 @@ class GuardedFetch {
     dropBody(response);
     const call = new FetchCall(this.#read(url, undefined), this.#guard, this.#send, this.#addressesOf);
     const hop = call.next(undefined, response);
-    return exchange(this.#guard.unseen(url).redirectedTo(hop.url, call.options), call, hop);
+    return exchange(this.#guard.plan(url).redirectedTo(hop.url, call.options), call, hop);
   }
 
   /** Any call. Its first request is sent synchronously when memory allows it. */
@@ -205,7 +207,7 @@ class FetchCall implements LibraryCall<HopRequest, ResponseLike, unknown> {
   }
 
   /** Sends a request, under its address policy if it has one. */
-  send(hop: HopRequest | undefined, started: StartedRequest): Promise<ResponseLike> {
+  send(hop: HopRequest | undefined, started: GuardedRequest): Promise<ResponseLike> {
     const call = this.#call;
     const addresses = this.#addresses;
     const signal = started.limitTime(call.signal);
@@ -239,7 +241,7 @@ class FetchCall implements LibraryCall<HopRequest, ResponseLike, unknown> {
     return redirectedRequest(hop ?? firstRequest(this.#call), response);
   }
 
-  failed(error: unknown, request: StartedRequest): unknown {
+  failed(error: unknown, request: GuardedRequest): unknown {
     const response = responseOf(error);
     if (response === undefined) request.fail(error);
     else {
@@ -251,7 +253,7 @@ class FetchCall implements LibraryCall<HopRequest, ResponseLike, unknown> {
     return this.#call.redirect === 'follow' ? hopError(error) : error;
   }
 
-  respond(response: ResponseLike, request: RespondedRequest, hop: HopRequest | undefined): ResponseLike {
+  respond(response: ResponseLike, request: GuardedRequest, hop: HopRequest | undefined): ResponseLike {
     markRetryAt(response, request);
     // axios shows the Request alone.
     markRetryAt(this.#call.request, request);
@@ -268,10 +270,7 @@ class FetchCall implements LibraryCall<HopRequest, ResponseLike, unknown> {
 }
 
 /** Holds the permit of a request until its body has ended, and sees whether it is cut. */
-function untilBodyEnds<Response extends ResponseLike>(
-  request: RespondedRequest,
-  response: Response,
-): Response {
+function untilBodyEnds<Response extends ResponseLike>(request: GuardedRequest, response: Response): Response {
   if (!request.watchesBody) return response;
   const { body } = response;
   if (isNodeStream(body)) observeNodeStream(body, request);

@@ -1,6 +1,5 @@
 import { sentUrl } from '../../core/url/index.ts';
-import { parseUrl } from '../shared/request-url.ts';
-import { type BodySource, type HopRequest, isStream } from '../shared/redirect.ts';
+import { parseUrl, type BodySource, type HopRequest, isStream } from '../shared/redirect.ts';
 import type { ResponseLike } from './response.ts';
 
 /** Reads the arguments of a fetch once, so that the request checked is the request sent. */

@@ -10,7 +10,7 @@ import {
 import { Guard } from '../shared/guard.ts';
 import { markRetryAt } from '../shared/not-now.ts';
 import type { EditableHeaders, ResponseFields } from '../shared/headers.ts';
-import type { AnyRequest, StartedRequest } from '../shared/guarded-request.ts';
+import type { GuardedRequest } from '../shared/guarded-request.ts';
 import { cleanInPlace } from '../../core/url/index.ts';
 import { isNodeStream, observeNodeStream } from '../shared/response-body.ts';
 import { AsyncLocalStorage } from 'node:async_hooks';
@@ -87,7 +87,7 @@ export interface GotFailure {
  */
 export function gotHooks(client: RobotsClient, options: ThrowingGuardOptions = {}): GotHooks {
   assertThrowing(options);
-  const requests = new GotRequests(new Guard(client, options, { headersBeforeBody: true }));
+  const requests = new GotRequests(new Guard(client, options));
   return {
     hooks: {
       beforeRequest: [(request) => requests.begin(request)],
@@ -102,7 +102,7 @@ export function gotHooks(client: RobotsClient, options: ThrowingGuardOptions = {
 
 /** A call of got: its attempts and redirects have options of their own. */
 interface GotCall {
-  current: StartedRequest | undefined;
+  current: GuardedRequest | undefined;
   isOver: boolean;
 }
 
@@ -111,9 +111,9 @@ const guardOf = new WeakMap<GotRequest, GotRequests>();
 
 class GotRequests {
   readonly #guard: Guard;
-  readonly #requests = new WeakMap<GotRequest, StartedRequest>();
+  readonly #requests = new WeakMap<GotRequest, GuardedRequest>();
   /** The request whose redirect leads to another one. */
-  readonly #redirected = new WeakMap<GotRequest, AnyRequest>();
+  readonly #redirected = new WeakMap<GotRequest, GuardedRequest>();
   readonly #calls = new AsyncLocalStorage<GotCall>();
   /** The error that a hook threw about a request. */
   readonly #thrown = new WeakMap<GotRequest, unknown>();
@@ -142,14 +142,14 @@ class GotRequests {
     stream.once('close', end);
     stream.once('response', (response: GotResponse) => {
       const request = this.#of(response);
-      const responded = request.onResponseHeaders(response.statusCode, fieldsOf(response));
+      const refusal = request.onResponseHeaders(response.statusCode, fieldsOf(response));
       markRetryAt(response, request);
-      if (responded.refusal !== undefined) {
-        stream.destroy(responded.refusal);
+      if (refusal !== undefined) {
+        stream.destroy(refusal);
         return;
       }
-      observeNodeStream(stream, responded);
-      responded.awaitReader();
+      observeNodeStream(stream, request);
+      request.awaitReader();
     });
   }
 
@@ -176,7 +176,7 @@ class GotRequests {
   end<Response extends GotResponse>(response: Response): Response {
     const request = this.#of(response);
     if (request.hasResponded) return response;
-    const { refusal } = request.onResponse(response.statusCode, fieldsOf(response));
+    const refusal = request.onResponse(response.statusCode, fieldsOf(response));
     markRetryAt(response, request);
     if (refusal === undefined) return response;
     this.#thrown.set(response.request.options, refusal);
@@ -207,8 +207,8 @@ class GotRequests {
     return error;
   }
 
-  #of(response: GotResponse): StartedRequest {
-    return this.#requests.get(response.request.options) ?? this.#guard.unseen(response.url);
+  #of(response: GotResponse): GuardedRequest {
+    return this.#requests.get(response.request.options) ?? this.#guard.plan(response.url);
   }
 
   async #start(request: GotRequest): Promise<void> {

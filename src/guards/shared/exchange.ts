@@ -1,20 +1,6 @@
-import type { ResponseFields } from './headers.ts';
-import type {
-  AdmittedRequest,
-  AnyRequest,
-  PlannedRequest,
-  RefusedRequest,
-  RequestOptions,
-  RespondedRequest,
-  StartedRequest,
-} from './guarded-request.ts';
+import type { ResponseHead } from './headers.ts';
+import type { GuardedRequest, RequestOptions } from './guarded-request.ts';
 import type { Refusal } from '../../core/client/refusal-errors.ts';
-
-/** The part of a response that says what follows. */
-export interface ResponseHead {
-  readonly status: number;
-  readonly headers: ResponseFields;
-}
 
 /** A request that a redirect leads to. */
 interface Redirected {
@@ -26,9 +12,9 @@ export interface LibraryCall<Hop extends Redirected, Response extends ResponseHe
   /** Of the redirects of the request. */
   readonly options: RequestOptions;
   /** Called before a hop is decided. A promise only when something has to be waited for. */
-  beforeHop?(request: AnyRequest, hop: Hop | undefined): Promise<void> | void;
+  beforeHop?(request: GuardedRequest, hop: Hop | undefined): Promise<void> | void;
   /** Sends one request. */
-  send(hop: Hop | undefined, request: StartedRequest): Promise<Response>;
+  send(hop: Hop | undefined, request: GuardedRequest): Promise<Response>;
   /** Whether the response is a redirect that is followed. */
   follows(response: Response, hop: Hop | undefined): boolean;
   /** The request that the redirect leads to. @throws what the library rejects with. */
@@ -36,9 +22,9 @@ export interface LibraryCall<Hop extends Redirected, Response extends ResponseHe
   /** Frees the connection of a response whose body is not read. */
   discard(response: Response): void;
   /** The request has failed. @returns what the call rejects with. */
-  failed(error: unknown, request: StartedRequest): unknown;
+  failed(error: unknown, request: GuardedRequest): unknown;
   /** The result of the call: the response of its last hop, whose body may still have to come. */
-  respond(response: Response, request: RespondedRequest, hop: Hop | undefined): Result;
+  respond(response: Response, request: GuardedRequest, hop: Hop | undefined): Result;
   /** The result of the call when a hop, or its response, is refused. */
   refuse(refusal: Refusal, hop: Hop | undefined): Result;
 }
@@ -52,41 +38,42 @@ export interface LibraryCall<Hop extends Redirected, Response extends ResponseHe
  * @throws what `admit` of a request throws, and the methods of `call`.
  */
 export async function exchange<Hop extends Redirected, Response extends ResponseHead, Result>(
-  first: PlannedRequest | AdmittedRequest,
+  first: GuardedRequest,
   call: LibraryCall<Hop, Response, Result>,
   firstHop?: Hop,
 ): Promise<Result> {
-  let planned: PlannedRequest | AdmittedRequest = first;
+  let request = first;
   let hop = firstHop;
   for (;;) {
-    const preparing = call.beforeHop?.(planned, hop);
+    const preparing = call.beforeHop?.(request, hop);
     if (preparing !== undefined) await preparing;
-    const admitting = planned.admit();
-    const admission = admitting instanceof Promise ? await admitting : admitting;
-    if (admission.refusal !== undefined) return call.refuse(admission.refusal, hop);
-    let started: StartedRequest | undefined;
+    const admitting = request.admit();
+    const refusal = admitting instanceof Promise ? await admitting : admitting;
+    if (refusal !== undefined) return call.refuse(refusal, hop);
     let response: Response;
-    let request: RespondedRequest | RefusedRequest;
     let follows: boolean;
+    let refusedByResponse: Refusal | undefined;
+    let isStarted = false;
     try {
-      started = admission.start();
-      response = await call.send(hop, started);
+      request.start();
+      isStarted = true;
+      response = await call.send(hop, request);
       follows = call.follows(response, hop);
-      request = started.onResponseHeaders(response.status, response.headers);
+      refusedByResponse = request.onResponseHeaders(response.status, response.headers);
     } catch (error) {
-      if (started !== undefined) throw call.failed(error, started);
-      admission.finish();
+      if (isStarted) throw call.failed(error, request);
+      request.finish();
       throw error;
     }
-    if (request.refusal !== undefined) {
+    if (refusedByResponse !== undefined) {
       call.discard(response);
-      return call.refuse(request.refusal, hop);
+      return call.refuse(refusedByResponse, hop);
     }
     if (!follows) return call.respond(response, request, hop);
     // Free the connection and the permit before the decision, which may take a long time.
     call.discard(response);
     request.finish();
     hop = await call.next(hop, response);
-    planned = request.redirectedTo(hop.url, call.options);
+    request = request.redirectedTo(hop.url, call.options);
   }
 }

@@ -9,20 +9,12 @@ import { type GuardOptions, type GuardSettings, readGuardOptions } from './optio
 import { type Refusal, refusalFor } from '../../core/client/refusal-errors.ts';
 import { handledRequestsOf } from './enclosing-request.ts';
 import { RequestReports } from './request-reports.ts';
-import { patienceOf, type SitePatience } from './site-patience.ts';
-import { reachesSite } from './request-url.ts';
-import {
-  type AnyRequest,
-  GuardedRequest,
-  type PlannedRequest,
-  type RequestContext,
-  type RequestOptions,
-  type RespondedRequest,
-  type StartedRequest,
-} from './guarded-request.ts';
+import { patienceOf, type SitePatience } from './site-waits.ts';
+import { reachesSite } from './redirect.ts';
+import { GuardedRequest, type RequestContext, type RequestOptions } from './guarded-request.ts';
 
 /** What a library allows its guard to do. */
-interface Capabilities extends Partial<Pick<RequestContext, 'headersBeforeBody' | 'afterRobotsFetch'>> {
+interface Capabilities extends Partial<Pick<RequestContext, 'afterRobotsFetch'>> {
   /** Whether it chooses a `User-Agent` for each request, which is replaced with `identify: true` only. */
   readonly choosesUserAgent?: boolean;
 }
@@ -32,7 +24,7 @@ const located = new LocatedUrl();
 
 /**
  * The guard of every library. A request begins with {@link plan}; the types of its states say what can be called next:
- * `PlannedRequest` → `AdmittedRequest` → `StartedRequest` → `RespondedRequest`.
+ * `GuardedRequest` → `GuardedRequest` → `GuardedRequest` → `GuardedRequest`.
  */
 export class Guard<Result = unknown> {
   readonly settings: GuardSettings<Result>;
@@ -65,25 +57,19 @@ export class Guard<Result = unknown> {
       engine,
       reports: this.reports,
       patience: patienceOf(engine),
-      headersBeforeBody: capabilities.headersBeforeBody === true,
       afterRobotsFetch: capabilities.afterRobotsFetch,
       handled: this.#handled,
     };
   }
 
   /** @param take Takes the request of this guard that is in flight while the running code handles its response. */
-  onOtherGuard(take: () => AnyRequest | undefined): void {
+  onOtherGuard(take: () => GuardedRequest | undefined): void {
     this.#handled.set(this.#context, take);
   }
 
-  /** A request that the caller wants to make. */
-  plan(url: string | URL, options: RequestOptions = {}): PlannedRequest {
+  /** A request that the caller wants to make, or one that was not planned: the library shows its response alone. */
+  plan(url: string | URL, options: RequestOptions = {}): GuardedRequest {
     return new GuardedRequest(this.#context, url, options);
-  }
-
-  /** A request that was not planned: the library shows its response alone. */
-  unseen(url: string | URL): StartedRequest & RespondedRequest {
-    return new GuardedRequest(this.#context, url, {});
   }
 
   /**

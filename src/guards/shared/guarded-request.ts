@@ -1,4 +1,10 @@
-import { completeSignal, omitUndefined, setBackgroundTimeout, warnOnce } from '../../core/base/index.ts';
+import {
+  completeSignal,
+  omitUndefined,
+  setBackgroundTimeout,
+  urlWithoutUserinfo,
+  warnOnce,
+} from '../../core/base/index.ts';
 import type { ClientEngine } from '../../core/client/client-engine.ts';
 import {
   BODY_UNREAD,
@@ -10,14 +16,19 @@ import { type Pace, RobotsDeferredError, type RequestPermit } from '../../core/p
 import type { GuardSettings } from './options.ts';
 import { type Refusal, refusalFor } from '../../core/client/refusal-errors.ts';
 import { endOf, errorCodeOf, isAborted, type RequestEnd, type RequestReports } from './request-reports.ts';
-import { hrefOf, reachesSite, shownUrl } from './request-url.ts';
-import { refusedUse } from './usage-refusal.ts';
+import { reachesSite } from './redirect.ts';
 import { redirects, type ResponseFields } from './headers.ts';
 import { requestBeingSent } from './enclosing-request.ts';
 import { markRequest, markRetryAt } from './not-now.ts';
-import type { SitePatience } from './site-patience.ts';
-import { afterLongWait, warnOfNoResponse, warnOfUnusedPace, watchPause } from './wait-warnings.ts';
-import { isTimeout, TimeLimit, warnOfTimeoutInQueue } from './time-limit.ts';
+import {
+  type SitePatience,
+  afterLongWait,
+  warnOfNoResponse,
+  warnOfTimeoutInQueue,
+  warnOfUnusedPace,
+  watchPause,
+} from './site-waits.ts';
+import { isTimeout, TimeLimit } from './time-limit.ts';
 
 /** What the caller said about a request. It holds for the redirects of the request, too. */
 export interface RequestOptions {
@@ -36,48 +47,12 @@ export interface RequestOptions {
   readonly outer?: unknown;
 }
 
-/** What can be done with a request in each of its states. */
-type InEachState =
-  | 'url'
-  | 'decision'
-  | 'status'
-  | 'isInFlight'
-  | 'hasResponded'
-  | 'isFinished'
-  | 'chain'
-  | 'retryAt'
-  | 'deferral'
-  | 'redirectedTo'
-  | 'finish';
-type InState<Members extends keyof GuardedRequest = never> = Readonly<
-  Pick<GuardedRequest, InEachState | Members>
->;
-
-export type AnyRequest = InState;
-/** A request that was not decided yet. */
-export type PlannedRequest = InState<'admit' | 'startOrThrow'>;
-/** A request that may be sent. */
-export type AdmittedRequest = InState<'refusal' | 'admit' | 'start'>;
-/** A request on its way. */
-export type StartedRequest = InState<
-  'refusal' | 'limitTime' | 'onResponseHeaders' | 'onResponse' | 'onArrived' | 'fail'
->;
-/** A request whose body may be read. {@link GuardedRequest.finish} ends it. */
-export type RespondedRequest = InState<'refusal' | 'watchesBody' | 'awaitReader' | 'onBodyRead' | 'fail'>;
-/** A request, or its response, that was refused. It holds no permit. */
-export interface RefusedRequest {
-  readonly refusal: Refusal;
-}
-export type Admission = AdmittedRequest | RefusedRequest;
-
 /** What the requests of a guard share. */
 export interface RequestContext {
   readonly settings: GuardSettings<unknown>;
   readonly engine: ClientEngine;
   readonly reports: RequestReports;
   readonly patience: SitePatience;
-  /** Whether {@link GuardedRequest.onResponseHeaders} is called before the body is read. */
-  readonly headersBeforeBody: boolean;
   readonly afterRobotsFetch: (() => Promise<unknown>) | undefined;
   /** Of all guards of the client, by their contexts. */
   readonly handled: ReadonlyMap<object, () => unknown>;
@@ -96,7 +71,6 @@ const ABOUT_REFUSED: DecisionContext = Object.freeze({ request: true, refused: t
 export class GuardedRequest {
   /** As the library gives it. */
   readonly url: string | URL;
-  declare readonly refusal?: undefined;
   /** `undefined` for a request that is not checked, or not yet. */
   decision: Decision | undefined;
   readonly #context: RequestContext;
@@ -194,7 +168,7 @@ export class GuardedRequest {
   }
 
   /** The request that a redirect of this one leads to. */
-  redirectedTo(url: string | URL, options: RequestOptions): PlannedRequest {
+  redirectedTo(url: string | URL, options: RequestOptions): GuardedRequest {
     return new GuardedRequest(this.#context, url, options, this);
   }
 
@@ -202,11 +176,12 @@ export class GuardedRequest {
    * Decides, refuses, and waits for the permit of an allowed request; once. A promise only when something has to be waited
    * for, so that the request otherwise starts synchronously.
    *
+   * @returns the refusal.
    * @throws RobotsDeferredError (`ERR_ROBOTS_DEFERRED`), the reason of an aborted signal, and what the client or `filter`
    * throws.
    */
-  admit(): Admission | Promise<Admission> {
-    if (this.#isAdmitted) return this;
+  admit(): Refusal | undefined | Promise<Refusal | undefined> {
+    if (this.#isAdmitted) return undefined;
     const { settings, reports } = this.#context;
     if (!reachesSite(this.url) || settings.filter?.(new URL(this.url)) === false) return this.#admitted();
     const { because } = this.#options;
@@ -225,10 +200,10 @@ export class GuardedRequest {
    *
    * @throws the refusal, and what `admit` throws.
    */
-  async startOrThrow(): Promise<StartedRequest> {
-    const admission = await this.admit();
-    if (admission.refusal !== undefined) throw admission.refusal;
-    return admission.start();
+  async startOrThrow(): Promise<this> {
+    const refusal = await this.admit();
+    if (refusal !== undefined) throw refusal;
+    return this.start();
   }
 
   /**
@@ -236,7 +211,7 @@ export class GuardedRequest {
    *
    * @throws `AbortError` when it was given up.
    */
-  start(): StartedRequest {
+  start(): this {
     if (this.#permit !== undefined) {
       this.#throwIfFinished();
       this.#permit.sent();
@@ -280,7 +255,7 @@ export class GuardedRequest {
   }
 
   /** The header has come. A refused response must not be read. */
-  onResponseHeaders(status: number, headers: ResponseFields): RespondedRequest | RefusedRequest {
+  onResponseHeaders(status: number, headers: ResponseFields): Refusal | undefined {
     if (this.#isFinished) this.#permit?.done({ status, headers });
     else this.#permit?.responded({ status, headers });
     const inspected = this.#inspect(status, headers);
@@ -289,7 +264,7 @@ export class GuardedRequest {
   }
 
   /** The whole response has come, or the library does not show the end of its body. */
-  onResponse(status: number, headers: ResponseFields): RespondedRequest | RefusedRequest {
+  onResponse(status: number, headers: ResponseFields): Refusal | undefined {
     this.#permit?.done({ status, headers });
     const inspected = this.#inspect(status, headers);
     this.finish();
@@ -325,7 +300,7 @@ export class GuardedRequest {
     this.#permit?.bodyRead();
   }
 
-  #inspect(status: number, headers: ResponseFields): RespondedRequest | RefusedRequest {
+  #inspect(status: number, headers: ResponseFields): Refusal | undefined {
     clearTimeout(this.#timer);
     this.#status = status;
     // A permit has learnt of a pause: reported once more, it would end some milliseconds later.
@@ -336,9 +311,8 @@ export class GuardedRequest {
     else if (decision !== undefined) watchPause(this.#context.engine, this.patience, decision.origin);
     const refusal = this.#refusalByHeaders(status, headers);
     this.#publishEnd({ status, headers, refusal });
-    if (refusal === undefined) return this;
-    this.finish();
-    return { refusal };
+    if (refusal !== undefined) this.finish();
+    return refusal;
   }
 
   #refusalByHeaders(status: number, headers: ResponseFields): Refusal | undefined {
@@ -432,7 +406,7 @@ export class GuardedRequest {
     }
   }
 
-  #paceOrRefuse(decision: Decision): Admission | Promise<Admission> {
+  #paceOrRefuse(decision: Decision): Refusal | undefined | Promise<Refusal | undefined> {
     const refused = this.#refusedBy(decision);
     const { pace: paces, enforces, isPaceSaid } = this.#context.settings;
     if (!isPaceSaid) warnOfUnusedPace(decision);
@@ -485,7 +459,7 @@ export class GuardedRequest {
   async #waitForPermit(
     acquiring: Promise<RequestPermit>,
     refusedAtFirst: Decision | undefined,
-  ): Promise<Admission> {
+  ): Promise<Refusal | undefined> {
     let refused = refusedAtFirst;
     try {
       const permit = await acquiring;
@@ -514,17 +488,16 @@ export class GuardedRequest {
   }
 
   /** Publishes the final decision, once for each request. */
-  #settle(refused: Decision | undefined): Admission {
+  #settle(refused: Decision | undefined): Refusal | undefined {
     this.#publish(refused);
     const refusal = refused && this.#refuse(refused);
     if (refusal === undefined) return this.#admitted();
     this.finish();
-    return { refusal };
+    return refusal;
   }
 
-  #admitted(): this {
+  #admitted(): undefined {
     this.#isAdmitted = true;
-    return this;
   }
 
   #publish(refused: Decision | undefined): void {
@@ -556,4 +529,32 @@ export class GuardedRequest {
     markRequest(refusal, this);
     return refusal;
   }
+}
+
+/**
+ * The decision, with `usage`, that refuses a page because of the guard's purpose.
+ *
+ * @param headers The headers of the response; `undefined` before the request.
+ */
+function refusedUse(
+  { settings, engine }: RequestContext,
+  decision: Decision,
+  headers?: ResponseFields,
+): Decision | undefined {
+  const { purpose, refusesUnknown } = settings;
+  if (purpose === undefined || decision.reason === 'robots-txt') return undefined;
+  const usage = engine.usageOf(decision, purpose, headers);
+  if (usage.preference === 'allow') return undefined;
+  // Without a preference in robots.txt, a header field of the response may still allow the purpose.
+  if (usage.preference === 'unknown' && !(refusesUnknown && headers !== undefined)) return undefined;
+  return { ...decision, usage };
+}
+
+/** The URL for messages, events and errors. */
+function shownUrl(url: string | URL): string {
+  return urlWithoutUserinfo(hrefOf(url));
+}
+
+function hrefOf(url: string | URL): string {
+  return typeof url === 'string' ? new URL(url).href : url.href;
 }

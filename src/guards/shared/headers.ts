@@ -14,6 +14,12 @@ export type NodeHeaders = Readonly<Record<string, string | string[] | undefined>
 /** The header fields of a response; as a list, those of Node's `rawHeaders`. */
 export type ResponseFields = Fields | NodeHeaders | readonly string[];
 
+/** The part of a response that says what follows. */
+export interface ResponseHead {
+  readonly status: number;
+  readonly headers: ResponseFields;
+}
+
 /** The value of a field that has one line; the first line of several. */
 export function fieldOf(headers: ResponseFields, name: string): string | null {
   return headerLines(headers, name)[0] ?? null;

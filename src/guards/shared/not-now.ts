@@ -3,7 +3,7 @@ import { causesOf, urlWithoutUserinfo } from '../../core/base/index.ts';
 import { type Decision, describeOutcome } from '../../core/decision/index.ts';
 import { describeDelay } from '../../core/pacing/index.ts';
 import { endingOf, type Refusal, refusalIn } from '../../core/client/refusal-errors.ts';
-import type { SitePatience } from './site-patience.ts';
+import type { LongWait, SitePatience } from './site-waits.ts';
 
 /** On a refusal, and on what a library shows of a response: the request of the guard. Registered, for another copy of this package. */
 export const GUARDED_REQUEST: unique symbol = Symbol.for('canfetch.guarded-request');
@@ -29,10 +29,7 @@ export interface SiteWait {
 }
 
 /** A wait, and the request after which it is made. */
-export interface RetryWait extends SiteWait {
-  readonly origin: string;
-  /** Whether the site is well, and asks for this pace. */
-  readonly keepsPace: boolean;
+export interface RetryWait extends SiteWait, LongWait {
   /** Aborted when the client closes. */
   readonly ending: AbortSignal | undefined;
   /** Absent when the caller's own code asked the client. */

@@ -3,8 +3,7 @@ import { isWebStream } from './response-body.ts';
 import { urlWithoutUserinfo } from '../../core/base/index.ts';
 import { locationText } from '../../core/fetch/location.ts';
 import { cleanInPlace } from '../../core/url/index.ts';
-import type { ResponseHead } from './exchange.ts';
-import { fieldOf } from './headers.ts';
+import { fieldOf, type ResponseHead } from './headers.ts';
 
 const MAX_REDIRECTS = 20;
 /** "Request-body-header name", and `content-length`, which the standard's fetch sets by itself. */
@@ -128,4 +127,30 @@ function networkError(hop: HopRequest, why: string, cause?: unknown): TypeError 
     `fetch failed: redirect of ${urlWithoutUserinfo(hop.url.href)}: ${why}`,
     cause === undefined ? {} : { cause },
   );
+}
+
+/**
+ * Whether a request for `url` goes to a site; `data:`, `blob:` and `about:` do not.
+ *
+ * @throws TypeError when it is not an absolute URL.
+ */
+export function reachesSite(url: string | URL): boolean {
+  // URL parsers ignore white space before and within the scheme, so only ordinary strings skip the parser.
+  if (typeof url === 'string') {
+    return url.startsWith('https:') || url.startsWith('http:') || reachesSite(parseUrl(url));
+  }
+  return url.protocol === 'http:' || url.protocol === 'https:' || url.protocol === 'ftp:';
+}
+
+/**
+ * The URL of a request.
+ *
+ * @throws TypeError when it is no absolute URL, as `fetch` does.
+ */
+export function parseUrl(text: string): URL {
+  try {
+    return new URL(text);
+  } catch (cause) {
+    throw new TypeError(`Failed to parse URL from ${urlWithoutUserinfo(text)}`, { cause });
+  }
 }

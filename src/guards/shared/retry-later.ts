@@ -14,7 +14,7 @@ import {
 } from '../../core/base/index.ts';
 import { dropBody } from './response-body.ts';
 import { type RetryWait, retryWaitOf, type SiteWait } from './not-now.ts';
-import { warnOfSiteWait } from './wait-warnings.ts';
+import { warnOfSiteWait } from './site-waits.ts';
 
 /** Options of {@link retryLater}. */
 export interface RetryLaterOptions {

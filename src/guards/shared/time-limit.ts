@@ -1,4 +1,4 @@
-import { onAbort, setBackgroundTimeout, urlWithoutUserinfo, warnOnce } from '../../core/base/index.ts';
+import { onAbort, setBackgroundTimeout } from '../../core/base/index.ts';
 
 /** The time of one request, from its start until {@link end}. */
 export class TimeLimit {
@@ -35,17 +35,4 @@ export class TimeLimit {
 
 export function isTimeout(error: unknown): boolean {
   return Reflect.get(Object(error), 'name') === 'TimeoutError';
-}
-
-/** The code of the warning about a caller's time limit that ended before the request was sent. */
-const TIMEOUT_IN_QUEUE = 'CANFETCH_TIMEOUT_IN_QUEUE';
-
-/** Warns once that the caller's time limit ended the wait of a request for `url`. */
-export function warnOfTimeoutInQueue(url: string): void {
-  warnOnce(
-    `Expected a time limit of ${urlWithoutUserinfo(url)} that counts from the start of the request, but its ` +
-      '`AbortSignal.timeout()` ended while it waited for its turn or for robots.txt; give the guard `timeoutMs` instead ' +
-      '(guardFetch, robotsInterceptor), or the library its own `timeout` (got, axios)',
-    TIMEOUT_IN_QUEUE,
-  );
 }

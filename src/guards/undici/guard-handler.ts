@@ -1,5 +1,5 @@
 import { isRedirect } from '../../core/fetch/location.ts';
-import type { AnyRequest, RespondedRequest, StartedRequest } from '../shared/guarded-request.ts';
+import type { GuardedRequest } from '../shared/guarded-request.ts';
 import type { NodeHeaders } from '../shared/headers.ts';
 import { GUARDED_REQUEST, markRetryAt } from '../shared/not-now.ts';
 
@@ -23,7 +23,7 @@ interface Controller {
  * Requests whose response was a redirect, by their handler. undici's redirect interceptor sends the next request with the
  * same handler, if nothing between it and the guard wraps it.
  */
-export type RedirectedRequests = WeakMap<ResponseHandler, AnyRequest>;
+export type RedirectedRequests = WeakMap<ResponseHandler, GuardedRequest>;
 
 /** Passes all events to `handler`, and takes a request of the guard through its states. */
 export class GuardHandler implements ResponseHandler {
@@ -31,15 +31,14 @@ export class GuardHandler implements ResponseHandler {
   hasEvents = false;
   readonly #handler: ResponseHandler;
   readonly #redirected: RedirectedRequests;
-  readonly #started: StartedRequest;
-  #responded: RespondedRequest | undefined;
+  readonly #started: GuardedRequest;
   /** Whether a part of the body has waited for its reader. */
   #hasPaused = false;
   /** Aborts the request at the end of its time. */
   readonly #limit: AbortSignal | undefined;
   #controller: Controller | undefined;
 
-  constructor(handler: ResponseHandler, redirected: RedirectedRequests, started: StartedRequest) {
+  constructor(handler: ResponseHandler, redirected: RedirectedRequests, started: GuardedRequest) {
     this.#handler = handler;
     this.#redirected = redirected;
     this.#started = started;
@@ -85,20 +84,18 @@ export class GuardHandler implements ResponseHandler {
   #onHeaders(status: number, headers: NodeHeaders): Error | undefined {
     const started = this.#started;
     if (isRedirect(status)) this.#redirected.set(this.#handler, started);
-    const responded = started.onResponseHeaders(status, headers);
+    const refusal = started.onResponseHeaders(status, headers);
     markRetryAt(headers, started);
-    if (responded.refusal !== undefined) return responded.refusal;
-    this.#responded = responded;
-    return undefined;
+    return refusal;
   }
 
   onResponseData(controller: unknown, chunk: unknown): void {
-    this.#responded?.onBodyRead();
+    this.#started.onBodyRead();
     this.#handler.onResponseData?.(controller, chunk);
     // undici stops reading when a few dozen kilobytes wait, so more comes only when the body is read.
     if (this.#hasPaused || (controller as Controller).paused !== true) return;
     this.#hasPaused = true;
-    this.#responded?.awaitReader();
+    this.#started.awaitReader();
   }
 
   onResponseEnd(controller: unknown, trailers: unknown): void {

@@ -9,7 +9,8 @@ import {
   type ThrowingGuardOptions,
 } from '../shared/options.ts';
 import { Guard } from '../shared/guard.ts';
-import type { Admission, StartedRequest } from '../shared/guarded-request.ts';
+import type { Refusal } from '../../core/client/refusal-errors.ts';
+import type { GuardedRequest } from '../shared/guarded-request.ts';
 import { sentUrl } from '../../core/url/index.ts';
 import { fail, GuardHandler, type RedirectedRequests, type ResponseHandler } from './guard-handler.ts';
 import {
@@ -71,7 +72,7 @@ export function robotsInterceptor(
   options: ThrowingGuardOptions & Pick<GuardOptions, 'timeoutMs'> = {},
 ): <Dispatch extends DispatchLike>(dispatch: Dispatch) => Dispatch {
   assertThrowing(options, true);
-  const guard = new Guard(client, options, { headersBeforeBody: true, afterRobotsFetch });
+  const guard = new Guard(client, options, { afterRobotsFetch });
   return <Dispatch extends DispatchLike>(next: Dispatch): Dispatch => {
     assertServed(next);
     const dispatch = next as unknown as GuardedDispatch['dispatch'];
@@ -129,32 +130,33 @@ class GuardedDispatch {
     const options = { signal, because: ignoredBecause(request.robots) };
     const planned =
       this.#redirected.get(handler)?.redirectedTo(url, options) ?? this.#guard.plan(url, options);
-    const send = (started: StartedRequest): boolean => {
+    const send = (refusal: Refusal | undefined): boolean => {
+      if (refusal !== undefined) throw refusal;
+      planned.start();
       release();
       try {
-        return this.#send(request, handler, started);
+        return this.#send(request, handler, planned);
       } catch (error) {
-        started.finish();
+        planned.finish();
         throw error;
       }
     };
-    let starting: StartedRequest | Promise<StartedRequest>;
     try {
-      starting = startNow(planned.admit());
+      const admitting = planned.admit();
+      if (!(admitting instanceof Promise)) return send(admitting);
+      admitting.then(send).catch((error: unknown) => {
+        release();
+        planned.finish();
+        fail(handler, error);
+      });
+      return true;
     } catch (error) {
       release();
       throw error;
     }
-    if (!(starting instanceof Promise)) return send(starting);
-    starting.then(send).catch((error: unknown) => {
-      release();
-      planned.finish();
-      fail(handler, error);
-    });
-    return true;
   }
 
-  #send(request: RequestOptions, handler: ResponseHandler, started: StartedRequest): boolean {
+  #send(request: RequestOptions, handler: ResponseHandler, started: GuardedRequest): boolean {
     const guarding = new GuardHandler(handler, this.#redirected, started);
     const mark: GuardMark = { request, guard: this.#guard, handler: guarding };
     return this.dispatch({ ...request, [GUARDED]: mark }, guarding);
@@ -172,13 +174,6 @@ function withUrl(given: RequestOptions, url: string): RequestOptions {
   const { query: _, ...request } = given;
   const { pathname, search } = new URL(url);
   return { ...request, path: request.path.startsWith('/') ? pathname + search : url };
-}
-
-/** Starts an admitted request, synchronously when it need not wait. @throws the refusal of a request that is not allowed. */
-function startNow(admission: Admission | Promise<Admission>): StartedRequest | Promise<StartedRequest> {
-  if (admission instanceof Promise) return admission.then(startNow);
-  if (admission.refusal !== undefined) throw admission.refusal;
-  return admission.start();
 }
 
 /** undici frees the connection of robots.txt in an immediate. Waiting for it lets the page reuse the connection. */

@@ -9,7 +9,6 @@ import { withRobots } from '../../../src/guards/crawlee/crawlee.ts';
 import { guardHttpClient } from '../../../src/guards/crawlee/http-client.ts';
 import { refusalIn } from '../../../src/index.ts';
 import { inMemory } from '../../support/crawlee.ts';
-import { SteppedRequest } from '../../../src/guards/crawlee/request-guard.ts';
 import { Guard } from '../../../src/guards/shared/guard.ts';
 import { scriptedClient } from '../support.ts';
 import { client, pagesOf, record, site } from './support.ts';
@@ -170,14 +169,11 @@ it.each([
   ],
 ])('the place of a request is free when the httpClient %s', async (_, send) => {
   const guard = new Guard(scriptedClient(), { pacing: { defaultDelayMs: 0, maxDelayMs: 0 } });
-  const guarded = guardHttpClient(
-    { sendRequest: send, stream: send },
-    (request) => new SteppedRequest(guard, request, { because: undefined }),
-  );
+  const guarded = guardHttpClient({ sendRequest: send, stream: send }, () => ({ guard, because: undefined }));
   const sent = (): Promise<unknown> => guarded.sendRequest({ url: 'https://a.example/' });
   await expect(sent()).rejects.toThrow(Error);
   const planned = guard.plan('https://a.example/next');
-  expect((await planned.admit()).refusal).toBeUndefined();
+  expect(await planned.admit()).toBeUndefined();
   planned.finish();
   await expect(sent()).rejects.toThrow(Error);
 });

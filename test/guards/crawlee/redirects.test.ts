@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { guardHttpClient } from '../../../src/guards/crawlee/http-client.ts';
-import { SteppedRequest } from '../../../src/guards/crawlee/request-guard.ts';
 import type { HttpClient, HttpRequest, HttpResponse } from '../../../src/guards/crawlee/types.ts';
 import { Guard } from '../../../src/guards/shared/guard.ts';
 import { decidedBy, scriptedClient } from '../support.ts';
@@ -25,11 +24,8 @@ class Scripted implements HttpClient {
     const decided = decidedBy(robots);
     decided.push = (url) => this.passed.push(`decided ${url}`);
     const guard = new Guard(robots, {}, { choosesUserAgent: true });
-    return guardHttpClient(this, (request) => {
-      const steps = new SteppedRequest(guard, request, { because: undefined });
-      steps.onFailure = ({ url }) => void this.passed.push(`failed ${url}`);
-      return steps;
-    });
+    guard.reports.failed = (url) => void this.passed.push(`failed ${url}`);
+    return guardHttpClient(this, () => ({ guard, because: undefined }));
   }
 
   async sendRequest(request: HttpRequest): Promise<HttpResponse> {

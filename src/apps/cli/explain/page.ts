@@ -1,7 +1,7 @@
 import { causesOf, omitUndefined, printable } from '../../../core/base/index.ts';
 import type { Decision, DecisionUsage, Purpose } from '../../../core/decision/index.ts';
 import { type Gatekeeper, gatekeeperIn } from '../../../core/lifecycle/index.ts';
-import { refusalIn } from '../../../guards/shared/index.ts';
+import { refusalIn } from '../../../core/client/refusal-errors.ts';
 import { count, type Field } from '../../answers/text/layout.ts';
 import { statementText } from '../../answers/text/sentences.ts';
 import { pageDirectives } from '../../../core/rules/index.ts';
