@@ -347,7 +347,7 @@ describe('a wrong import is found:', () => {
   it.each([
     [
       'of a module above',
-      'core/rules/parse.ts',
+      'core/rules/file.ts',
       "import { stateOf } from '../lifecycle/index.ts';",
       /not below/,
     ],

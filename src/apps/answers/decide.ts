@@ -12,7 +12,7 @@ import { productToken } from '../../core/rules/agent.ts';
 import type { Purpose } from '../../core/decision/index.ts';
 import type { Session } from './session.ts';
 import type { RobotsFile } from '../../core/rules/index.ts';
-import { parseRobots } from '../../core/rules/parse.ts';
+import { parseRobots } from '../../core/rules/file.ts';
 import { readRobots } from './input/load-robots.ts';
 import type { FileDecision, FileSource } from './verdict.ts';
 import { type InputError, type TargetResult, tooLongError, type Target } from './input/targets.ts';

@@ -1,5 +1,5 @@
 import { quote, RobotsInvalidOptionsError, warnOnce } from '../base/index.ts';
-import { whoAsks } from '../rules/user-agent.ts';
+import { whoAsks } from '../rules/agent.ts';
 
 /** A product token, a User-Agent string, or a list of those in order of preference. */
 export type Agent = string | readonly string[];

@@ -25,8 +25,7 @@ import type {
 } from './policy.ts';
 import { requestRate, type RobotsFile, type Sitemap } from '../rules/index.ts';
 import { ROBOTS_PATH } from '../url/index.ts';
-import { isByCopy, type OverriddenOrigin } from './decide.ts';
-import type { KnownOrigin } from './known-origin.ts';
+import { isByCopy, type KnownOrigin, type OverriddenOrigin } from './decide.ts';
 import { noFtpTransport, type RobotsSource } from './robots-source.ts';
 
 /** The agent of a policy, and what is the same for every origin. */

@@ -7,7 +7,6 @@ export * from './decide.ts';
 export * from './decide-usage.ts';
 export * from './decision.ts';
 export * from './describe-decision.ts';
-export * from './known-origin.ts';
 export type * from './policy.ts';
 export * from './robots-source.ts';
 export * from './profile-check.ts';

@@ -1,4 +1,5 @@
 /** Tables of bytes, and conversions to text and numbers. `rules/` works on bytes, not characters. */
+import { encoder as utf8 } from '../url/index.ts';
 
 export const PERCENT = 0x25;
 export const DOLLAR = 0x24;
@@ -7,7 +8,7 @@ export const SLASH = 0x2f;
 export const QUESTION = 0x3f;
 
 /** Lone surrogates become U+FFFD. */
-export { encoder as utf8 } from '../url/index.ts';
+export { utf8 };
 
 /** For display: invalid UTF-8 becomes U+FFFD. A byte order mark is kept. */
 export const fromUtf8: { decode(bytes: Uint8Array): string } = new TextDecoder('utf-8', { ignoreBOM: true });
@@ -127,4 +128,40 @@ export function secondsToMs(bytes: Uint8Array, start: number, end: number): numb
   return end - start <= (divisor === 1 ? 1 : 0)
     ? -1
     : Math.min(Math.round((number / (divisor || 1)) * 1000), 31_536_000_000);
+}
+
+/** Bytes in which UTF-16 without a mark is looked for. */
+const SAMPLE_BYTES = 32;
+
+/** Whether every second byte is NUL, as of Latin letters in UTF-16. */
+export function isUnmarkedUtf16(bytes: Uint8Array): boolean {
+  const sample = bytes.subarray(0, SAMPLE_BYTES & ~1);
+  const nulAt = (remainder: number): boolean =>
+    sample.every((byte, at) => (byte === 0) === (at % 2 === remainder));
+  return sample.length >= 8 && (nulAt(0) || nulAt(1));
+}
+
+/** Bytes checked at a time, so that a file that is not UTF-8 is not decoded as a whole. */
+const CHECKED_BYTES = 8_192;
+
+/** The offset of the first byte that is not valid UTF-8; the length if all are. */
+export function firstInvalidByte(bytes: Uint8Array): number {
+  for (let start = 0, end = 0; start < bytes.length; start = end) {
+    end = Math.min(start + CHECKED_BYTES, bytes.length);
+    // Not within a character: it has no more than three bytes of this kind.
+    for (let more = 0; more < 3 && (bytes[end]! & 0xc0) === 0x80; more++) end++;
+    const invalid = start + firstInvalidOf(bytes.subarray(start, end));
+    if (invalid < end) return invalid;
+  }
+  return bytes.length;
+}
+
+function firstInvalidOf(bytes: Uint8Array): number {
+  // Each invalid sequence becomes U+FFFD, whose three bytes are never fewer.
+  const repaired = utf8.encode(fromUtf8.decode(bytes));
+  let at = 0;
+  while (at < repaired.length && repaired[at] === bytes[at]) at++;
+  // The first bytes of U+FFFD may equal those of the file.
+  while ((repaired[at]! & 0xc0) === 0x80) at--;
+  return at;
 }

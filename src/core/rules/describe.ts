@@ -1,9 +1,73 @@
-import { agentLineNames, callerAgent, NAMES_AGENT, NAMES_ALL, NAMES_NONE } from './agent.ts';
+import { agentLineNames, callerAgent, NAMES_AGENT, NAMES_ALL, NAMES_NONE, WHOLE_TOKEN } from './agent.ts';
 import { type Dialect, dialects, type DialectTraits } from './dialect.ts';
-import { GroupWalk } from './group-walk.ts';
-import { LINE_ALLOW, LINE_OTHER, LINE_SITEMAP, LINE_USER_AGENT, LineCursor } from './parse-line.ts';
+import {
+  GroupWalk,
+  LINE_ALLOW,
+  LINE_OTHER,
+  LINE_SITEMAP,
+  LINE_USER_AGENT,
+  LineCursor,
+} from './parse-line.ts';
 import { asCharacters, fromUtf8 } from './bytes.ts';
-import { WHOLE_TOKEN } from './user-agent.ts';
+
+/** The rule that decided. */
+export interface MatchedRule {
+  readonly directive: 'allow' | 'disallow';
+  /**
+   * The pattern as written, at most its first 2,000 bytes, so that a verdict is bounded. `file.groups` has the whole
+   * pattern. Invalid UTF-8 shows as U+FFFD.
+   */
+  readonly pattern: string;
+  /** 1-based. */
+  readonly line: number;
+}
+
+/** The group that applied, merged from all groups of one agent. */
+export interface MatchedGroup {
+  /** The agent as the file names it, or `*`. */
+  readonly agent: string;
+  /** 1-based line numbers of the user-agent lines of the group: the first 100. */
+  readonly lines: readonly number[];
+  /** The number of further lines. */
+  readonly omitted?: number;
+}
+
+/**
+ * The verdict of a file on one target for one agent. Every verdict has `rule` and `group`, possibly `undefined`, so
+ * that `verdict.rule?.line` needs no narrowing.
+ */
+export type Verdict =
+  | {
+      /** The target is `/robots.txt` itself. RFC 9309 §2.2.2: "The /robots.txt URI is implicitly allowed." */
+      readonly allowed: true;
+      readonly reason: 'robots-txt';
+      readonly rule?: never;
+      readonly group?: never;
+    }
+  | RuleVerdict;
+
+/** A verdict from the groups and rules of a file. */
+export type RuleVerdict =
+  | {
+      readonly allowed: boolean;
+      readonly reason: 'rule';
+      readonly rule: MatchedRule;
+      readonly group: MatchedGroup;
+    }
+  | {
+      /** No rule of the group matches. */
+      readonly allowed: true;
+      readonly reason: 'no-rule';
+      readonly rule?: never;
+      readonly group: MatchedGroup;
+    }
+  | {
+      /** No group names the agent, and there is no group for `*`. */
+      readonly allowed: true;
+      readonly reason: 'no-group';
+      readonly rule?: never;
+      readonly group?: never;
+    };
 
 /** A rule as written in the file. */
 export interface Rule {

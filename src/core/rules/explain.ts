@@ -1,12 +1,39 @@
 import { targetOf } from '../url/index.ts';
 import { agentLineNames, callerAgent, NAMES_AGENT, NAMES_ALL } from './agent.ts';
 import { assertRobotsFile, pathEnd, type RobotsFile } from './file.ts';
-import { GroupWalk } from './group-walk.ts';
+import { GroupWalk, LINE_ALLOW, LINE_DISALLOW, LINE_OTHER, LINE_USER_AGENT } from './parse-line.ts';
 import { fromUtf8, LOWER, SLASH } from './bytes.ts';
-import { LINE_ALLOW, LINE_DISALLOW, LINE_OTHER, LINE_USER_AGENT } from './parse-line.ts';
 import { matchingRules, type WrittenRule } from './matcher/index.ts';
 import { readTarget } from './normal-form/normal-form.ts';
-import type { Explanation } from './verdict.ts';
+import type { MatchedRule, RuleVerdict, Verdict } from './describe.ts';
+
+/** A verdict with the rule that came closest to deciding. */
+export interface Explanation {
+  readonly verdict: Verdict;
+  readonly runnerUp?: {
+    readonly rule: MatchedRule;
+    /**
+     * Why it lost. `shorter`: its pattern has fewer bytes. `tie`: as many, and allow beats disallow, or the first
+     * line beats later ones. `later`: the dialect takes the first match in file order.
+     */
+    readonly lost: 'shorter' | 'tie' | 'later';
+  };
+  /** What the group of `*` says, when it would decide otherwise: a group that names the agent replaces it. */
+  readonly star?: RuleVerdict;
+  /** A group that goes on behind a record that does not end it, so that it has agents which its author did not mean. */
+  readonly runsOn?: {
+    /** The first user-agent line of the group. */
+    readonly from: number;
+    /** The record between its user-agent lines, and its line. */
+    readonly directive: string;
+    readonly line: number;
+  };
+  /** No rule matches, but one is close: but for its case, for a slash at the end, or for what is before it. */
+  readonly nearMiss?: {
+    readonly rule: MatchedRule;
+    readonly differs: 'case' | 'slash' | 'start';
+  };
+}
 
 /**
  * The verdict of `file.check`, with the runner-up (the rule that came closest to deciding, and why it lost), and with what

@@ -5,11 +5,21 @@
  * pure files of `base/`.
  */
 export { productToken } from './agent.ts';
-export type { AgentLine, Group, OtherRecord, Rule, Sitemap } from './describe.ts';
+export type {
+  AgentLine,
+  Group,
+  MatchedGroup,
+  MatchedRule,
+  OtherRecord,
+  Rule,
+  RuleVerdict,
+  Sitemap,
+  Verdict,
+} from './describe.ts';
 export type { Diagnostic, DiagnosticCode, Severity } from './lint/diagnostic.ts';
 export type { Dialect } from './dialect.ts';
-export { explain } from './explain.ts';
-export type { RobotsFile } from './file.ts';
+export { explain, type Explanation } from './explain.ts';
+export { parseRobots, type ParseOptions, type RobotsFile } from './file.ts';
 export { lint, type LintOptions } from './lint/lint.ts';
 export {
   type ImagePreview,
@@ -19,8 +29,6 @@ export {
   type PageDirectivesInput,
   type PageDirectiveSource,
 } from './page/page-directives.ts';
-export { parseRobots, type ParseOptions } from './parse.ts';
-export { requestRate } from './request-rate.ts';
+export { requestRate } from './other-records.ts';
 export { statedBy, usage, type Usage, type UsageOptions } from './usage/usage.ts';
 export type { Preference, Statement, UsageSource, UseLevel } from './usage/usage-source.ts';
-export type { Explanation, MatchedGroup, MatchedRule, RuleVerdict, Verdict } from './verdict.ts';

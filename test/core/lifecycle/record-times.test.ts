@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { mergeRecords, type OriginRecord, profiles } from '../../../src/core/lifecycle/index.ts';
-import { clampToNow, latestTime, retentionMs } from '../../../src/core/lifecycle/record-times.ts';
+import { clampToNow, latestTime, retentionMs } from '../../../src/core/lifecycle/validate-record.ts';
 import { DAY, HOUR, outcomes, START, Story } from './support.ts';
 
 const rules = new Story().meets(outcomes.success());

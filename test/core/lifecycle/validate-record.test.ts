@@ -11,7 +11,7 @@ import {
   stateOf,
   withSiteSignal,
 } from '../../../src/core/lifecycle/index.ts';
-import { CLOCK_SKEW_MS } from '../../../src/core/lifecycle/record-times.ts';
+import { CLOCK_SKEW_MS } from '../../../src/core/lifecycle/validate-record.ts';
 import { DAY, HOUR, MINUTE, outcomes, START, Story } from './support.ts';
 
 const { rfc9309, google, 'koster-1996': koster } = profiles;

@@ -1,7 +1,7 @@
 import crawlers from 'crawler-user-agents';
 import { describe, expect, it } from 'vitest';
 import { parseRobots } from '../../../src/core/rules/index.ts';
-import { type Asking, whoAsks } from '../../../src/core/rules/user-agent.ts';
+import { type Asking, whoAsks } from '../../../src/core/rules/agent.ts';
 import fc from '../../support/fast-check.ts';
 import { runs } from '../../support/thorough.ts';
 

@@ -3,7 +3,7 @@ import { DEFAULT_MAX_BODY_BYTES, isRobotsError, printable, quoted } from '../../
 import { type Session, UsageError } from '../session.ts';
 import type { OriginPolicy } from '../../../core/decision/index.ts';
 import type { Dialect, RobotsFile } from '../../../core/rules/index.ts';
-import { parseRobots } from '../../../core/rules/parse.ts';
+import { parseRobots } from '../../../core/rules/file.ts';
 import { whySentence } from '../text/sentences.ts';
 import { open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';

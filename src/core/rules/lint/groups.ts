@@ -1,8 +1,7 @@
 import type { RobotsFile } from '../file.ts';
 import type { UsageDirective } from '../usage/usage-source.ts';
-import type { Span } from './diagnostic.ts';
+import type { Report, Span } from './diagnostic.ts';
 import { type LintedAgent, type LintedGroup, Relations } from './relations.ts';
-import type { Report } from './report.ts';
 
 /** Further names are not looked at: no site writes so many. */
 const MAX_AGENTS = 5_000;

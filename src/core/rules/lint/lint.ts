@@ -2,8 +2,8 @@ import { assertKnownOptions, DEFAULT_MAX_BODY_BYTES, invalid } from '../../base/
 import { agentNames } from '../describe.ts';
 import { dialects, type DialectTraits } from '../dialect.ts';
 import { assertRobotsFile, type RobotsFile } from '../file.ts';
-import { GroupWalk } from '../group-walk.ts';
 import {
+  GroupWalk,
   LINE_ALLOW,
   LINE_BLANK,
   LINE_COMMENT,
@@ -14,7 +14,16 @@ import {
   LINE_USER_AGENT,
   type LineCursor,
 } from '../parse-line.ts';
-import { asCharacters, BLANK, CONTROL, escapeBytes, secondsToMs, utf8 } from '../bytes.ts';
+import {
+  asCharacters,
+  BLANK,
+  CONTROL,
+  escapeBytes,
+  firstInvalidByte,
+  isUnmarkedUtf16,
+  secondsToMs,
+  utf8,
+} from '../bytes.ts';
 import { recordsFor } from '../other-records.ts';
 import {
   ABSOLUTE_URL,
@@ -22,13 +31,10 @@ import {
   statesPreference,
   type UsageDirective,
 } from '../usage/usage-source.ts';
-import { agentLineProblem, TOKEN_OR_STAR } from './agent-line.ts';
-import type { Diagnostic, DiagnosticCode, Span } from './diagnostic.ts';
-import { firstInvalidByte, isUnmarkedUtf16 } from './encoding.ts';
+import { agentLineProblem, INVISIBLE, keyOf, KEYS, type ReadKey, TOKEN_OR_STAR } from './keys.ts';
+import { type Diagnostic, type DiagnosticCode, Report, type Span } from './diagnostic.ts';
 import { GroupLint } from './groups.ts';
-import { INVISIBLE, keyOf, KEYS, type ReadKey } from './keys.ts';
 import { patternProblems } from './patterns.ts';
-import { Report } from './report.ts';
 
 export interface LintOptions {
   /** Bytes that crawlers read. Lines after them are lost. Default 512,000 (500 KiB). */

@@ -1,8 +1,7 @@
 import type { RobotsFile } from '../file.ts';
 import type { UsageDirective } from '../usage/usage-source.ts';
-import type { Span } from './diagnostic.ts';
+import type { Report, Span } from './diagnostic.ts';
 import { type LintedRule, MergedRules, Patterns } from './merged-rules.ts';
-import type { Report } from './report.ts';
 
 /** An agent that user-agent lines name. */
 export interface LintedAgent {

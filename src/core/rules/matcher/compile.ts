@@ -1,7 +1,7 @@
 import type { DialectTraits } from '../dialect.ts';
 import { LINE_ALLOW } from '../parse-line.ts';
 import { Pattern } from '../normal-form/pattern.ts';
-import type { MatchedGroup } from '../verdict.ts';
+import type { MatchedGroup } from '../describe.ts';
 import { RuleCursor } from './rule-cursor.ts';
 import { RuleTable } from './rule-table.ts';
 import { type OrderedRules, Ruleset } from './ruleset.ts';

@@ -1,5 +1,5 @@
 import type { DialectTraits } from '../dialect.ts';
-import type { MatchedGroup, MatchedRule } from '../verdict.ts';
+import type { MatchedGroup, MatchedRule } from '../describe.ts';
 import { rankOf, type WrittenRule } from './rule-cursor.ts';
 import type { RuleTable } from './rule-table.ts';
 import type { Selection } from './select.ts';

@@ -1,7 +1,6 @@
 import { agentLineNames, NAMES_AGENT, NAMES_ALL, NAMES_NONE } from '../agent.ts';
 import type { DialectTraits } from '../dialect.ts';
-import { GroupTracker } from '../group-walk.ts';
-import { LINE_ALLOW, LINE_DISALLOW, LINE_OTHER, LINE_USER_AGENT } from '../parse-line.ts';
+import { GroupTracker, LINE_ALLOW, LINE_DISALLOW, LINE_OTHER, LINE_USER_AGENT } from '../parse-line.ts';
 import type { Pattern } from '../normal-form/pattern.ts';
 import { secondsToMs, utf8 } from '../bytes.ts';
 import {
