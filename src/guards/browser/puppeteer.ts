@@ -147,7 +147,7 @@ const AUTO_ATTACH = {
 };
 
 /** A browser as Puppeteer controls it. */
-export class PuppeteerDriver implements BrowserDriver {
+class PuppeteerDriver implements BrowserDriver {
   readonly session: PuppeteerSession;
   readonly #browser: BrowserLike;
   readonly #targets = new Map<string, AttachedTarget>();

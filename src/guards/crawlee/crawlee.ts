@@ -112,7 +112,7 @@ type FailedRequest = [error: unknown, context: CrawlingContext, source: RequestS
  * A subclass of `Base` that adds no link to the queue which robots.txt in memory disallows, and whose requests take the steps
  * of the guard: they are skipped with reasons, or go back to the queue when they are deferred.
  */
-export function guardedClass(Base: CrawlerClass, guard: Guard, guardPage: GuardPage): CrawlerClass {
+function guardedClass(Base: CrawlerClass, guard: Guard, guardPage: GuardPage): CrawlerClass {
   const shared = new CrawlGuard(guard, guardPage);
   return class extends Base {
     readonly #own: CrawlerGuard;

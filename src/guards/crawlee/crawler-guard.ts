@@ -168,7 +168,7 @@ const MAX_SKIPPED = 100_000;
 const MAX_NAMED = 10;
 
 /** What the log of a crawler says of one run: what is waited for, and what was skipped. */
-export class CrawlLog {
+class CrawlLog {
   readonly #log: Crawler['log'];
   /** The origins that are waited for. */
   readonly #announced = new Set<string>();
