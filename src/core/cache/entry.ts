@@ -1,25 +1,19 @@
 import { KnownOrigin } from '../decision/index.ts';
-import type { OriginRecord, Profile } from '../lifecycle/index.ts';
 import type { RobotsFile } from '../rules/index.ts';
 
 /** An origin in memory, with an estimate of its size. */
 export class CacheEntry extends KnownOrigin {
-  readonly #recordBytes: number;
   #countedChanges: number | undefined;
-
-  constructor(record: OriginRecord, profile: Profile, previous?: CacheEntry) {
-    super(record, profile, previous);
-    this.#recordBytes = SLOT_BYTES + bytesOf(record);
-  }
 
   /** Estimated memory of the entry in bytes. It grows when the file is parsed and when rules are compiled. */
   countBytes(): number {
     const { parsed } = this;
     this.#countedChanges = parsed?.changes;
-    if (parsed === undefined) return this.#recordBytes;
+    const recordBytes = SLOT_BYTES + bytesOf(this.record);
+    if (parsed === undefined) return recordBytes;
     // A body in UTF-16 is held beside its transcoding.
     const transcoded = parsed.bytes === this.record.copy?.body ? 0 : parsed.bytes.length;
-    return this.#recordBytes + transcoded + rulesBytes(parsed);
+    return recordBytes + transcoded + rulesBytes(parsed);
   }
 
   /** Whether the estimate may have changed since {@link countBytes}. */
