@@ -39,26 +39,12 @@ describe('the choice that was probably meant', () => {
   });
 });
 
-describe('isWithinEditDistance', () => {
-  it.each([
-    ['allow', 'allow', 0, true],
-    ['alow', 'allow', 1, true],
-    ['alolw', 'allow', 1, true],
-    ['disalow', 'allow', 2, false],
-    ['chekc', 'check', 1, true],
-    ['', 'a', 1, true],
-    ['', 'ab', 1, false],
-  ])('%s and %s within %i: %s', (one, other, edits, near) => {
-    expect(isWithinEditDistance(one, other, edits)).toBe(near);
-  });
-
-  it('with one edit, is exactly the words that one slip makes', () => {
-    fc.assert(
-      fc.property(word, word, (one, other) => {
-        expect(isWithinEditDistance(one, other, 1)).toBe(one === other || slipsOf(other).has(one));
-      }),
-    );
-  });
+it('words within one edit are exactly those that one slip makes', () => {
+  fc.assert(
+    fc.property(word, word, (one, other) => {
+      expect(isWithinEditDistance(one, other, 1)).toBe(one === other || slipsOf(other).has(one));
+    }),
+  );
 });
 
 it('proposes the closest of several known options', () => {

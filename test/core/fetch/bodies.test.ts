@@ -22,13 +22,6 @@ describe.each(TRANSPORTS)('the body limit over %s', (_name, make) => {
     expect((await read(several)).body === several).toBe(true);
   });
 
-  it('drops the line that the limit cuts', async () => {
-    const file = lines(LIMIT);
-    const { body, truncated } = await read(`${file}z`);
-    expect(truncated).toBe(true);
-    expect(body === file.slice(0, file.lastIndexOf('\n') + 1)).toBe(true);
-  });
-
   it('can be raised', async () => {
     const file = `${lines(600_000)}\n`;
     const { origin } = await site({ '/robots.txt': { body: file } });
@@ -45,20 +38,6 @@ describe.each(TRANSPORTS)('the body limit over %s', (_name, make) => {
     });
     expect(await fetch(origin)).toMatchObject({ kind: 'success', truncated: true });
     await closed.happened;
-  });
-
-  it('is a success when the body breaks at the limit, without the line that may be cut', async () => {
-    const whole = `${lines(LIMIT - 1)}\n`;
-    const broken = await rawSite((socket) => {
-      socket.write('HTTP/1.1 200 OK\r\ncontent-length: 9999999\r\n\r\n');
-      socket.end(broken.requests.length === 1 ? whole : lines(LIMIT));
-    });
-    const first = await fetch(broken.origin);
-    expect(first).toMatchObject({ kind: 'success', truncated: true });
-    expect(bodyOf(first) === whole).toBe(true);
-    const second = await fetch(broken.origin);
-    expect(second).toMatchObject({ kind: 'success', truncated: true });
-    expect(bodyOf(second).endsWith('\n')).toBe(true);
   });
 });
 

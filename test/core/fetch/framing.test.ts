@@ -23,10 +23,6 @@ describe('RFC 9112 §6.1: a transfer coding', () => {
       expect(faultOf(206, { 'transfer-encoding': field })).toBe('ERR_ROBOTS_TRANSFER_CODING');
     },
   );
-
-  it('is not asked for', () => {
-    expect(faultOf(200)).toBeUndefined();
-  });
 });
 
 describe('RFC 9110 §14.4: a 206', () => {
@@ -67,45 +63,5 @@ describe('RFC 9110 §14.4: a 206', () => {
   ])('with several ranges, by its type %j: %s', (type, several) => {
     expect(faultOf(206, { 'content-type': type })).toBe(several ? 'ERR_ROBOTS_PARTIAL_CONTENT' : undefined);
     expect(faultOf(200, { 'content-type': type })).toBeUndefined();
-  });
-});
-
-describe('a content coding', () => {
-  const decode = (source: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> => source;
-  const codingFault = (
-    value: string,
-    more: Partial<Parameters<typeof framingFault>[0]> = {},
-    length?: string,
-  ): string | undefined => {
-    const fields: Record<string, string | undefined> = {
-      'content-encoding': value,
-      'content-length': length,
-    };
-    return framingFault({ status: 200, headers: { get: (name) => fields[name] }, ...more });
-  };
-  const CODED = ['gzip', 'BR', 'deflate, gzip', 'gzip, identity', 'gzip,', 'zstd'];
-
-  it.each(CODED)('that a transport undoes by itself is refused: %j', (value) => {
-    expect(codingFault(value)).toBe('ERR_ROBOTS_CONTENT_CODING');
-    expect(codingFault(value, { decode })).toBeUndefined();
-  });
-
-  it.each(CODED)('without an byte is an empty file: %j', (value) => {
-    expect(codingFault(value, {}, '0')).toBeUndefined();
-    expect(codingFault(value, { status: 204 })).toBeUndefined();
-    expect(codingFault(value, {}, '20')).toBe('ERR_ROBOTS_CONTENT_CODING');
-  });
-
-  it.each(['', 'identity', 'identity,'])('that is none: %j', (value) => {
-    expect(codingFault(value)).toBeUndefined();
-    expect(codingFault(value, { hidesFields: true })).toBeUndefined();
-  });
-
-  it('that a browser undoes is taken, as it asks for it in any case', () => {
-    const inPage = { hidesFields: true };
-    for (const value of ['gzip', 'BR', 'deflate, gzip']) expect(codingFault(value, inPage)).toBeUndefined();
-    for (const value of ['gzip, identity', 'gzip,', 'gzip, foo', 'zstd']) {
-      expect(codingFault(value, inPage)).toBe('ERR_ROBOTS_CONTENT_CODING');
-    }
   });
 });
