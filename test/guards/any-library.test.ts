@@ -5,20 +5,16 @@ import { buffer } from 'node:stream/consumers';
 import axios from 'axios';
 import got from 'got';
 import ky from 'ky';
-import nodeFetch from 'node-fetch';
 import { ofetch } from 'ofetch';
 import {
   Agent,
   type Dispatcher,
   fetch as undiciFetch,
   getGlobalDispatcher,
-  interceptors,
   request,
   setGlobalDispatcher,
 } from 'undici';
 import { describe, expect, it } from 'vitest';
-import { guardAxios } from '../../src/guards/axios/axios.ts';
-import { gotHooks } from '../../src/guards/got/got.ts';
 import { robotsInterceptor } from '../../src/guards/undici/undici.ts';
 import { guardFetch, refusalIn, retryAtOf, RobotsClient } from '../../src/index.ts';
 import { opened } from '../support/opened.ts';
@@ -142,10 +138,9 @@ if (phin !== undefined)
     },
   ]);
 
+/** Others than those of `contract-libraries.ts`, which have the whole contract. */
 const libraries: (readonly [name: string, make: (options: Pacing) => GetPage])[] = [
-  ['fetch', (options) => byFetch(fetch, options)],
   ['the fetch of undici', (options) => byFetch(undiciFetch as never, options)],
-  ['node-fetch', (options) => byFetch(nodeFetch as never, options)],
   [
     'ofetch.raw',
     (options) =>
@@ -157,49 +152,6 @@ const libraries: (readonly [name: string, make: (options: Pacing) => GetPage])[]
   ],
   ['ky, wrapped', (options) => byFetch(ky.create({ throwHttpErrors: false, retry: 0 }) as never, options)],
   ...wrapped.map(([name, fetchPage]) => [name, (options: Pacing) => byFetch(fetchPage, options)] as const),
-  [
-    'ky over guardFetch',
-    (options) => {
-      const guarded = ky.create({ fetch: guardFetch(fetch, client(), options), retry: 0 });
-      return (url) => guarded(url).text();
-    },
-  ],
-  [
-    'ofetch over guardFetch',
-    (options) => {
-      const guarded = ofetch.create({}, { fetch: guardFetch(fetch, client(), options) });
-      return (url) => guarded(url, { responseType: 'text', retry: 0 });
-    },
-  ],
-  [
-    'got',
-    (options) => {
-      const guarded = got.extend(gotHooks(client(), options), { retry: { limit: 0 } });
-      return (url) => guarded(url).text();
-    },
-  ],
-  [
-    'axios',
-    (options) => {
-      const guarded = guardAxios(axios.create(), client(), options);
-      return async (url) => (await guarded.get<string>(url)).data;
-    },
-  ],
-  [
-    'undici',
-    (options) => {
-      const agent = new Agent();
-      opened({ [Symbol.asyncDispose]: () => agent.destroy() });
-      const dispatcher = agent.compose(
-        robotsInterceptor(client(), options),
-        interceptors.redirect({ maxRedirections: 20 }),
-      );
-      return async (url) => {
-        const response = await request(url, { dispatcher });
-        return response.statusCode === 429 ? response : response.body.text();
-      };
-    },
-  ],
 ];
 
 describe.each(libraries)('%s, as the guide says', (_, make) => {

@@ -71,23 +71,6 @@ describe('an HTTP client of Crawlee, guarded', () => {
     expect(client.destroyed).toEqual([START, 'https://example.com/a']);
   });
 
-  it.each<[what: string, request: Partial<HttpRequest>, arrives: string | RegExp]>([
-    ['two redirects where two are followed', { maxRedirects: 2 }, 'https://example.com/b'],
-    [
-      'two where one is',
-      { maxRedirects: 1 },
-      /^Expected at most 1 redirects, got another one from https:\/\/example.com\/a$/,
-    ],
-    ['one where none is', { maxRedirects: 0 }, /^Expected at most 0 redirects/],
-    ['where none is to be followed', { followRedirect: false }, START],
-    ['where a function says which', { followRedirect: ({ url }) => url === START }, 'https://example.com/a'],
-  ])('follows as far as it is told: %s', async (_, request, arrives) => {
-    const client = new Scripted({ [START]: to('/a'), 'https://example.com/a': to('/b') });
-    const response = client.guarded.sendRequest({ url: START, ...request });
-    if (typeof arrives === 'string') expect((await response).url).toBe(arrives);
-    else await expect(response).rejects.toThrow(arrives);
-  });
-
   it.each([
     ['POST', 302, 'GET', undefined],
     ['POST', 303, 'GET', undefined],

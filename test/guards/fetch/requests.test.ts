@@ -163,19 +163,6 @@ describe.each(realms)('requests, guarded around %s', (_, fetch, OwnRequest, Fore
     expect(seen.rawHeaders).toContain('X-Page');
   });
 
-  it('reports answers and failures of the site to the client', async () => {
-    const robots = scriptedClient();
-    const reports = reportsTo(robots);
-    const server = await site((request, response) => {
-      if (request.url === '/reset') request.socket.destroy();
-      else answer(response, { status: Number(request.url?.slice(1)) });
-    });
-    const guarded = guardFetch(fetch, robots);
-    for (const status of [200, 404, 429, 500, 503]) await guarded(server.url(`/${status}`));
-    await expect(guarded(server.url('/reset'))).rejects.toThrow(TypeError);
-    expect(reports().map(([, reachable]) => reachable)).toEqual([true, true, true, false, false, false]);
-  });
-
   it('a response reaches the caller of a client that was closed meanwhile', async () => {
     const robots = scriptedClient();
     const server = await site(async (request, response) => {

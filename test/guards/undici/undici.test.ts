@@ -149,17 +149,6 @@ describe('robotsInterceptor', () => {
       code: 'ERR_ROBOTS_DISALLOWED',
     });
   });
-
-  it('guards the global fetch, every hop of it', async () => {
-    const server = await site(intoPrivate);
-    const dispatcher = agent().compose(robotsInterceptor(client()));
-    for (const send of [undiciFetch, globalThis.fetch as unknown as typeof undiciFetch]) {
-      await expect(send(server.url('/go'), { dispatcher })).rejects.toMatchObject({
-        cause: { code: 'ERR_ROBOTS_DISALLOWED', decision: { url: server.url('/private') } },
-      });
-    }
-    expect(pagesOf(server)).toEqual(['/go', '/go']);
-  });
 });
 
 describe('the order of interceptors', () => {
