@@ -3,7 +3,6 @@ import {
   Agent,
   Client,
   type Dispatcher,
-  fetch as undiciFetch,
   interceptors,
   MockAgent,
   Pool,
