@@ -6,9 +6,9 @@ import { weighBundle, weighPackage } from './weigh.ts';
 
 const LIMIT_BYTES = 15_000;
 const PACKAGE_LIMITS = [
-  ['size', 535_000],
-  ['unpackedSize', 1_700_000],
-  ['entryCount', 265],
+  ['size', 526_500],
+  ['unpackedSize', 1_670_000],
+  ['entryCount', 256],
 ] as const;
 
 const { atOnce, later, imports } = await weighBundle('parseRobots, productToken', 'rules');
