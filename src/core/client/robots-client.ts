@@ -298,8 +298,9 @@ export class RobotsClient {
     const { assertPrefetch, prefetch } = await import('./prefetch.ts');
     this[ENGINE].assertOpen();
     assertPrefetch(urls, options);
+    const { ending } = this[ENGINE];
     return prefetch(urls, options, {
-      ending: this.#endingWith(options.signal),
+      ending: options.signal === undefined ? ending : AbortSignal.any([ending, options.signal]),
       ask: async (origin, signal) => ({ origin, state: await this.#warm(origin, signal) }),
       concurrency: this.#settings.concurrency,
     });
@@ -457,11 +458,6 @@ export class RobotsClient {
       copy: known?.copy,
       client: this,
     });
-  }
-
-  /** Aborts when `signal` does, or when the client is closed. */
-  #endingWith(signal: AbortSignal | undefined): AbortSignal {
-    return signal === undefined ? this[ENGINE].ending : AbortSignal.any([this[ENGINE].ending, signal]);
   }
 
   /** The state of an origin that has been asked now, if it had to be. Nothing is described for it. */

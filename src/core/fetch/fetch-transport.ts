@@ -5,7 +5,6 @@ import {
   type ResponseHeaders,
   sendOnceMore,
   type Transport,
-  type TransportRequest,
   type TransportResponse,
 } from './transport.ts';
 
@@ -38,35 +37,25 @@ export type FetchFunction = (
  * none is requested, and none is accepted.
  */
 export function fetchTransport(fetch: FetchFunction): Transport {
-  return new FetchTransport(fetch);
-}
-
-class FetchTransport implements Transport {
-  readonly acceptEncoding = 'identity';
-  readonly #fetch: FetchFunction;
-
-  constructor(fetch: FetchFunction) {
-    this.#fetch = fetch;
-  }
-
-  async request(url: URL, { headers, signal }: TransportRequest): Promise<TransportResponse> {
-    const init = {
-      method: 'GET' as const,
-      headers: { ...headers },
-      redirect: 'manual' as const,
-      signal: abortSignalOf(signal),
-      [OWN_REQUEST]: true,
-    };
-    // A global `fetch` of a browser must not be called as a method.
-    const fetch = this.#fetch;
-    const response = await sendOnceMore(async () => fetch(url.href, init), signal);
-    assertResponse(response, url);
-    if (response.type === 'opaqueredirect' || response.status === 0) {
-      discard(response.body);
-      throw new FetchFailure(REDIRECT_OPAQUE);
-    }
-    return toResponse(response, url);
-  }
+  return {
+    acceptEncoding: 'identity',
+    async request(url, { headers, signal }) {
+      const init = {
+        method: 'GET' as const,
+        headers: { ...headers },
+        redirect: 'manual' as const,
+        signal: abortSignalOf(signal),
+        [OWN_REQUEST]: true,
+      };
+      const response = await sendOnceMore(async () => fetch(url.href, init), signal);
+      assertResponse(response, url);
+      if (response.type === 'opaqueredirect' || response.status === 0) {
+        discard(response.body);
+        throw new FetchFailure(REDIRECT_OPAQUE);
+      }
+      return toResponse(response, url);
+    },
+  };
 }
 
 /**

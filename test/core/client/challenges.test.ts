@@ -17,13 +17,6 @@ const CHALLENGE: Answer = { ...page('Vercel Security Checkpoint'), status: 403 }
 const RULES: Answer = { body: 'User-agent: *\nDisallow: /x\n' };
 
 describe('policy() of an origin that answers with a page', () => {
-  it('has the suspicion; the status decides', async () => {
-    const { client, site } = await setUp(CHALLENGE);
-    expect(await client.policy(site.origin)).toMatchObject({ state: 'allow-all', suspect: 'challenge' });
-    expect(await client.canFetch(site.url('/x'))).toBe(true);
-    expect(site.requests).toHaveLength(1);
-  });
-
   it('has no suspicion about a robots.txt, also after a page', async () => {
     const { client, clock, site } = await setUp([page('Home'), RULES]);
     expect(await client.policy(site.origin)).toMatchObject({ state: 'rules', suspect: 'html' });
@@ -62,11 +55,5 @@ describe("a profile with challenge: 'unreachable'", () => {
     clock.advance(DAY);
     expect(await client.check(site.url('/x'))).toMatchObject({ state: 'last-good', allowed: false });
     expect(await client.check(site.url('/y'))).toMatchObject({ state: 'last-good', allowed: true });
-  });
-
-  it('differs from every preset', () => {
-    expect(Object.values(profiles).map(({ challenge }) => challenge)).toEqual(
-      Array(5).fill('as-status') as unknown,
-    );
   });
 });

@@ -86,9 +86,9 @@ export class Recorder implements ClientListener {
       case 'restored':
         return this.#restored(change.record, change.profile);
       case 'signal':
-        return this.#signal(change);
+        return this.#write({ ...change, ...this.#stamp(change.at) });
       case 'backoff-restarted':
-        return this.#restarted(change.before, change.after);
+        return this.#restarted(change.before.failure, change.after.failure);
       case 'removed':
         return this.#write({
           type: 'forgotten',
@@ -135,11 +135,7 @@ export class Recorder implements ClientListener {
     }
   }
 
-  #signal({ origin, reachable, at }: Extract<RecordChange, { readonly type: 'signal' }>): void {
-    this.#write({ type: 'signal', ...this.#stamp(at), origin, reachable });
-  }
-
-  #restarted({ failure: before }: OriginRecord, { failure: after }: OriginRecord): void {
+  #restarted(before: Failure | undefined, after: Failure | undefined): void {
     const entry = before && this.#entryOf.get(before);
     if (entry !== undefined && after !== undefined) this.#entryOf.set(after, entry);
   }
