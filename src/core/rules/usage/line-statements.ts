@@ -88,32 +88,16 @@ function scopeStatements({ bytes }: RobotsFile, directive: UsageDirective, scope
     const scoped = path && { path: text(path) };
     const first: UsageSource[] = [];
     const different = new Map<string, UsageSource>();
-    let last: ByteRange | undefined;
-    let source: UsageSource | undefined;
     for (const each of lines) {
-      // Lines often repeat the one before.
-      if (last === undefined || source === undefined || !isSame(bytes, last, each)) {
-        const statement = text(each);
-        source = different.get(statement) ?? statementSource(directive, statement);
-        different.set(statement, source);
-        last = each;
-      }
+      const statement = text(each);
+      const source = different.get(statement) ?? statementSource(directive, statement);
+      different.set(statement, source);
       if (first.length < MAX_SOURCES) first.push({ ...source, line: each.line, ...scoped });
     }
     statements = { first, different: [...different.values()], count: lines.length };
     read.set(scope, statements);
   }
   return statements;
-}
-
-/** Whether two ranges hold the same bytes. */
-function isSame(bytes: Uint8Array, one: ByteRange, other: ByteRange): boolean {
-  const length = one.end - one.start;
-  if (other.end - other.start !== length) return false;
-  for (let at = 0; at < length; at++) {
-    if (bytes[one.start + at] !== bytes[other.start + at]) return false;
-  }
-  return true;
 }
 
 /** The statement of a header field. */

@@ -1,38 +1,24 @@
 /*
  * Parses dictionaries of structured fields (RFC 9651 §4.2.2) strictly: one wrong byte makes the whole dictionary
- * invalid. Usage preferences need tokens only, so other values are reduced to their type, and parameters are only
- * checked.
+ * invalid. Usage preferences need tokens only, so other values and parameters are only checked.
  */
 
-type OtherItem = 'integer' | 'decimal' | 'string' | 'byte-sequence' | 'boolean' | 'date' | 'display-string';
-
-/** The value of a member: the text of a token, or the type of any other value. */
-export type MemberValue =
-  | { readonly type: 'token'; readonly token: string }
-  | { readonly type: OtherItem | 'inner-list' };
-
 const KEY = /[a-z*][a-z0-9_.*-]*/y;
-/** §3.3.1, §3.3.2: up to 15 digits, or up to 12 and 1 to 3 after the point. */
-const DECIMAL = /-?\d{1,12}\.\d{1,3}(?![\d.])/y;
-const INTEGER = /-?\d{1,15}(?![\d.])/y;
-const STRING = /"(?:[ !#-[\]-~]|\\["\\])*"/y;
 const TOKEN = /[A-Za-z*][\w!#$%&'*+.^`|~:/-]*/y;
-/** §4.2.7: "synthesizing padding if necessary". */
-const BYTE_SEQUENCE = /:(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?:/y;
-const BOOLEAN = /\?[01]/y;
-const DATE = /@-?\d{1,15}(?![\d.])/y;
 const DISPLAY_STRING = /%"(?:[ !#$&-~]|%[0-9a-f]{2})*"/y;
-const OTHER_ITEMS: readonly (readonly [OtherItem, RegExp])[] = [
-  ['string', STRING],
-  ['boolean', BOOLEAN],
-  ['integer', INTEGER],
-  ['decimal', DECIMAL],
-  ['date', DATE],
-  ['byte-sequence', BYTE_SEQUENCE],
-  ['display-string', DISPLAY_STRING],
+const OTHER_ITEMS: readonly RegExp[] = [
+  DISPLAY_STRING,
+  // A string, a boolean.
+  /"(?:[ !#-[\]-~]|\\["\\])*"/y,
+  /\?[01]/y,
+  // §3.3.1, §3.3.2: up to 15 digits, or up to 12 and 1 to 3 after the point. A date is an integer behind "@".
+  /@?-?\d{1,15}(?![\d.])/y,
+  /-?\d{1,12}\.\d{1,3}(?![\d.])/y,
+  // §4.2.7: "synthesizing padding if necessary".
+  /:(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?:/y,
 ];
-/** A member without a value is true. */
-const PRESENT: MemberValue = { type: 'boolean' };
+/** The value of a member that is no token. */
+const OTHER = '';
 const SPACES = / */y;
 const OPTIONAL_WHITE_SPACE = /[ \t]*/y;
 
@@ -68,16 +54,16 @@ class Input {
 /**
  * §4.2.2, Parsing a Dictionary. Of several members with one key the last counts.
  *
- * @returns `undefined` when `text` is not a dictionary.
+ * @returns the text of each token, and '' for any other value; `undefined` when `text` is not a dictionary.
  */
-export function parseDictionary(text: string): ReadonlyMap<string, MemberValue> | undefined {
+export function parseDictionary(text: string): ReadonlyMap<string, string> | undefined {
   const input = new Input(text);
-  const dictionary = new Map<string, MemberValue>();
+  const dictionary = new Map<string, string>();
   input.take(SPACES);
   while (!input.isAtEnd) {
     const key = input.take(KEY);
     if (key === undefined) return undefined;
-    const value = input.accepts('=') ? itemOrInnerList(input) : PRESENT;
+    const value = !input.accepts('=') ? OTHER : input.accepts('(') ? innerList(input) : bareItem(input);
     if (value === undefined || !parameters(input)) return undefined;
     dictionary.set(key, value);
     input.take(OPTIONAL_WHITE_SPACE);
@@ -90,29 +76,24 @@ export function parseDictionary(text: string): ReadonlyMap<string, MemberValue> 
   return dictionary;
 }
 
-/** §4.2.1.1, without the parameters after it. */
-function itemOrInnerList(input: Input): MemberValue | undefined {
-  return input.accepts('(') ? innerList(input) : bareItem(input);
-}
-
 /** §4.2.1.2, after the opening parenthesis. */
-function innerList(input: Input): MemberValue | undefined {
+function innerList(input: Input): string | undefined {
   let separated = true;
   input.take(SPACES);
   while (!input.accepts(')')) {
     if (!separated || bareItem(input) === undefined || !parameters(input)) return undefined;
     separated = input.take(SPACES) !== '';
   }
-  return { type: 'inner-list' };
+  return OTHER;
 }
 
 /** §4.2.3.1. */
-function bareItem(input: Input): MemberValue | undefined {
+function bareItem(input: Input): string | undefined {
   const token = input.take(TOKEN);
-  if (token !== undefined) return { type: 'token', token };
-  for (const [type, pattern] of OTHER_ITEMS) {
+  if (token !== undefined) return token;
+  for (const pattern of OTHER_ITEMS) {
     const item = input.take(pattern);
-    if (item !== undefined) return type === 'display-string' && !isUtf8(item) ? undefined : { type };
+    if (item !== undefined) return pattern === DISPLAY_STRING && !isUtf8(item) ? undefined : OTHER;
   }
   return undefined;
 }

@@ -28,8 +28,7 @@ export interface Statement {
  */
 function contentUsage(text: string): Statement {
   const dictionary = parseDictionary(text);
-  const preferences = [...(dictionary ?? [])].map(([label, value]): [string, Preference] => {
-    const token = value.type === 'token' ? value.token : '';
+  const preferences = [...(dictionary ?? [])].map(([label, token]): [string, Preference] => {
     return [label, token === 'y' ? 'allow' : token === 'n' ? 'disallow' : 'unknown'];
   });
   return preferences.length > 0 && preferences.every(isKnown('content-usage'))

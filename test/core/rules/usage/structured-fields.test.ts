@@ -1,38 +1,37 @@
 import * as reference from 'structured-headers';
 import { describe, expect, it } from 'vitest';
-import { type MemberValue, parseDictionary } from '../../../../src/core/rules/usage/structured-fields.ts';
+import { parseDictionary } from '../../../../src/core/rules/usage/structured-fields.ts';
 import { cpuMs } from '../../../support/cpu-time.ts';
 import fc from '../../../support/fast-check.ts';
 import { runs } from '../../../support/thorough.ts';
 
-const types = (text: string): Record<string, string> | undefined => {
+/** Tokens by key; '' for any other value. */
+const tokens = (text: string): Record<string, string> | undefined => {
   const dictionary = parseDictionary(text);
-  return dictionary && Object.fromEntries([...dictionary].map(([key, value]) => [key, shown(value)]));
+  return dictionary && Object.fromEntries(dictionary);
 };
-
-const shown = (value: MemberValue): string => (value.type === 'token' ? value.token : value.type);
 
 describe('dictionaries (RFC 9651 §4.2.2)', () => {
   it.each<[string, Record<string, string>]>([
     ['', {}],
     ['  ', {}],
-    ['  a=1 ', { a: 'integer' }],
-    ['a', { a: 'boolean' }],
+    ['  a=1 ', { a: '' }],
+    ['a', { a: '' }],
     ['a=y, b=n', { a: 'y', b: 'n' }],
     ['a=y\t,\t b=n', { a: 'y', b: 'n' }],
     ['a=y,b=n,a=z', { a: 'z', b: 'n' }],
-    ['a="x\\"y\\\\"', { a: 'string' }],
-    ['a=?1, b=?0', { a: 'boolean', b: 'boolean' }],
-    ['a=-123456789012345, b=123456789012.123', { a: 'integer', b: 'decimal' }],
-    ['a=@1659578233, b=@-1', { a: 'date', b: 'date' }],
-    ['a=:aGVsbG8=:, b=:aGVsbG8:, c=::', { a: 'byte-sequence', b: 'byte-sequence', c: 'byte-sequence' }],
-    ['a=%"f%c3%bc%22"', { a: 'display-string' }],
-    ['a=()', { a: 'inner-list' }],
-    ['a=( 1  "x";y y;z=1 );p', { a: 'inner-list' }],
-    ['a;b=1; c;d="x", e', { a: 'boolean', e: 'boolean' }],
+    ['a="x\\"y\\\\"', { a: '' }],
+    ['a=?1, b=?0', { a: '', b: '' }],
+    ['a=-123456789012345, b=123456789012.123', { a: '', b: '' }],
+    ['a=@1659578233, b=@-1', { a: '', b: '' }],
+    ['a=:aGVsbG8=:, b=:aGVsbG8:, c=::', { a: '', b: '', c: '' }],
+    ['a=%"f%c3%bc%22"', { a: '' }],
+    ['a=()', { a: '' }],
+    ['a=( 1  "x";y y;z=1 );p', { a: '' }],
+    ['a;b=1; c;d="x", e', { a: '', e: '' }],
     ['*a-_.*=b/c:d', { '*a-_.*': 'b/c:d' }],
   ])('%j', (text, expected) => {
-    expect(types(text)).toEqual(expected);
+    expect(tokens(text)).toEqual(expected);
   });
 
   it.each([
@@ -41,7 +40,7 @@ describe('dictionaries (RFC 9651 §4.2.2)', () => {
     ...'a=(1"x")|a=(1|a=((1))|a ;b|a;B|a;b=|A=1|1a=1|_a=1|a =1|a= 1|a=1,|a=1, |a=1,,b=2|,a=1'.split('|'),
     ...'a=1 b=2|a=1;|\ta=1|a=\n1'.split('|'),
   ])('%j is none', (text) => {
-    expect(types(text)).toBeUndefined();
+    expect(tokens(text)).toBeUndefined();
   });
 
   it('long input takes time in proportion to it', () => {
@@ -60,29 +59,16 @@ describe('dictionaries (RFC 9651 §4.2.2)', () => {
   });
 });
 
-/** What the other implementation makes of a text: types as shown here, numbers of both kinds as one. */
+/** What the other implementation makes of a text. */
 function expected(text: string): Record<string, string> | undefined {
   try {
     const dictionary = reference.parseDictionary(text);
-    return Object.fromEntries([...dictionary].map(([key, [value]]) => [key, typeOf(value)]));
+    const tokenOf = (value: unknown): string => (value instanceof reference.Token ? value.toString() : '');
+    return Object.fromEntries([...dictionary].map(([key, [value]]) => [key, tokenOf(value)]));
   } catch {
     return undefined;
   }
 }
-
-function typeOf(value: unknown): string {
-  if (value instanceof reference.Token) return value.toString();
-  if (Array.isArray(value)) return 'inner-list';
-  if (value instanceof ArrayBuffer) return 'byte-sequence';
-  if (value instanceof reference.DisplayString) return 'display-string';
-  return typeof value;
-}
-
-const comparable = (found: Record<string, string> | undefined): Record<string, string> | undefined =>
-  found &&
-  Object.fromEntries(
-    Object.entries(found).map(([key, type]) => [key, /^(?:integer|decimal)$/.test(type) ? 'number' : type]),
-  );
 
 describe('against structured-headers', () => {
   // It reads dates only at the very end of a field, so these are left to the cases above.
@@ -122,7 +108,7 @@ describe('against structured-headers', () => {
     fc.assert(
       fc.property(fc.oneof(dictionary, anything), (text) => {
         tried++;
-        const found = comparable(types(text));
+        const found = tokens(text);
         if (found !== undefined && Object.keys(found).length > 0) valid++;
         expect(found).toEqual(expected(text));
       }),
