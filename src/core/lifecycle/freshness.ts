@@ -228,36 +228,23 @@ export function parseHttpDate(text: string, nowMs: number): number | undefined {
     const groups = form.exec(trimmed)?.groups;
     if (groups === undefined) continue;
     const { year = '', month = '', day = '', hour = '', minute = '', second = '' } = groups;
-    const parts: Parts = {
-      month: MONTHS.indexOf(month.toLowerCase()),
-      day: Number(day),
-      hour: Number(hour),
-      minute: Number(minute),
-      second: Number(second),
+    const instant = (fullYear: number): number | undefined => {
+      const date = new Date(0);
+      // Not `Date.UTC`, which reads the years 0 to 99 as 1900 to 1999.
+      date.setUTCFullYear(fullYear, MONTHS.indexOf(month.toLowerCase()), Number(day));
+      return date.getUTCDate() === Number(day)
+        ? date.setUTCHours(Number(hour), Number(minute), Number(second))
+        : undefined;
     };
-    const fullYear = year.length === 2 ? yearOfTwoDigits(Number(year), parts, nowMs) : Number(year);
-    return isReal(fullYear, parts) ? instant(fullYear, parts) : undefined;
+    // RFC 9110 §5.6.7: time-of-day runs "00:00:00 - 23:59:60 (leap second)".
+    const isTime =
+      Number(hour) <= 23 &&
+      Number(minute) <= 59 &&
+      (Number(second) <= 59 || `${hour}${minute}${second}` === '235960');
+    if (!isTime) return undefined;
+    return year.length === 2 ? latestInstant(Number(year), instant, nowMs) : instant(Number(year));
   }
   return undefined;
-}
-
-interface Parts {
-  /** 0 to 11. */
-  readonly month: number;
-  readonly day: number;
-  readonly hour: number;
-  readonly minute: number;
-  readonly second: number;
-}
-
-function isReal(year: number, { month, day, hour, minute, second }: Parts): boolean {
-  const daysInMonth = new Date(
-    instant(year, { month: month + 1, day: 0, hour: 0, minute: 0, second: 0 }),
-  ).getUTCDate();
-  if (!(day >= 1 && day <= daysInMonth)) return false;
-  // RFC 9110 §5.6.7: time-of-day runs "00:00:00 - 23:59:60 (leap second)".
-  const isLeapSecond = hour === 23 && minute === 59 && second === 60;
-  return hour <= 23 && minute <= 59 && (second <= 59 || isLeapSecond);
 }
 
 /**
@@ -265,18 +252,14 @@ function isReal(year: number, { month, day, hour, minute, second }: Parts): bool
  * interpret a timestamp that appears to be more than 50 years in the future as representing the most recent year in
  * the past that had the same last two digits." So it is the latest such year that is at most 50 years ahead.
  */
-function yearOfTwoDigits(twoDigits: number, parts: Parts, nowMs: number): number {
+function latestInstant(
+  twoDigits: number,
+  instant: (year: number) => number | undefined,
+  nowMs: number,
+): number | undefined {
   const horizon = new Date(nowMs);
   horizon.setUTCFullYear(horizon.getUTCFullYear() + 50);
   const year = Math.floor(horizon.getUTCFullYear() / 100) * 100 + twoDigits;
-  return instant(year, parts) > horizon.getTime() ? year - 100 : year;
-}
-
-/** The Gregorian calendar repeats after this many years. */
-const CYCLE_YEARS = 400;
-const CYCLE_MS = 146_097 * 24 * 60 * 60 * 1000;
-
-/** `Date.UTC` reads the years 0 to 99 as 1900 to 1999, so the date is computed one cycle later. */
-function instant(year: number, { month, day, hour, minute, second }: Parts): number {
-  return Date.UTC(year + CYCLE_YEARS, month, day, hour, minute, second) - CYCLE_MS;
+  const latest = instant(year);
+  return latest !== undefined && latest > horizon.getTime() ? instant(year - 100) : latest;
 }
