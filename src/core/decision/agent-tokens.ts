@@ -48,15 +48,15 @@ export function tokenOf(agent: string): string | undefined {
 }
 
 const MAX_REMEMBERED_AGENTS = 256;
+/** No header field, and so no agent, has it. */
+const SEPARATOR = '\0';
 
 /** Caches the tokens of agents: a crawler asks for the same few agents again and again. */
 export class AgentTokens {
   /** The tokens of the client's own agent. */
   readonly #own: Tokens;
-  readonly #remembered = new Map<string, Tokens>();
-  /** The last list that was asked for, as a copy. */
-  #lastList: readonly string[] = [];
-  #lastTokens: Tokens | undefined;
+  /** By the text of an agent, or of a list, which the caller may change. */
+  readonly #remembered = new Map<unknown, Tokens>();
 
   constructor(own: Tokens) {
     this.#own = own;
@@ -65,29 +65,13 @@ export class AgentTokens {
   /** @throws the same error as {@link agentTokens}. */
   of(agent: Agent | undefined): Tokens {
     if (agent === undefined) return this.#own;
-    if (typeof agent !== 'string') return this.#ofList(agent);
-    let tokens = this.#remembered.get(agent);
+    const key = Array.isArray(agent) ? SEPARATOR + agent.join(SEPARATOR) : agent;
+    let tokens = this.#remembered.get(key);
     if (tokens === undefined) {
       tokens = agentTokens(agent);
       if (this.#remembered.size >= MAX_REMEMBERED_AGENTS) this.#remembered.clear();
-      this.#remembered.set(agent, tokens);
+      this.#remembered.set(key, tokens);
     }
     return tokens;
   }
-
-  #ofList(agents: readonly string[]): Tokens {
-    const lastList = this.#lastList;
-    const lastTokens = this.#lastTokens;
-    // The caller may change a list.
-    if (lastTokens !== undefined && isSameList(agents, lastList)) return lastTokens;
-    const tokens = agentTokens(agents);
-    this.#lastList = [...agents];
-    return (this.#lastTokens = tokens);
-  }
-}
-
-function isSameList(agents: readonly string[], others: readonly string[]): boolean {
-  if (!Array.isArray(agents) || agents.length !== others.length) return false;
-  for (let at = 0; at < others.length; at++) if (agents[at] !== others[at]) return false;
-  return true;
 }
