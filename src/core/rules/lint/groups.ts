@@ -5,8 +5,6 @@ import { type LintedAgent, type LintedGroup, Relations } from './relations.ts';
 
 /** Further names are not looked at: no site writes so many. */
 const MAX_AGENTS = 5_000;
-/** Bounds the time for files with thousands of names. */
-const MAX_COMPARISONS = 100_000;
 /** Files with more groups, names and rules than this are not looked at for what they do to each other. */
 const MAX_RELATED = 4_000;
 
@@ -25,7 +23,6 @@ export class GroupLint {
   #count = 0;
   /** The agents of the current block. */
   #block = new Set<LintedAgent>();
-  #comparisons = 0;
 
   constructor(file: RobotsFile, report: Report) {
     this.#file = file;
@@ -129,25 +126,14 @@ export class GroupLint {
   finish(apart: ReadonlySet<number>): void {
     this.#end();
     const idle = new Set<LintedGroup>();
+    // "Substring match" (robotstxt.org): rules for an agent apply to all whose names have its name as a part.
+    const mayBePart = this.#file.traits.agentMatch === 'substring';
     for (const agent of this.#agents.values()) {
-      if (agent.isRuled || idle.has(agent.group) || this.#isPartlyNamed(agent.name)) continue;
+      if (agent.isRuled || idle.has(agent.group) || (mayBePart && agent.name !== '*')) continue;
       idle.add(agent.group);
       this.#report.add('empty-group', agent.span, { agent: agent.written });
     }
     if (this.#groups === undefined) return;
     Relations.report(this.#file, this.#report, this.#groups, [...this.#agents.values()], apart);
-  }
-
-  /**
-   * Whether rules for another agent apply to the agent `name`, too, because that agent's name is a part of it: "substring
-   * match" (robotstxt.org). After {@link MAX_COMPARISONS} the result is true.
-   */
-  #isPartlyNamed(name: string): boolean {
-    if (this.#file.traits.agentMatch === 'whole' || name === '*') return false;
-    for (const other of this.#agents.values()) {
-      if (++this.#comparisons > MAX_COMPARISONS) return true;
-      if (other.isRuled && other.name !== '*' && name.includes(other.name)) return true;
-    }
-    return false;
   }
 }
