@@ -2,7 +2,7 @@ import { targetOf } from '../url/index.ts';
 import { agentLineNames, callerAgent, NAMES_AGENT, NAMES_ALL } from './agent.ts';
 import { assertRobotsFile, pathEnd, type RobotsFile } from './file.ts';
 import { GroupWalk, LINE_ALLOW, LINE_DISALLOW, LINE_OTHER, LINE_USER_AGENT } from './parse-line.ts';
-import { fromUtf8, LOWER, SLASH } from './bytes.ts';
+import { fromUtf8, LOWER } from './bytes.ts';
 import { matchingRules, type WrittenRule } from './matcher/index.ts';
 import { readTarget } from './normal-form/normal-form.ts';
 import type { MatchedRule, RuleVerdict, Verdict } from './describe.ts';
@@ -113,35 +113,9 @@ function nearMiss(
     const found = match(bytes, text.slice(at));
     if (found !== undefined && found.writtenLength > 1) return missed(found, 'start');
   }
-  // And the other way about: a rule for `/b/a` where the target is `/a`.
-  const form = readTarget(text, 0, text.length, traits);
-  const [end] = matchingRules(
-    bytes,
-    rules.slice(0, MAX_SHORTENED).flatMap((rule) => endsOf(bytes, rule)),
-    traits,
-    form,
-  );
-  return missed(
-    rules.find(({ line }) => line === end?.line),
-    'start',
-  );
+  return {};
 }
 
-/** What a rule has from each of its later slashes on. */
-function endsOf(bytes: Uint8Array, rule: WrittenRule): readonly WrittenRule[] {
-  const ends: WrittenRule[] = [];
-  const end = rule.offset + rule.writtenLength;
-  let offset = bytes.indexOf(SLASH, rule.offset + 1);
-  while (offset > 0 && end - offset >= MIN_END && ends.length < MAX_STARTS) {
-    ends.push({ ...rule, offset, writtenLength: end - offset });
-    offset = bytes.indexOf(SLASH, offset + 1);
-  }
-  return ends;
-}
-
-/** Shorter ends match by chance. */
-const MIN_END = 4;
-const MAX_SHORTENED = 5_000;
 const MAX_STARTS = 10;
 
 /** The rules with a path that apply to `agent` (bytes, lower case), in file order: for explanations, not for decisions. */
