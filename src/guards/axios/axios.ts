@@ -12,8 +12,7 @@ import { Guard } from '../shared/guard.ts';
 import { assertServed, type AxiosLike, earlierAxios, usesFetch } from './instance.ts';
 import { type Config, NodeRequests } from './node-requests.ts';
 
-export { axiosTransport } from './axios-transport.ts';
-export type { AxiosLike } from './instance.ts';
+export { type AxiosLike, axiosTransport } from './instance.ts';
 export type { OtherIdentity } from '../shared/identity.ts';
 export type { RobotsInit, IgnoredRequest, ThrowingGuardOptions } from '../shared/options.ts';
 
