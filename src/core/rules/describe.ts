@@ -1,4 +1,4 @@
-import { agentLineNames, callerAgent, NAMES_AGENT, NAMES_ALL, NAMES_NONE, WHOLE_TOKEN } from './agent.ts';
+import { agentLineNames, callerAgent, NAMES_AGENT, NAMES_ALL, WHOLE_TOKEN } from './agent.ts';
 import { type Dialect, dialects, type DialectTraits } from './dialect.ts';
 import {
   GroupWalk,
@@ -199,10 +199,21 @@ export function linesApplying(
 ): NamedLines | undefined {
   const traits = dialects[dialect];
   const caller = callerAgent(agent, traits);
-  const named = linesNaming(bytes, caller, NAMES_AGENT, traits);
-  if (named.lines.length > 0) return named;
-  const all = linesNaming(bytes, caller, NAMES_ALL, traits);
-  return all.lines.length > 0 ? all : undefined;
+  const all: number[] = [];
+  const lines: number[] = [];
+  let name = '';
+  const cursor = new LineCursor(bytes, traits);
+  while (cursor.next()) {
+    const { kind, line, valueStart, valueEnd } = cursor;
+    if (kind !== LINE_USER_AGENT) continue;
+    const names = agentLineNames(bytes, valueStart, valueEnd, caller, traits);
+    if ((names & NAMES_ALL) !== 0) all.push(line);
+    if ((names & NAMES_AGENT) === 0) continue;
+    if (lines.length === 0) name = nameIn(bytes.subarray(valueStart, valueEnd), caller, traits);
+    lines.push(line);
+  }
+  if (lines.length > 0) return { agent: name, lines };
+  return all.length > 0 ? { agent: '*', lines: all } : undefined;
 }
 
 interface NamedLines {
@@ -216,26 +227,4 @@ export function nameIn(value: Uint8Array, agent: Uint8Array, traits: DialectTrai
   const names = agentNames(fromUtf8.decode(value), traits);
   const caller = fromUtf8.decode(agent);
   return names.find((name) => name.toLowerCase() === caller) ?? names[0] ?? caller;
-}
-
-/** The user-agent lines that name `agent` (bytes, lower case), or, by `wanted`, all agents. */
-function linesNaming(
-  bytes: Uint8Array,
-  agent: Uint8Array,
-  wanted: number,
-  traits: DialectTraits,
-): NamedLines {
-  const lines: number[] = [];
-  let name = '*';
-  const cursor = new LineCursor(bytes, traits);
-  while (cursor.next()) {
-    if (cursor.kind !== LINE_USER_AGENT) continue;
-    const names = agentLineNames(bytes, cursor.valueStart, cursor.valueEnd, agent, traits) & wanted;
-    if (names === NAMES_NONE) continue;
-    if (lines.length === 0 && wanted !== NAMES_ALL) {
-      name = nameIn(bytes.subarray(cursor.valueStart, cursor.valueEnd), agent, traits);
-    }
-    lines.push(cursor.line);
-  }
-  return { agent: name, lines };
 }
