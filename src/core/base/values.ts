@@ -1,3 +1,20 @@
+/** Values that several modules share, that are absent rather than undefined, and that are loaded late. */
+
+/** The version of the package. A test compares it with package.json. */
+export const VERSION = '0.1.0';
+
+/** Default User-Agent. It names no crawler, so a client without `agent` warns. */
+export const DEFAULT_AGENT: string = `canfetch/${VERSION}`;
+
+/** Milliseconds for a whole attempt: connecting, headers, body, all redirects. */
+export const DEFAULT_DEADLINE_MS = 10_000;
+
+/** Bytes. RFC 9309 §2.5: "The parsing limit MUST be at least 500 kibibytes". Also the smallest value allowed. */
+export const DEFAULT_MAX_BODY_BYTES = 512_000;
+
+/** Attempts in flight at the same time. */
+export const DEFAULT_CONCURRENCY = 32;
+
 /** The fields whose values are never undefined, and the others without `undefined`, as optional ones. */
 type Defined<Fields> = {
   [Name in keyof Fields as undefined extends Fields[Name] ? never : Name]: Fields[Name];
@@ -16,21 +33,6 @@ export function omitUndefined(fields: Readonly<Record<string, unknown>>): object
 
 /** A handler for rejections that are handled elsewhere, and for required listeners. */
 export function ignore(): void {}
-
-/** The version of the package. A test compares it with package.json. */
-export const VERSION = '0.1.0';
-
-/** Default User-Agent. It names no crawler, so a client without `agent` warns. */
-export const DEFAULT_AGENT: string = `canfetch/${VERSION}`;
-
-/** Milliseconds for a whole attempt: connecting, headers, body, all redirects. */
-export const DEFAULT_DEADLINE_MS = 10_000;
-
-/** Bytes. RFC 9309 §2.5: "The parsing limit MUST be at least 500 kibibytes". Also the smallest value allowed. */
-export const DEFAULT_MAX_BODY_BYTES = 512_000;
-
-/** Attempts in flight at the same time. */
-export const DEFAULT_CONCURRENCY = 32;
 
 /** A value that is loaded when it is first needed. After a failure the next call of {@link load} tries again. */
 export class Lazy<Value> {
