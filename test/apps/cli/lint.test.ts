@@ -46,16 +46,25 @@ describe('for people', () => {
     ]);
   });
 
-  it('says what the file comes to first', async () => {
-    const stdin = 'User-agent: *\nDisallow: a\nDisallow: b\nDisallow: /\n';
+  it('says what the file comes to first, and lists the lines of what is there often', async () => {
+    const stdin = 'User-agent: *\nDisallow: a\nDisallow: b\nDisallow: c\nDisallow: d\nDisallow: /\n';
     const { stdout } = await cli(['lint', '-'], { stdin });
-    expect(stdout.split('\n').filter((line) => !line.startsWith('  '))).toEqual([
-      'standard input:4:11  info  site-closed',
+    expect(stdout.split('\n').filter((line) => !line.startsWith('  ') || line.includes('The same'))).toEqual([
+      'standard input:6:11  info  site-closed',
       'standard input:2:11  error  rule-never-matches',
       'standard input:3:11  error  rule-never-matches',
-      '2 errors, 0 warnings, 1 note in 1 file',
+      'standard input:4:11  error  rule-never-matches',
+      '  The same 2 times more, on lines 4, 5',
+      '4 errors, 0 warnings, 1 note in 1 file',
       '',
     ]);
+  });
+
+  it('shows each finding whose hint is another one', async () => {
+    const stdin = 'User-agent: *\nDisallow: /ä\nDisallow: /ö\nDisallow: /ü\nDisallow: /é\n';
+    const { stdout } = await cli(['lint', '-'], { stdin });
+    expect(stdout).not.toContain('The same');
+    expect(stdout).toContain('Write "/%C3%A9"');
   });
 
   it('wraps on a narrow terminal, and colours by severity', async () => {

@@ -82,6 +82,10 @@ function lintLoaded(loaded: LoadedRobots, dialect: Dialect): LintedFile {
 /** Bounds a message, which quotes up to 100 bytes of the file and adds a sentence or two. */
 const MAX_SENTENCE = 1_000;
 
+/** Findings with one hint that are shown one by one. Of the others the lines are listed. */
+const MAX_OF_A_KIND = 2;
+const MAX_LINES = 20;
+
 /**
  * Renders the findings of one file as text, as `FILE:LINE:COLUMN`, which editors and terminals turn into links: what the
  * file comes to first, then by severity, then by line.
@@ -90,17 +94,46 @@ function renderFile({ findings }: LintedFile, colours: Palette, width: number | 
   const rank = ({ code, severity }: Finding): number =>
     WHOLE_FILE.has(code) ? -1 : severities.indexOf(severity);
   const sorted = [...findings].sort((a, b) => rank(a) - rank(b));
-  return sorted.map((finding) => renderFinding(finding, colours, width)).join('');
+  const kinds = new Map<string, Finding[]>();
+  for (const finding of sorted) {
+    const kind = kindOf(finding);
+    const known = kinds.get(kind);
+    if (known === undefined) kinds.set(kind, [finding]);
+    else known.push(finding);
+  }
+  return sorted
+    .flatMap((finding) => {
+      const kind = kinds.get(kindOf(finding)) ?? [];
+      const at = kind.indexOf(finding);
+      if (at < MAX_OF_A_KIND) return [renderFinding(finding, colours, width)];
+      return at === MAX_OF_A_KIND ? [renderOthers(kind.slice(at), colours, width)] : [];
+    })
+    .join('');
+}
+
+/** Findings that say the same: what is left out of the others is no more than their places. */
+const kindOf = ({ severity, code, hint }: Finding): string => `${severity} ${code} ${hint}`;
+
+function renderOthers(findings: readonly Finding[], colours: Palette, width: number | undefined): string {
+  const [first, ...others] = findings;
+  if (first === undefined) return '';
+  if (others.length === 0) return renderFinding(first, colours, width);
+  const total = findings.reduce((sum, { omitted = 0 }) => sum + 1 + omitted, 0);
+  const lines = findings.slice(0, MAX_LINES).map(({ line }) => line);
+  const more = total > lines.length ? ' …' : '';
+  const text = `The same ${count(total, 'time')} more, on lines ${lines.join(', ')}${more}`;
+  return renderFinding(first, colours, width, [text]);
 }
 
 function renderFinding(
   { file, line, column, severity, code, message, hint }: Finding,
   colours: Palette,
   width: number | undefined,
+  sentences: readonly string[] = [message, hint],
 ): string {
   const place = colours.strong(`${fileName(file)}:${line}:${column}`);
   const room = width === undefined ? undefined : Math.max(24, width - 2);
-  const text = [message, hint].flatMap((sentence) => wrap(printable(sentence, MAX_SENTENCE), room));
+  const text = sentences.flatMap((sentence) => wrap(printable(sentence, MAX_SENTENCE), room));
   return `${[
     `${place}  ${colours[styles[severity]](severity)}  ${colours.faint(code)}`,
     ...text.map((each) => `  ${each}`),
