@@ -35,11 +35,11 @@ export interface Permit extends PermitOptions {
   /** The latest end of its whole wait. */
   deadline: number;
   /** The time at which it became the first of its queue. */
-  firstAt?: number;
+  firstAt: number | undefined;
   /** What decides the time of a booking. */
   delayFrom: DelayFrom;
   /** Its slot in the schedule of the fleet. */
-  slot?: FleetSlot;
+  slot: FleetSlot | undefined;
   /** The start of its request. */
   at: number;
   /** The time from which the gap to the next start counts. */
@@ -53,13 +53,25 @@ export interface Permit extends PermitOptions {
   previousStart: Permit | undefined;
 }
 
-/** The permit that a request waits for from `now` on. */
-export function permitFor(now: number, request: PermitOptions): Permit {
-  const { pace, gap, isBooking } = request;
+/** The permit that a request waits for from `now` on. All have one shape, written out: a spread takes ten times as long. */
+export function permitFor(
+  now: number,
+  { url, origin, pace, gap, notBefore, gapToRobots, isBooking, ttlMs, onExpiry }: PermitOptions,
+): Permit {
   return {
-    ...request,
+    url,
+    origin,
+    pace,
+    gap,
+    notBefore,
+    gapToRobots,
+    isBooking,
+    ttlMs,
+    onExpiry,
     deadline: now + (isBooking ? pace.maxDelayMs : pace.maxTotalWaitMs),
+    firstAt: undefined,
     delayFrom: gap.delayFrom,
+    slot: undefined,
     at: now,
     countsFrom: now,
     isCold: false,

@@ -14,12 +14,22 @@ type Read = (...args: unknown[]) => Promise<{ readonly done?: boolean | undefine
  * ways to read it do so here.
  */
 export function observeWebStream(stream: ReadableStream<unknown>, observer: BodyObserver): void {
-  Object.defineProperties(stream, OBSERVED);
+  if (!(OBSERVER in stream)) Object.setPrototypeOf(stream, observedMethods(Object.getPrototypeOf(stream)));
   (stream as ObservedStream)[OBSERVER] = observer;
 }
 
+/** By the class of the stream. Methods of the stream itself would cost ten times as much. */
+const observed = new WeakMap<object, object>();
+
+function observedMethods(native: object): object {
+  const methods: object = observed.get(native) ?? Object.create(native, OBSERVED);
+  observed.set(native, methods);
+  return methods;
+}
+
 /** The methods that observed ones replace. */
-const native = (stream: object): ReadableStream<unknown> => Object.getPrototypeOf(stream);
+const native = (stream: object): ReadableStream<unknown> =>
+  Object.getPrototypeOf(Object.getPrototypeOf(stream));
 
 /** A stream of what a reader gives, which is observed. */
 function passedOn(stream: ReadableStream<unknown>): ReadableStream<unknown> {

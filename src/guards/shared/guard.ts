@@ -23,8 +23,8 @@ interface Capabilities extends Partial<Pick<RequestContext, 'afterRobotsFetch'>>
 const located = new LocatedUrl();
 
 /**
- * The guard of every library. A request begins with {@link plan}; the types of its states say what can be called next:
- * `GuardedRequest` → `GuardedRequest` → `GuardedRequest` → `GuardedRequest`.
+ * The guard of every library. {@link plan} makes a request, then come, in this order: `admit`, which waits and may refuse;
+ * `start`, just before the library sends it; `onResponseHeaders`, which may refuse the response; `finish`.
  */
 export class Guard<Result = unknown> {
   readonly settings: GuardSettings<Result>;
