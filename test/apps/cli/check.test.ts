@@ -164,13 +164,6 @@ describe('several URLs', () => {
     // A list may turn out to have one line only.
     expect((await cli(['check', '-'], { stdin: urls[0] ?? '' })).stdout).toBe(expected.split(/(?<=\n)/)[0]);
   });
-
-  it('have several lines where there is one', async () => {
-    const one = await cli(['check', site.url('/private/a')]);
-    expect(one.stdout).toMatch(/^DISALLOWED [^]*\n {2}rule {4}line 2 {2}Disallow: \/private\n/);
-    const other = await cli(['check', broken.url('/')]);
-    expect(other.stdout).toMatch(/^UNDECIDED [^]*\n {2}why {5}robots.txt is unreachable \(503\)/);
-  });
 });
 
 describe('agent', () => {

@@ -487,17 +487,6 @@ describe('a view of a log from which a line was removed', () => {
   });
 });
 
-describe('replay of a part', () => {
-  it('has what was decided about an origin, in a time', async () => {
-    const decided = async (...argv: string[]): Promise<unknown> =>
-      records((await cli(['replay', '--json', ...argv, file])).stdout).at(-1)?.['decisions'];
-    expect(await decided('--origin', 'https://b.example')).toBe(1);
-    expect(await decided('--since', '2026-01-16')).toBe(2);
-    expect(await decided('--until', '2026-01-16T00:00Z')).toBe(2);
-    expect(await decided('--since', '2026-01-16', '--origin', 'https://a.example')).toBe(1);
-  });
-});
-
 describe('replay --conduct', () => {
   const SLOW = 'User-agent: *\nDisallow: /private\nCrawl-delay: 10\n';
 

@@ -134,8 +134,6 @@ describe('what is no expectation is told with its line, and exits with 2', () =>
       '# none yet\n',
       'Expected lines such as "allow Googlebot /p" in standard input, got none',
     ],
-    ['an empty list', '', 'got none; add at least one'],
-    ['another word', 'allow * /a\nalow * /x\n', 'on line 2 of standard input, got "alow * /x"'],
     ['no agent', 'allow /x\n', 'Expected "allow AGENT URL" or "disallow AGENT URL" on line 1'],
     ['an agent without a token', 'allow ??? /x\n', 'got "allow ??? /x"'],
     ['a path without a slash', '\nallow * x\n', 'got "x" on line 2 of standard input'],

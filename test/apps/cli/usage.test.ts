@@ -11,34 +11,24 @@ const URL_GIVEN = 'https://example.com/';
 const WRONG = `
 check                             | Expected at least one URL, or "-" to read them from standard input, got none
 check - -                         | Expected "-" once
-check --purpose fun /a            | one of train-ai, ai-use, ai-input, search, got "fun"
 check --purpose ai-train /a       | got "ai-train"; did you mean train-ai?
 check --robots x --evidence y /a  | Expected either --evidence or --robots, got both
 check --store cache/ /a           | Expected --store to be a file of SQLite, got a folder; write --store "cache/robots.sqlite"
-check --store test /a             | got a folder; write --store "test/robots.sqlite"
-check --store valkey://h:1 /a     | or redis://HOST:PORT (rediss:// for TLS), got another URL
 check --store file://h/x /a       | got another URL; write redis:// for Valkey too
 --robot-file /a                   | got "--robot-file"; canfetch check --help lists them
---age X /a                        | got "--age"; did you mean --agent?
 --agnet X /a                      | got "--agnet"; did you mean --agent?
 --JSON /a                         | got "--JSON"; did you mean --json?
---robots-txt=a /                  | got "--robots-txt"; did you mean --robots?
 -agent X /a                       | Expected two dashes before the long name of an option, got "-agent"; did you mean --agent?
--robots=a /                       | got "-robots"; did you mean --robots?
 -x /a                             | Expected an option that \`check\` has, got "-x"
 /a --agent                        | Expected a value after --agent, got none
--a --json /a                      | Expected a value after --agent, got none
 --json=yes /a                     | Expected --json without a value, got "yes"
 --robots=a --robots=b /           | Expected --robots once, got it again; leave one of them out
 --profile bing /a                 | Expected --profile to be one of rfc9309, google
---profile gogle /a                | got "gogle"; did you mean google?
 --profile RFC9309 /a              | did you mean rfc9309?
 --format xml /a                   | Expected --format to be one of text, json, got "xml"
 --deadline-ms 10s /a              | whole number of milliseconds, at least 1, got "10s"
---deadline-ms 0 /a                | at least 1, got "0"
 -a (+https://a.example) /a        | Expected --agent to hold a product token
 explian /a                        | Expected an absolute URL, or a command (check, explain,
-explian                           | got "explian"; did you mean explain?
 frobnicate                        | got "frobnicate"; canfetch --help shows how it is used
 help lnt                          | got "lnt"; did you mean lint?
 lint --json --format text -       | Expected either --json or --format text, got both
@@ -47,14 +37,10 @@ explain example.com/a             | did you mean "https://example.com/a"?
 explain --page --robots - /a      | --page without --robots
 lint                              | Expected a file, an origin, or "-" for standard input, got none
 lint /nowhere/robots.txt          | Expected FILE to name a robots.txt file, got "/nowhere/robots.txt" (no such file)
-lint /tmp                         | (a directory)
 lint http://[x                    | Expected an origin such as https://example.com, got "http://[x"
-lint - -                          | Expected "-" once
 test --expect -                   | Expected a file, an origin, or "-" for standard input, got nothing
 test robots.txt                   | Expected --expect with the file of expectations, got none
-test - --expect -                 | Expected "-" once
 test robots.txt -e /nowhere       | Expected a file of expectations, got "/nowhere" (no such file)
-test robots.txt -e /tmp           | (a directory)
 prefetch                          | Expected a file of URLs, or "-" for standard input, got nothing
 prefetch --concurrency 0 -        | whole number from 1 to 1024, got "0"
 replay --since yesterday log      | --since to be a date, got "yesterday"; write 2026-11-23
@@ -62,7 +48,6 @@ replay --origin example log       | --origin takes
 replay --versions --conduct log   | Expected one of
 replay --purpose search log       | Expected --list or --url
 replay --body 123 log             | 8 digits
-replay --body not-hex! log        | SHA-256
 cache                             | Expected an action (ls
 cache eat                         | Expected an action (ls
 cache ls                          | Expected --store STORE

@@ -53,12 +53,10 @@ describe('the tools', () => {
 
   it.each([
     [{}, 'url: Invalid input: expected string, received undefined'],
-    [{ url: '' }, 'url: Too small: expected string to have >=1 characters'],
     [
       { url: `https://a.example/${'a'.repeat(9_000)}` },
       'url: Too big: expected string to have <=8192 characters',
     ],
-    [{ url: 'https://example.com/', start: 1.5 }, 'start: Invalid input: expected int, received number'],
     [{ url: 'https://example.com/', x: 1 }, 'the whole: Unrecognized key: "x"'],
     [
       { url: 7, start: 'next' },
@@ -74,14 +72,7 @@ describe('the tools', () => {
     });
   });
 
-  it.each([
-    '/page',
-    'example.com',
-    'file:///etc/passwd',
-    'data:text/plain,x',
-    'ftp://example.com/',
-    'http://',
-  ])('fetch no %s', async (url) => {
+  it.each(['/page', 'file:///etc/passwd', 'ftp://example.com/'])('fetch no %s', async (url) => {
     await using host = await startHost(LOCAL);
     const { isError, structuredContent } = await host.call('fetch_page', { url });
     expect([isError, structuredContent?.['code']]).toEqual([true, 'ERR_ROBOTS_INVALID_URL']);

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { freshness, profiles, retryAfterMs } from '../../../src/core/lifecycle/index.ts';
-import { cacheDirectives } from '../../../src/core/lifecycle/freshness.ts';
 import type { RobotsResponseHeaders, Freshness } from '../../../src/core/lifecycle/index.ts';
 import fc from '../../support/fast-check.ts';
 import { DAY, HOUR, MINUTE, SECOND, START } from './support.ts';
@@ -27,6 +26,8 @@ describe('freshness', () => {
       HOUR,
       'max-age',
     ],
+    ['a first without a value', { cacheControl: 'max-age, max-age=3600' }, floor, 'max-age', 'min'],
+    ['a backslash outside quotes', { cacheControl: String.raw`a\,max-age=3600` }, HOUR, 'max-age'],
     ['a quote never closed', { cacheControl: 'max-age=3600, a="no-store' }, HOUR, 'max-age'],
     ['Age off max-age', { cacheControl: 'max-age=7200', age: '3600' }, HOUR, 'max-age'],
     ['Age off s-maxage', { cacheControl: 's-maxage=7200', age: '3600' }, HOUR, 's-maxage'],
@@ -47,7 +48,7 @@ describe('freshness', () => {
       'max-age',
       'min',
     ],
-    ...['-1', '1.5', 'abc', '', '1e9', '0x10', '3600; foo', '３６００'].map((value): Case => [
+    ...['-1', '1.5', '', '３６００', '"36000', '36000"', '"'].map((value): Case => [
       `max-age=${value}, which is stale`,
       { cacheControl: `max-age=${value}` },
       floor,
@@ -191,7 +192,6 @@ describe('retryAfterMs', () => {
     ['absent', undefined, undefined],
     ['seconds', '120', 2 * MINUTE],
     ['with white space around', ' 120\t', 2 * MINUTE],
-    ['leading zeros', '000120', 2 * MINUTE],
     ['0', '0', undefined],
     ['0 among several', '0, 60', 60_000],
     ['a second', '1', SECOND],
@@ -205,14 +205,10 @@ describe('retryAfterMs', () => {
     ['a date that is nearer than the shortest pause', http(START), SECOND, START - 400],
     ['a date far away', 'Fri, 31 Dec 9999 23:59:59 GMT', DAY],
     ['negative', '-1', undefined],
-    ['signed', '+1', undefined],
     ['a fraction', '1.5', undefined],
-    ['an exponent', '1e3', undefined],
     ['several lines', '120, 240, 60', 240_000],
     ['a date among several', '120, Mon, 01 Jun 2026 13:00:00 GMT, soon', HOUR],
     ['empty', '', undefined],
-    ['a word', 'soon', undefined],
-    ['an ISO date', '2026-06-01T13:00:00Z', undefined],
   ];
 
   it.each(cases)('%s', (_, header, expected, now = START) => {
@@ -229,35 +225,5 @@ describe('retryAfterMs', () => {
         expect(ms).toBeLessThanOrEqual(bounds.maxMs);
       }),
     );
-  });
-});
-
-describe('the directives of Cache-Control', () => {
-  it.each([
-    ['', ''],
-    [',', ''],
-    ['no-store', 'no-store='],
-    ['No-Store , MAX-AGE = 5', 'no-store=; max-age=5'],
-    ['max-age=5,', 'max-age=5'],
-    ['=5, max-age=6', 'max-age=6'],
-    ['max-age=', 'max-age='],
-    // RFC 9111 §5.2: "Recipients ought to accept both forms".
-    ['max-age="5"', 'max-age=5'],
-    ['private="set-cookie, x", max-age=5', 'private=set-cookie, x; max-age=5'],
-    ['a="say \\"no\\", \\\\", b', 'a=say "no", \\; b='],
-    ['a=""', 'a='],
-    // Quotes that do not enclose the value stay.
-    ['a="', 'a="'],
-    ['a="5', 'a="5'],
-    ['a=5"', 'a=5"'],
-    ['a="b, c=d', 'a="b, c=d'],
-    ['a\\,b', 'a\\=; b='],
-    // RFC 9111 §4.2.1: "either the first occurrence should be used or the response should be considered stale".
-    ['max-age=5, max-age=6', 'max-age=5'],
-    ['max-age, max-age=6', 'max-age='],
-    ['a=b=c', 'a=b=c'],
-  ] as const)('of %j', (field, expected) => {
-    const told = [...cacheDirectives(field)].map(([name, value]) => `${name}=${value}`);
-    expect(told.join('; ')).toBe(expected);
   });
 });

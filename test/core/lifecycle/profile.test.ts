@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { classifyStatus, profiles, withSiteSignal } from '../../../src/core/lifecycle/index.ts';
+import { classifyStatus, profiles } from '../../../src/core/lifecycle/index.ts';
 import type { Profile, ProfileName } from '../../../src/core/lifecycle/index.ts';
-import { DAY, HOUR, MINUTE, outcomes, SECOND, START, Story } from './support.ts';
+import { DAY, HOUR, outcomes, SECOND, Story } from './support.ts';
 
 const NAMES: readonly ProfileName[] = ['rfc9309', 'google', 'google-legacy', 'koster-1996', 'robotstxt-1994'];
 
@@ -41,14 +41,6 @@ describe('profiles', () => {
     expect(fields.sort()).toEqual(shared.sort());
   });
 
-  it('end with a phase that has no end', () => {
-    for (const profile of Object.values(profiles)) {
-      expect(profile.whileUnreachable.map(({ untilMs }) => untilMs === null).indexOf(true)).toBe(
-        profile.whileUnreachable.length - 1,
-      );
-    }
-  });
-
   it.each([
     // name, dialect, redirects, then, disallowed hop, conditional
     ['rfc9309', 'rfc9309', 5, 'unavailable', 'followed', true],
@@ -64,16 +56,6 @@ describe('profiles', () => {
       disallowedRedirect: hop,
       conditionalRequests: conditional,
     });
-  });
-
-  it.each([
-    ['rfc9309', DAY, 10 * MINUTE, DAY],
-    ['google', DAY, 10 * MINUTE, DAY],
-    ['google-legacy', DAY, 10 * MINUTE, DAY],
-    ['koster-1996', 7 * DAY, SECOND, 7 * DAY],
-    ['robotstxt-1994', 7 * DAY, SECOND, 7 * DAY],
-  ] as const)('%s: lifetime %i ms within [%i, %i]', (name, defaultMs, minMs, maxMs) => {
-    expect(profiles[name].lifetime).toEqual({ defaultMs, minMs, maxMs });
   });
 
   it.each(NAMES)(
@@ -119,34 +101,6 @@ describe('classifyStatus', () => {
 
 describe('while unreachable', () => {
   const disallow = 'disallow-all, unreachable';
-  const allow = 'allow-all, unreachable-expired';
-
-  it.each([true, false])('google: past 30 days a reachable site is open, with a copy: %s', (copy) => {
-    const story = new Story(profiles.google);
-    if (copy) story.meets(outcomes.success());
-    story.later(DAY);
-    const record = story.meets(outcomes.unreachable());
-    story.record = withSiteSignal(record, record.origin, true, story.now);
-    const seen = [0, 12 * HOUR, 30 * DAY - 1, 30 * DAY].map((at) => {
-      story.now = START + DAY + at;
-      return story.stands;
-    });
-    expect(seen).toEqual([disallow, copy ? 'last-good' : allow, copy ? 'last-good' : allow, allow]);
-    story.record = withSiteSignal(story.record, record.origin, false, story.now);
-    expect(story.stands).toBe(disallow);
-  });
-
-  it.each(NAMES.filter((name) => name !== 'google'))(
-    '%s does not care whether the site is reachable',
-    (name) => {
-      const story = new Story(profiles[name]);
-      const record = story.meets(outcomes.unreachable());
-      story.later(40 * DAY);
-      const before = story.stands;
-      story.record = withSiteSignal(record, record.origin, true, story.now);
-      expect(story.stands).toBe(before);
-    },
-  );
 
   it('grants nothing where a profile names no phase', () => {
     const story = new Story({ ...profiles.rfc9309, whileUnreachable: [] });

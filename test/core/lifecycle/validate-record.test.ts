@@ -1,14 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import {
-  mergeRecords,
-  clampToNow,
   validateRecord,
   type OriginRecord,
   type Outcome,
   type Profile,
   profiles,
   retentionMs,
-  stateOf,
   withSiteSignal,
 } from '../../../src/core/lifecycle/index.ts';
 import { CLOCK_SKEW_MS } from '../../../src/core/lifecycle/validate-record.ts';
@@ -158,25 +155,6 @@ describe('a record made by another process', () => {
     expect(validateRecord({ ...renewed, copy }, rfc9309, START)).toBe('future');
   });
 
-  it('is in force at once when it is a little ahead of our clock', () => {
-    const record = madeBy(rfc9309, outcomes.success(), outcomes.unreachable());
-    const now = START - CLOCK_SKEW_MS;
-    const answers = clampToNow(madeBy(rfc9309, outcomes.success()), now);
-    expect(stateOf(answers, rfc9309, now).state).toBe('rules');
-    // And it holds for as long as it was to, not for what the clocks differ by beside.
-    const { fetchedAt, staleAt } = madeBy(rfc9309, outcomes.success()).answer!;
-    expect(answers.answer).toMatchObject({ fetchedAt: now, staleAt: now + staleAt - fetchedAt });
-    const { at, retryAt } = madeBy(rfc9309, outcomes.unreachable()).failure!;
-    expect(clampToNow(madeBy(rfc9309, outcomes.unreachable()), now).failure?.retryAt).toBe(
-      now + retryAt - at,
-    );
-    expect(clampToNow(record, now).failure).toMatchObject({ since: now, at: now });
-    const missing = clampToNow(madeBy(rfc9309, outcomes.unavailable()), now);
-    expect(missing.answer).toMatchObject({ fetchedAt: now, since: now });
-    expect(clampToNow(record, START)).toBe(record);
-    expect(clampToNow(record, START - 1).failure?.at).toBe(START - 1);
-  });
-
   it('is not taken when its parts contradict each other', () => {
     const { origin, answer, copy } = madeBy(rfc9309, outcomes.success());
     expect(validateRecord({ origin, answer: answer! }, rfc9309, START)).toBe('inconsistent');
@@ -190,12 +168,6 @@ describe('a record made by another process', () => {
       'inconsistent',
     );
   });
-});
-
-it('of two records a later one that is a site signal alone keeps the answer of the earlier', () => {
-  const older = madeBy(rfc9309, outcomes.success());
-  const alone = withSiteSignal(undefined, older.origin, false, START + HOUR);
-  expect(mergeRecords(alone, older)).toEqual({ ...older, site: alone.site });
 });
 
 describe('the retention of a record', () => {

@@ -7,24 +7,9 @@ const lines = (...text: string[]): string => text.join('\n');
 const ALL_DIALECTS: readonly Dialect[] = ['rfc9309', 'google', 'koster-1996', 'robotstxt-1994'];
 
 describe('blocks: records other than allow and disallow', () => {
-  it('www.army.mil: a delay applies to one agent alone, the rule to both', () => {
-    const body = lines('User-agent: usasearch', 'Crawl-delay: 5', '', 'User-agent: *', 'Disallow: /usapa/');
-    for (const dialect of ['rfc9309', 'google'] as const) {
-      const file = parseRobots(body, { dialect });
-      expect(file.crawlDelay('usasearch')).toBe(5_000);
-      expect(file.crawlDelay('ExampleBot')).toBeUndefined();
-      expect(file.crawlDelay('*')).toBeUndefined();
-      expect(file.check('/usapa/', 'usasearch').allowed).toBe(false);
-      expect(file.check('/usapa/', 'ExampleBot').allowed).toBe(false);
-      expect(file.groups).toHaveLength(1);
-    }
-  });
-
   it.each<[string, string[], number | undefined, number | undefined]>([
     ['user-agent lines one below the other share them', ['User-agent: b', 'Crawl-delay: 1'], 1, 1],
     ['a blank line is no matter', ['', 'User-agent: b', 'Crawl-delay: 1'], 1, 1],
-    ['a comment is no matter', ['# c', 'User-agent: b', 'Crawl-delay: 1'], 1, 1],
-    ['a sitemap is no matter', ['Sitemap: /s', 'User-agent: b', 'Crawl-delay: 1'], 1, 1],
     ['a line that is none is no matter', ['hello there you', 'User-agent: b', 'Crawl-delay: 1'], 1, 1],
     ['another record starts a new block', ['Host: x', 'User-agent: b', 'Crawl-delay: 1'], undefined, 1],
     ['a rule does', ['Disallow: /x', 'User-agent: b', 'Crawl-delay: 1'], undefined, 1],

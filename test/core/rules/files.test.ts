@@ -44,14 +44,6 @@ describe('groups (RFC 9309 §2.1, §2.2.1)', () => {
     expect(caught(lines('User-agent: a', 'User-agent: ツ', 'Disallow: /'), ['a'])).toEqual(['a']);
   });
 
-  it('rules before any user-agent line are void', () => {
-    expect(caught(lines('Disallow: /', 'User-agent: a', 'Disallow: /y'), ['a', 'b'])).toEqual([]);
-  });
-
-  it('an agent’s own group without rules allows everything', () => {
-    expect(caught(lines('User-agent: *', 'Disallow: /', 'User-agent: a'), ['a', 'b'])).toEqual(['b']);
-  });
-
   it('koster-1996 and robotstxt-1994: a blank line ends a record, a comment does not', () => {
     for (const dialect of ['koster-1996', 'robotstxt-1994'] as const) {
       expect(caught(lines('User-agent: a', '', 'Disallow: /'), ['a'], dialect)).toEqual([]);
@@ -85,21 +77,14 @@ describe('agents', () => {
   });
 
   it.each([
-    ['ExampleBot', 'ExampleBot'],
     ['archive.org_bot', 'archive.org_bot'],
     ['ExampleBot/1.0 (+https://example.com/bot)', 'ExampleBot'],
-    ['ExampleBot (x)', 'ExampleBot'],
-    ['Mozilla/5.0 (compatible; GoodBot/2.1; +http://x.example)', 'GoodBot'],
     [
       'Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.2; +https://x.example)',
       'GPTBot',
     ],
-    ['Mozilla/5.0 (Macintosh) Version/17.4 Safari/605 (Applebot/0.1; +http://x.example)', 'Applebot'],
-    ['MOZILLA/5.0 (COMPATIBLE; GOODBOT/2.1; +HTTP://X.EXAMPLE)', 'GOODBOT'],
-    ['Mozilla/5.0', 'Mozilla'],
     ['Mozilla/5.0 (compatible, GoodBot/1.0)', 'GoodBot'],
     ['Opera/9.80 (compatible; GoodBot/1)', 'GoodBot'],
-    ['OPERA/9.80 (Compatible,GoodBot)', 'GoodBot'],
     ['Opera/9.80 (J2ME/MIDP; Opera Mini/9.80; U; en) Presto/2.12', 'Opera'],
     ['Mozilla/5.0 (incompatible; GoodBot/1.0)', 'GoodBot'],
     ['Mozilla/5.0 (compatible; +https://example.com/bot)', 'Mozilla'],
@@ -107,14 +92,11 @@ describe('agents', () => {
     ['ExampleBot/1.0 (compatible; Mozilla/5.0)', 'ExampleBot'],
     ['jävla-fanbot', undefined],
     ['foo-bäz/1.0', undefined],
-    ['ja\u0308vla-fanbot', undefined],
-    ['Bot\u212A', undefined],
     ['ツbot/1.0', undefined],
     ['ExampleBot “quoted”', 'ExampleBot'],
     ['', undefined],
     ['*', undefined],
     ['(compatible; x)', undefined],
-    ['https://example.com/bot', undefined],
   ])('productToken(%j) is %j', (agent, token) => {
     expect(productToken(agent)).toBe(token);
   });
@@ -130,15 +112,6 @@ describe('agents', () => {
 });
 
 describe('lines', () => {
-  it('end at LF, CR or CRLF, and are numbered by them', () => {
-    const file = parseRobots('User-agent: *\r\rDisallow: /a\r\n\nDisallow: /b\n\rDisallow: /c');
-    expect(['/a', '/b', '/c'].map((path) => file.check(path, 'x'))).toMatchObject([
-      { rule: { line: 3 } },
-      { rule: { line: 5 } },
-      { rule: { line: 7 } },
-    ]);
-  });
-
   it.each(['disallow', 'DisAllow', ' Disallow ', 'dissallow', 'dissalow', 'disalow', 'diasllow', 'disallaw'])(
     'key %j',
     (key) => {

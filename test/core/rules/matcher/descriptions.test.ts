@@ -55,12 +55,6 @@ describe('the description of the rule that decides', () => {
     for (const verdict of verdicts(body, '/d')) expect(verdict).toMatchObject({ rule: { line: 7 } });
   });
 
-  it('lists the first hundred lines of a group, and how many more there are', () => {
-    const body = `${'User-agent: examplebot\n'.repeat(103)}Disallow: /a\n`;
-    for (const verdict of verdicts(body, '/a'))
-      expect(verdict).toMatchObject({ group: { agent: 'examplebot', omitted: 3 }, rule: { line: 104 } });
-  });
-
   it('cannot be changed for other files through the one that shares it', () => {
     const { group } = parseRobots('User-agent: *\nDisallow: /').check('/', AGENT);
     expect(Object.isFrozen(group) && Object.isFrozen(group?.lines)).toBe(true);

@@ -4,14 +4,6 @@ import { cpuMs } from '../../../support/cpu-time.ts';
 
 /** That the first answer is the one of later questions is tested with any files in ../reference.test.ts. */
 describe('the first answer of a file', () => {
-  it('names lines by number, whichever of them were left out', () => {
-    const text = '# x\r\n\r\nUser-agent: *\rDisallow: /b\n\n\tDisallow: /c\r\nDisallow: /a # why\n';
-    expect(parseRobots(text).check('/a/b', 'foobot')).toMatchObject({
-      rule: { pattern: '/a', line: 7 },
-      group: { lines: [3] },
-    });
-  });
-
   it.each([
     ['an allow rule of equal length', 'Disallow: /ab\nAllow: /ab', '/ab', 3],
     ['the first of equal rules', 'Allow: /ab\nAllow: /a*', '/ab', 2],

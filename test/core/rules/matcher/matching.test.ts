@@ -66,17 +66,10 @@ describe.each(['rfc9309', 'google'] as const)('%s: which rule wins (RFC 9309 §2
 
 describe('rfc9309: escapes (RFC 9309 §2.2.2, figure 4 and §2.2.3)', () => {
   it.each([
-    ['/foo/bar?baz=quz', '/foo/bar?baz=quz'],
     ['/foo/bar?baz=https://foo.bar', '/foo/bar?baz=https%3A%2F%2Ffoo.bar'],
     ['/foo/bar?baz=https%3A%2F%2Ffoo.bar', '/foo/bar?baz=https://foo.bar'],
-    ['/foo/bar/ツ', '/foo/bar/%E3%83%84'],
-    ['/foo/bar/%E3%83%84', '/foo/bar/ツ'],
     ['/foo/bar/%e3%83%84', '/foo/bar/%E3%83%84'],
-    ['/foo/bar/%62%61%7A', '/foo/bar/baz'],
     ['/foo/bar/baz', '/foo/bar/%62%61%7a'],
-    ['/path/file-with-a-%2A.html', '/path/file-with-a-*.html'],
-    ['/path/foo-%24', '/path/foo-$'],
-    ['/%7ejoe', '/~joe'],
     ['/a b"|', '/a%20b%22%7C'],
     ['/*url=http://', '/?url=http%3A%2F%2F'],
     ['/*%2F', '/?x=%2F'],
@@ -100,9 +93,7 @@ describe('rfc9309: escapes (RFC 9309 §2.2.2, figure 4 and §2.2.3)', () => {
 
   it.each([
     ['/a%2Fb', '/a/b'],
-    ['/a/b', '/a%2Fb'],
     ['/*%2F', '/a/b'],
-    ['/a=b', '/a%3Db'],
     ['/a?b', '/a%3Fb'],
     ['/*%3F', '/a?b'],
     ['/%2A', '/x'],
