@@ -30,6 +30,7 @@ describe('parseHttpDate', () => {
     '0',
     '-1',
     'Sun, 06 Nov 1994',
+    'Sun, 06 Nov 94 08:49:37 GMT',
     'Sun, 6 Nov 1994 08:49:37 GMT',
     'Xyz, 06 Nov 1994 08:49:37 GMT',
     'Sun, 06 Xyz 1994 08:49:37 GMT',
