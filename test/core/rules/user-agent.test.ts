@@ -23,6 +23,11 @@ describe('who asks, by a User-Agent string', () => {
       { token: 'ExampleBot' },
     ],
     [
+      'an item of several words',
+      `Mozilla/5.0 (Macintosh; a.example crawler) ${CHROME}`,
+      { token: 'a.example' },
+    ],
+    [
       'a product between those of a browser',
       'Mozilla/5.0 (X11) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0 Example/1.0 Safari/537.36',
       { token: 'Example' },
