@@ -27,25 +27,3 @@ describe('causesOf', () => {
     expect(causesOf(thrown).size).toBe(0);
   });
 });
-
-describe('codeOf', () => {
-  it.each([
-    ['a code of its own', coded('ECONNRESET', { cause: coded('INNER') }), 'ECONNRESET'],
-    ['the code of its cause', new TypeError('fetch failed', { cause: coded('ENOTFOUND') }), 'ENOTFOUND'],
-    ['the code of one of several', new AggregateError([new Error('x'), coded('ETIMEDOUT')]), 'ETIMEDOUT'],
-    ['no code by text', coded('not a code'), 'ERR_ROBOTS_FETCH_FAILED'],
-    [
-      'the parser by its name',
-      Object.assign(new Error('x'), { name: 'HTTPParserError' }),
-      'ERR_ROBOTS_MALFORMED',
-    ],
-    [
-      'the parser by its name, with any code',
-      Object.assign(coded('HPE_INVALID_CONSTANT'), { name: 'HTTPParserError' }),
-      'ERR_ROBOTS_MALFORMED',
-    ],
-    ['nothing at all', undefined, 'ERR_ROBOTS_FETCH_FAILED'],
-  ])('is %s', (_, thrown, code) => {
-    expect(codeOf(thrown)).toBe(code);
-  });
-});

@@ -65,7 +65,6 @@ describe('the address policy', () => {
 describe('refusals of an FTP server', () => {
   it.each([
     ['530 to the login', { PASS: '530 No.' }, { status: 530, error: 'ERR_ROBOTS_STATUS' }],
-    ['421 as greeting', { greeting: '421 Too many.' }, { status: 421, error: 'ERR_ROBOTS_STATUS' }],
     ['450 to RETR', { RETR: '450 Busy.' }, { status: 450, error: 'ERR_ROBOTS_STATUS' }],
     ['silence', { greeting: () => undefined }, { error: 'ERR_ROBOTS_DEADLINE' }],
   ] satisfies [string, FtpScript, object][])('%s disallows everything', async (_, script, seen) => {

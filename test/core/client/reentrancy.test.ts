@@ -86,55 +86,26 @@ describe('no question changes another that is asked while it is answered', () =>
     },
   );
 
-  it('the clock', async () => {
-    let client: RobotsClient | undefined;
-    const callClient = reentrantCaller(() => client, 11);
-    client = crowded({
-      clock: {
-        now: () => {
-          callClient();
-          return START;
-        },
+  it.each<[string, (call: () => void) => RobotsClientOptions]>([
+    ['the clock', (call) => ({ clock: { now: () => (call(), START) } })],
+    ['`random`', (call) => ({ random: () => (call(), 0.5) })],
+    ['`headersForRobots`', (call) => ({ headersForRobots: () => (call(), {}) })],
+    [
+      'the store',
+      (call) => {
+        const values = new Map<string, string>();
+        return {
+          store: {
+            get: (key) => (call(), values.get(key)),
+            set: (key, value) => (call(), void values.set(key, value)),
+            delete: (key) => (call(), void values.delete(key)),
+          },
+        };
       },
-    });
-    await crawl(client);
-  });
-
-  it('`random`', async () => {
+    ],
+  ])('%s', async (_, options) => {
     let client: RobotsClient | undefined;
-    const callClient = reentrantCaller(() => client, 13);
-    client = crowded({
-      random: () => {
-        callClient();
-        return 0.5;
-      },
-    });
-    await crawl(client);
-  });
-
-  it('the transport and `headersForRobots`', async () => {
-    let client: RobotsClient | undefined;
-    const callClient = reentrantCaller(() => client, 17);
-    client = crowded({
-      headersForRobots: () => {
-        callClient();
-        return {};
-      },
-    });
-    await crawl(client);
-  });
-
-  it('the store', async () => {
-    let client: RobotsClient | undefined;
-    const callClient = reentrantCaller(() => client, 19);
-    const values = new Map<string, string>();
-    client = crowded({
-      store: {
-        get: (key) => (callClient(), values.get(key)),
-        set: (key, value) => (callClient(), void values.set(key, value)),
-        delete: (key) => (callClient(), void values.delete(key)),
-      },
-    });
+    client = crowded(options(reentrantCaller(() => client, 11)));
     await crawl(client);
   });
 });

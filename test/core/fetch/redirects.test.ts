@@ -37,25 +37,4 @@ describe.each(TRANSPORTS)('redirects over %s', (_name, make) => {
     expect(requests.map(({ url }) => url)).toEqual(['/robots.txt', '/a', '/b/c', '/b/d?q=1', '/%C3%B6']);
     expect(requests.some(({ headers }) => headers.authorization !== undefined)).toBe(false);
   });
-
-  it('asks about a disallowed hop only under a profile that cares', async () => {
-    const { origin, requests, url } = await site({ '/robots.txt': to('/private'), '/private': RULES });
-    const asked: string[] = [];
-    const isRedirectDisallowed = (hop: string): boolean => asked.push(hop) > 0;
-    expect(await fetch(origin, { isRedirectDisallowed })).toMatchObject({ kind: 'success' });
-    expect(asked).toEqual([]);
-    const profile = { ...PROFILE, disallowedRedirect: 'unavailable' } as const;
-    const outcome = await fetch(origin, { profile, isRedirectDisallowed });
-    expect(outcome).toMatchObject({
-      kind: 'unavailable',
-      reason: 'disallowed-redirect',
-      hops: 0,
-      status: 302,
-    });
-    expect(asked).toEqual([url('/private')]);
-    expect(requests.length).toBe(3);
-    expect(await fetch(origin, { profile, isRedirectDisallowed: () => false })).toMatchObject({
-      kind: 'success',
-    });
-  });
 });

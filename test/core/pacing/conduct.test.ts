@@ -235,13 +235,6 @@ describe('a pause', () => {
   });
 
   it.each([
-    [
-      'two lines joined by fetch',
-      new Headers([
-        ['retry-after', '20'],
-        ['retry-after', '60'],
-      ]),
-    ],
     ['two lines of undici', { 'retry-after': ['60', '20'] }],
     ['a date and seconds', { 'retry-after': ['5', 'Thu, 15 Jan 2026 12:01:00 GMT'] }],
     ['one that is unusable', { 'retry-after': 'soon, 60' }],

@@ -4,17 +4,6 @@ import { fakeOrigin, virtualClock } from '../../../src/extras/testing/index.ts';
 import { A, B, booked, closing, laidDown, noting, SLOW } from './support.ts';
 
 describe('guardFetch with pacing', () => {
-  it('spaces concurrent requests exactly', async () => {
-    const { client, clock } = laidDown({ [A]: SLOW });
-    const { fetch, calls } = noting(clock);
-    const guarded = guardFetch(fetch, client, { pacing: true });
-    const all = Promise.all([1, 2, 3, 4].map((page) => guarded(`${A}/${page}`)));
-    await clock.whenWaiting();
-    await clock.advance(7_500);
-    await all;
-    expect(calls).toEqual([1, 2, 3, 4].map((page, index) => [`${A}/${page}`, index * 2_500]));
-  });
-
   it('a request that need not wait leaves synchronously', async () => {
     const { client, clock } = laidDown({ [A]: SLOW });
     const { fetch, calls } = noting(clock);
@@ -96,22 +85,6 @@ describe('guardFetch with pacing', () => {
     expect(clock.waiting).toBe(0);
     expect(booked(await client.reserve(A)).waitMs).toBe(2_500);
     expect(calls).toHaveLength(1);
-  });
-
-  it('an aborted wait lets later requests move up', async () => {
-    const { client, clock } = laidDown({ [A]: SLOW });
-    const { fetch, calls } = noting(clock);
-    const guarded = guardFetch(fetch, client, { pacing: true });
-    await guarded(`${A}/1`);
-    const leaving = new AbortController();
-    const left = guarded(`${A}/2`, { signal: leaving.signal }).catch(() => 'left');
-    const stays = guarded(`${A}/3`);
-    await clock.whenWaiting();
-    leaving.abort();
-    expect(await left).toBe('left');
-    await clock.advance(2_500);
-    await stays;
-    expect(calls.map(([, afterMs]) => afterMs)).toEqual([0, 2_500]);
   });
 
   it.each([429, 503])('waiting requests wait for the Retry-After of a %i as well', async (status) => {

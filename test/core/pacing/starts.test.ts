@@ -21,24 +21,6 @@ function signal(changes: Partial<PauseSignal> = {}): PauseSignal {
 
 describe('pauses', () => {
   it.each([
-    ['the least', 0, 27],
-    ['the middle', 0.5, 30],
-    ['the most', 1, 33],
-  ])('a response that names no time begins one of 30 seconds, ± 10 %%: %s', (_, random, seconds) => {
-    const starts = new Starts();
-    const pause = starts.learn(signal({ random: () => random }));
-    expect(pause).toEqual({
-      from: START,
-      until: START + seconds * SECOND,
-      incident: 1,
-      status: 429,
-      delayFrom: 'back-off',
-    });
-    expect(starts.earliestStart(START, request)).toBe(pause?.until);
-    expect(starts.cause(START, request).delayFrom).toBe('back-off');
-  });
-
-  it.each([
     ['a time', SECOND],
     ['no time', undefined],
   ])(
@@ -63,14 +45,6 @@ describe('pauses', () => {
     expect(starts.learn(signal({ now: START + 31 * SECOND }))).toBeUndefined();
     const next = starts.learn(signal({ now: START + 32 * SECOND, startedAt: START + 31 * SECOND }));
     expect(next).toMatchObject({ incident: 2, until: START + (32 + 60) * SECOND });
-  });
-
-  it('a time that the site names is obeyed as it is, and counts as an incident', () => {
-    const starts = new Starts();
-    const named = { until: START + 7 * SECOND, incident: 1, delayFrom: 'retry-after' };
-    expect(starts.learn(signal({ askedMs: 7 * SECOND, random: () => 1 }))).toMatchObject(named);
-    const later = { now: START + 9 * SECOND, startedAt: START + 8 * SECOND };
-    expect(starts.learn(signal(later))).toMatchObject({ incident: 2, until: START + 69 * SECOND });
   });
 
   it('doubles with each incident, up to the longest, and begins anew after 30 quiet minutes', () => {
