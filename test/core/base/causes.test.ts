@@ -27,3 +27,21 @@ describe('causesOf', () => {
     expect(causesOf(thrown).size).toBe(0);
   });
 });
+
+describe('codeOf', () => {
+  it.each([
+    ['a code of its own', coded('ECONNRESET', { cause: coded('INNER') }), 'ECONNRESET'],
+    [
+      'the parser by its name',
+      Object.assign(new Error('x'), { name: 'HTTPParserError' }),
+      'ERR_ROBOTS_MALFORMED',
+    ],
+    [
+      'the parser by its name, with any code',
+      Object.assign(coded('HPE_INVALID_CONSTANT'), { name: 'HTTPParserError' }),
+      'ERR_ROBOTS_MALFORMED',
+    ],
+  ])('is %s', (_, thrown, code) => {
+    expect(codeOf(thrown)).toBe(code);
+  });
+});

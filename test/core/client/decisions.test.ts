@@ -193,6 +193,9 @@ describe('redirects under google', () => {
     const server = await site(moved(other));
     await robots.check(other.url('/'));
     expect(await robots.check(server.url('/'))).toMatchObject({ allowed: true, reason: 'unavailable' });
+    const { robots: byRfc } = client();
+    await byRfc.check(other.url('/'));
+    expect(await byRfc.check(server.url('/'))).toMatchObject({ allowed: false, reason: 'rule' });
   });
 
   it('a hop of an origin that is unreachable is no disallowed one', async () => {
