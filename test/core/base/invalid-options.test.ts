@@ -59,9 +59,12 @@ describe('words of other libraries', () => {
 
   it.each([
     ['userAgent', 'did you mean `agent`?'],
+    ['user_agent', 'did you mean `agent`?'],
     ['timeout', 'did you mean `deadlineMs`?'],
+    ['timeoutMs', 'did you mean `deadlineMs`?'],
     ['fetch', 'did you mean `transport: { fetch }`?'],
     ['ttl', 'did you mean `profile`, whose `lifetime` has the bounds?'],
+    ['cacheTtl', 'did you mean `profile`, whose `lifetime` has the bounds?'],
     ['maxAge', 'did you mean `profile`, whose `lifetime` has the bounds?'],
     ['proxy', 'did you mean `dispatcher: new ProxyAgent(url)` of undici?'],
     ['headers', 'did you mean `headersForRobots`?'],

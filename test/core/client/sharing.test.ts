@@ -166,6 +166,13 @@ describe('lifetime', () => {
     expect(robots.peek(server.url('/private'))?.allowed).toBe(false);
     expect(server.requests).toHaveLength(2);
   });
+
+  it('invalidate makes the next question send a request', async () => {
+    const { robots, server } = await answering([{ body: RULES }, { body: '' }]);
+    expect(await robots.canFetch(server.url('/private'))).toBe(false);
+    await robots.invalidate(server.url('/x'));
+    expect(await robots.canFetch(server.url('/private'))).toBe(true);
+  });
 });
 
 describe('prefetch', () => {
@@ -183,6 +190,17 @@ describe('prefetch', () => {
     expect(seen.at(-1)).toMatch(/^2\/2 /);
     expect(robots.peek(good.url('/private'))?.allowed).toBe(false);
     expect(good.requests).toHaveLength(1);
+  });
+
+  it('stops when its signal aborts', async () => {
+    const { robots } = client();
+    const { server, arrived } = await heldSite();
+    const leaving = new AbortController();
+    const warming = robots.prefetch([server.url('/')], { signal: leaving.signal });
+    await arrived(1);
+    leaving.abort(new Error('enough'));
+    await expect(warming).rejects.toThrow('enough');
+    await expect(robots.prefetch([], { signal: leaving.signal })).rejects.toThrow('enough');
   });
 });
 

@@ -127,4 +127,15 @@ describe('a fetch that differs from the Fetch standard', () => {
     const transport = fetchTransport(() => Promise.reject(thrown));
     expect(await fetch(origin, { transport })).toMatchObject({ kind: 'unreachable', error });
   });
+
+  it('may ignore its signal', async () => {
+    const transport = fetchTransport(() => new Promise(() => {}));
+    expect(await fetch(origin, { transport, deadlineMs: 50 })).toMatchObject({
+      error: 'ERR_ROBOTS_DEADLINE',
+    });
+    const abort = new AbortController();
+    const left = fetch(origin, { transport, signal: abort.signal });
+    abort.abort(new Error('left'));
+    await expect(left).rejects.toThrow('left');
+  });
 });
