@@ -116,7 +116,7 @@ const isClosed = ({ error, status }: Expected): boolean =>
   ['UND_ERR_SOCKET', 'ECONNRESET'].some((code) => code.match(error));
 
 /** Long enough for the request to arrive, and for an answer to come first, where the machine is busy. */
-const DEADLINE_MS = 2_000;
+const DEADLINE_MS = 5_000;
 /** What floods the client takes all of its processor until then. The request arrives before, on a busy machine, too. */
 const FLOOD_MS = 1_000;
 /** So many of these faults there are, over all transports. */
