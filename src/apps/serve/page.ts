@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { readFileSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { omitUndefined, TimeSlice } from '../../core/base/index.ts';
-import { type Decision, isPurpose, type Purpose } from '../../core/decision/index.ts';
+import type { Decision, Purpose } from '../../core/decision/index.ts';
 import { profiles } from '../../core/lifecycle/index.ts';
 import { lint, parseRobots } from '../../core/rules/index.ts';
 import { describeDiagnostic } from '../../core/rules/lint/findings.ts';
@@ -12,7 +12,7 @@ import { deciderByFile, fileSource, usageFor } from '../answers/decide.ts';
 import { annotateAll, explainFile, explainUrl, type UrlExplanation } from '../answers/explanation.ts';
 import { readRobots } from '../answers/input/load-robots.ts';
 import { type FileDecision, type ReportedDecision, verdictKinds, verdictName } from '../answers/verdict.ts';
-import { readAgents, readBody } from './request.ts';
+import { purposeOf, readAgents, readBody } from './request.ts';
 import { agentOf, limitExplanations } from './questions.ts';
 import type { Exchange, Service } from './exchange.ts';
 import { type Handler, invalid, type Problem, problemOf, type Reply } from './reply.ts';
@@ -120,11 +120,12 @@ async function answerPasted(fields: Fields, { service, signal }: Exchange): Prom
 }
 
 /** @throws FieldFault for an agent without a product token, and for too many. */
-function questionOf({ agent = '', compare = '', purpose }: Fields, service: Service): Question {
+function questionOf({ agent = '', compare = '', purpose = '' }: Fields, service: Service): Question {
   return {
     agent: inField('agent', () => agentOf(namesOf(agent), service)),
     others: inField('compare', () => readAgents(namesOf(compare))),
-    purpose: isPurpose(purpose) ? purpose : undefined,
+    // The form has a list of them: a wrong one is in the link.
+    purpose: purpose === '' ? undefined : purposeOf(purpose),
   };
 }
 

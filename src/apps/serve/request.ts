@@ -50,7 +50,11 @@ export const agentsSchema: z.ZodType<string | readonly string[]> = z.union(
 /** @throws Problem when the query has several purposes, or an unknown one. */
 export function readPurpose(query: URLSearchParams): Purpose | undefined {
   if (!query.has('purpose')) return undefined;
-  const purpose = onlyOne(query, 'purpose', 'train-ai');
+  return purposeOf(onlyOne(query, 'purpose', 'train-ai'));
+}
+
+/** @throws Problem for any other text. */
+export function purposeOf(purpose: string): Purpose {
   if (isPurpose(purpose)) return purpose;
   throw invalid(`Expected the purpose to be one of ${PURPOSES.join(', ')}, got ${quote(purpose)}`);
 }

@@ -24,6 +24,7 @@ import {
   membersOf,
   NO_INIT,
   readCall,
+  type RequestLike,
   type Send,
 } from './request.ts';
 import {
@@ -139,7 +140,7 @@ class GuardedFetch {
     if (!redirects(status, headers)) return response;
     dropBody(response);
     const call = new FetchCall(this.#read(url, undefined), this.#guard, this.#send, this.#addressesOf);
-    const hop = call.next(undefined, response);
+    const hop = await call.next(undefined, response);
     return exchange(this.#guard.plan(url).redirectedTo(hop.url, call.options), call, hop);
   }
 
@@ -178,6 +179,8 @@ class FetchCall implements LibraryCall<HopRequest, ResponseLike, unknown> {
   readonly #send: Send;
   readonly #addressesOf: ReturnType<typeof addressChecks>;
   #addresses: PageHops | undefined;
+  /** Has the body of the Request, in case it must be sent again. */
+  #clone: RequestLike | undefined;
 
   constructor(call: Call, guard: Guard, send: Send, addressesOf: ReturnType<typeof addressChecks>) {
     this.#call = call;
@@ -213,6 +216,7 @@ class FetchCall implements LibraryCall<HopRequest, ResponseLike, unknown> {
     const signal = started.limitTime(call.signal);
     const input = hop === undefined ? call.input : hop.url.href;
     const { isInFlight } = started;
+    if (hop === undefined) this.#clone = cloneIfNeeded(call);
     const ofHop = hop === undefined ? this.#firstInit() : initOf(hop, call);
     const init = isInFlight ? { ...ofHop, ...(signal && { signal }), [GUARDED_REQUEST]: started } : ofHop;
     const send = (): Promise<ResponseLike> =>
@@ -237,8 +241,17 @@ class FetchCall implements LibraryCall<HopRequest, ResponseLike, unknown> {
     return redirects(response.status, response.headers);
   }
 
-  next(hop: HopRequest | undefined, response: ResponseLike): HopRequest {
-    return redirectedRequest(hop ?? firstRequest(this.#call), response);
+  next(hop: HopRequest | undefined, response: ResponseLike): HopRequest | Promise<HopRequest> {
+    const next = redirectedRequest(hop ?? firstRequest(this.#call), response);
+    return this.#clone !== undefined && next.bodySource === 'unseen'
+      ? this.#withBody(next, this.#clone)
+      : next;
+  }
+
+  async #withBody(hop: HopRequest, clone: RequestLike): Promise<HopRequest> {
+    const { signal } = this.#call;
+    const reading = clone.arrayBuffer();
+    return { ...hop, body: await (signal ? orAborted(reading, signal) : reading), bodySource: 'known' };
   }
 
   failed(error: unknown, request: GuardedRequest): unknown {
@@ -281,6 +294,12 @@ function untilBodyEnds<Response extends ResponseLike>(request: GuardedRequest, r
   }
   request.awaitReader();
   return response;
+}
+
+/** A Request shows its body once, and not what it was made from. */
+function cloneIfNeeded({ request, init, redirect }: Call): RequestLike | undefined {
+  const hasBody = (request?.body ?? undefined) !== undefined && (init.body ?? undefined) === undefined;
+  return redirect === 'follow' && hasBody ? request?.clone() : undefined;
 }
 
 /** Whether a client fetches a robots.txt, over a `fetch` that is guarded, such as the global one. */

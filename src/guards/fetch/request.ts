@@ -23,6 +23,8 @@ export interface RequestLike extends FetchInit {
   readonly url: string;
   readonly method: string;
   readonly headers: Headers;
+  clone(): RequestLike;
+  arrayBuffer(): Promise<ArrayBuffer>;
 }
 
 /** One call of a guarded fetch. */

@@ -112,10 +112,16 @@ describe('the page', () => {
     expect(text).not.toContain('data-part="listing"');
   });
 
-  it('says that a page came instead of a file', async () => {
-    expect(banner((await get({ url: home.url('/a') })).text)).toContain(
-      'The response looks like a web page rather than a robots.txt',
-    );
+  it('says that a page came instead of a file, and that the lifetime is for that reason', async () => {
+    const { text } = await get({ url: home.url('/a') });
+    expect(banner(text)).toContain('The response looks like a web page rather than a robots.txt');
+    expect(textOf(text)).toContain('a page came instead of the file, which is looked for again after 10 min');
+  });
+
+  it('refuses a purpose that is none, and names those that are', async () => {
+    const { status, text } = await get({ url: site.url('/a'), purpose: 'bogus' });
+    expect(status).toBe(400);
+    expect(textOf(text)).toContain('Expected the purpose to be one of train-ai,');
   });
 
   it('shows a hostile file, and hostile questions, as text', async () => {

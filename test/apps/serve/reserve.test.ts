@@ -159,7 +159,7 @@ it('the Python program of the guide keeps the gap of each of three sites, and a 
   expect(program).toContain('/v1/reserve');
   const file = join(folder, 'crawl.py');
   await writeFile(file, program);
-  const DELAYS = [0.3, 0.4, 0.5];
+  const DELAYS = [0.6, 0.8, 1];
   const hits = DELAYS.map((): { readonly path: string; readonly at: number }[] => []);
   let refusedAt = 0;
   const sites = await Promise.all(

@@ -107,7 +107,12 @@ function shortList(lines: readonly number[]): string {
 export function lifetimeReason({ why, jitterMs = 0 }: PolicyLifetime): string | undefined {
   if (why === undefined) return undefined;
   const jitter = jitterMs < 1 ? [] : [`${duration(jitterMs)} taken off at random`];
-  return [`${statedReason(why)}${clamped(why)}`, ...jitter].join(', ');
+  // The lifetime is then no longer the profile's.
+  const isSuspect = why.clampedBy === 'suspect' && why.source === 'default';
+  const reason = isSuspect
+    ? `a page came instead of the file, which is looked for again after ${duration(why.lifetimeMs)}`
+    : `${statedReason(why)}${clamped(why)}`;
+  return [reason, ...jitter].join(', ');
 }
 
 function statedReason(stated: StatedLifetime & Pick<Freshness, 'lifetimeMs'>): string {
