@@ -242,16 +242,16 @@ class FetchCall implements LibraryCall<HopRequest, ResponseLike, unknown> {
   }
 
   next(hop: HopRequest | undefined, response: ResponseLike): HopRequest | Promise<HopRequest> {
-    const next = redirectedRequest(hop ?? firstRequest(this.#call), response);
-    return this.#clone !== undefined && next.bodySource === 'unseen'
-      ? this.#withBody(next, this.#clone)
-      : next;
+    const from = hop ?? firstRequest(this.#call);
+    if (this.#clone === undefined || from.bodySource !== 'unseen') return redirectedRequest(from, response);
+    const next = redirectedRequest({ ...from, bodySource: 'known' }, response);
+    return next.body === undefined ? next : this.#withBody(next, this.#clone);
   }
 
   async #withBody(hop: HopRequest, clone: RequestLike): Promise<HopRequest> {
     const { signal } = this.#call;
     const reading = clone.arrayBuffer();
-    return { ...hop, body: await (signal ? orAborted(reading, signal) : reading), bodySource: 'known' };
+    return { ...hop, body: await (signal ? orAborted(reading, signal) : reading) };
   }
 
   failed(error: unknown, request: GuardedRequest): unknown {

@@ -79,9 +79,9 @@ export function redirectedRequest(hop: HopRequest, response: ResponseHead): HopR
   // Step 11: "If internalResponse's status is not 303, request's body is non-null, and request's body's source is
   // null, then return a network error."
   // NOTE(fetch): the source of a Request's body cannot be read, and is text more often than a stream. So the redirect
-  // is followed, even if the Request was made from a stream.
+  // is followed when step 12 drops the body, even if the Request was made from a stream. `guardFetch` has a clone.
   const { bodySource } = hop;
-  if (status !== 303 && bodySource === 'none') {
+  if (status !== 303 && (bodySource === 'none' || (bodySource === 'unseen' && !becomesGet))) {
     throw networkError(hop, `a ${status} requires a stream to be sent again`);
   }
   const headers = new Headers(hop.headers);
