@@ -145,7 +145,7 @@ export function policyFields(policy: OriginPolicy, now: number): Field[] {
       'rate',
       requestRateMs === undefined
         ? undefined
-        : `Request-rate: ${requestRateMs / 1_000} s from one request to the next (canfetch check does not wait; guards with \`pacing\` do)`,
+        : `Request-rate: ${requestRateMs / 1_000} s from one request to the next (guards with \`pacing\` keep it)`,
     ],
     ['use', usageText(usage(rules, '/', agent))],
     ['groups', groupList(policy)],

@@ -91,13 +91,13 @@ export function assertOwnSite({ method, headers }: IncomingMessage, path: string
   const { host = '', origin } = headers;
   const site = headers['sec-fetch-site'];
   const safe = method === 'GET' || method === 'HEAD';
-  if (safe && path === PAGE && headers['sec-fetch-dest'] === 'document') return;
+  if (safe && path === PAGE) return;
   const ownSite = site === undefined || site === 'same-origin' || site === 'none';
   if (ownSite && (origin === undefined || hostOf(origin) === host.toLowerCase())) return;
   throw new Problem(
     403,
     'ERR_ROBOTS_FOREIGN_SITE',
-    `Expected a request from the page of this service, or from no page, got one from ${quote(origin ?? site ?? 'another site')}`,
+    `Expected a request from the page of this service, or from no page, got one from ${quote(origin ?? site)}`,
   );
 }
 

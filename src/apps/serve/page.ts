@@ -30,7 +30,7 @@ const STYLE = readFileSync(new URL('page/style.css', import.meta.url));
 export const stylePage: Handler = () => ({ type: 'text/css; charset=utf-8', body: STYLE });
 export const iconPage: Handler = () => ({ type: 'image/svg+xml', body: ICON });
 
-type Answer = Pick<Page, 'title' | 'result' | 'json'>;
+type Answer = Pick<Page, 'title' | 'note' | 'result' | 'json'>;
 
 /** `GET /`: the form, and the answer to the question in the query. */
 export const askPage: Handler = (exchange) => {
@@ -44,7 +44,7 @@ export const askPage: Handler = (exchange) => {
   const page: Page = { form: 'ask', fields };
   if (fields.url === '') return pageReply(page);
   if (isVisitors(request)) return answerOrFault(page, () => answerSite(fields, exchange));
-  return pageReply({ ...page, note: 'This question came from a link. Press the button to ask it.' });
+  return pageReply({ ...page, note: 'This question is not asked yet. Press the button to ask it.' });
 };
 
 /** `GET /try`: the form for a file. */
@@ -116,7 +116,9 @@ async function answerPasted(fields: Fields, { service, signal }: Exchange): Prom
     if ('error' in decided) throw new FieldFault('url', invalid(decided.error.message));
     return decided.decision;
   };
-  return answerOf(explainFile(decide(agent), file), { others, decide, where: 'pasted robots.txt' }, signal);
+  const beside = { others, decide, where: 'pasted robots.txt' };
+  const answer = await answerOf(explainFile(decide(agent), file), beside, signal);
+  return robots.trim() === '' ? { ...answer, note: 'This robots.txt is empty: it has no rules.' } : answer;
 }
 
 /** @throws FieldFault for an agent without a product token, and for too many. */

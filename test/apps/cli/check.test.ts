@@ -177,7 +177,7 @@ describe('agent', () => {
     expect(code).toBe(1);
     expect(stdout).toContain('agent   EXAMPLEBOT → group "ExampleBot" at line 5');
     expect(stdout).toContain(
-      'delay   Crawl-delay 2 s (canfetch check does not wait; guards with `pacing` do)',
+      'delay   Crawl-delay 2 s (guards with `pacing` keep it)',
     );
   });
 

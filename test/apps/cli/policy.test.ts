@@ -50,8 +50,8 @@ describe('policy', () => {
       '  next      in TIME (TIME), before it is stale, at the next question',
       `  file      ${ROBOTS.length} bytes of the 512,000 that are read (0.03 %), text/plain`,
       '  agent     canfetch → group "*" at line 1',
-      '  delay     Crawl-delay 2 s (canfetch check does not wait; guards with `pacing` do)',
-      '  rate      Request-rate: 5 s from one request to the next (canfetch check does not wait; guards with `pacing` do)',
+      '  delay     Crawl-delay 2 s (guards with `pacing` keep it)',
+      '  rate      Request-rate: 5 s from one request to the next (guards with `pacing` keep it)',
       '  groups    "*" (1 rule) · "Googlebot", "Bingbot" (1 rule)',
       '  sitemaps  https://example.com/sitemap.xml',
       '',
@@ -129,7 +129,7 @@ describe('policy', () => {
     [
       'another scheme',
       ['mailto:a@b.c'],
-      'Expected an origin such as https://example.com, got "mailto:a@b.c"',
+      'Expected an absolute http, https or ftp URL, got "mailto:a@b.c"',
     ],
   ])('refuses %s', async (_, argv, message) => {
     const { code, stderr } = await cli(['policy', ...argv]);

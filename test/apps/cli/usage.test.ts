@@ -37,14 +37,15 @@ explain example.com/a             | did you mean "https://example.com/a"?
 explain --page --robots - /a      | --page without --robots
 lint                              | Expected a file, an origin, or "-" for standard input, got none
 lint /nowhere/robots.txt          | Expected FILE to name a robots.txt file, got "/nowhere/robots.txt" (no such file)
-lint http://[x                    | Expected an origin such as https://example.com, got "http://[x"
+explain nope                      | Expected an absolute http, https or ftp URL, got "nope"
+lint http://[x                    | Expected an absolute http, https or ftp URL, got "http://[x"
 test --expect -                   | Expected a file, an origin, or "-" for standard input, got nothing
 test robots.txt                   | Expected --expect with the file of expectations, got none
 test robots.txt -e /nowhere       | Expected a file of expectations, got "/nowhere" (no such file)
 prefetch                          | Expected a file of URLs, or "-" for standard input, got nothing
 prefetch --concurrency 0 -        | whole number from 1 to 1024, got "0"
 replay --since yesterday log      | --since to be a date, got "yesterday"; write 2026-11-23
-replay --origin example log       | --origin takes
+replay --origin example log       | Expected an absolute http, https or ftp URL, got "example"
 replay --versions --conduct log   | Expected one of
 replay --purpose search log       | Expected --list or --url
 replay --body 123 log             | 8 digits

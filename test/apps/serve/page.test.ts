@@ -185,6 +185,18 @@ describe('the form for a file', () => {
     expect(text).toContain('Dissalow: /x\nContent-Signal');
   });
 
+  it.each(['', ' \n'])('says of an empty file (%j) that it has no rules', async (robots) => {
+    const { status, text } = await send({ robots, url: '/a', agent: 'A' });
+    expect([status, banner(text)]).toEqual([200, expect.stringMatching(/^✓ Allowed A may fetch/)]);
+    expect(textOf(text)).toContain('This robots.txt is empty: it has no rules.');
+    expect((await send({ robots: ROBOTS, url: '/a' })).text).not.toContain('is empty');
+  });
+
+  it('names no command where it says who keeps the delay', async () => {
+    const { text } = await send({ robots: 'User-agent: *\nCrawl-delay: 2\n', url: '/a' });
+    expect(textOf(text)).toContain('Crawl-delay 2 s (guards with  pacing  keep it)');
+  });
+
   it.each<[string, Record<string, string>, string, RegExp]>([
     ['neither URL nor path', { url: 'foo' }, 'url', /a path that starts with/],
     ['an agent without a name', { agent: 'A\n!!' }, 'agent', /product token/],

@@ -183,7 +183,7 @@ describeWithChromium('the page in a browser', () => {
     const body = `<meta http-equiv="refresh" content="0; url=${target}">`;
     await using foreign = await startSite({ '/': { headers: { 'content-type': 'text/html' }, body } });
     await open.page.goto(foreign.url('/'));
-    await open.page.getByText('This question came from a link.').waitFor();
+    await open.page.getByText('This question is not asked yet.').waitFor();
     expect(site.requests.length).toBe(asked);
     await open.check();
     expect(await open.text('.banner.disallowed')).toContain('LinkBot');

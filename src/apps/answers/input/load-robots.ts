@@ -1,4 +1,4 @@
-import { originOf } from '../../../core/url/index.ts';
+import { locate, type LocatedUrl } from '../../../core/url/index.ts';
 import { DEFAULT_MAX_BODY_BYTES, isRobotsError, printable, quoted } from '../../../core/base/index.ts';
 import { type Session, UsageError } from '../session.ts';
 import type { OriginPolicy } from '../../../core/decision/index.ts';
@@ -13,21 +13,19 @@ export function isUrl(operand: string): boolean {
   return /^(?:https?|ftp):\/\//i.test(operand);
 }
 
-/**
- * Reads the origin of a URL.
- *
- * @throws UsageError when the operand is not a valid URL.
- */
-export function readOrigin(operand: string): string {
+/** @throws UsageError when the operand is not a valid URL. */
+export function readUrl(operand: string): LocatedUrl {
   try {
-    return originOf(operand);
+    return locate(operand);
   } catch (error) {
     if (!isRobotsError(error)) throw error;
-    throw new UsageError(
-      `Expected an origin such as https://example.com, got ${quoted(operand)}${didYouMean(operand)}`,
-      { cause: error },
-    );
+    throw new UsageError(`${error.message}${didYouMean(operand)}`, { cause: error });
   }
+}
+
+/** @throws UsageError when the operand is not a valid URL. */
+export function readOrigin(operand: string): string {
+  return readUrl(operand).origin;
 }
 
 /** The hint for an operand that looks like a host name without a scheme. */

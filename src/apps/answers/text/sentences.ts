@@ -51,7 +51,7 @@ const looks: Readonly<Record<Suspect, string>> = {
 
 export function delaySentence(crawlDelayMs: number | undefined): string | undefined {
   if (crawlDelayMs === undefined) return undefined;
-  return `Crawl-delay ${crawlDelayMs / 1_000} s (canfetch check does not wait; guards with \`pacing\` do)`;
+  return `Crawl-delay ${crawlDelayMs / 1_000} s (guards with \`pacing\` keep it)`;
 }
 
 /** Says what the site states about the purpose of the question, and where. */

@@ -9,10 +9,9 @@ import {
   type ReplayReport,
   type RunPart,
 } from '../../../extras/evidence/replay.ts';
-import { ignore, isRobotsError, omitUndefined, printable, quoted } from '../../../core/base/index.ts';
-import { locate, type LocatedUrl, originOf } from '../../../core/url/index.ts';
+import { ignore, omitUndefined, printable, quoted } from '../../../core/base/index.ts';
 import { type Session, UsageError, Output } from '../../answers/session.ts';
-import { openList, assertStdinOnce } from '../../answers/input/load-robots.ts';
+import { openList, assertStdinOnce, readOrigin, readUrl } from '../../answers/input/load-robots.ts';
 import { paletteFor } from '../../answers/text/layout.ts';
 import { type ParsedArguments, type ExitCode, exitCode } from '../frame/command.ts';
 import { readAgents, readDate, readFormat, readProfile, readPurpose } from '../frame/settings.ts';
@@ -44,7 +43,7 @@ export async function replayFiles(given: ParsedArguments, session: Session): Pro
   const options = omitUndefined({
     profile: values.has('profile') ? readProfile(given) : undefined,
     agent,
-    origin: readOrigin(given),
+    origin: originIn(given),
     since: readDate(given, 'since'),
     until: readDate(given, 'until'),
   });
@@ -83,9 +82,8 @@ function readView(given: ParsedArguments, style: Style): View {
   if (!isList && format === 'csv')
     throw new UsageError('Expected --list, --url or --summary beside --format csv');
   if (isList) {
-    const page = values.get('url')?.[0];
-    const url = page === undefined ? undefined : readUrl(page, '--url takes the URL of a page').href;
-    return listView(style, { url, purpose });
+    const [page] = values.get('url') ?? [];
+    return listView(style, { url: page && readUrl(page).href, purpose });
   }
   if (view === 'body') {
     const digest = values.get('body')?.[0]?.toLowerCase() ?? '';
@@ -94,7 +92,7 @@ function readView(given: ParsedArguments, style: Style): View {
       `Expected --body to be a SHA-256 in hex, or 8 digits of it at least, got ${quoted(digest)}`,
     );
   }
-  if (view === 'versions') return versionsView(style, readOrigin(given));
+  if (view === 'versions') return versionsView(style, originIn(given));
   if (view === 'conduct') return conductView(style);
   const [profile, agent] = [values.get('profile')?.[0], values.get('agent')?.[0]];
   const override = [
@@ -104,21 +102,9 @@ function readView(given: ParsedArguments, style: Style): View {
   return differencesView(style, override);
 }
 
-function readOrigin({ values }: ParsedArguments): string | undefined {
-  const given = values.get('origin')?.[0];
-  return given === undefined
-    ? undefined
-    : originOf(readUrl(given, '--origin takes a URL of the origin').href);
-}
-
-/** @throws UsageError for an invalid URL. */
-function readUrl(url: string, hint: string): LocatedUrl {
-  try {
-    return locate(url);
-  } catch (cause) {
-    if (!isRobotsError(cause)) throw cause;
-    throw new UsageError(`${cause.message}; ${hint}`, { cause });
-  }
+function originIn({ values }: ParsedArguments): string | undefined {
+  const [url] = values.get('origin') ?? [];
+  return url && readOrigin(url);
 }
 
 /** Takes the lines of all files in the order of time. */
