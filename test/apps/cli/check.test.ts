@@ -176,9 +176,7 @@ describe('agent', () => {
     ]);
     expect(code).toBe(1);
     expect(stdout).toContain('agent   EXAMPLEBOT → group "ExampleBot" at line 5');
-    expect(stdout).toContain(
-      'delay   Crawl-delay 2 s (guards with `pacing` keep it)',
-    );
+    expect(stdout).toContain('delay   Crawl-delay 2 s (guards with `pacing` keep it)');
   });
 
   it('signs the request for robots.txt', async () => {

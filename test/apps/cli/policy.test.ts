@@ -126,11 +126,7 @@ describe('policy', () => {
     ['no operand', [], 'Expected an origin, got nothing'],
     ['two operands', ['https://a.example', 'https://b.example'], 'got "https://b.example" too'],
     ['a host alone', ['example.com'], 'got "example.com"; did you mean "https://example.com"?'],
-    [
-      'another scheme',
-      ['mailto:a@b.c'],
-      'Expected an absolute http, https or ftp URL, got "mailto:a@b.c"',
-    ],
+    ['another scheme', ['mailto:a@b.c'], 'Expected an absolute http, https or ftp URL, got "mailto:a@b.c"'],
   ])('refuses %s', async (_, argv, message) => {
     const { code, stderr } = await cli(['policy', ...argv]);
     expect(code).toBe(2);
