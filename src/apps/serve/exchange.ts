@@ -8,7 +8,6 @@ import type { Metrics } from './metrics.ts';
 import { BrokenPipeError } from '../answers/session.ts';
 import { truncateToWidth } from '../answers/text/layout.ts';
 import { jsonLine, withoutUserinfo } from '../../core/base/index.ts';
-import type { AccessLine } from '../answers/schema/lines.ts';
 
 /** Limits that protect the service from slow or numerous requests. */
 export interface ServiceLimits {
@@ -112,7 +111,7 @@ function accessLine({ request, response, path, query, decision }: Exchange, dura
     const value = query.get(name);
     return value === null ? {} : { [name]: truncateToWidth(withoutUserinfo(value), MAX_LENGTH) };
   };
-  return jsonLine<AccessLine>({
+  return jsonLine({
     time: new Date().toISOString(),
     method: request.method,
     path: truncateToWidth(path, MAX_LENGTH),

@@ -12,7 +12,6 @@ import {
 } from '../../core/base/index.ts';
 import { decideUrl } from '../answers/decide-online.ts';
 import { tooLongError, type Target, targetLines } from '../answers/input/targets.ts';
-import type { LineError, ExplanationResult, PolicyResult } from '../answers/schema/answers.ts';
 import { renderRecord, policyRecord } from '../answers/text/json.ts';
 import { Output } from '../answers/session.ts';
 import type { Exchange, Service } from './exchange.ts';
@@ -106,7 +105,7 @@ async function stream({ request, response, service, signal }: Exchange, defaults
       code: 'ERR_ROBOTS_CLOSED',
       message: 'The service is stopping; send the remaining questions again',
     } as const;
-    await output.write(jsonLine<LineError>({ error }));
+    await output.write(jsonLine({ error }));
     // The rest of the questions is not read, so the connection cannot carry another request.
     response.once('finish', () => request.socket.destroySoon());
   }
@@ -213,7 +212,7 @@ export const policy: Handler = async (exchange) => {
   const agent = agentOf(query.getAll('agent'), service);
   const known = await service.client.policy(url, { signal, ...omitUndefined({ agent }) });
   const stated = known.rules && usage(known.rules, targetOf(url), known.agent);
-  const body = jsonLine<PolicyResult>({
+  const body = jsonLine({
     ...policyRecord(known),
     ...(stated !== undefined && stated.sources.length > 0 && { usage: stated }),
   });
@@ -231,5 +230,5 @@ export const explain: Handler = async (exchange) => {
   const { decision, policy: known, file: _, ...circumstances } = explained;
   exchange.decision = decision;
   const answer = { input: url, ...decision, ...circumstances, policy: policyRecord(known) };
-  return { type: JSON_TYPE, body: jsonLine<ExplanationResult>(answer) };
+  return { type: JSON_TYPE, body: jsonLine(answer) };
 };

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { jsonLine, omitUndefined } from '../../core/base/index.ts';
 import { refusalIn } from '../../core/client/refusal-errors.ts';
-import type { DoneResult, ReservationResult } from '../answers/schema/lines.ts';
 import { agentsSchema, onlyKnown, readAs, readJson } from './request.ts';
 import { agentOf } from './questions.ts';
+import type { Decision } from '../../core/decision/index.ts';
 import type { Booking, Service } from './exchange.ts';
 import { type Handler, JSON_TYPE, Problem } from './reply.ts';
 
@@ -33,14 +33,16 @@ export const reserve: Handler = async (exchange) => {
   exchange.decision = decision;
   const booked = settled.status === 'booked' ? { id: openBooking(settled, service) } : {};
   // JSON has no functions, so `done` and `release` are left out.
-  const body = jsonLine<ReservationResult>({ input: url, status, ...booked, ...fields, decision });
+  const body = jsonLine({ input: url, status, ...booked, ...fields, decision });
   return { type: JSON_TYPE, body };
 };
 
 /** The answer for a URL that may not be fetched, of what `reserve` rejects with. */
-function refusedAnswer(
-  error: unknown,
-): Pick<ReservationResult, 'decision' | 'retryAt'> & { status: 'refused' } {
+function refusedAnswer(error: unknown): {
+  readonly status: 'refused';
+  readonly decision: Decision;
+  readonly retryAt?: number;
+} {
   const refusal = refusalIn(error);
   if (refusal === undefined) throw error;
   const { decision, retryAt } = refusal;
@@ -113,5 +115,5 @@ export const done: Handler = async ({ request, query, service }) => {
       }),
     );
   }
-  return { type: JSON_TYPE, body: jsonLine<DoneResult>({ id }) };
+  return { type: JSON_TYPE, body: jsonLine({ id }) };
 };

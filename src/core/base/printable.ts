@@ -66,21 +66,11 @@ export const SCHEMA_VERSION = 1;
 /** Characters that JSON allows but terminals may interpret: DEL, C1 controls, format characters, line ends. */
 const UNSAFE_IN_JSON = /[\u007F-\u009F\p{Cf}\p{Zl}\p{Zp}]/gu;
 
-interface Versioned {
-  readonly schemaVersion: 1;
-}
-
-/** The fields of a line without its version. JSON leaves out fields that are undefined. */
-export type Unversioned<Line> = Line extends unknown
-  ? { [Name in keyof Line as Exclude<Name, 'schemaVersion'>]: Line[Name] | MayLack<Line, Name> }
-  : never;
-type MayLack<Line, Name extends keyof Line> = object extends Pick<Line, Name> ? undefined : never;
-
 /**
- * Renders a line of NDJSON that starts with `schemaVersion`. Its escapes are safe for terminals and keep the data. The
- * type of the line must be given: `apps/answers/schema/` describes those of the command.
+ * Renders a line of NDJSON that starts with `schemaVersion`. Its escapes are safe for terminals and keep the data. JSON
+ * leaves out fields that are undefined.
  */
-export function jsonLine<Line extends Versioned = never>(record: NoInfer<Unversioned<Line>>): string {
+export function jsonLine(record: object): string {
   const text = JSON.stringify({ schemaVersion: SCHEMA_VERSION, ...record });
   return `${escapeForTerminal(text)}\n`;
 }

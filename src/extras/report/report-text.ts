@@ -219,12 +219,10 @@ function detail({ rule, statement, robots }: ReportedRefusal): string {
   return robots === undefined ? '' : ` (${printable(robots)})`;
 }
 
-type Line<Data> = Data & { readonly schemaVersion: 1 };
-
 /** Renders a report as lines of NDJSON. */
 export function* reportLines(report: CrawlReport): IterableIterator<string> {
-  yield jsonLine<Line<CrawlTotals>>(report.totals());
-  for (const refusals of report.refusals()) yield jsonLine<Line<ReportedRefusals>>(refusals);
-  for (const origin of report.origins()) yield jsonLine<Line<ReportedOrigin>>(origin);
-  for (const slowed of report.slowed()) yield jsonLine<Line<ReportedSlowness>>(slowed);
+  yield jsonLine(report.totals());
+  for (const refusals of report.refusals()) yield jsonLine(refusals);
+  for (const origin of report.origins()) yield jsonLine(origin);
+  for (const slowed of report.slowed()) yield jsonLine(slowed);
 }

@@ -144,13 +144,6 @@ const asked: Fields<Asked> = {
 
 export const decision: Schema<Asked & Decision> = object<Asked & Decision>({ ...asked, ...decisionFields });
 
-/** What is wrong with a line of a list, or with a stream as a whole. */
-export interface LineError extends Pick<Asked, 'schemaVersion'> {
-  readonly input?: string;
-  readonly line?: number;
-  readonly error: { readonly code: string; readonly message: string };
-}
-
 /** A policy as plain data: without the parsed file and its bytes. */
 export type PolicyData = Omit<OriginPolicy, 'rules' | 'file'> & {
   readonly dialect?: string;
@@ -197,14 +190,3 @@ export const policyData: Schema<PolicyData> = object<PolicyData>({
   crawlDelayMs: delayMs.optional(),
   requestRateMs: delayMs.optional(),
 });
-
-/** The response of `GET /v1/policy`. */
-export interface PolicyResult extends PolicyData {
-  readonly schemaVersion: 1;
-  readonly usage?: UsageRecord;
-}
-
-export type Circumstances = Omit<Explanation, 'verdict'>;
-
-/** The response of `GET /v1/explain`. */
-export type ExplanationResult = Asked & Decision & Circumstances & { readonly policy?: PolicyData };

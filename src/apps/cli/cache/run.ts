@@ -10,7 +10,6 @@ import {
 import { readOrigin } from '../../answers/input/load-robots.ts';
 import { type Session, UsageError, Output } from '../../answers/session.ts';
 import { ago, count, duration, grid } from '../../answers/text/layout.ts';
-import type { StoredLine } from '../../answers/schema/lines.ts';
 import { type ExitCode, exitCode, type ParsedArguments } from '../frame/command.ts';
 import { isRedisUrl, type OpenedStore, openStore, warnDamaged } from '../frame/named-store.ts';
 import { type Layout, layoutOf, readFormat, readStore } from '../frame/settings.ts';
@@ -165,10 +164,10 @@ export function itemJson(
   const { answer, copy, failure, site }: Partial<OriginRecord> = record ?? {};
   const { token: agent, addressPolicy } = namespace;
   const head = { origin, agent, addressPolicy, expiresAt, rejected };
-  return jsonLine<StoredLine>({ ...head, answer, failure, site, copy: copy && copyAsJson(copy, whole) });
+  return jsonLine({ ...head, answer, failure, site, copy: copy && copyAsJson(copy, whole) });
 }
 
-function copyAsJson({ body, ...rest }: Copy, whole: boolean): StoredLine['copy'] {
+function copyAsJson({ body, ...rest }: Copy, whole: boolean): object {
   return { ...rest, bytes: body.length, ...(whole ? { text: textOf(body) } : {}) };
 }
 

@@ -1,15 +1,32 @@
 import { causesOf, omitUndefined, printable } from '../../../core/base/index.ts';
-import type { Decision, DecisionUsage, Purpose } from '../../../core/decision/index.ts';
+import type { Decision, DecisionUsage, Purpose, RefusedRequestError } from '../../../core/decision/index.ts';
 import { type Gatekeeper, gatekeeperIn } from '../../../core/lifecycle/index.ts';
 import { refusalIn } from '../../../core/client/refusal-errors.ts';
 import { count, type Field } from '../../answers/text/layout.ts';
 import { statementText } from '../../answers/text/sentences.ts';
-import { pageDirectives } from '../../../core/rules/index.ts';
-import type { PageFetchResult } from '../../answers/schema/lines.ts';
+import { type PageDirectives, pageDirectives, type Usage } from '../../../core/rules/index.ts';
 import { makePageFetch, type OpenedClient } from '../frame/open-client.ts';
 
 /** Time limit for the page and its redirects, including their robots.txt files and waits for pacing. */
 const DEADLINE_MS = 30_000;
+
+/** What the header fields of a page state about its use, or why they were not read. */
+type PageFetchResult =
+  | {
+      /** After redirects. */
+      readonly url: string;
+      readonly status: number;
+      /** The service that answered in place of the site, such as `cloudflare`. */
+      readonly gatekeeper: Gatekeeper | undefined;
+      readonly directives: PageDirectives;
+      /** By robots.txt of the page's origin and by its header fields. */
+      readonly usage: Usage;
+    }
+  | { readonly error: PageFailure };
+interface PageFailure extends Partial<Pick<RefusedRequestError, 'requested' | 'redirects' | 'decision'>> {
+  readonly code?: string;
+  readonly message: string;
+}
 
 /** What a page states about its use. */
 export interface AskedPage {
@@ -97,7 +114,7 @@ function turnedAway(page: PageFetchResult): string | undefined {
 }
 
 /** The innermost cause, which names the failure of the network. */
-function failureOf(error: unknown): { readonly code?: string; readonly message: string } {
+function failureOf(error: unknown): PageFailure {
   const cause = [...causesOf(error)].at(-1);
   const code: unknown = Reflect.get(Object(cause), 'code');
   const message = cause instanceof Error ? cause.message : String(error);

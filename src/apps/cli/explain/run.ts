@@ -24,7 +24,6 @@ import {
 } from '../../answers/text/layout.ts';
 import { ruleText } from '../../answers/text/sentences.ts';
 import { readOrigin } from '../../answers/input/load-robots.ts';
-import type { ExplainedByFile, ExplainedUrl } from '../../answers/schema/lines.ts';
 import { type ParsedArguments, type ExitCode, exitCode } from '../frame/command.ts';
 import { openClient } from '../frame/open-client.ts';
 import {
@@ -102,8 +101,8 @@ async function readAndExplain(
 function explanationJson(input: string, { page, ...explanation }: PageExplanation): string {
   const { decision, policy, runnerUp, star, runsOn, nearMiss } = explanation;
   const circumstances = { runnerUp, star, runsOn, nearMiss };
-  if (!('origin' in decision)) return jsonLine<ExplainedByFile>({ input, ...decision, ...circumstances });
-  return jsonLine<ExplainedUrl>({
+  if (!('origin' in decision)) return jsonLine({ input, ...decision, ...circumstances });
+  return jsonLine({
     input,
     ...decision,
     ...circumstances,

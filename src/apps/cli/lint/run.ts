@@ -4,8 +4,13 @@ import { absenceOf, type LoadedRobots, assertStdinOnce } from '../../answers/inp
 import { type Session, UsageError, Output } from '../../answers/session.ts';
 import { count, type Palette, wrap } from '../../answers/text/layout.ts';
 import { fileName, jsonLine, printable } from '../../../core/base/index.ts';
-import type { LintLine } from '../../answers/schema/lines.ts';
-import { type Dialect, lint, parseRobots, type Severity } from '../../../core/rules/index.ts';
+import {
+  type Diagnostic,
+  type Dialect,
+  lint,
+  parseRobots,
+  type Severity,
+} from '../../../core/rules/index.ts';
 import {
   type ResultExitCode,
   type ExitCode,
@@ -15,7 +20,7 @@ import {
 } from '../frame/command.ts';
 import { loadRobots } from '../frame/open-client.ts';
 import { WHOLE_FILE } from '../../../core/rules/lint/diagnostic.ts';
-import { describeDiagnostic } from '../../../core/rules/lint/findings.ts';
+import { describeDiagnostic, type DiagnosticDescription } from '../../../core/rules/lint/findings.ts';
 
 const severities = ['error', 'warning', 'info'] as const;
 
@@ -41,8 +46,7 @@ export async function lintFiles(given: ParsedArguments, session: Session): Promi
     const absence = absenceOf(file.loaded);
     if (absence !== undefined) session.stderr.write(`canfetch: ${absence}\n`);
     if (format === 'text') await output.write(renderFile(file, colours, width));
-    if (format === 'json')
-      for (const finding of file.findings) await output.write(jsonLine<LintLine>(finding));
+    if (format === 'json') for (const finding of file.findings) await output.write(jsonLine(finding));
   }
   if (format === 'text') await output.write(renderSummary(linted));
   await output.release();
@@ -60,7 +64,7 @@ function codeOf(linted: readonly LintedFile[]): ResultExitCode {
 }
 
 /** A diagnostic with its message. */
-type Finding = Omit<LintLine, 'schemaVersion'>;
+type Finding = Diagnostic & Pick<DiagnosticDescription, 'message' | 'hint'> & { readonly file: string };
 
 /** The findings for one operand. */
 interface LintedFile {

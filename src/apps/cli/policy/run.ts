@@ -7,7 +7,6 @@ import { writeWhole, type Session } from '../../answers/session.ts';
 import { readOrigin } from '../../answers/input/load-robots.ts';
 import { type ExitCode, exitCode, type ParsedArguments } from '../frame/command.ts';
 import { openClient } from '../frame/open-client.ts';
-import type { PolicyLine } from '../../answers/schema/lines.ts';
 import {
   agentOf,
   type Layout,
@@ -27,9 +26,7 @@ export async function showPolicy(given: ParsedArguments, session: Session): Prom
   const policy = await client.policy(origin, { signal, ...omitUndefined({ agent: agentOf(settings) }) });
   await writeWhole(
     session.stdout,
-    readFormat(given) === 'json'
-      ? jsonLine<PolicyLine>(policyRecord(policy))
-      : renderPolicy(policy, layoutOf(session)),
+    readFormat(given) === 'json' ? jsonLine(policyRecord(policy)) : renderPolicy(policy, layoutOf(session)),
   );
   // A long outage that the profile treats as final is not `undecided`.
   return policy.reason === 'unreachable' ? exitCode.undecided : exitCode.success;

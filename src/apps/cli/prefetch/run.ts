@@ -11,8 +11,6 @@ import { type ParsedArguments, type ExitCode, exitCode } from '../frame/command.
 import { ListReport, type Kind, type ListLayout } from '../frame/list-report.ts';
 import { openClient } from '../frame/open-client.ts';
 import { onlyOperand, readFormat, readWholeNumber, onlineSettings } from '../frame/settings.ts';
-import type { LineError } from '../../answers/schema/answers.ts';
-import type { PrefetchLine } from '../../answers/schema/lines.ts';
 
 const MAX_CONCURRENCY = 1_024;
 
@@ -93,11 +91,11 @@ function prefetchLayout(urls: () => number): ListLayout<Decision> {
 function lineOf(result: TargetResult<Decision>): string {
   if ('error' in result) {
     const { input, line } = result.target;
-    return jsonLine<LineError>({ input, line, error: result.error });
+    return jsonLine({ input, line, error: result.error });
   }
   const { origin, state, reason, robots, retryAt } = result.decision;
   const { finalUrl, hops, status, error, fetchedAt, staleAt, source, suspect } = robots;
-  return jsonLine<PrefetchLine>({
+  return jsonLine({
     origin,
     state,
     reason: state === 'rules' || state === 'last-good' ? undefined : reason,

@@ -1,4 +1,5 @@
 import { jsonLine, omitUndefined, printable } from '../../../core/base/index.ts';
+import type { DecisionEntry } from '../../../core/client/evidence/entry.ts';
 import { agentTokens } from '../../../core/decision/agent-tokens.ts';
 import { type DecisionUsage, type Purpose, usageOf } from '../../../core/decision/index.ts';
 import {
@@ -8,7 +9,6 @@ import {
   type RequestRow,
   sentBy,
 } from '../../../extras/evidence/request-outcomes.ts';
-import type { ListedDecisionLine, SummaryLine } from '../../answers/schema/lines.ts';
 import { grid, instant, type Palette } from '../../answers/text/layout.ts';
 import type { Format } from '../frame/command.ts';
 import type { Style, View } from './views.ts';
@@ -34,7 +34,7 @@ export function listView({ format, colours }: Style, { url, purpose }: ListOptio
   const textOf = (found: RequestRow): string => {
     const row = { ...found, usage: usageIn(found, purpose) };
     const data = dataOf(row);
-    if (format === 'json') return jsonLine<ListedDecisionLine>(data);
+    if (format === 'json') return jsonLine(data);
     const cells = cellsOf(data);
     if (format === 'csv') {
       const head = hasHead ? '' : csvLine(Object.keys(cells));
@@ -65,7 +65,25 @@ function usageIn({ entry, again }: RequestRow, purpose: Purpose | undefined): De
   return usageOf(again.decision, again.file, purpose);
 }
 
-type Data = Omit<ListedDecisionLine, 'schemaVersion'>;
+/** A decision, or a request without a check, and what became of it. */
+interface Data extends Partial<
+  Pick<DecisionEntry, 'requested' | 'agent' | 'profile' | 'allowed' | 'reason' | 'rule' | 'usage' | 'sha256'>
+> {
+  readonly kind: 'listed';
+  readonly file: string;
+  readonly line: number;
+  /** Epoch milliseconds. */
+  readonly at: number;
+  readonly url: string;
+  /** In words, as `why` and `outcome`. */
+  readonly decision: string;
+  readonly why: string;
+  readonly outcome: string;
+  /** The entry of the request, or of its deferral. */
+  readonly request?: object;
+  /** The code of the error that cut the body of its response. */
+  readonly cut?: string;
+}
 
 function dataOf(row: Row): Data {
   const { entry, file, line, usage, again, outcome, cut } = row;
@@ -133,9 +151,7 @@ function csvLine(cells: readonly string[]): string {
   return `${written.join(',')}\n`;
 }
 
-type Counts = Omit<SummaryLine, 'schemaVersion' | 'kind' | 'agent' | 'origin'>;
-
-const COLUMNS: Readonly<Record<keyof Counts, string>> = {
+const COLUMNS = {
   allowed: 'allowed',
   refused: 'refused',
   notWanted: 'not wanted',
@@ -144,13 +160,15 @@ const COLUMNS: Readonly<Record<keyof Counts, string>> = {
   requestedAlthoughRefused: 'although refused',
 };
 
+type Counts = Record<keyof typeof COLUMNS, number>;
+
 /** How many were allowed, refused and requested, by agent and origin. */
 export function summaryView(format: Format): View {
   const outcomes = new RequestOutcomes();
-  const rows = new Map<string, { agent: string; origin: string; counts: Record<keyof Counts, number> }>();
+  const rows = new Map<string, { agent: string; origin: string; counts: Counts }>();
   /** For requests without a decision. */
   const agents = new Map<string, string>();
-  const countsOf = ({ entry: { origin, run, ...entry } }: RequestRow): Record<keyof Counts, number> => {
+  const countsOf = ({ entry: { origin, run, ...entry } }: RequestRow): Counts => {
     const agent = entry.type === 'decision' ? entry.agent : (agents.get(run) ?? '');
     const key = `${agent} ${origin}`;
     const known = rows.get(key);
@@ -189,9 +207,7 @@ export function summaryView(format: Format): View {
         (one, other) => compare(one.agent, other.agent) || compare(one.origin, other.origin),
       );
       if (format === 'json')
-        return sorted
-          .map(({ counts, ...by }) => jsonLine<SummaryLine>({ kind: 'summary', ...by, ...counts }))
-          .join('');
+        return sorted.map(({ counts, ...by }) => jsonLine({ kind: 'summary', ...by, ...counts })).join('');
       const cells = sorted.map(({ agent, origin, counts }) => [
         printable(agent),
         printable(origin),

@@ -1,4 +1,5 @@
 import { type AgainstRefusal, Conduct, type EarlyStart } from '../../../extras/evidence/conduct.ts';
+import type { AttemptEntry } from '../../../core/client/evidence/entry.ts';
 import type { Bodies } from '../../../extras/evidence/recorded-run.ts';
 import {
   flips,
@@ -6,14 +7,6 @@ import {
   type ReplayedLine,
   type ReplayReport,
 } from '../../../extras/evidence/replay.ts';
-import type {
-  AlthoughRefusedLine,
-  ConductReportLine,
-  EarlyStartLine,
-  FileVersionLine,
-  ReplayLine,
-  ReplayReportLine,
-} from '../../answers/schema/lines.ts';
 import { jsonLine, omitUndefined, printable } from '../../../core/base/index.ts';
 import { delayName } from '../../../core/pacing/index.ts';
 import { UsageError } from '../../answers/session.ts';
@@ -60,9 +53,7 @@ export function differencesView({ format }: Style, override: string): View {
       return '';
     },
     finish: (report) =>
-      format === 'json'
-        ? jsonLine<ReplayReportLine>({ kind: 'report', ...report })
-        : reportText(report, override),
+      format === 'json' ? jsonLine({ kind: 'report', ...report }) : reportText(report, override),
   };
 }
 
@@ -104,9 +95,7 @@ export function differenceLine(
   difference: ReplayDifference,
   { format, colours }: Style,
 ): string {
-  return format === 'json'
-    ? jsonLine<ReplayLine>({ file, ...difference })
-    : differenceText(file, difference, colours);
+  return format === 'json' ? jsonLine({ file, ...difference }) : differenceText(file, difference, colours);
 }
 
 function differenceText(file: string, difference: ReplayDifference, colours: Palette): string {
@@ -145,7 +134,13 @@ function entries(many: number): string {
 }
 
 /** One version of an origin's robots.txt, or the time in which it had none. */
-type FileVersion = Omit<FileVersionLine, 'schemaVersion' | 'kind' | 'until'> & { until: number };
+interface FileVersion extends Pick<Partial<AttemptEntry>, 'sha256' | 'outcome' | 'status'> {
+  readonly origin: string;
+  /** When it was fetched. */
+  readonly from: number;
+  /** When it was last in force, by the log. */
+  until: number;
+}
 
 /** A version of a file, in a line. */
 function versionText({ origin, from, until, sha256, outcome, status }: FileVersion, bodies: Bodies): string {
@@ -208,9 +203,7 @@ export function versionsView({ format }: Style, wanted: string | undefined): Vie
         .flat()
         .sort((one, other) => one.from - other.from)
         .map((version) =>
-          format === 'json'
-            ? jsonLine<FileVersionLine>({ kind: 'version', ...version })
-            : versionText(version, bodies),
+          format === 'json' ? jsonLine({ kind: 'version', ...version }) : versionText(version, bodies),
         )
         .join(''),
   };
@@ -222,9 +215,9 @@ export function conductView({ format, colours }: Style): View {
   const isJson = format === 'json';
   const textOf = (found: EarlyStart | AgainstRefusal): string => {
     if (!('refusal' in found))
-      return isJson ? jsonLine<EarlyStartLine>({ kind: 'early', ...found }) : earlyText(found, colours);
+      return isJson ? jsonLine({ kind: 'early', ...found }) : earlyText(found, colours);
     const refused = dataOf(found);
-    return isJson ? jsonLine<AlthoughRefusedLine>(refused) : althoughRefusedText(refused, colours);
+    return isJson ? jsonLine(refused) : althoughRefusedText(refused, colours);
   };
   return {
     subject: 'requests',
@@ -233,7 +226,7 @@ export function conductView({ format, colours }: Style): View {
     took: (file, line) => conduct.add(file, line).map(textOf).join(''),
     finish() {
       const { requests, early, refused, unknown } = conduct;
-      if (isJson) return jsonLine<ConductReportLine>({ kind: 'conduct', requests, early, refused, unknown });
+      if (isJson) return jsonLine({ kind: 'conduct', requests, early, refused, unknown });
       const found = early === 0 ? 'none too early' : `${early.toLocaleString('en')} too early`;
       const against = refused === 0 ? '' : `, ${refused.toLocaleString('en')} sent although refused`;
       const note =
@@ -252,15 +245,16 @@ function earlyText(early: EarlyStart, colours: Palette): string {
   sent at ${new Date(startedAt).toISOString()}, ${by} before the end of ${delayName(reason)}\n`;
 }
 
-type AlthoughRefused = Omit<AlthoughRefusedLine, 'schemaVersion'>;
-
-function dataOf({ refusal, row, sent: { url, startedAt } }: AgainstRefusal): AlthoughRefused {
+function dataOf({ refusal, row, sent: { url, startedAt } }: AgainstRefusal) {
   const { file, line } = row.outcomeAt ?? row;
   const decided = { decisionFile: row.file, decisionLine: row.line };
   return { kind: 'although-refused', file, line, ...decided, url, startedAt, refusal, why: whyOf(row) };
 }
 
-function althoughRefusedText({ file, line, url, startedAt, why }: AlthoughRefused, colours: Palette): string {
+function althoughRefusedText(
+  { file, line, url, startedAt, why }: ReturnType<typeof dataOf>,
+  colours: Palette,
+): string {
   return `${colours.bad('ALTHOUGH REFUSED')}  ${printable(url)}  ${printable(file)}, line ${line}
   sent at ${new Date(startedAt).toISOString()}: ${printable(why)}\n`;
 }

@@ -13,7 +13,6 @@ import {
   rulesInForce,
 } from '../../answers/input/load-robots.ts';
 import { type Target, targetLines } from '../../answers/input/targets.ts';
-import type { TestLine } from '../../answers/schema/lines.ts';
 import { type Session, UsageError, Output } from '../../answers/session.ts';
 import { count, definitions, type Field } from '../../answers/text/layout.ts';
 import { whySentence, looksSentence } from '../../answers/text/sentences.ts';
@@ -59,9 +58,7 @@ export async function testRobots(given: ParsedArguments, session: Session): Prom
     for (const { decision, ...each } of tested) {
       const { allowed, reason, rule, group } = decision;
       const decided = because === undefined ? { reason, rule, group } : { because };
-      await output.write(
-        jsonLine<TestLine>({ file: list, ...each, robots: robots.file, allowed, ...decided }),
-      );
+      await output.write(jsonLine({ file: list, ...each, robots: robots.file, allowed, ...decided }));
     }
   }
   if (format === 'text') {

@@ -6,7 +6,8 @@ import {
   type UrlExplanation,
 } from '../../answers/explanation.ts';
 import { explanationFields } from '../../answers/fields.ts';
-import type { DiagnosticRecord } from '../../answers/schema/lines.ts';
+import type { Diagnostic } from '../../../core/rules/index.ts';
+import type { DiagnosticDescription } from '../../../core/rules/lint/findings.ts';
 import { count } from '../../answers/text/layout.ts';
 import { becauseSentences, reasonText, groupText } from '../../answers/text/sentences.ts';
 import { type ReportedDecision, verdictKinds, type VerdictName, verdictName } from '../../answers/verdict.ts';
@@ -15,6 +16,8 @@ import { prose, type Markup, markup } from './document.ts';
 /** The address of the same question for another agent, compared with the others. */
 export type LinkTo = (agent: string, others: readonly string[]) => string;
 
+type DescribedDiagnostic = Diagnostic & DiagnosticDescription;
+
 /** An answer about one URL. */
 interface Result {
   readonly explanation: UrlExplanation;
@@ -22,7 +25,7 @@ interface Result {
   readonly decisions: readonly ReportedDecision[];
   /** Those of the file. */
   readonly lines: readonly AnnotatedLine[];
-  readonly diagnostics: readonly DiagnosticRecord[];
+  readonly diagnostics: readonly DescribedDiagnostic[];
   readonly now: number;
 }
 
@@ -110,7 +113,7 @@ function excerpt(lines: readonly AnnotatedLine[], decision: ReportedDecision): M
 function listing(
   all: readonly AnnotatedLine[],
   explanation: UrlExplanation,
-  diagnostics: readonly DiagnosticRecord[],
+  diagnostics: readonly DescribedDiagnostic[],
 ): Markup {
   const lines = shorten(all, explanation, MAX_LINES);
   // Of several notes on a line the first.
@@ -146,7 +149,7 @@ const SEVERITIES = {
   info: { sign: 'i', word: 'Note' },
 } as const;
 
-function noteMark(diagnostics: readonly DiagnosticRecord[], index: number): Markup | undefined {
+function noteMark(diagnostics: readonly DescribedDiagnostic[], index: number): Markup | undefined {
   const diagnostic = diagnostics[index];
   if (diagnostic === undefined) return undefined;
   const { severity, message } = diagnostic;
@@ -155,7 +158,7 @@ function noteMark(diagnostics: readonly DiagnosticRecord[], index: number): Mark
   return markup`<a class="mark ${severity}" href="#note-${index}" title="${label}" aria-label="${label}">${sign}</a>`;
 }
 
-function notes(diagnostics: readonly DiagnosticRecord[]): Markup {
+function notes(diagnostics: readonly DescribedDiagnostic[]): Markup {
   const counts = (['error', 'warning'] as const).map((kind) => {
     const many = diagnostics.filter(({ severity }) => severity === kind).length;
     return many === 0 ? '' : ` · ${count(many, kind)}`;
