@@ -7,7 +7,7 @@ import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { guardFetch, RobotsClient, type RobotsInit } from '../../../src/index.ts';
 import { evidenceFile } from '../../../src/extras/evidence/index.ts';
-import { EvidenceSource } from '../../../src/apps/cli/replay/evidence-source.ts';
+import { evidenceLines } from '../../../src/apps/cli/replay/evidence-source.ts';
 import { Replay } from '../../../src/extras/evidence/replay.ts';
 import { HOUR, START } from '../../support/client.ts';
 import { type Site, startSite } from '../../support/site.ts';
@@ -267,10 +267,9 @@ describe('replay', () => {
   it('refuses a line that is too long, and does not end quietly before it', async () => {
     const [run = ''] = readFileSync(file, 'utf8').split('\n');
     const stream = Readable.from([`${run}\n`, 'z'.repeat(2_000), 'z\n', `${run}\n`]);
-    const source = new EvidenceSource('long.ndjson', stream, new Replay({}), 1_000);
-    await source.fill();
-    expect(source.take()).toMatchObject({ entry: { type: 'run' } });
-    await expect(source.fill()).rejects.toMatchObject({
+    const lines = evidenceLines('long.ndjson', stream, new Replay({}), 1_000);
+    expect((await lines.next()).value).toMatchObject({ entry: { type: 'run' } });
+    await expect(lines.next()).rejects.toMatchObject({
       message: 'long.ndjson: Expected lines of up to 1000 characters, got a longer one',
     });
   });

@@ -15,7 +15,7 @@ import { openList, assertStdinOnce, readOrigin, readUrl } from '../../answers/in
 import { paletteFor } from '../../answers/text/layout.ts';
 import { type ParsedArguments, type ExitCode, exitCode } from '../frame/command.ts';
 import { readAgents, readDate, readFormat, readProfile, readPurpose } from '../frame/settings.ts';
-import { EvidenceSource } from './evidence-source.ts';
+import { evidenceLines, type EvidenceSource, ofFile } from './evidence-source.ts';
 import { listView, summaryView } from './lists.ts';
 import {
   bodyView,
@@ -52,7 +52,8 @@ export async function replayFiles(given: ParsedArguments, session: Session): Pro
   for (const name of operands) {
     const stream = unzipped(name, await openList(name, 'a file of evidence', session, signal));
     const onDifference = (difference: ReplayDifference): void => listing.differs(name, difference);
-    listing.sources.push(new EvidenceSource(name, stream, new Replay({ ...options, onDifference }, bodies)));
+    const replay = new Replay({ ...options, onDifference }, bodies);
+    listing.sources.push({ name, replay, lines: evidenceLines(name, stream, replay), next: undefined });
   }
   await replayAll(listing, signal);
   return listing.finish(bodies);
@@ -110,27 +111,28 @@ function originIn({ values }: ParsedArguments): string | undefined {
 /** Takes the lines of all files in the order of time. */
 async function replayAll(listing: Listing, signal: AbortSignal): Promise<void> {
   const { sources } = listing;
-  for (;;) {
-    for (let lines = 0; lines < LINES_AT_ONCE; lines++) {
-      for (const source of sources) if (!source.isReady) await source.fill();
-      const next = earliest(sources);
-      if (next === undefined) return;
-      const taken = next.take();
-      if (taken !== undefined) listing.took(next.name, taken);
-    }
+  for (const source of sources) source.next = (await source.lines.next()).value;
+  for (let lines = 1; ; lines++) {
+    const source = earliest(sources);
+    if (source?.next === undefined) return;
+    const { name, replay, next } = source;
+    const taken = ofFile(name, () => replay.take(next));
+    if (taken !== undefined) listing.took(name, taken);
+    source.next = (await source.lines.next()).value;
+    if (lines % LINES_AT_ONCE > 0) continue;
     signal.throwIfAborted();
     await listing.flush();
   }
 }
 
-/** Of the files of one run at one time, that with the lower number. */
+/** Of the files of one run at one time, that with the lower number. A line without a time comes first. */
 function earliest(sources: readonly EvidenceSource[]): EvidenceSource | undefined {
   let found: EvidenceSource | undefined;
-  let first = { at: Number.POSITIVE_INFINITY, n: 0 };
+  let first = { at: Infinity, n: 0 };
   for (const source of sources) {
-    const { next } = source;
-    if (next === undefined) continue;
-    if (next.at < first.at || (next.at === first.at && next.n < first.n)) [found, first] = [source, next];
+    if (source.next === undefined) continue;
+    const { at = 0, n = 0 } = source.next.entry;
+    if (at < first.at || (at === first.at && n < first.n)) [found, first] = [source, { at, n }];
   }
   return found;
 }
