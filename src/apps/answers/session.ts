@@ -29,75 +29,37 @@ export class BrokenPipeError extends Error {
   override readonly name = 'BrokenPipeError';
 }
 
+/**
+ * Writes a text, and waits until it is written. Whoever opens the sink listens to its errors: one may come late.
+ *
+ * @throws BrokenPipeError when the reader is gone, or the error of the stream, such as a full disk.
+ */
+export function write(sink: Sink, text: string | Uint8Array): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const gone = (): void => reject(new BrokenPipeError());
+    if (sink.destroyed) return gone();
+    // A stream that is destroyed during a write may forget its callback.
+    sink.once('close', gone);
+    sink.write(text, (error?: NodeJS.ErrnoException | null) => {
+      sink.off('close', gone);
+      if (!error) resolve();
+      else if (error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED') gone();
+      else reject(error);
+    });
+  });
+}
+
 /** Encoding a longer text takes Node twice the time, because its memory comes fresh from the system. */
 const PART_LENGTH = 32_768;
 
-/** Writes a whole text, and waits until it is written. */
-export async function writeWhole(sink: Sink, text: string): Promise<void> {
-  const output = new Output(sink);
-  await output.write(text);
-  await output.release();
-}
-
-/** Writes to a stream with backpressure, and reports when its reader is gone. */
-export class Output {
-  readonly #sink: Sink;
-  #failure: Error | undefined;
-  #wake: (() => void) | undefined;
-
-  constructor(sink: Sink) {
-    this.#sink = sink;
-    sink.on('error', this.#onError);
-    sink.on('close', this.#onClose);
-    sink.on('drain', this.#onDrain);
+/** Writes `lines` in parts of about {@link PART_LENGTH} characters. */
+export async function writeLines(sink: Sink, lines: readonly string[]): Promise<void> {
+  let part = '';
+  for (const line of lines) {
+    part += line;
+    if (part.length < PART_LENGTH) continue;
+    await write(sink, part);
+    part = '';
   }
-
-  /** @throws BrokenPipeError when the reader is gone, or the error of the stream, such as a full disk. */
-  async write(text: string | Uint8Array): Promise<void> {
-    if (this.#failure !== undefined) throw this.#failure;
-    if (this.#sink.destroyed) throw new BrokenPipeError();
-    if (this.#sink.write(text)) return;
-    await new Promise<void>((resolve) => {
-      this.#wake = resolve;
-    });
-    if (this.#failure !== undefined) throw this.#failure;
-  }
-
-  /** Writes `lines` in parts of about {@link PART_LENGTH} characters. */
-  async writeLines(lines: readonly string[]): Promise<void> {
-    let part = '';
-    for (const line of lines) {
-      part += line;
-      if (part.length < PART_LENGTH) continue;
-      await this.write(part);
-      part = '';
-    }
-    if (part !== '') await this.write(part);
-  }
-
-  /** Waits until everything is written, then removes the listeners. The stream stays open. */
-  async release(): Promise<void> {
-    if (this.#failure === undefined && !this.#sink.destroyed) {
-      await new Promise<void>((resolve) => {
-        this.#sink.once('close', resolve);
-        this.#sink.write('', () => resolve());
-      });
-    }
-    this.#sink.off('close', this.#onClose);
-    this.#sink.off('drain', this.#onDrain);
-    // The error listener stays, because a late EPIPE would otherwise crash the process.
-  }
-
-  readonly #onError = (error: NodeJS.ErrnoException): void => {
-    this.#failure ??=
-      error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED' ? new BrokenPipeError() : error;
-    this.#wake?.();
-  };
-
-  readonly #onClose = (): void => {
-    this.#failure ??= new BrokenPipeError();
-    this.#wake?.();
-  };
-
-  readonly #onDrain = (): void => this.#wake?.();
+  if (part !== '') await write(sink, part);
 }

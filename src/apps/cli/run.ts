@@ -1,16 +1,17 @@
 import { setMaxListeners } from 'node:events';
-import { isRobotsError, VERSION, printable, withoutUserinfo } from '../../core/base/index.ts';
+import { ignore, isRobotsError, VERSION, printable, withoutUserinfo } from '../../core/base/index.ts';
 import { notAmong, readArguments } from './frame/arguments.ts';
 import { type Command, type ExitCode, exitCode, type ParsedArguments, stackOf } from './frame/command.ts';
 import { commandHelp, programHelp } from './frame/help.ts';
-import { BrokenPipeError, writeWhole, type Session, UsageError } from '../answers/session.ts';
+import { BrokenPipeError, write, type Session, UsageError } from '../answers/session.ts';
 import { widthOf } from '../answers/text/layout.ts';
 import { commands, defaultCommand } from './commands.ts';
 
 /** Runs `canfetch` with the arguments of `session`. Never rejects: it reports errors and resolves with an exit code. */
 export async function run(session: Session): Promise<ExitCode> {
-  // A closed standard error must not end the run.
-  session.stderr.on('error', () => undefined);
+  // A closed standard error must not end the run. What writes to standard output waits for its errors.
+  session.stderr.on('error', ignore);
+  session.stdout.on('error', ignore);
   try {
     return await dispatch(session);
   } catch (error) {
@@ -30,17 +31,17 @@ async function dispatch(session: Session): Promise<ExitCode> {
   if (named === undefined && /^[a-z][a-z-]*$/i.test(first)) throw unknownCommand(first);
   const command = named ?? defaultCommand;
   if (argv.length === 0) {
-    await writeWhole(stdout, helpFor(undefined, widthOf(stdout)));
+    await write(stdout, helpFor(undefined, widthOf(stdout)));
     // 0 would mean "allowed" to a script whose list of URLs turned out empty.
     return exitCode.usage;
   }
   const given = readArguments(command, named === undefined ? argv : rest);
   if (given.switches.has('help')) {
-    await writeWhole(stdout, helpFor(named, widthOf(stdout)));
+    await write(stdout, helpFor(named, widthOf(stdout)));
     return exitCode.success;
   }
   if (given.switches.has('version')) {
-    await writeWhole(stdout, `${await versionLine()}\n`);
+    await write(stdout, `${await versionLine()}\n`);
     return exitCode.success;
   }
   return runCommand(command, given, session);
@@ -56,7 +57,7 @@ async function runCommand(command: Command, given: ParsedArguments, session: Ses
   const signal = AbortSignal.any([session.signal, ended.signal]);
   // Every URL in progress listens to the signal, so many listeners are not a leak.
   setMaxListeners(0, signal);
-  session.stdin.on('error', () => undefined);
+  session.stdin.on('error', ignore);
   signal.addEventListener('abort', () => void session.stdin.destroy());
   try {
     const code = await command.run(given, { ...session, signal });

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { type Decision, type Purpose, PURPOSES } from '../../core/decision/index.ts';
 import type { Agent } from '../../core/decision/agent-tokens.ts';
 import {
+  ignore,
   jsonLine,
   mapBatches,
   orAborted,
@@ -13,7 +14,7 @@ import {
 import { decideUrl } from '../answers/decide-online.ts';
 import { tooLongError, type Target, targetLines } from '../answers/input/targets.ts';
 import { renderRecord, policyRecord } from '../answers/text/json.ts';
-import { Output } from '../answers/session.ts';
+import { write, writeLines } from '../answers/session.ts';
 import type { Exchange, Service } from './exchange.ts';
 import { agentsSchema, assertPlain, onlyKnown, onlyOne, readAgents, readAs, readPurpose } from './request.ts';
 import {
@@ -84,6 +85,7 @@ export const checkMany: Handler = async (exchange) => {
   try {
     writeHead(response, 200, ['content-type', NDJSON_TYPE]);
     response.flushHeaders();
+    response.on('error', ignore);
     // A pipelined response emits no `close` when the connection closes during the response before it.
     await orAborted(stream(exchange, defaults), signal);
   } finally {
@@ -94,22 +96,20 @@ export const checkMany: Handler = async (exchange) => {
 
 async function stream({ request, response, service, signal }: Exchange, defaults: Defaults): Promise<void> {
   const { stopping } = service;
-  const output = new Output(response);
   const lines = untilAborted(linesOf(request), stopping);
   const answer = answering(defaults, service, signal);
   for await (const records of mapBatches(lines, { concurrency: READ_AHEAD, ordered: true }, answer)) {
-    await output.writeLines(records);
+    await writeLines(response, records);
   }
   if (stopping.aborted && !request.readableEnded) {
     const error = {
       code: 'ERR_ROBOTS_CLOSED',
       message: 'The service is stopping; send the remaining questions again',
     } as const;
-    await output.write(jsonLine({ error }));
+    await write(response, jsonLine({ error }));
     // The rest of the questions is not read, so the connection cannot carry another request.
     response.once('finish', () => request.socket.destroySoon());
   }
-  await output.release();
   response.end();
 }
 

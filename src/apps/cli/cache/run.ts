@@ -8,7 +8,7 @@ import {
   type Rejection,
 } from '../../../core/store/record-codec.ts';
 import { readOrigin } from '../../answers/input/load-robots.ts';
-import { type Session, UsageError, Output } from '../../answers/session.ts';
+import { type Session, UsageError, write } from '../../answers/session.ts';
 import { ago, count, duration, grid } from '../../answers/text/layout.ts';
 import { type ExitCode, exitCode, type ParsedArguments } from '../frame/command.ts';
 import { isRedisUrl, type OpenedStore, openStore, warnDamaged } from '../frame/named-store.ts';
@@ -22,7 +22,6 @@ interface ActionContext {
   readonly store: OpenedStore['store'];
   readonly given: ParsedArguments;
   readonly session: Session;
-  readonly output: Output;
   readonly origins: readonly string[];
 }
 
@@ -32,10 +31,7 @@ export async function runCache(given: ParsedArguments, session: Session): Promis
   const { store, close } = await openNamedStore(given, action === 'clear' ? 'rename' : 'throw');
   try {
     warnDamaged(store, session);
-    const output = new Output(session.stdout);
-    const code = await actions[action]({ store, given, session, output, origins });
-    await output.release();
-    return code;
+    return await actions[action]({ store, given, session, origins });
   } finally {
     await close();
   }
@@ -48,23 +44,22 @@ const actions: Readonly<Record<Action, (context: ActionContext) => Promise<ExitC
 };
 
 async function list(context: ActionContext): Promise<ExitCode> {
-  const { session, output } = context;
+  const { stdout } = context.session;
   if (isForMachines(context)) {
-    for await (const item of records(context)) await output.write(itemJson(item, false));
+    for await (const item of records(context)) await write(stdout, itemJson(item, false));
     return exitCode.success;
   }
   const rows: (readonly string[])[] = [];
   for await (const item of records(context)) rows.push(tableRow(item, Date.now()));
-  await output.write(renderTable(rows, layoutOf(session)));
+  await write(stdout, renderTable(rows, layoutOf(context.session)));
   return exitCode.success;
 }
 
 async function show(context: ActionContext): Promise<ExitCode> {
-  const { output } = context;
   const found = new Set<string>();
   for await (const item of records(context)) {
     found.add(item.origin);
-    await output.write(itemJson(item, true));
+    await write(context.session.stdout, itemJson(item, true));
   }
   return warnMissing(context, found);
 }

@@ -12,7 +12,7 @@ import {
 } from '../../answers/explanation.ts';
 import { explanationFields } from '../../answers/fields.ts';
 import { isUndecided, isUnwanted, type ReportedDecision } from '../../answers/verdict.ts';
-import { type Session, UsageError, writeWhole } from '../../answers/session.ts';
+import { type Session, UsageError, write } from '../../answers/session.ts';
 import { policyRecord } from '../../answers/text/json.ts';
 import {
   count,
@@ -52,7 +52,7 @@ export async function explain(given: ParsedArguments, session: Session): Promise
     file === undefined
       ? await askAndExplain(url, settings, session, given.switches.has('page'))
       : await readAndExplain(url, settings, session, file);
-  await writeWhole(
+  await write(
     session.stdout,
     readFormat(given) === 'json'
       ? explanationJson(url, explanation)

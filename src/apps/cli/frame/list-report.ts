@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { didYouMean } from '../../answers/input/load-robots.ts';
 import type { Target, InputError, TargetResult } from '../../answers/input/targets.ts';
 import type { ReportedDecision, Tone } from '../../answers/verdict.ts';
-import { type Session, Output } from '../../answers/session.ts';
+import { type Session, writeLines } from '../../answers/session.ts';
 import { type Palette, paletteFor, widthOf } from '../../answers/text/layout.ts';
 import { printable, withoutUserinfo } from '../../../core/base/index.ts';
 import { type ResultExitCode, exitCode, mostSevere, type Format } from './command.ts';
@@ -43,7 +43,6 @@ export class ListReport<Decided extends ReportedDecision> {
   readonly #session: Session;
   readonly #layout: ListLayout<Decided>;
   readonly #form: Format;
-  readonly #output: Output;
   readonly #colours: Palette;
   readonly #width: number | undefined;
   readonly #labelWidth: number;
@@ -57,7 +56,6 @@ export class ListReport<Decided extends ReportedDecision> {
     this.#session = session;
     this.#layout = layout;
     this.#form = form;
-    this.#output = new Output(session.stdout);
     this.#colours = paletteFor(session);
     this.#width = widthOf(session.stdout);
     this.#labelWidth = Math.max(...layout.kinds.map(({ label }) => label.length));
@@ -90,7 +88,6 @@ export class ListReport<Decided extends ReportedDecision> {
         await this.#add(results);
       }
       signal.throwIfAborted();
-      await this.#output.release();
       if (this.#isSummed) stderr.write(`${this.#summary().join(' · ')}\n`);
       return this.#code;
     } catch (error) {
@@ -102,7 +99,8 @@ export class ListReport<Decided extends ReportedDecision> {
 
   async #add(results: readonly TargetResult<Decided>[]): Promise<void> {
     for (const result of results) this.#count(result);
-    await this.#output.writeLines(results.map((result) => this.#rendered(result)));
+    const lines = results.map((result) => this.#rendered(result));
+    await writeLines(this.#session.stdout, lines);
   }
 
   #count(result: TargetResult<Decided>): void {

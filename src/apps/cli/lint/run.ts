@@ -1,7 +1,7 @@
 import { layoutOf, onlineSettings, readFormat } from '../frame/settings.ts';
 import { profiles } from '../../../core/lifecycle/index.ts';
 import { absenceOf, type LoadedRobots, assertStdinOnce } from '../../answers/input/load-robots.ts';
-import { type Session, UsageError, Output } from '../../answers/session.ts';
+import { type Session, UsageError, write } from '../../answers/session.ts';
 import { count, type Palette, wrap } from '../../answers/text/layout.ts';
 import { fileName, jsonLine, printable } from '../../../core/base/index.ts';
 import {
@@ -38,18 +38,17 @@ export async function lintFiles(given: ParsedArguments, session: Session): Promi
   const { dialect } = profiles[settings.profile];
   const { colours, width } = layoutOf(session);
   assertStdinOnce(operands);
-  const output = new Output(session.stdout);
+  const { stdout } = session;
   const linted: LintedFile[] = [];
   for (const operand of operands) {
     const file = lintLoaded(await loadRobots(operand, settings, session, LINTED_BYTES), dialect);
     linted.push(file);
     const absence = absenceOf(file.loaded);
     if (absence !== undefined) session.stderr.write(`canfetch: ${absence}\n`);
-    if (format === 'text') await output.write(renderFile(file, colours, width));
-    if (format === 'json') for (const finding of file.findings) await output.write(jsonLine(finding));
+    if (format === 'text') await write(stdout, renderFile(file, colours, width));
+    if (format === 'json') for (const finding of file.findings) await write(stdout, jsonLine(finding));
   }
-  if (format === 'text') await output.write(renderSummary(linted));
-  await output.release();
+  if (format === 'text') await write(stdout, renderSummary(linted));
   return codeOf(linted);
 }
 

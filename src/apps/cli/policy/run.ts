@@ -3,7 +3,7 @@ import type { OriginPolicy } from '../../../core/decision/index.ts';
 import { policyFields } from '../../answers/fields.ts';
 import { definitions, type Palette } from '../../answers/text/layout.ts';
 import { policyRecord } from '../../answers/text/json.ts';
-import { writeWhole, type Session } from '../../answers/session.ts';
+import { write, type Session } from '../../answers/session.ts';
 import { readOrigin } from '../../answers/input/load-robots.ts';
 import { type ExitCode, exitCode, type ParsedArguments } from '../frame/command.ts';
 import { openClient } from '../frame/open-client.ts';
@@ -24,7 +24,7 @@ export async function showPolicy(given: ParsedArguments, session: Session): Prom
   await using opened = await openClient(settings, session);
   const { client } = opened;
   const policy = await client.policy(origin, { signal, ...omitUndefined({ agent: agentOf(settings) }) });
-  await writeWhole(
+  await write(
     session.stdout,
     readFormat(given) === 'json' ? jsonLine(policyRecord(policy)) : renderPolicy(policy, layoutOf(session)),
   );

@@ -10,7 +10,7 @@ import {
   type RunPart,
 } from '../../../extras/evidence/replay.ts';
 import { ignore, omitUndefined, printable, quoted } from '../../../core/base/index.ts';
-import { type Session, UsageError, Output } from '../../answers/session.ts';
+import { type Session, UsageError, write } from '../../answers/session.ts';
 import { openList, assertStdinOnce, readOrigin, readUrl } from '../../answers/input/load-robots.ts';
 import { paletteFor } from '../../answers/text/layout.ts';
 import { type ParsedArguments, type ExitCode, exitCode } from '../frame/command.ts';
@@ -144,14 +144,12 @@ class Listing {
   readonly #view: View;
   readonly #style: Style;
   #isNegative = false;
-  readonly #output: Output;
   #waiting = '';
 
   constructor(session: Session, view: View, style: Style) {
     this.#session = session;
     this.#view = view;
     this.#style = style;
-    this.#output = new Output(session.stdout);
   }
 
   took(name: string, line: ReplayedLine): void {
@@ -175,7 +173,7 @@ class Listing {
   async flush(): Promise<void> {
     const text = this.#waiting;
     this.#waiting = '';
-    if (text !== '') await this.#output.write(text);
+    if (text !== '') await write(this.#session.stdout, text);
   }
 
   async finish(bodies: Bodies): Promise<ExitCode> {
@@ -192,8 +190,7 @@ class Listing {
       );
     }
     const last = this.#view.finish(joined, bodies);
-    if (last.length > 0) await this.#output.write(last);
-    await this.#output.release();
+    if (last.length > 0) await write(this.#session.stdout, last);
     return this.#isNegative || this.#view.isNegative?.() === true ? exitCode.negative : exitCode.success;
   }
 

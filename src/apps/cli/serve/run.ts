@@ -2,7 +2,7 @@ import { type ParsedArguments, type ExitCode, exitCode, stackOf, waitForShutdown
 import { openClient } from '../frame/open-client.ts';
 import { assertNoOperand, readWholeNumber, onlineSettings } from '../frame/settings.ts';
 import { printable, quoted } from '../../../core/base/index.ts';
-import { writeWhole, type Session, UsageError } from '../../answers/session.ts';
+import { write, type Session, UsageError } from '../../answers/session.ts';
 import { accessLog, DEFAULT_LIMITS, type Service, type ServiceLimits } from '../../serve/exchange.ts';
 import { AllowedHosts } from '../../serve/own-site.ts';
 import { loadPromClient, Metrics, type PromClient } from '../../serve/metrics.ts';
@@ -48,15 +48,15 @@ export async function serve(
     limits,
     bookings: new Map(),
   };
-  const write = (line: string): void => void session.stderr.write(line);
-  const onError = (error: unknown): void => write(`canfetch: ${stackOf(error)}\n`);
-  const onAnswered = accessLog(write, given.switches.has('log'));
+  const log = (line: string): void => void session.stderr.write(line);
+  const onError = (error: unknown): void => log(`canfetch: ${stackOf(error)}\n`);
+  const onAnswered = accessLog(log, given.switches.has('log'));
   try {
     const server = await listen({ ...address, hosts, service, onError, onAnswered });
     try {
       // Before the address is printed: a signal may come at once.
       const shutdown = waitForShutdown(session);
-      await writeWhole(session.stdout, `canfetch serves at ${printable(server.url)}\n`);
+      await write(session.stdout, `canfetch serves at ${printable(server.url)}\n`);
       await shutdown;
     } finally {
       stopping.abort();

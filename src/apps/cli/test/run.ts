@@ -13,7 +13,7 @@ import {
   rulesInForce,
 } from '../../answers/input/load-robots.ts';
 import { type Target, targetLines } from '../../answers/input/targets.ts';
-import { type Session, UsageError, Output } from '../../answers/session.ts';
+import { type Session, UsageError, write } from '../../answers/session.ts';
 import { count, definitions, type Field } from '../../answers/text/layout.ts';
 import { whySentence, looksSentence } from '../../answers/text/sentences.ts';
 import type { FileSource } from '../../answers/verdict.ts';
@@ -33,7 +33,6 @@ export async function testRobots(given: ParsedArguments, session: Session): Prom
   assertStdinOnce([operand, list]);
   const lines = await openList(list, 'a file of expectations', session, session.signal);
   const expectations = await readExpectations(lines, list);
-  const output = new Output(session.stdout);
   const loaded = await loadRobots(operand, settings, session);
   const rules = rulesInForce(loaded, profiles[settings.profile].dialect);
   if (rules === undefined) {
@@ -58,7 +57,10 @@ export async function testRobots(given: ParsedArguments, session: Session): Prom
     for (const { decision, ...each } of tested) {
       const { allowed, reason, rule, group } = decision;
       const decided = because === undefined ? { reason, rule, group } : { because };
-      await output.write(jsonLine({ file: list, ...each, robots: robots.file, allowed, ...decided }));
+      await write(
+        session.stdout,
+        jsonLine({ file: list, ...each, robots: robots.file, allowed, ...decided }),
+      );
     }
   }
   if (format === 'text') {
@@ -71,11 +73,10 @@ export async function testRobots(given: ParsedArguments, session: Session): Prom
         ['robots', fileName(robots.file)],
       ];
       const rows = definitions(fields, width, colours.faint);
-      await output.write(`${[`${colours.bad('FAILED')}  ${failure}`, ...rows].join('\n')}\n`);
+      await write(session.stdout, `${[`${colours.bad('FAILED')}  ${failure}`, ...rows].join('\n')}\n`);
     }
-    await output.write(summaryOf(tested.length, failures.length));
+    await write(session.stdout, summaryOf(tested.length, failures.length));
   }
-  await output.release();
   return failures.length === 0 ? exitCode.success : exitCode.negative;
 }
 
