@@ -39,12 +39,23 @@ describe('gotHooks', () => {
     expect(pagesOf(server)).toEqual([]);
   });
 
-  it('refuse requests of got 9 and earlier, which have no `url`, and name the versions served', async () => {
+  it('refuse requests of got 9 and earlier, which have no `url`, and name the versions served', () => {
     const [beforeRequest] = gotHooks(client()).hooks.beforeRequest;
-    await expect(beforeRequest?.({ headers: {} })).rejects.toMatchObject({
-      code: 'ERR_ROBOTS_INVALID_OPTIONS',
-      message: expect.stringContaining('got 14 or later'),
+    expect(() => beforeRequest?.({ headers: {} })).toThrow(/got 14 or later/);
+  });
+
+  it.each(['/to?/private', '/private'])('see the URL that a hook of the request sets to %s', async (url) => {
+    const server = await site();
+    const guarded = got.extend(gotHooks(client()));
+    const beforeRequest = [
+      (options: { url?: unknown }) => {
+        if (String(options.url) === server.url('/page')) options.url = server.url(url);
+      },
+    ];
+    await expect(guarded(server.url('/page'), { hooks: { beforeRequest } })).rejects.toMatchObject({
+      cause: { decision: { url: server.url('/private') } },
     });
+    expect(pagesOf(server)).toEqual(url === '/private' ? [] : [url]);
   });
 
   it('see the URL that searchParams and prefixUrl make', async () => {

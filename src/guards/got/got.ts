@@ -29,12 +29,14 @@ export interface GotRequest {
   /** `{ robots: { ignore: true, because: '…' } }` sends a request regardless. */
   readonly context?: Readonly<Record<string, unknown>>;
   readonly isStream?: boolean | undefined;
+  /** Of this request alone: the guard adds one, which runs after all others. */
+  readonly hooks?: { readonly beforeRequest: unknown[] };
 }
 
 /** The result of {@link gotHooks}. got merges the arrays with its own. */
 export interface GotHooks {
   readonly hooks: {
-    beforeRequest: ((request: GotRequest) => Promise<void>)[];
+    beforeRequest: ((request: GotRequest) => void)[];
     beforeRedirect: ((request: GotRequest, response: GotResponse) => void)[];
     afterResponse: (<Response extends GotResponse>(response: Response) => Response)[];
     beforeRetry: ((failure: GotFailure) => void)[];
@@ -70,7 +72,7 @@ export interface GotFailure {
  *
  * A request that is refused rejects with got's `RequestError`, whose `code` is `ERR_ROBOTS_DISALLOWED` or
  * `ERR_ROBOTS_UNREACHABLE` and whose `cause` is the refusal with its `decision` and `retryAt`. got does not
- * retry it. Hooks run in the order in which they were added, so add these after any that change the URL.
+ * retry it. It is decided after all other `beforeRequest` hooks, which may change the URL.
  *
  * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`)
  *
@@ -90,7 +92,7 @@ export function gotHooks(client: RobotsClient, options: ThrowingGuardOptions = {
   const requests = new GotRequests(new Guard(client, options));
   return {
     hooks: {
-      beforeRequest: [(request) => requests.begin(request)],
+      beforeRequest: [(request) => requests.beginLast(request)],
       beforeRedirect: [(request, response) => requests.redirect(request, response)],
       afterResponse: [(response) => requests.end(response)],
       beforeRetry: [(failure) => requests.retry(failure)],
@@ -153,17 +155,20 @@ class GotRequests {
     });
   }
 
-  /** Called for each attempt and redirect, just before got sends it: after the hooks of the caller, with the final URL. */
-  async begin(request: GotRequest): Promise<void> {
+  /** Hooks of a single request follow those of its instance, and may change the URL. */
+  beginLast({ url, hooks }: GotRequest): void {
+    if (url === undefined || hooks === undefined) throw earlierGot();
+    if (!hooks.beforeRequest.includes(this.#begin)) hooks.beforeRequest.push(this.#begin);
+  }
+
+  /** Called for each attempt and redirect, just before got sends it, with the final URL. */
+  readonly #begin = async (request: GotRequest): Promise<void> => {
     if (isOwn(request)) return;
     if ((guardOf.get(request) ?? this) !== this) throw guardedTwice('a request of got');
     guardOf.set(request, this);
-    const known = this.#requests.get(request);
-    // `got.extend` may get the hooks twice.
-    if (known?.isFinished === false && String(known.url) === String(request.url)) return;
-    known?.finish();
+    this.#requests.get(request)?.finish();
     await this.#start(request);
-  }
+  };
 
   /** got awaits its hooks, so {@link begin} decides the redirect. @param request The options of the request that follows. */
   redirect(request: GotRequest, response: GotResponse): void {
@@ -213,7 +218,6 @@ class GotRequests {
 
   async #start(request: GotRequest): Promise<void> {
     try {
-      if (request.url === undefined) throw earlierGot();
       if (request.url instanceof URL) cleanInPlace(request.url);
       const url = new URL(String(request.url));
       const because = ignoredBecause(request.context?.['robots']);
