@@ -56,8 +56,7 @@ export type GuardFetchOptions<Result = unknown> = GuardOptions<Result>;
  * the wrapped fetch, which then makes a single request.
  *
  * Three things differ from the wrapped fetch when redirects are followed:
- * - The body of a `Request` cannot be sent a second time, so a 307 or 308 is a `TypeError`; pass URL and init instead.
- *   A POST that a 301 or 302 turns into a GET is followed, even when the `Request` was made from a stream.
+ * - The body of a `Request` is sent again after a 307 or 308, even when it was made from a stream.
  * - A dispatcher built into a `Request` serves its first hop only. A dispatcher in `init` serves all hops.
  * - `integrity` is checked for redirect responses too.
  *
@@ -256,7 +255,8 @@ class FetchCall implements LibraryCall<HopRequest, ResponseLike, unknown> {
 
   failed(error: unknown, request: GuardedRequest): unknown {
     const response = responseOf(error);
-    if (response === undefined) request.fail(error);
+    if (response === undefined && isUnsendable(this.#call, request.url, error)) request.withdraw();
+    else if (response === undefined) request.fail(error);
     else {
       // A library that rejects a status has seen it: a 429 pauses its site.
       request.onResponseHeaders(response.status, response.headers);
@@ -300,6 +300,22 @@ function untilBodyEnds<Response extends ResponseLike>(request: GuardedRequest, r
 function cloneIfNeeded({ request, init, redirect }: Call): RequestLike | undefined {
   const hasBody = (request?.body ?? undefined) !== undefined && (init.body ?? undefined) === undefined;
   return redirect === 'follow' && hasBody ? request?.clone() : undefined;
+}
+
+/**
+ * Whether the fetch refused the arguments of a call, such as a URL with userinfo. Fetch, "The fetch method": "Let requestObject be
+ * the result of invoking the initial value of Request as constructor […]. If this throws an exception, reject p with it and
+ * return p."
+ */
+function isUnsendable({ request, init }: Call, url: string | URL, error: unknown): boolean {
+  if (!(error instanceof TypeError) || error.cause !== undefined) return false;
+  const body = (init.body ?? undefined) === undefined ? undefined : '';
+  try {
+    Reflect.construct(Request, [url, { method: request?.method, ...init, body }]);
+    return false;
+  } catch {
+    return true;
+  }
 }
 
 /** Whether a client fetches a robots.txt, over a `fetch` that is guarded, such as the global one. */

@@ -358,6 +358,13 @@ export class GuardedRequest {
     this.finish();
   }
 
+  /** Its library has refused to send it: there was no request, and the next one may start in its place. */
+  withdraw(): void {
+    this.#isStarted = false;
+    this.#startedAt = undefined;
+    this.finish();
+  }
+
   /** Frees the permit of a request that is over or was given up. Further calls have no effect. */
   finish(): void {
     this.#timeLimit?.end();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { guardFetch } from '../../../src/index.ts';
+import { crawlReport, guardFetch } from '../../../src/index.ts';
 import { openedClient } from '../../support/opened.ts';
 import { answer } from '../../support/site.ts';
 import {
@@ -54,6 +54,23 @@ describe.each(realms)('requests, guarded around %s', (_, fetch, OwnRequest, Fore
     const response = await guardFetch(fetch, scriptedClient())(request);
     expect(await response.json()).toMatchObject({ method: 'POST', url: '/c', body: 'text' });
     expect(pagesOf(server)).toEqual(['POST /a', 'POST /b', 'POST /c']);
+  });
+
+  it.each([
+    ['a URL with userinfo', (url: string) => url.replace('//', '//name:word@'), {}],
+    ['a method that fetch forbids', (url: string) => url, { method: 'TRACE' }],
+    ['a GET with a body', (url: string) => url, { body: 'text' }],
+  ])('says of %s, which fetch refuses, that nothing was requested', async (_what, urlOf, init) => {
+    const server = await site(echo);
+    const entries: { readonly type: string }[] = [];
+    const { robots } = openedClient({ evidence: (entry) => void entries.push(entry) });
+    const report = crawlReport(robots);
+    const guarded = guardFetch(fetch, robots, { pacing: { defaultDelayMs: 0, concurrency: 1 } });
+    await expect(guarded(urlOf(server.url('/page')), init)).rejects.toThrow(TypeError);
+    expect((await guarded(server.url('/next'))).status).toBe(200);
+    expect(entries.filter(({ type }) => type === 'request')).toMatchObject([{ url: server.url('/next') }]);
+    expect(report.toJSON()).toMatchObject({ totals: { sent: 1 } });
+    expect(pagesOf(server)).toEqual(['GET /next']);
   });
 
   it.each(kinds)('lets init win over a Request of %s', async (_kind, RequestClass) => {
