@@ -70,7 +70,7 @@ describe.each(realms)('requests, guarded around %s', (_, fetch, OwnRequest, Fore
     expect((await guarded(server.url('/next'))).status).toBe(200);
     expect(entries.filter(({ type }) => type === 'request')).toMatchObject([{ url: server.url('/next') }]);
     expect(report.toJSON()).toMatchObject({ totals: { sent: 1 } });
-    expect(pagesOf(server)).toEqual(['GET /next']);
+    expect(pagesOf(server)).toEqual(['GET /robots.txt', 'GET /next']);
   });
 
   it.each(kinds)('lets init win over a Request of %s', async (_kind, RequestClass) => {
