@@ -5,6 +5,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { virtualClock } from '../../src/extras/testing/index.ts';
 import { guardFetch, RobotsClient } from '../../src/index.ts';
 import { openSqliteStore } from '../../src/stores/sqlite/sqlite.ts';
+import { eventually } from '../support/eventually.ts';
 import { HOUR, MINUTE, SECOND } from '../support/client.ts';
 
 const HOSTS = 300;
@@ -107,6 +108,8 @@ it('two processes over SQLite ask each robots.txt once a lifetime for a day, and
       await Promise.all(processes.map((each) => each.close()));
       processes = [start(), start()];
     }
+    // In the next step of an hour a refresh that goes on would meet its deadline.
+    for (const { client } of processes) await eventually(() => expect(client.stats().inFlight).toBe(0));
     await clock.advance(begin + (at + 1) * HOUR - clock.now());
   }
   await Promise.all(processes.map((each) => each.close()));

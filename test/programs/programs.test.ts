@@ -16,7 +16,7 @@ const names = readdirSync(import.meta.dirname)
   .map((file) => file.slice(0, -'.ts'.length))
   .sort();
 /** Half of it is how long a busy machine may hold the process up. */
-const GAP_MS = 150;
+const GAP_MS = 300;
 const MOST_MS = 2_000;
 const PAGES = [
   '/pages/1',
