@@ -2,7 +2,6 @@ import type nodeBuffer from 'node:buffer';
 import type nodeCrypto from 'node:crypto';
 import type diagnosticsChannel from 'node:diagnostics_channel';
 import type http from 'node:http';
-import type util from 'node:util';
 import type zlib from 'node:zlib';
 import { RobotsInvalidOptionsError } from './errors.ts';
 
@@ -23,7 +22,6 @@ interface Builtins {
       close(): void;
     };
   };
-  readonly 'node:util': typeof util;
   readonly 'node:zlib': typeof zlib;
 }
 

@@ -97,7 +97,7 @@ const OTHER_NAMES: readonly (readonly [words: string, known: string, proposal?: 
   [
     'logger',
     'deadlineMs',
-    'NODE_DEBUG=canfetch writes a log, and channels of node:diagnostics_channel have all events',
+    '`evidence: console.log` shows attempts and decisions, and channels of node:diagnostics_channel have all events',
   ],
   ['logger', 'pacing', 'did you mean `onRefusal`? Channels of node:diagnostics_channel have all events'],
 ];

@@ -1,5 +1,4 @@
 import {
-  builtin,
   headerField,
   type HeaderFields,
   throwIfAborted,
@@ -97,8 +96,6 @@ export class RobotsClient {
   constructor(options: RobotsClientOptions = {}) {
     const settings = readOptions(options);
     const origins = new OriginSettings(settings);
-    const log = builtin('node:util')?.debuglog('canfetch');
-    if (log?.enabled === true) void import('./debug-log.ts').then(({ writeDebugLog }) => writeDebugLog(log));
     const { store, evidence } = settings;
     if (store === undefined) countClient(settings.agent);
     const { profileOf } = origins;

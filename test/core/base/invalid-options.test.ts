@@ -55,7 +55,8 @@ it('proposes the closest of several known options', () => {
 });
 
 describe('words of other libraries', () => {
-  const CLIENT = 'NODE_DEBUG=canfetch writes a log, and channels of node:diagnostics_channel have all events';
+  const CLIENT =
+    '`evidence: console.log` shows attempts and decisions, and channels of node:diagnostics_channel have all events';
 
   it.each([
     ['userAgent', 'did you mean `agent`?'],
