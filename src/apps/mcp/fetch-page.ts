@@ -181,6 +181,8 @@ interface ReadOptions extends PageOptions {
 
 /** A part of what the tool returns. */
 interface PagePart extends TextPart {
+  /** The label of the character encoding that the bytes were decoded with. */
+  readonly charset: string;
   readonly format: 'markdown' | 'html' | 'text';
   /** The meta tags of the page; `undefined` when it is HTML that was not read. */
   readonly meta?: readonly MetaTag[] | undefined;
@@ -195,9 +197,10 @@ async function read(page: Page, contentType: string | undefined, options: ReadOp
     assertText(contentType);
     if (converts && format === 'html' && converter !== undefined)
       return await readAsMarkdown(page, contentType, { start, converter });
-    const part = await readText(page.body ?? [], { contentType, start, maxBytes: MAX_BYTES });
+    const { text, charset } = await readText(page.body ?? [], contentType, start + MAX_BYTES);
+    const part = { ...partOf(text, start, MAX_BYTES), charset };
     if (format !== 'html') return { ...part, format, meta: [] };
-    const { meta } = (await readHead(part.head, page.url, options)) ?? {};
+    const { meta } = (await readHead(text.slice(0, MAX_HEAD_CHARACTERS), page.url, options)) ?? {};
     return { ...part, format, meta, note: converts ? NO_CONVERTER : undefined };
   } catch (error) {
     // The rest is not wanted. A body that is being read is cancelled by the end of its iterator.
@@ -205,6 +208,9 @@ async function read(page: Page, contentType: string | undefined, options: ReadOp
     throw error;
   }
 }
+
+/** Pages with much style and script before their meta tags exist. */
+const MAX_HEAD_CHARACTERS = 100_000;
 
 const NO_CONVERTER =
   'This is the HTML source: the package node-html-markdown, which converts it to Markdown, is not installed beside canfetch.';
@@ -220,8 +226,8 @@ async function readAsMarkdown(
   contentType: string | undefined,
   { start, converter }: { readonly start: number; readonly converter: string },
 ): Promise<PagePart> {
-  const whole = { contentType, start: 0, maxBytes: MAX_HTML_BYTES };
-  const { text, charset, more } = await readText(body ?? [], whole);
+  const { text: read, charset } = await readText(body ?? [], contentType, MAX_HTML_BYTES);
+  const { text, more } = partOf(read, 0, MAX_HTML_BYTES);
   const { markdown, meta } = (await readHtml(text, { library: converter, url })) ?? {};
   if (markdown === undefined) {
     const note = 'This is the HTML source: the page could not be converted to Markdown.';

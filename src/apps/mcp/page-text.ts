@@ -4,96 +4,59 @@ import { ToolError } from './tool.ts';
 /** A part of the text of a page. Positions are bytes of the text in UTF-8. */
 export interface TextPart {
   readonly text: string;
-  /** The label of the character encoding that the bytes were decoded with. */
-  readonly charset: string;
   readonly start: number;
   readonly end: number;
   /** Whether text follows. */
   readonly more: boolean;
 }
 
-/** A part that was read from a body. */
-interface ReadPart extends TextPart {
-  /** How the page begins, wherever the part does: its meta tags stand there. */
-  readonly head: string;
-}
-
-interface PartOptions {
-  readonly contentType: string | undefined;
-  /** The first byte that is wanted. */
-  readonly start: number;
-  readonly maxBytes: number;
-}
-
-/** Pages with much style and script before their meta tags exist. */
-const MAX_HEAD_CHARACTERS = 100_000;
-
 /** The number of bytes that are examined for the encoding, as browsers do. */
 const HEAD_BYTES = 1_024;
 
 /**
- * Decodes a body, and returns `maxBytes` of its text from `start` on, in whole characters. It stops to read as soon as
- * these are complete. What precedes them is decoded and dropped, so the memory does not depend on `start`.
+ * Decodes a body. It stops to read as soon as there is more than `maxBytes` of text, in UTF-8.
  *
  * @throws ToolError when the content is not text, or what the body throws.
  */
 export async function readText(
   body: AsyncIterable<Uint8Array> | readonly Uint8Array[],
-  { contentType, start, maxBytes }: PartOptions,
-): Promise<ReadPart> {
-  const kept: Buffer[] = [];
-  let keptBytes = 0;
+  contentType: string | undefined,
+  maxBytes: number,
+): Promise<{ readonly text: string; readonly charset: string }> {
+  const texts: string[] = [];
   let bytes = 0;
   let decoder: TextDecoder | undefined;
-  let firstBytes = Buffer.alloc(0);
-  let head = '';
+  let head = Buffer.alloc(0);
   const keep = (text: string): void => {
-    if (head.length < MAX_HEAD_CHARACTERS) head += text;
-    const encoded = Buffer.from(text);
-    const wanted = encoded.subarray(Math.max(0, start - bytes));
-    bytes += encoded.length;
-    if (wanted.length === 0) return;
-    kept.push(wanted);
-    keptBytes += wanted.length;
+    texts.push(text);
+    bytes += Buffer.byteLength(text);
   };
   for await (const chunk of body) {
     if (decoder === undefined) {
-      firstBytes = Buffer.concat([firstBytes, chunk]);
-      if (firstBytes.length < HEAD_BYTES) continue;
-      decoder = decoderFor(firstBytes, contentType);
-      keep(decoder.decode(firstBytes, { stream: true }));
-    } else {
-      keep(decoder.decode(chunk, { stream: true }));
-    }
-    // One more byte shows that the page is longer.
-    if (keptBytes > maxBytes) break;
+      head = Buffer.concat([head, chunk]);
+      if (head.length < HEAD_BYTES) continue;
+      decoder = decoderFor(head, contentType);
+      keep(decoder.decode(head, { stream: true }));
+    } else keep(decoder.decode(chunk, { stream: true }));
+    if (bytes > maxBytes) break;
   }
-  if (keptBytes <= maxBytes) {
-    keep(
-      decoder === undefined
-        ? (decoder = decoderFor(firstBytes, contentType)).decode(firstBytes)
-        : decoder.decode(),
-    );
+  if (decoder === undefined) {
+    decoder = decoderFor(head, contentType);
+    keep(decoder.decode(head, { stream: true }));
   }
-  const part = cut(Buffer.concat(kept), Math.min(start, bytes), maxBytes);
-  return { ...part, head, charset: decoder?.encoding ?? 'utf-8' };
+  if (bytes <= maxBytes) keep(decoder.decode());
+  return { text: texts.join(''), charset: decoder.encoding };
 }
 
-/** The part of a whole text from the byte `start` on. */
-export function partOf(whole: string, start: number, maxBytes: number): Omit<TextPart, 'charset'> {
+/** At most `maxBytes` of a text from the byte `start` on, in whole characters. */
+export function partOf(whole: string, start: number, maxBytes: number): TextPart {
   const bytes = Buffer.from(whole);
-  const begin = Math.min(start, bytes.length);
-  return cut(bytes.subarray(begin), begin, maxBytes);
-}
-
-/** Cuts a text, which begins at the byte `begin` of the page, to whole characters. */
-function cut(text: Buffer, begin: number, maxBytes: number): Omit<TextPart, 'charset'> {
-  let from = 0;
-  while (isContinuation(text[from])) from++;
-  const more = text.length - from > maxBytes;
-  let to = more ? from + maxBytes : text.length;
-  while (isContinuation(text[to])) to--;
-  return { text: text.toString('utf8', from, to), start: begin + from, end: begin + to, more };
+  let from = Math.min(start, bytes.length);
+  while (isContinuation(bytes[from])) from++;
+  const more = bytes.length - from > maxBytes;
+  let to = more ? from + maxBytes : bytes.length;
+  while (isContinuation(bytes[to])) to--;
+  return { text: bytes.toString('utf8', from, to), start: from, end: to, more };
 }
 
 /** Whether a byte of UTF-8 continues a character: `10xxxxxx`. */
