@@ -4,7 +4,6 @@ import { notAmong, readArguments } from './frame/arguments.ts';
 import { type Command, type ExitCode, exitCode, type ParsedArguments, stackOf } from './frame/command.ts';
 import { commandHelp, programHelp } from './frame/help.ts';
 import { BrokenPipeError, write, type Session, UsageError } from '../answers/session.ts';
-import { widthOf } from '../answers/text/layout.ts';
 import { commands, defaultCommand } from './commands.ts';
 
 /** Runs `canfetch` with the arguments of `session`. Never rejects: it reports errors and resolves with an exit code. */
@@ -31,13 +30,13 @@ async function dispatch(session: Session): Promise<ExitCode> {
   if (named === undefined && /^[a-z][a-z-]*$/i.test(first)) throw unknownCommand(first);
   const command = named ?? defaultCommand;
   if (argv.length === 0) {
-    await write(stdout, helpFor(undefined, widthOf(stdout)));
+    await write(stdout, programHelp(commands, defaultCommand));
     // 0 would mean "allowed" to a script whose list of URLs turned out empty.
     return exitCode.usage;
   }
   const given = readArguments(command, named === undefined ? argv : rest);
   if (given.switches.has('help')) {
-    await write(stdout, helpFor(named, widthOf(stdout)));
+    await write(stdout, named === undefined ? programHelp(commands, defaultCommand) : commandHelp(named));
     return exitCode.success;
   }
   if (given.switches.has('version')) {
@@ -75,10 +74,6 @@ async function versionLine(): Promise<string> {
   const { bun, deno, node } = process.versions;
   const runtime = bun !== undefined ? `Bun ${bun}` : deno !== undefined ? `Deno ${deno}` : `Node ${node}`;
   return `canfetch ${VERSION} (${runtime}, ${platform.describe()})`;
-}
-
-function helpFor(named: Command | undefined, width: number | undefined): string {
-  return named === undefined ? programHelp(commands, defaultCommand, width) : commandHelp(named, width);
 }
 
 function unknownCommand(word: string): UsageError {

@@ -3,12 +3,8 @@ import { type Command, exitCode, type CommandOption, commonOptions } from './com
 
 const CLAIM = 'canfetch answers: may this agent fetch this URL, and why?';
 
-/** Below this width tables would be harder to read than lines that the terminal breaks. */
-const MIN_WIDTH = 60;
-/** Longer lines of prose are hard to read. */
-const MAX_WIDTH = 100;
-/** For files and pipes: what a pager shows in the usual terminal. */
-const DEFAULT_WIDTH = 80;
+/** Of the usual terminal. */
+const WIDTH = 80;
 /** A label longer than this stands on a line of its own. */
 const MAX_LABEL = 24;
 
@@ -26,48 +22,36 @@ const commonExitCodes: Definitions = [
   [String(exitCode.brokenPipe), 'the reader of the output closed it'],
 ];
 
-/** The text of `canfetch --help`. `width` is the terminal's; absent for files and pipes. */
-export function programHelp(commands: readonly Command[], defaultCommand: Command, width?: number): string {
-  const room = roomIn(width);
+/** The text of `canfetch --help`. */
+export function programHelp(commands: readonly Command[], defaultCommand: Command): string {
   return page([
     [CLAIM],
     ['Usage:', `  canfetch [COMMAND] [OPTION…] ${defaultCommand.operands}`],
-    [
-      'Commands:',
-      ...table(
-        commands.map(({ name, summary }) => [name, summary]),
-        room,
-      ),
-    ],
+    ['Commands:', ...table(commands.map(({ name, summary }) => [name, summary]))],
     wrap(
       `Without a command, \`${defaultCommand.name}\` runs. Each command has its own help: canfetch ${defaultCommand.name} --help`,
-      room,
+      WIDTH,
     ),
-    ['Options:', ...table(commonOptions.map(optionDefinition), room)],
-    ['Examples:', ...commands.flatMap(({ examples }) => exampleLines(examples, room, 1))],
+    ['Options:', ...table(commonOptions.map(optionDefinition))],
+    ['Examples:', ...commands.flatMap(({ examples }) => exampleLines(examples, 1))],
     [
-      ...wrap('Exit codes (the help of each command has the details):', room),
-      ...table([...programExitCodes, ...commonExitCodes], room),
+      'Exit codes (the help of each command has the details):',
+      ...table([...programExitCodes, ...commonExitCodes]),
     ],
   ]);
 }
 
-/** The text of `canfetch COMMAND --help`. `width` is the terminal's; absent for files and pipes. */
-export function commandHelp(command: Command, width?: number): string {
-  const room = roomIn(width);
+/** The text of `canfetch COMMAND --help`. */
+export function commandHelp(command: Command): string {
   return page([
-    wrap(`${command.summary}.`, room),
+    wrap(`${command.summary}.`, WIDTH),
     ['Usage:', `  canfetch ${command.name} [OPTION…] ${command.operands}`.trimEnd()],
-    wrap(command.operandsHelp, room),
-    ['Options:', ...table([...command.options, ...commonOptions].map(optionDefinition), room)],
-    ['Examples:', ...exampleLines(command.examples, room)],
-    ['Exit codes:', ...table([...Object.entries(command.exitCodes), ...commonExitCodes], room)],
-    (command.notes ?? []).flatMap((note) => wrap(note, room)),
+    wrap(command.operandsHelp, WIDTH),
+    ['Options:', ...table([...command.options, ...commonOptions].map(optionDefinition))],
+    ['Examples:', ...exampleLines(command.examples)],
+    ['Exit codes:', ...table([...Object.entries(command.exitCodes), ...commonExitCodes])],
+    (command.notes ?? []).flatMap((note) => wrap(note, WIDTH)),
   ]);
-}
-
-function roomIn(width: number | undefined): number {
-  return width === undefined ? DEFAULT_WIDTH : Math.min(MAX_WIDTH, Math.max(MIN_WIDTH, width));
 }
 
 function optionDefinition({
@@ -86,14 +70,17 @@ function optionDefinition({
   return [left, extra.length === 0 ? help : `${help} (${extra.join('; ')})`];
 }
 
-function table(rows: Definitions, width: number): string[] {
-  return definitions(rows, width, undefined, MAX_LABEL);
+function table(rows: Definitions): string[] {
+  return definitions(rows, WIDTH, undefined, MAX_LABEL);
 }
 
 /** Examples may be wider than the terminal, because a command must stay on one line to be copied. */
-function exampleLines(examples: Command['examples'], room: number, most = Infinity): string[] {
+function exampleLines(examples: Command['examples'], most = Infinity): string[] {
   const shown = Object.entries(examples).slice(0, most);
-  return shown.flatMap(([line, does]) => [...wrap(does, room - 4).map((text) => `  # ${text}`), `  ${line}`]);
+  return shown.flatMap(([line, does]) => [
+    ...wrap(does, WIDTH - 4).map((text) => `  # ${text}`),
+    `  ${line}`,
+  ]);
 }
 
 function page(sections: readonly (readonly string[])[]): string {
