@@ -5,11 +5,11 @@ import { setTimeout } from 'node:timers/promises';
 import {
   ignore,
   isRobotsError,
+  loadPeer,
   printable,
   quoted,
   RobotsInvalidOptionsError,
 } from '../../../core/base/index.ts';
-import type { RedisConnection } from '../../../stores/redis/redis.ts';
 import type { DamagedDatabase, RobotsStore, StoreEntry } from '../../../core/store/store.ts';
 import { type Session, UsageError } from '../../answers/session.ts';
 
@@ -62,23 +62,6 @@ export function warnDamaged({ damaged }: OpenedStore['store'], session: Session)
   );
 }
 
-/** The part of node-redis that is used. */
-interface NodeRedis {
-  createClient(options: {
-    readonly url: string;
-    readonly disableOfflineQueue: true;
-    readonly socket: {
-      readonly connectTimeout: number;
-      readonly reconnectStrategy: (retries: number) => number | false;
-    };
-  }): RedisConnection & {
-    on(event: 'error', listener: () => void): unknown;
-    connect(): Promise<unknown>;
-    readonly isOpen: boolean;
-    destroy(): void;
-  };
-}
-
 const CONNECT_TIMEOUT_MS = 5_000;
 const MAX_RECONNECT_MS = 2_000;
 
@@ -91,7 +74,9 @@ const MAX_RECONNECT_MS = 2_000;
  */
 export async function openRedisStore(url: string): Promise<OpenedStore> {
   const shown = readRedisUrl(url);
-  const { createClient } = loadNodeRedis();
+  const { createClient }: typeof import('redis') = loadPeer('redis', '--store redis://…', () =>
+    createRequire(import.meta.url)('redis'),
+  );
   const { redisStore } = await import('../../../stores/redis/redis.ts');
   let hasConnected = false;
   let close = (): void => {};
@@ -121,17 +106,6 @@ export async function openRedisStore(url: string): Promise<OpenedStore> {
     // Without a cause: `TypeError: Invalid URL` holds the password.
     throw new RobotsInvalidOptionsError(
       `Expected a Redis or Valkey server at ${shown}: ${messageOf(error)}; check that it runs, and the URL`,
-    );
-  }
-}
-
-function loadNodeRedis(): NodeRedis {
-  try {
-    return createRequire(import.meta.url)('redis');
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'MODULE_NOT_FOUND')) throw error;
-    throw new RobotsInvalidOptionsError(
-      `Expected the package \`redis\` to be installed, which connects to Redis; run \`npm install redis\` beside canfetch (with npx: \`npx -p canfetch -p redis canfetch\`)`,
     );
   }
 }
