@@ -101,7 +101,20 @@ export function shorten(
     ...[decision.rule?.line, runnerUp?.rule.line].filter((line) => line !== undefined),
     ...(decision.group?.lines ?? []),
   ].slice(0, MAX_PLACES);
-  return around(lines, places);
+  // No line affects the decision: show the beginning of the file.
+  const isShown = (line: number): boolean =>
+    places.length === 0 ? line <= SHORT_FILE : places.some((place) => Math.abs(place - line) <= CONTEXT);
+  const shown: (AnnotatedLine | OmittedLines)[] = [];
+  let omitted = 0;
+  for (const each of lines) {
+    if (!isShown(each.line)) omitted++;
+    else {
+      if (omitted > 0) shown.push({ omitted });
+      omitted = 0;
+      shown.push(each);
+    }
+  }
+  return omitted > 0 ? [...shown, { omitted }] : shown;
 }
 
 /** Splits a file into lines at LF, CR or CRLF. */
@@ -124,26 +137,4 @@ export function groupLines(file: RobotsFile, agent: string): ReadonlySet<number>
   for (const { block, line } of file.otherRecords)
     if (block !== undefined && blocks.has(block)) all.add(line);
   return all;
-}
-
-function around(
-  lines: readonly AnnotatedLine[],
-  places: readonly number[],
-): (AnnotatedLine | OmittedLines)[] {
-  const shown: (AnnotatedLine | OmittedLines)[] = [];
-  let next = 1;
-  const showTo = (end: number): void => {
-    shown.push(...lines.slice(next - 1, end));
-    next = Math.max(next, end + 1);
-  };
-  for (const place of [...places].sort((a, b) => a - b)) {
-    const start = Math.max(next, place - CONTEXT);
-    if (start > next) shown.push({ omitted: start - next });
-    next = start;
-    showTo(Math.min(lines.length, place + CONTEXT));
-  }
-  // No line affects the decision: show the beginning of the file.
-  if (places.length === 0) showTo(Math.min(lines.length, SHORT_FILE));
-  if (next <= lines.length) shown.push({ omitted: lines.length - next + 1 });
-  return shown;
 }

@@ -117,15 +117,9 @@ function isUtf8(bytes: Buffer, isWhole: boolean): boolean {
   }
 }
 
-/** Types outside `text/` whose content is text. */
-const TEXT_TYPES = new Set(
-  (
-    'ecmascript graphql javascript json json5 jsonl ndjson rtf sql toml typescript x-javascript x-ndjson x-sh ' +
-    'x-www-form-urlencoded x-yaml xml xml-dtd yaml'
-  )
-    .split(' ')
-    .map((name) => `application/${name}`),
-);
+/** Types whose content is text. */
+const TEXT_TYPE =
+  /^(?:text\/.*|.*\+(?:json|xml|yaml)|application\/(?:ecmascript|graphql|javascript|json|json5|jsonl|ndjson|rtf|sql|toml|typescript|x-javascript|x-ndjson|x-sh|x-www-form-urlencoded|x-yaml|xml|xml-dtd|yaml))$/;
 
 /**
  * Refuses content that is not text, such as images and archives. Without a type, the content itself decides.
@@ -134,8 +128,7 @@ const TEXT_TYPES = new Set(
  */
 export function assertText(contentType: string | undefined): void {
   const type = (contentType ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
-  if (type === '' || type.startsWith('text/') || TEXT_TYPES.has(type) || /\+(?:json|xml|yaml)$/.test(type))
-    return;
+  if (type === '' || TEXT_TYPE.test(type)) return;
   throw notText(mediaType(contentType) ?? type);
 }
 

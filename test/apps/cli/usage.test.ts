@@ -26,7 +26,7 @@ check --store file://h/x /a       | got another URL; write redis:// for Valkey t
 --profile bing /a                 | Expected --profile to be one of rfc9309, google
 --profile RFC9309 /a              | did you mean rfc9309?
 --format xml /a                   | Expected --format to be one of text, json, got "xml"
---deadline-ms 10s /a              | whole number of milliseconds, at least 1, got "10s"
+--deadline-ms 10s /a              | whole number from 1 to 2147483647, got "10s"
 -a (+https://a.example) /a        | Expected --agent to hold a product token
 explian /a                        | Expected an absolute URL, or a command (check, explain,
 frobnicate                        | got "frobnicate"; canfetch --help shows how it is used

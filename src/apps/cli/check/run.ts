@@ -10,7 +10,7 @@ import { looksNote, reasonText } from '../../answers/text/sentences.ts';
 import { count, definitions, type Palette, verdictLine } from '../../answers/text/layout.ts';
 import { renderRecord } from '../../answers/text/json.ts';
 import { type ExitCode, exitCode, type ParsedArguments } from '../frame/command.ts';
-import { type Kind, type ListLayout, ListReport } from '../frame/list-report.ts';
+import { type Kind, type ListLayout, writeList } from '../frame/list-report.ts';
 import { agentOf, onlineSettings, readFormat } from '../frame/settings.ts';
 
 /** At most 512 URLs are in progress at once. The client limits its fetches; this limits the URLs that wait for them. */
@@ -25,19 +25,13 @@ export async function checkUrls(given: ParsedArguments, session: Session): Promi
   const file = given.values.get('robots')?.[0];
   const { operands } = given;
   const isLong = operands.length === 1 && operands[0] !== STDIN;
-  const report = new ListReport(session, isLong ? longLayout : checkLayout, {
-    form,
-    isSummed: operands.includes(STDIN) && form === 'text',
-  });
+  const options = { form, isSummed: operands.includes(STDIN) && form === 'text' };
   const decideAll = async (decide: Decide): Promise<ExitCode> => {
-    const code = await report.run(
-      mapBatches(targets(operands, session.stdin), IN_ORDER, decide),
-      // Results are in order, so every line before this one has its result.
-      ({ line }) => line && `line ${line} of the list; \`tail -n +${line + 1}\` prints the rest of it`,
-    );
-    if (!report.isEmpty) return code;
+    const results = mapBatches(targets(operands, session.stdin), IN_ORDER, decide);
+    const code = await writeList(session, isLong ? longLayout : checkLayout, options, results);
     // 0 would mean "allowed" to a script whose list turned out empty.
-    throw new UsageError('Expected at least one URL in standard input, got none');
+    if (code === undefined) throw new UsageError('Expected at least one URL in standard input, got none');
+    return code;
   };
   if (file === undefined) {
     const [{ openClient }, { decideOnline }] = await Promise.all([

@@ -61,10 +61,8 @@ function checkedValue(option: CommandOption, value: string | undefined, given: r
     throw new UsageError(`Expected --${name} once, got it again; leave one of them out`);
   }
   if (choices !== undefined && !choices.includes(value)) {
-    const near = closestMatch(value, choices);
-    const hint = near === undefined ? '' : `; did you mean ${near}?`;
     throw new UsageError(
-      `Expected --${name} to be one of ${choices.join(', ')}, got ${quoted(value)}${hint}`,
+      `Expected --${name} to be one of ${choices.join(', ')}, got ${quoted(value)}${hint(value, choices)}`,
     );
   }
   return value;
@@ -94,6 +92,13 @@ function unknownOption(command: Command, table: readonly CommandOption[], got: s
   return new UsageError(`Expected an option that \`${command.name}\` has, got ${quoted(got)}; ${hint}`);
 }
 
+/** The end of a message about `word`: the name that was probably meant, or what to do otherwise. */
+function hint(word: string, names: readonly string[], otherwise?: string): string {
+  const near = closestMatch(word, names);
+  const what = near === undefined ? otherwise : `did you mean ${near}?`;
+  return what === undefined ? '' : `; ${what}`;
+}
+
 /** Finds the name that `word` was meant to be: one that it contains or is the beginning of, or misspells. */
 function closestMatch(word: string, names: readonly string[]): string | undefined {
   const lower = word.toLowerCase();
@@ -116,7 +121,5 @@ export function notAmong(
 ): UsageError {
   const list = `Expected ${expected} (${choices.join(', ')})`;
   if (got === undefined) return new UsageError(`${list}, got nothing`);
-  const near = closestMatch(got, choices);
-  const hint = near === undefined ? otherwise : `did you mean ${near}?`;
-  return new UsageError(`${list}, got ${quoted(got)}${hint === undefined ? '' : `; ${hint}`}`);
+  return new UsageError(`${list}, got ${quoted(got)}${hint(got, choices, otherwise)}`);
 }

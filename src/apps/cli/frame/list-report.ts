@@ -38,108 +38,54 @@ export interface ListOptions {
   readonly isSummed: boolean;
 }
 
-/** Writes the results of a list in the form that the options select, and counts them. */
-export class ListReport<Decided extends ReportedDecision> {
-  readonly #session: Session;
-  readonly #layout: ListLayout<Decided>;
-  readonly #form: Format;
-  readonly #colours: Palette;
-  readonly #width: number | undefined;
-  readonly #labelWidth: number;
-  readonly #isSummed: boolean;
-  readonly #counts = new Map<Kind, number>();
-  #decided = 0;
-  #invalid = 0;
-  #code: ResultExitCode = exitCode.success;
-
-  constructor(session: Session, layout: ListLayout<Decided>, { form, isSummed }: ListOptions) {
-    this.#session = session;
-    this.#layout = layout;
-    this.#form = form;
-    this.#colours = paletteFor(session);
-    this.#width = widthOf(session.stdout);
-    this.#labelWidth = Math.max(...layout.kinds.map(({ label }) => label.length));
-    this.#isSummed = isSummed && session.stderr.isTTY === true;
-  }
-
-  get decided(): number {
-    return this.#decided;
-  }
-
-  /** Whether there was nothing in the list. */
-  get isEmpty(): boolean {
-    return this.#decided + this.#invalid === 0;
-  }
-
-  /**
-   * Writes the results of a run as they come. Resolves with the exit code.
-   *
-   * @param interrupted After Ctrl-C: how far the run came, and how to continue it.
-   */
-  async run(
-    batches: AsyncIterable<readonly TargetResult<Decided>[]>,
-    interrupted: (last: Target) => string | 0 | undefined,
-  ): Promise<ResultExitCode> {
-    const { signal, stderr } = this.#session;
-    let last: Target | undefined;
-    try {
-      for await (const results of batches) {
-        last = results.at(-1)?.target ?? last;
-        await this.#add(results);
-      }
-      signal.throwIfAborted();
-      if (this.#isSummed) stderr.write(`${this.#summary().join(' · ')}\n`);
-      return this.#code;
-    } catch (error) {
-      const came = signal.aborted && last && interrupted(last);
-      if (came) stderr.write(`canfetch: interrupted after ${came}\n`);
-      throw error;
-    }
-  }
-
-  async #add(results: readonly TargetResult<Decided>[]): Promise<void> {
-    for (const result of results) this.#count(result);
-    const lines = results.map((result) => this.#rendered(result));
-    await writeLines(this.#session.stdout, lines);
-  }
-
-  #count(result: TargetResult<Decided>): void {
+/**
+ * Writes the results of a list as they come, in the form that the options select, and counts them. Resolves with the exit
+ * code; `undefined` when there was nothing in the list.
+ */
+export async function writeList<Decided extends ReportedDecision>(
+  session: Session,
+  layout: ListLayout<Decided>,
+  { form, isSummed }: ListOptions,
+  batches: AsyncIterable<readonly TargetResult<Decided>[]>,
+): Promise<ResultExitCode | undefined> {
+  const { stdout, stderr, signal } = session;
+  const colours = paletteFor(session);
+  const width = widthOf(stdout);
+  const labelWidth = Math.max(...layout.kinds.map(({ label }) => label.length));
+  const counts = new Map<Kind, number>();
+  let [decided, invalid] = [0, 0];
+  let code: ResultExitCode = exitCode.success;
+  const textOf = (decision: Decided, { label, tone }: Kind): string => {
+    if (layout.long !== undefined) return layout.long(decision, colours, width);
+    const mark = colours[tone](label.padEnd(labelWidth));
+    const parts = [mark, printable(layout.subjectOf(decision)), layout.reasonOf(decision)];
+    return `${parts.join('  ').trimEnd()}\n`;
+  };
+  /** Counts a result, and returns its text for standard output. With `--format text`, errors go to standard error instead. */
+  const take = (result: TargetResult<Decided>): string => {
     if ('error' in result) {
-      this.#invalid++;
-      this.#code = mostSevere(this.#code, exitCode.usage);
-      return;
+      invalid++;
+      code = mostSevere(code, exitCode.usage);
+      if (form === 'json') return layout.record(result);
+      stderr.write(renderInputError(result.target, result.error));
+      return '';
     }
-    const kind = this.#layout.kindOf(result.decision);
-    this.#decided++;
-    this.#counts.set(kind, (this.#counts.get(kind) ?? 0) + 1);
-    this.#code = mostSevere(this.#code, kind.code);
-  }
-
-  /** The text for standard output. With `--format text`, errors go to standard error instead. */
-  #rendered(result: TargetResult<Decided>): string {
-    if (this.#form === 'json') return this.#layout.record(result);
-    if ('error' in result) this.#session.stderr.write(renderInputError(result.target, result.error));
-    else return this.#decisionText(result.decision);
-    return '';
-  }
-
-  #decisionText(decision: Decided): string {
-    const { kindOf, subjectOf, reasonOf, long } = this.#layout;
-    if (long !== undefined) return long(decision, this.#colours, this.#width);
-    const { label, tone } = kindOf(decision);
-    const mark = this.#colours[tone](label.padEnd(this.#labelWidth));
-    return `${[mark, printable(subjectOf(decision)), reasonOf(decision)].join('  ').trimEnd()}\n`;
-  }
-
-  #summary(): string[] {
+    const kind = layout.kindOf(result.decision);
+    decided++;
+    counts.set(kind, (counts.get(kind) ?? 0) + 1);
+    code = mostSevere(code, kind.code);
+    return form === 'json' ? layout.record(result) : textOf(result.decision, kind);
+  };
+  for await (const results of batches) await writeLines(stdout, results.map(take));
+  signal.throwIfAborted();
+  if (isSummed && stderr.isTTY === true) {
     const some = (many: number, words: string | undefined): string[] =>
       many === 0 || words === undefined ? [] : [`${many.toLocaleString('en')} ${words}`];
-    return [
-      this.#layout.total(this.#decided, this.#invalid),
-      ...this.#layout.kinds.flatMap((kind) => some(this.#counts.get(kind) ?? 0, kind.counted)),
-      ...some(this.#invalid, 'invalid'),
-    ];
+    const kinds = layout.kinds.flatMap((kind) => some(counts.get(kind) ?? 0, kind.counted));
+    const summary = [layout.total(decided, invalid), ...kinds, ...some(invalid, 'invalid')];
+    stderr.write(`${summary.join(' · ')}\n`);
   }
+  return decided + invalid === 0 ? undefined : code;
 }
 
 /** The hint for a file of URLs that was given as a URL. */

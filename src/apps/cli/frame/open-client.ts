@@ -53,7 +53,12 @@ export async function openClient(
         'give --allow-private if the proxy itself refuses private addresses, or set NO_PROXY=* to connect without it',
     );
   }
-  if (platform.transport !== 'undici') assertFetchSuffices(proxies !== undefined, more.addressPolicy);
+  if (platform.transport !== 'undici' && (proxies !== undefined || more.addressPolicy === 'public-only')) {
+    throw new UsageError(
+      `Expected ${proxies === undefined ? '--allow-private' : 'no proxy, from --proxy or the environment'}: this runtime neither ` +
+        'uses proxies nor shows which addresses it connects to; run the command with Node or Deno',
+    );
+  }
   const dispatcher =
     proxies && new (await import('../../../core/net/proxy-dispatcher.ts')).ProxyDispatcher(proxies);
   const { RobotsClient } = await import('../../../core/client/index.ts');
@@ -150,24 +155,6 @@ async function openEvidence(path: string): Promise<EvidenceFile> {
     if (!isRobotsError(cause)) throw cause;
     throw new UsageError(`--evidence: ${cause.message}`, { cause });
   }
-}
-
-/**
- * Refuses what the `fetch` of this runtime cannot do, in the words of the command. The client would refuse it too.
- *
- * @throws UsageError
- */
-function assertFetchSuffices(hasProxy: boolean, addressPolicy: string | undefined): void {
-  if (hasProxy) {
-    throw new UsageError(
-      'Expected no proxy, got one from --proxy or the environment: this runtime cannot use it; run the command with Node or Deno',
-    );
-  }
-  if (addressPolicy !== 'public-only') return;
-  throw new UsageError(
-    'Expected --allow-private: this runtime does not show which addresses it connects to, so private ones cannot be refused; ' +
-      'give it, or run the command with Node or Deno',
-  );
 }
 
 /** Notes store errors, and warns of them at the end. They do not stop the command: the client can work without its store. */

@@ -55,28 +55,20 @@ export function readStore(given: ParsedArguments): string | undefined {
   return store;
 }
 
-/**
- * Reads an option whose value is a whole number; `undefined` without it.
- *
- * @param what What is expected: `a whole number from 1 to 64`.
- * @throws UsageError for another value; `hint` says what to do.
- */
+/** @throws UsageError when the value is no whole number from `min` to `max`. */
 export function readWholeNumber(
   { values }: ParsedArguments,
   option: string,
-  {
-    min,
-    max,
-    what = `a whole number from ${min} to ${max}`,
-    hint,
-  }: { readonly min: number; readonly max: number; readonly what?: string; readonly hint?: string },
+  min: number,
+  max: number,
 ): number | undefined {
   const text = values.get(option)?.[0];
   if (text === undefined) return undefined;
   const number = /^\d{1,15}$/.test(text) ? Number(text) : -1;
   if (number >= min && number <= max) return number;
-  const end = hint === undefined ? '' : `; ${hint}`;
-  throw new UsageError(`Expected --${option} to be ${what}, got ${quoted(text)}${end}`);
+  throw new UsageError(
+    `Expected --${option} to be a whole number from ${min} to ${max}, got ${quoted(text)}`,
+  );
 }
 
 /** @throws UsageError when the value is no date. */
@@ -119,12 +111,7 @@ export function onlineSettings(given: ParsedArguments): OnlineSettings {
     agents: readAgents(given),
     profile: readProfile(given),
     purpose: readPurpose(given),
-    deadlineMs: readWholeNumber(given, 'deadline-ms', {
-      min: 1,
-      max: 2 ** 31 - 1,
-      what: 'a whole number of milliseconds, at least 1',
-      hint: 'write 10000 for ten seconds',
-    }),
+    deadlineMs: readWholeNumber(given, 'deadline-ms', 1, 2 ** 31 - 1),
     store: readStore(given),
     evidence: given.values.get('evidence')?.[0],
     proxy: given.values.get('proxy')?.[0],

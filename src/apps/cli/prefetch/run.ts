@@ -8,7 +8,7 @@ import { count } from '../../answers/text/layout.ts';
 import { cause, looksNote } from '../../answers/text/sentences.ts';
 import { DistinctOrigins, originOf } from '../../../core/url/index.ts';
 import { type ParsedArguments, type ExitCode, exitCode } from '../frame/command.ts';
-import { ListReport, type Kind, type ListLayout } from '../frame/list-report.ts';
+import { type Kind, type ListLayout, writeList } from '../frame/list-report.ts';
 import { openClient } from '../frame/open-client.ts';
 import { onlyOperand, readFormat, readWholeNumber, onlineSettings } from '../frame/settings.ts';
 
@@ -21,8 +21,7 @@ const CACHE = { maxOrigins: 10_000, maxBytes: 32 * 1_048_576 };
 export async function prefetchOrigins(given: ParsedArguments, session: Session): Promise<ExitCode> {
   const list = onlyOperand(given, 'a file of URLs, or "-" for standard input');
   const form = readFormat(given, 'json');
-  const concurrency =
-    readWholeNumber(given, 'concurrency', { min: 1, max: MAX_CONCURRENCY }) ?? DEFAULT_CONCURRENCY;
+  const concurrency = readWholeNumber(given, 'concurrency', 1, MAX_CONCURRENCY) ?? DEFAULT_CONCURRENCY;
   const settings = onlineSettings(given);
   const { signal } = session;
   const stream = await openList(list, 'a file of URLs', session, signal);
@@ -31,7 +30,6 @@ export async function prefetchOrigins(given: ParsedArguments, session: Session):
   const distinct = new DistinctOrigins();
   let urls = 0;
   const layout = prefetchLayout(() => urls);
-  const report = new ListReport(session, layout, { form, isSummed: true });
   const ask = (target: Target, asking: AbortSignal): Answer | Promise<Answer> | undefined => {
     urls++;
     if (target.tooLong === true) return { target, error: tooLongError };
@@ -47,13 +45,8 @@ export async function prefetchOrigins(given: ParsedArguments, session: Session):
       return { target, error: { code: error.code, message: error.message } };
     }
   };
-  const hint = given.values.has('store')
-    ? 'run it again with the same --store to fetch the rest'
-    : 'with --store STORE a run can be continued';
-  return await report.run(
-    mapBatches(targetLines(stream), { concurrency, signal }, ask),
-    () => `${count(report.decided, 'origin')}; ${hint}`,
-  );
+  const results = mapBatches(targetLines(stream), { concurrency, signal }, ask);
+  return (await writeList(session, layout, { form, isSummed: true }, results)) ?? exitCode.success;
 }
 
 type Answer = TargetResult<Decision>;

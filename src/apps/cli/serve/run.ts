@@ -86,5 +86,5 @@ async function listen(options: ServerOptions): Promise<RunningServer> {
 
 /** @throws UsageError when `--port` is not a whole number from 0 to 65535. */
 function readPort(given: ParsedArguments): number {
-  return readWholeNumber(given, 'port', { min: 0, max: 65_535 }) ?? DEFAULT_PORT;
+  return readWholeNumber(given, 'port', 0, 65_535) ?? DEFAULT_PORT;
 }
