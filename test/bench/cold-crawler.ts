@@ -6,7 +6,7 @@ import { RobotsClient } from '../../src/index.ts';
  * It receives lists of origins, and closes when a list is empty. After each list it sends its processor time in milliseconds
  * since the end of the first one.
  */
-export type ColdCrawler = 'bare' | 'canFetch' | 'prefetch';
+export type ColdCrawler = 'bare' | 'canFetch';
 
 const USER_AGENT = 'ExampleBot/1.0';
 const name = process.argv[2] as ColdCrawler;
@@ -40,16 +40,6 @@ const crawlers: Readonly<Record<ColdCrawler, () => Crawler>> = {
           if (!(await robots.canFetch(`${origin}/page`)))
             throw new Error(`Expected ${origin} to allow the page`);
         }),
-      close: () => robots.close(),
-    };
-  },
-  prefetch() {
-    const robots = new RobotsClient({ agent: USER_AGENT, concurrency });
-    return {
-      async ask(origins) {
-        const { states } = await robots.prefetch(origins);
-        if (states.rules !== origins.length) throw new Error('Expected all origins to have rules');
-      },
       close: () => robots.close(),
     };
   },

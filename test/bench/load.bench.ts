@@ -12,7 +12,7 @@ const MAX_WALL = 2;
 /** How many origins a crawler asks before the next one has its turn. */
 const TURN = 500;
 
-const NAMES: readonly ColdCrawler[] = ['bare', 'canFetch', 'prefetch'];
+const NAMES: readonly ColdCrawler[] = ['bare', 'canFetch'];
 
 /** Cold questions to as many origins, against the HTTP client alone that reads the same files. */
 export async function* coldOrigins(rounds: number): AsyncGenerator<Row> {
@@ -28,18 +28,16 @@ export async function* coldOrigins(rounds: number): AsyncGenerator<Row> {
     for (let round = 0; round < rounds; round++) took.push(await inTurns(warming, origins, concurrency));
     const seconds = (name: ColdCrawler): string =>
       `${(median(took.map((times) => times[name])) / 1_000).toFixed(2)} s`;
-    for (const name of ['canFetch', 'prefetch'] as const) {
-      const ratio = median(took.map((times) => times[name] / times.bare));
-      yield {
-        what: `${ORIGINS.toLocaleString('en')} cold origins`,
-        way: `\`${name}\`, ${concurrency} under way`,
-        ours: seconds(name),
-        peer: `${seconds('bare')} undici`,
-        ratio: `${ratio.toFixed(2)} ×`,
-        bar: `≤ ${BAR} ×`,
-        used: ratio / BAR,
-      };
-    }
+    const ratio = median(took.map((times) => times.canFetch / times.bare));
+    yield {
+      what: `${ORIGINS.toLocaleString('en')} cold origins`,
+      way: `\`canFetch\`, ${concurrency} under way`,
+      ours: seconds('canFetch'),
+      peer: `${seconds('bare')} undici`,
+      ratio: `${ratio.toFixed(2)} ×`,
+      bar: `≤ ${BAR} ×`,
+      used: ratio / BAR,
+    };
   }
   server.child.disconnect();
 }
@@ -57,7 +55,7 @@ async function inTurns(
 ): Promise<Record<ColdCrawler, number>> {
   const crawlers = NAMES.map((name) => new CrawlerProcess(name, concurrency));
   for (const crawler of crawlers) await crawler.ask(warming);
-  const tookMs = { bare: 0, canFetch: 0, prefetch: 0 };
+  const tookMs = { bare: 0, canFetch: 0 };
   for (let start = 0; start < origins.length; start += TURN) {
     const some = origins.slice(start, start + TURN);
     for (const crawler of (start / TURN) % 2 === 0 ? crawlers : [...crawlers].reverse()) {
@@ -66,10 +64,10 @@ async function inTurns(
       tookMs[crawler.name] += performance.now() - startedAt;
     }
   }
-  const longest = Math.max(tookMs.canFetch, tookMs.prefetch) / tookMs.bare;
+  const longest = tookMs.canFetch / tookMs.bare;
   if (longest > MAX_WALL)
     throw new Error(`Expected ${MAX_WALL} × the time of undici at most, got ${longest}`);
-  const processorMs = { bare: 0, canFetch: 0, prefetch: 0 };
+  const processorMs = { bare: 0, canFetch: 0 };
   for (const crawler of crawlers) processorMs[crawler.name] = await crawler.close();
   return processorMs;
 }

@@ -9,7 +9,6 @@ import { hostile } from './hostile.bench.ts';
 import { importing } from './import.bench.ts';
 import { coldOrigins } from './load.bench.ts';
 import { clientMemory } from './memory.bench.ts';
-import { queues } from './queue.bench.ts';
 import { checking, firstAnswers, manyHits, ruleCounts } from './rules.bench.ts';
 import { service } from './service.bench.ts';
 import { sizes } from './size.bench.ts';
@@ -51,7 +50,6 @@ const parts: Readonly<Record<string, Part>> = {
   command: part(3, (_, times) => command(times)),
   cold: part(2, (_, times) => coldOrigins(times)),
   'store-cost': part(3, (_, times) => storeCost(times)),
-  queues: part(5, (_, times) => queues(times)),
 };
 
 const WRITE = '--write';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { causesOf, codeOf } from '../../../src/core/base/index.ts';
+import { causesOf } from '../../../src/core/base/index.ts';
 
 const coded = (code: string, options?: ErrorOptions): Error =>
   Object.assign(new Error(code, options), { code });
@@ -25,23 +25,5 @@ describe('causesOf', () => {
 
   it.each([undefined, null, 'text', 5])('finds nothing in %j', (thrown) => {
     expect(causesOf(thrown).size).toBe(0);
-  });
-});
-
-describe('codeOf', () => {
-  it.each([
-    ['a code of its own', coded('ECONNRESET', { cause: coded('INNER') }), 'ECONNRESET'],
-    [
-      'the parser by its name',
-      Object.assign(new Error('x'), { name: 'HTTPParserError' }),
-      'ERR_ROBOTS_MALFORMED',
-    ],
-    [
-      'the parser by its name, with any code',
-      Object.assign(coded('HPE_INVALID_CONSTANT'), { name: 'HTTPParserError' }),
-      'ERR_ROBOTS_MALFORMED',
-    ],
-  ])('is %s', (_, thrown, code) => {
-    expect(codeOf(thrown)).toBe(code);
   });
 });

@@ -137,16 +137,4 @@ describe('prefetch of a source that never yields', () => {
     await expect(pending).rejects.toMatchObject({ code: 'ERR_ROBOTS_CLOSED' });
     expect(seen).toEqual({ reads: 1, closed: 1 });
   });
-
-  it('ends with the reason of an aborted signal', async () => {
-    const { client } = testClient();
-    onTestFinished(() => client.close());
-    const { lines, seen } = silence();
-    const leaving = new AbortController();
-    const pending = client.prefetch(lines, { signal: leaving.signal });
-    await expect.poll(() => seen.reads).toBe(1);
-    leaving.abort(new Error('left'));
-    await expect(pending).rejects.toThrow('left');
-    expect(seen).toEqual({ reads: 1, closed: 1 });
-  });
 });

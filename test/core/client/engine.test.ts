@@ -103,13 +103,6 @@ describe('rules past their lifetime', () => {
   });
 });
 
-it('`/robots.txt` itself is permitted without a fetch (RFC 9309 §2.2.2)', async () => {
-  const client = opened(new RobotsClient({ agent: 'ExampleBot' }));
-  expect(client.permits('https://example.com/robots.txt')).toBe(true);
-  expect(client.permits('https://example.com/robots.txt?a')).toBeUndefined();
-  expect(client.stats()).toMatchObject({ attempts: 0, inFlight: 0 });
-});
-
 it('a client of another version of the package is refused, with both versions', async () => {
   const client = opened(new RobotsClient({ agent: 'ExampleBot' }));
   Object.defineProperty(engineOf(client), 'version', { value: '9.8.7' });

@@ -126,33 +126,6 @@ describe('a slot that is too far away', () => {
     expect(await robots[0]!.reserve(SITE, undefined, { maxDelayMs: 1_999 })).toMatchObject({ waitMs: 2_000 });
     expect(store.count('reserve')).toBe(1);
   });
-
-  it('is available at `retryAt`, and a little later', async () => {
-    const { clock, robots, after } = startFleet(1);
-    await after(0);
-    const never = { maxDelayMs: 0 };
-    const deferred = await robots[0]!.reserve(SITE, undefined, never);
-    expect(deferred).toMatchObject({ status: 'deferred', waitMs: 2_000 });
-    await clock.advance(2_030);
-    expect(await after(0, 0)).toBe(0);
-    expect(await robots[0]!.reserve(SITE, undefined, never)).toMatchObject({ status: 'deferred' });
-  });
-
-  it('leaves no time unused, though all members have a small `maxDelayMs`', async () => {
-    const { clock, robots } = startFleet(3);
-    const startedAt = clock.now();
-    const starts: number[] = [];
-    for (let ms = 0; ms < 20_000; ms += 250) {
-      for (const each of robots) {
-        const reservation = await each.reserve(SITE, undefined, { maxDelayMs: 100 });
-        if (reservation.status !== 'booked') continue;
-        reservation.done();
-        starts.push(reservation.at - startedAt);
-      }
-      await clock.advance(250);
-    }
-    expect(starts).toEqual(Array.from({ length: 10 }, (_, index) => index * 2_000));
-  });
 });
 
 describe('members with different gaps', () => {
@@ -246,18 +219,6 @@ describe('a pause that the site asks one process for', () => {
       retryAt: clock.now() + 54_000,
       delayFrom: 'retry-after',
     });
-  });
-
-  it('applies to requests that wait already', async () => {
-    const { clock, robots } = startFleet(1);
-    const decision = await robots[0]!.check(SITE);
-    await waitForStart(robots[0]!, decision);
-    const waiting = waitForStart(robots[0]!, decision);
-    await clock.whenWaiting();
-    robots[0]!.report(SITE, { reachable: true, retryAfter: '30' });
-    await settled();
-    await clock.advance(31 * SECOND);
-    expect(await waiting).toBe(30_000);
   });
 
   it('is known to that process alone where the store cannot pause', async () => {

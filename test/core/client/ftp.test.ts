@@ -160,15 +160,7 @@ describe.skipIf(program === undefined)('an ftp: origin served by vsftpd', () => 
       state: 'rules',
       rule: { directive: 'disallow', pattern: '/private', line: 2 },
       crawlDelayMs: 2_000,
-      robots: {
-        url: `${origin}/robots.txt`,
-        finalUrl: `${origin}/robots.txt`,
-        hops: 0,
-        status: 226,
-        fetchedAt: START,
-        staleAt: START + DAY,
-        source: 'network',
-      },
+      robots: { url: `${origin}/robots.txt`, status: 226, source: 'network' },
     });
     expect(robots.peek(url)).toMatchObject({ allowed: false, robots: { source: 'memory' } });
     expect(await robots.canFetch(`${origin}/pub`)).toBe(true);

@@ -196,16 +196,4 @@ describe('policy', () => {
     ]);
     expect(target.requests).toHaveLength(1);
   });
-
-  it('shows a failure with its history', async () => {
-    const { robots, server } = await answering({ status: 503 });
-    const policy = await robots.policy(server.origin);
-    expect(policy).toMatchObject({
-      state: 'disallow-all',
-      reason: 'unreachable',
-      retryAt: START + 30 * SECOND,
-      failure: { since: START, attempts: 1, status: 503 },
-      groups: [],
-    });
-  });
 });

@@ -8,22 +8,6 @@ it('a prefetch keeps the first thousand invalid URLs, and counts all', async () 
   expect([invalid.length, invalidCount, invalid[999]?.input]).toEqual([1_000, 1_500, 'no 999']);
 });
 
-it.each([
-  ['invalid', (n: number) => `no ${n}`],
-  ['of one origin', (n: number) => `https://a.example/${n}`],
-])('a prefetch gives other work a turn while it reads URLs that are %s', async (_what, url) => {
-  await using client = new RobotsClient({ transport: { fetch: async () => new Response('') } });
-  const turn = new AbortController();
-  let read = 0;
-  function* urls(): Generator<string> {
-    yield 'https://a.example/';
-    setImmediate(() => turn.abort());
-    while (read < 100_000 && !turn.signal.aborted) yield url(read++);
-  }
-  await client.prefetch(urls());
-  expect(read).toBeLessThan(100_000);
-});
-
 it('an origin that is too long for any host is not remembered', () => {
   const origins = new DistinctOrigins();
   const long = `http://${'a'.repeat(1_000)}.example`;

@@ -3,18 +3,6 @@ import { agentTokens, AgentTokens } from '../../../src/core/decision/agent-token
 import { afterEachTest } from '../../support/after-each-test.ts';
 
 describe('the product tokens of an agent', () => {
-  it.each<[string | readonly string[], readonly string[]]>([
-    ['ExampleBot', ['ExampleBot']],
-    ['ExampleBot/1.0 (+https://example.com/bot)', ['ExampleBot']],
-    ['*', ['*']],
-    [
-      ['Googlebot-News', 'Mozilla/5.0 (compatible; Googlebot/2.1)', '*'],
-      ['Googlebot-News', 'Googlebot', '*'],
-    ],
-  ])('of %j are %j', (agent, tokens) => {
-    expect(agentTokens(agent)).toEqual(tokens);
-  });
-
   it.each([
     ['', 'Expected `agent` to hold a product token, such as "ExampleBot" or "ExampleBot/1.0", got ""'],
     [

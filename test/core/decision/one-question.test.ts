@@ -52,15 +52,6 @@ describe('a question', () => {
     await expect(late).resolves.toMatchObject({ url: 'https://example.com/private', allowed: false });
     await expect(other).resolves.toMatchObject({ url: 'https://other.example/b', allowed: true });
   });
-
-  it('is refused for its aborted signal before anything else', async () => {
-    const { robots, fetched } = client();
-    const reason = new Error('left');
-    const options = { signal: AbortSignal.abort(reason) };
-    await expect(robots.canFetch('no URL', undefined, options)).rejects.toBe(reason);
-    await expect(robots.check('https://example.com/', undefined, options)).rejects.toBe(reason);
-    expect(fetched).toEqual([]);
-  });
 });
 
 it('a guard asks once for each request and each redirect', async () => {

@@ -9,21 +9,6 @@ describe.each([UNDECODED[0]!, DECODED[0]!])(
   (_name, make) => {
     const { site, fetch } = context(make());
 
-    it('include every redirect, with its Location unchanged', async () => {
-      const target = await site({ '/r': RULES });
-      const { origin } = await site({
-        '/robots.txt': { status: 301, headers: { location: 'moved?x#y' } },
-        '/moved?x': { status: 308, headers: { location: target.url('/r') } },
-      });
-      expect(await fetch(origin)).toMatchObject({
-        kind: 'success',
-        redirects: [
-          { url: `${origin}/robots.txt`, status: 301, location: 'moved?x#y' },
-          { url: `${origin}/moved?x`, status: 308, location: target.url('/r') },
-        ],
-      });
-    });
-
     it('include a Location that was not followed', async () => {
       const { origin } = await site({ '/robots.txt': { status: 302, headers: { location: 'gopher://x/' } } });
       const outcome = await fetch(origin);

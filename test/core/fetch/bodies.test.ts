@@ -44,28 +44,20 @@ describe.each(TRANSPORTS)('the body limit over %s', (_name, make) => {
 /** How files of other formats begin, and texts that look like them. */
 const NOT_TEXT: readonly (readonly [name: string, body: Uint8Array])[] = [
   ['gzip without its field', gzipSync(RULES)],
-  ['Zstandard', Buffer.from('28b52ffd2000', 'hex')],
-  ['PNG', Buffer.from('89504e470d0a1a0a', 'hex')],
   ['PDF', Buffer.from(`%PDF-1.7\n${RULES}`)],
   ['ZIP', Buffer.from(`PK\u0003\u0004${RULES}`)],
-  ['an empty ZIP', Buffer.from('PK\u0005\u0006\0\0')],
   ['UTF-16LE without a mark', Buffer.from(RULES, 'utf16le')],
   ['UTF-16BE without a mark', Buffer.from(RULES, 'utf16le').swap16()],
-  ['UTF-32LE', Buffer.concat([...RULES].map((character) => Buffer.from(`${character}\0\0\0`)))],
-  ['UTF-32LE with a mark', Buffer.from('fffe00005500000073000000', 'hex')],
   ['UTF-32BE with a mark', Buffer.from('0000feff0000005500000073', 'hex')],
   ['NULs', Buffer.alloc(100)],
   ['NULs past the limit', Buffer.alloc(LIMIT + 1)],
   ['a NUL at the end of the first line', Buffer.from(`# a\0\n${RULES}`)],
-  ['nothing but a NUL', Buffer.from('\0')],
 ];
 
 const TEXT: readonly (readonly [name: string, body: Uint8Array])[] = [
   ['UTF-16LE with a mark', Buffer.from(`\uFEFF${RULES}`, 'utf16le')],
   ['UTF-16BE with a mark', Buffer.from(`\uFEFF${RULES}`, 'utf16le').swap16()],
-  ['UTF-8 with a mark', Buffer.from(`\uFEFF${RULES}`)],
   ['a NUL after an LF', Buffer.from(`${RULES}\0`)],
-  ['a NUL after a CR', Buffer.from(`# a\r${RULES}\0`)],
   ['bytes that begin like magic numbers', Buffer.from(`PK\u0003: %PDF-\n${RULES}`)],
   ['other control characters', Buffer.from(`\u0001\u001f\u007f\n${RULES}`)],
 ];
@@ -87,12 +79,6 @@ describe.each(TRANSPORTS)('a 2xx over %s', (_name, make) => {
     const { origin } = await site({ '/robots.txt': { body } });
     const outcome = await fetch(origin);
     expect(outcome.kind === 'success' && Buffer.from(outcome.body).equals(body)).toBe(true);
-  });
-
-  it('is looked at after its content coding is undone', async () => {
-    const headers = { 'content-encoding': 'gzip' };
-    const { origin } = await site({ '/robots.txt': { headers, body: gzipSync(gzipSync(RULES)) } });
-    expect((await fetch(origin)).kind).toBe('unreachable');
   });
 
   it('is looked at for a success alone', async () => {

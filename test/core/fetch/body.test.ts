@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { describe, expect, it, vi } from 'vitest';
-import { readBody, readStart } from '../../../src/core/fetch/body.ts';
+import { readBody } from '../../../src/core/fetch/body.ts';
 import { decode } from '../../../src/core/fetch/decode.ts';
 import type { Decode, TransportResponse } from '../../../src/core/fetch/transport.ts';
 import fc from '../../support/fast-check.ts';
@@ -52,7 +52,6 @@ describe.each(BODIES)('a body with a limit of 8 bytes, from %s', (_name, make) =
     [['ab\n', 'cdefgh'], 'ab\n', true],
     [['ab\r', 'cdefg', 'h'], 'ab\r', true],
     [['abcdefg\n', 'h'], 'abcdefg\n', true],
-    [['abcdefghi\n'], '', true],
     [['\nabcdefgh'], '\n', true],
     [[...'ab\ncdefgh'], 'ab\n', true],
     [['ab\n', 'cdefghijklmnopq'], 'ab\n', true],
@@ -78,16 +77,6 @@ describe.each(BODIES)('a body with a limit of 8 bytes, from %s', (_name, make) =
 
   it('that breaks after the limit is not an error', async () => {
     expect(await readBroken('ab\ncdefg\n')).toEqual(['ab\ncdefg', true]);
-  });
-
-  it('is whole up to the limit for the detection of pages', async () => {
-    const start = async (breaks: boolean, ...parts: string[]) => {
-      return text(await readStart(response(make(parts, breaks)), 8));
-    };
-    expect(await start(false, 'abc')).toBe('abc');
-    expect(await start(false, 'abcd', 'efgh')).toBe('abcdefgh');
-    expect(await start(false, 'abcd', 'efghi', 'jkl')).toBe('abcdefghi');
-    expect(await start(true, 'abc')).toBe('abc');
   });
 });
 

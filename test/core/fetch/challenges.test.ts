@@ -37,17 +37,6 @@ describe.each([UNDECODED[0]!, DECODED[0]!])('gatekeepers over %s', (_name, make)
     });
   });
 
-  it('are recognised by a field alone', async () => {
-    const { origin } = await site({
-      '/robots.txt': [
-        { status: 202, headers: { 'x-amzn-waf-action': 'challenge' } },
-        { status: 403, headers: { 'cf-mitigated': 'challenge' } },
-      ],
-    });
-    expect(await fetch(origin)).toMatchObject({ kind: 'success', suspect: 'challenge' });
-    expect(await fetch(origin)).toMatchObject({ kind: 'unavailable', suspect: 'challenge' });
-  });
-
   it('are the only pages that a profile can treat as unreachable', async () => {
     const login = '<html><input type="password">';
     const { origin } = await site({

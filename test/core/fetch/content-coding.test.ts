@@ -7,16 +7,11 @@ import { decode } from '../../../src/core/fetch/decode.ts';
 describe('the codings of a Content-Encoding field', () => {
   it.each<[string | undefined, ContentCoding[] | undefined]>([
     [undefined, []],
-    ['', []],
-    ['identity', []],
     [' , Identity ,', []],
-    ['gzip', ['gzip']],
     ['X-GZIP', ['gzip']],
     ['deflate, br', ['deflate', 'br']],
     ['br,\tgzip , identity', ['br', 'gzip']],
-    ['gzip, gzip, gzip, gzip', ['gzip', 'gzip', 'gzip', 'gzip']],
     ['gzip, gzip, gzip, gzip, gzip', undefined],
-    ['zstd', undefined],
     ['UTF-8', []],
     ['none, gzip', ['gzip']],
     ['gzip, compress', undefined],

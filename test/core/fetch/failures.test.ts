@@ -1,23 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { fetchTransport, type FetchedResponse } from '../../../src/core/fetch/fetch-transport.ts';
-import { REFUSING_HOST } from '../../support/site.ts';
 import { context, occurrence, TRANSPORTS } from './context.ts';
 
 describe.each(TRANSPORTS)('failures over %s', (name, make) => {
   const { site, fetch, transport } = context(make());
-
-  it('names the hop that failed', async () => {
-    const closed = `http://${REFUSING_HOST}/there`;
-    const { origin } = await site({ '/robots.txt': { status: 302, headers: { location: closed } } });
-    const outcome = await fetch(origin);
-    expect(outcome).toEqual({
-      kind: 'unreachable',
-      error: 'ECONNREFUSED',
-      hops: 1,
-      finalUrl: closed,
-      redirects: [{ url: `${origin}/robots.txt`, status: 302, location: closed }],
-    });
-  });
 
   it('has one deadline for all hops', async () => {
     const { origin, requests } = await site((request, response) => {

@@ -11,14 +11,10 @@ describe('freshness', () => {
   type Case = [string, RobotsResponseHeaders, number, Freshness['source'], ('min' | 'max')?];
   const cases: readonly Case[] = [
     ['no field', {}, DAY, 'default'],
-    ['an empty field', { cacheControl: '' }, DAY, 'default'],
-    ['unknown directives', { cacheControl: 'public, foo="a,b"' }, DAY, 'default'],
     ['max-age', { cacheControl: 'max-age=3600' }, HOUR, 'max-age'],
     ['s-maxage before max-age', { cacheControl: 'max-age=60, s-maxage=3600' }, HOUR, 's-maxage'],
     ['any case', { cacheControl: 'Public, MAX-AGE=3600' }, HOUR, 'max-age'],
     ['a quoted value', { cacheControl: 'max-age="3600"' }, HOUR, 'max-age'],
-    ['escapes in quotes', { cacheControl: String.raw`max-age="36\00"` }, HOUR, 'max-age'],
-    ['loose spaces', { cacheControl: ' , max-age = 3600 ,, ' }, HOUR, 'max-age'],
     ['the first of two', { cacheControl: 'max-age=3600, max-age=7200' }, HOUR, 'max-age'],
     [
       'no directive inside quotes',
@@ -30,16 +26,12 @@ describe('freshness', () => {
     ['a backslash outside quotes', { cacheControl: String.raw`a\,max-age=3600` }, HOUR, 'max-age'],
     ['a quote never closed', { cacheControl: 'max-age=3600, a="no-store' }, HOUR, 'max-age'],
     ['Age off max-age', { cacheControl: 'max-age=7200', age: '3600' }, HOUR, 'max-age'],
-    ['Age off s-maxage', { cacheControl: 's-maxage=7200', age: '3600' }, HOUR, 's-maxage'],
     ['the first Age of a list', { cacheControl: 'max-age=7200', age: '3600, 1' }, HOUR, 'max-age'],
     ['an Age that is not a number of seconds', { cacheControl: 'max-age=3600', age: '-1' }, HOUR, 'max-age'],
     ['an Age as great as max-age', { cacheControl: 'max-age=3600', age: '3600' }, floor, 'max-age', 'min'],
     ['Age without a stated lifetime', { age: '3600' }, DAY, 'default'],
-    ['max-age=0', { cacheControl: 'max-age=0' }, floor, 'max-age', 'min'],
-    ['a short max-age', { cacheControl: 'max-age=599' }, floor, 'max-age', 'min'],
     ['max-age at the floor', { cacheControl: 'max-age=600' }, floor, 'max-age'],
     ['max-age at the ceiling', { cacheControl: 'max-age=86400' }, DAY, 'max-age'],
-    ['a long max-age', { cacheControl: 'max-age=86401' }, DAY, 'max-age', 'max'],
     ['a max-age of many digits', { cacheControl: `max-age=${'9'.repeat(400)}` }, DAY, 'max-age', 'max'],
     [
       'an Age of many digits',
@@ -64,7 +56,6 @@ describe('freshness', () => {
       'no-cache',
       'min',
     ],
-    ['No-Store beside max-age', { cacheControl: 'max-age=3600, No-Store' }, floor, 'no-store', 'min'],
     [
       'Expires less Date, whatever our clock says',
       { expires: http(START - DAY + HOUR), date: http(START - DAY) },
@@ -77,10 +68,6 @@ describe('freshness', () => {
       HOUR,
       'expires',
     ],
-    ['Expires without Date', { expires: http(START + HOUR) }, HOUR, 'expires'],
-    ['Expires with an unreadable Date', { expires: http(START + HOUR), date: 'yesterday' }, HOUR, 'expires'],
-    ['Expires: 0', { expires: '0' }, floor, 'expires', 'min'],
-    ['Expires: -1', { expires: '-1' }, floor, 'expires', 'min'],
     ['an empty Expires', { expires: '' }, floor, 'expires', 'min'],
     ['Expires in the past', { expires: http(START - DAY), date: http(START) }, floor, 'expires', 'min'],
     ['Expires far away', { expires: 'Fri, 31 Dec 9999 23:59:59 GMT' }, DAY, 'expires', 'max'],
@@ -93,11 +80,6 @@ describe('freshness', () => {
   });
 
   const reasons: readonly [string, RobotsResponseHeaders, Freshness][] = [
-    [
-      'max-age and Age',
-      { cacheControl: 'max-age=7200', age: '3600' },
-      { source: 'max-age', seconds: 7200, ageSeconds: 3600, lifetimeMs: HOUR },
-    ],
     [
       'no seconds for a value that is not a number',
       { cacheControl: 's-maxage=soon' },
@@ -119,13 +101,6 @@ describe('freshness', () => {
       { expires: '0' },
       { source: 'expires', ageSeconds: 0, lifetimeMs: floor, clampedBy: 'min' },
     ],
-    ['no-store', { cacheControl: 'no-store' }, { source: 'no-store', lifetimeMs: floor, clampedBy: 'min' }],
-    ['the default of the profile', {}, { source: 'default', lifetimeMs: DAY }],
-    [
-      'no Date when there is none',
-      { expires: http(START + HOUR) },
-      { source: 'expires', expiresAt: START + HOUR, ageSeconds: 0, lifetimeMs: HOUR },
-    ],
     [
       'RFC 9111 §1.2.2: 2^31 in place of a greater number of seconds',
       { cacheControl: `max-age=${2 ** 31 + 1}`, age: '9'.repeat(400) },
@@ -143,16 +118,6 @@ describe('freshness', () => {
     expect(freshness({ cacheControl: 'no-store' }, koster, START).lifetimeMs).toBe(SECOND);
     expect(freshness({ cacheControl: 'max-age=60' }, koster, START).lifetimeMs).toBe(MINUTE);
     expect(freshness({ cacheControl: 'max-age=31536000' }, koster, START).lifetimeMs).toBe(7 * DAY);
-  });
-
-  it.each<RobotsResponseHeaders>([
-    { cacheControl: 'no-store' },
-    { cacheControl: 'no-cache' },
-    { cacheControl: 'max-age=soon' },
-    { expires: '0' },
-  ])('is nothing for %j under a profile without a least lifetime', (headers) => {
-    const lifetime = { defaultMs: DAY, minMs: 0, maxMs: DAY };
-    expect(freshness(headers, { lifetime }, START).lifetimeMs).toBe(0);
   });
 
   const text = fc.oneof(
@@ -191,21 +156,15 @@ describe('retryAfterMs', () => {
   const cases: readonly [string, string | undefined, number | undefined, number?][] = [
     ['absent', undefined, undefined],
     ['seconds', '120', 2 * MINUTE],
-    ['with white space around', ' 120\t', 2 * MINUTE],
     ['0', '0', undefined],
     ['0 among several', '0, 60', 60_000],
-    ['a second', '1', SECOND],
     ['a day', '86400', DAY],
-    ['more than a day', '86401', DAY],
     ['many digits', '9'.repeat(1000), DAY],
     ['a date', http(START + HOUR), HOUR],
     ['a date in the older forms', 'Monday, 01-Jun-26 13:00:00 GMT', HOUR],
     ['a date in the past', http(START - DAY), undefined],
-    ['now', http(START), undefined],
     ['a date that is nearer than the shortest pause', http(START), SECOND, START - 400],
     ['a date far away', 'Fri, 31 Dec 9999 23:59:59 GMT', DAY],
-    ['negative', '-1', undefined],
-    ['a fraction', '1.5', undefined],
     ['several lines', '120, 240, 60', 240_000],
     ['a date among several', '120, Mon, 01 Jun 2026 13:00:00 GMT, soon', HOUR],
     ['empty', '', undefined],

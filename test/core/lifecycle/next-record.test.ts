@@ -24,14 +24,6 @@ describe('a success', () => {
     });
     expect(record.copy?.body).toBe(outcome.kind === 'success' ? outcome.body : undefined);
   });
-
-  it('keeps the redirects and header fields of the attempt, when there are any', () => {
-    const redirects = [{ url: 'https://example.com/robots.txt', status: 301, location: '/r' }];
-    const record = new Story().meets({ ...outcomes.success(), hops: 1, redirects });
-    expect(record.answer).toMatchObject({ hops: 1, redirects });
-    expect(record.answer).not.toHaveProperty('headers');
-    expect(new Story().meets(outcomes.success()).answer).not.toHaveProperty('redirects');
-  });
 });
 
 describe('a 304', () => {
@@ -44,15 +36,6 @@ describe('a 304', () => {
     expect(second.answer).toMatchObject({ notModified: true, staleAt: START + DAY + HOUR });
     expect(second.copy).toEqual({ ...first.copy, fetchedAt: START + DAY });
     expect(second.copy?.body).toBe(first.copy?.body);
-  });
-
-  it('replaces the validators that it has, and keeps the others', () => {
-    const story = new Story();
-    story.meets(outcomes.success({ etag: '"1"', lastModified: 'a' }));
-    expect(story.later(DAY).meets(outcomes.notModified({ etag: '"2"' })).copy).toMatchObject({
-      etag: '"2"',
-      lastModified: 'a',
-    });
   });
 });
 
@@ -96,14 +79,6 @@ describe('keepCopyOnUnavailableMs', () => {
     expect(story.stands).toBe('last-good');
     expect(story.later(22 * HOUR - 1).stands).toBe('last-good');
     expect(story.later(1).stands).toBe('disallow-all, unreachable');
-  });
-
-  it('lets a 304 put the copy in force again', () => {
-    const story = new Story(keeping);
-    story.meets(outcomes.success({ etag: '"1"' }));
-    story.later(DAY).meets(outcomes.unavailable(hourly));
-    story.later(2 * HOUR).meets(outcomes.notModified());
-    expect(story.stands).toBe('rules');
   });
 
   it('does not keep the copy after a restricted answer', () => {

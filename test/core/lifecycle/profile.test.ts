@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { classifyStatus, profiles } from '../../../src/core/lifecycle/index.ts';
 import type { Profile, ProfileName } from '../../../src/core/lifecycle/index.ts';
-import { DAY, HOUR, outcomes, SECOND, Story } from './support.ts';
+import { DAY, outcomes, Story } from './support.ts';
 
 const NAMES: readonly ProfileName[] = ['rfc9309', 'google', 'google-legacy', 'koster-1996', 'robotstxt-1994'];
 
@@ -40,34 +40,6 @@ describe('profiles', () => {
     );
     expect(fields.sort()).toEqual(shared.sort());
   });
-
-  it.each([
-    // name, dialect, redirects, then, disallowed hop, conditional
-    ['rfc9309', 'rfc9309', 5, 'unavailable', 'followed', true],
-    ['google', 'google', 5, 'unavailable', 'unavailable', false],
-    ['google-legacy', 'google', 5, 'unavailable', 'unavailable', false],
-    ['koster-1996', 'koster-1996', 20, 'unreachable', 'followed', true],
-    ['robotstxt-1994', 'robotstxt-1994', 20, 'unreachable', 'followed', true],
-  ] as const)('%s reads %s, follows %i redirects, then %s', (name, dialect, max, then, hop, conditional) => {
-    expect(profiles[name]).toMatchObject({
-      dialect,
-      maxRedirects: max,
-      tooManyRedirects: then,
-      disallowedRedirect: hop,
-      conditionalRequests: conditional,
-    });
-  });
-
-  it.each(NAMES)(
-    '%s pauses 30 s to 1 h, heeds Retry-After within [1 s, 24 h], keeps no copy after a 4xx',
-    (name) => {
-      expect(profiles[name]).toMatchObject({
-        robotsRetry: { initialMs: 30 * SECOND, maxMs: HOUR },
-        retryAfter: { minMs: SECOND, maxMs: DAY },
-        keepCopyOnUnavailableMs: 0,
-      });
-    },
-  );
 });
 
 const meanings = (status: number) => NAMES.map((name) => classifyStatus(status, profiles[name]));

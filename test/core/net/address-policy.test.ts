@@ -1,5 +1,4 @@
 import type { LookupFunction } from 'node:net';
-import { MockAgent } from 'undici';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Outcome } from '../../../src/core/lifecycle/outcome.ts';
 import type { AddressPolicy } from '../../../src/core/net/address-policy.ts';
@@ -178,27 +177,5 @@ describe('a transport that shows no addresses', () => {
     expect(await fetch('http://public.example', { transport: named })).toMatchObject({ kind: 'success' });
     asked.splice(0);
     expect(await fetch('http://10.0.0.2', { transport: literal })).toMatchObject({ kind: 'success' });
-  });
-
-  it("checks literals on every hop over a caller's dispatcher", async () => {
-    const dispatcher = new MockAgent();
-    dispatcher.disableNetConnect();
-    const pool = dispatcher.get('https://example.com');
-    const location = 'http://169.254.169.254/latest/meta-data/';
-    pool.intercept({ path: '/robots.txt' }).reply(301, '', { headers: { location } });
-    const transport = undiciTransport({ dispatcher });
-    expect(await fetch('https://example.com', { transport })).toEqual({
-      ...REFUSED,
-      hops: 1,
-      redirects: [expect.objectContaining({ status: expect.any(Number) })],
-      finalUrl: location,
-    });
-    const addressPolicy = 'public-only';
-    expect(await fetch('http://127.0.0.1', { transport, addressPolicy })).toMatchObject({
-      ...REFUSED,
-      hops: 0,
-    });
-    dispatcher.assertNoPendingInterceptors();
-    await dispatcher.close();
   });
 });

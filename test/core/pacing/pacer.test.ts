@@ -15,22 +15,6 @@ describe('guardFetch with pacing', () => {
     await page;
   });
 
-  it('origins do not wait for each other', async () => {
-    const { client, clock } = laidDown({ [A]: SLOW, [B]: '' });
-    const { fetch, calls } = noting(clock);
-    const guarded = guardFetch(fetch, client, { pacing: { minDelayMs: 1_000 } });
-    const all = Promise.all([A, B, A, B].map(async (origin) => (await guarded(`${origin}/`)).text()));
-    await clock.whenWaiting();
-    await clock.advance(10_000);
-    await all;
-    expect(calls).toEqual([
-      [`${A}/`, 0],
-      [`${B}/`, 0],
-      [`${B}/`, 1_000],
-      [`${A}/`, 2_500],
-    ]);
-  });
-
   it('each hop is a request to its own origin', async () => {
     const { client, clock } = laidDown({ [A]: SLOW, [B]: 'User-agent: *\nCrawl-delay: 7\n' });
     booked(await client.reserve(B)).done();
@@ -45,22 +29,6 @@ describe('guardFetch with pacing', () => {
       [`${A}/`, 0],
       [`${B}/`, 7_000],
     ]);
-  });
-
-  it('a request that would wait beyond `maxDelayMs` is deferred, not sent, and books nothing', async () => {
-    const { client, clock } = laidDown({ [A]: SLOW });
-    const { fetch, calls } = noting(clock);
-    const guarded = guardFetch(fetch, client, { pacing: { maxDelayMs: 2_000 }, onDisallow: 'response' });
-    await guarded(`${A}/1`);
-    await expect(guarded(`${A}/2`)).rejects.toMatchObject({
-      name: 'RobotsDeferredError',
-      code: 'ERR_ROBOTS_DEFERRED',
-      retryAt: clock.now() + 2_500,
-      decision: { allowed: true, url: `${A}/2` },
-    });
-    await clock.advance(2_500);
-    await guarded(`${A}/2`);
-    expect(calls.map(([, afterMs]) => afterMs)).toEqual([0, 2_500]);
   });
 
   it('a request waits at most five minutes by default', async () => {

@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
   type Dialect,
-  lint,
-  pageDirectives,
   parseRobots,
   productToken,
   usage,
@@ -20,37 +18,6 @@ function caught(
   const file = parseRobots(body, { dialect });
   return agents.filter((agent) => !file.check('/x', agent).allowed);
 }
-
-describe('groups (RFC 9309 §2.1, §2.2.1)', () => {
-  it.each(['Sitemap: https://example.com/x', 'Crawl-delay: 5', 'Unknown: x', '', '# comment', 'nonsense'])(
-    '%j does not end a run of user-agent lines (§2.2.4: "MUST NOT interfere")',
-    (between) => {
-      expect(
-        caught(lines('User-agent: a', between, 'User-agent: b', 'Disallow: /'), ['a', 'b', 'c']),
-      ).toEqual(['a', 'b']);
-    },
-  );
-
-  it('an empty rule ends a run of user-agent lines, and is void', () => {
-    expect(caught(lines('User-agent: a', 'Disallow:', 'User-agent: b', 'Disallow: /'), ['a', 'b'])).toEqual([
-      'b',
-    ]);
-  });
-
-  it('a user-agent line without a token still starts a group after a rule', () => {
-    expect(caught(lines('User-agent: a', 'Disallow: /y', 'User-agent:', 'Disallow: /'), ['a', '*'])).toEqual(
-      [],
-    );
-    expect(caught(lines('User-agent: a', 'User-agent: ツ', 'Disallow: /'), ['a'])).toEqual(['a']);
-  });
-
-  it('koster-1996 and robotstxt-1994: a blank line ends a record, a comment does not', () => {
-    for (const dialect of ['koster-1996', 'robotstxt-1994'] as const) {
-      expect(caught(lines('User-agent: a', '', 'Disallow: /'), ['a'], dialect)).toEqual([]);
-      expect(caught(lines('User-agent: a', ' # c', 'Disallow: /'), ['a'], dialect)).toEqual(['a']);
-    }
-  });
-});
 
 describe('agents', () => {
   it('lines: cut at the first other character, several by commas', () => {
@@ -70,35 +37,20 @@ describe('agents', () => {
     expect(caught(body, ['foobot', 'FooBot/2.1', 'MJ12bot', 'MJ'], 'google')).toEqual(['foobot', 'MJ']);
   });
 
-  it('robotstxt-1994: the line’s name is a substring of the caller’s', () => {
-    expect(
-      caught(lines('User-agent: bot', 'Disallow: /'), ['FooBot/1.0', 'crawler'], 'robotstxt-1994'),
-    ).toEqual(['FooBot/1.0']);
-  });
-
   it.each([
-    ['archive.org_bot', 'archive.org_bot'],
     ['ExampleBot/1.0 (+https://example.com/bot)', 'ExampleBot'],
     [
       'Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.2; +https://x.example)',
       'GPTBot',
     ],
-    ['Mozilla/5.0 (compatible, GoodBot/1.0)', 'GoodBot'],
-    ['Opera/9.80 (compatible; GoodBot/1)', 'GoodBot'],
     ['Opera/9.80 (J2ME/MIDP; Opera Mini/9.80; U; en) Presto/2.12', 'Opera'],
-    ['Mozilla/5.0 (incompatible; GoodBot/1.0)', 'GoodBot'],
-    ['Mozilla/5.0 (compatible; +https://example.com/bot)', 'Mozilla'],
     ['Mozilla/5.0 (compatible; jävla-bot/1.0)', 'Mozilla'],
-    ['ExampleBot/1.0 (compatible; Mozilla/5.0)', 'ExampleBot'],
     ['MOZILLA/5.0 (COMPATIBLE; GOODBOT/2.1; +HTTP://X.EXAMPLE)', 'GOODBOT'],
     ['jävla-fanbot', undefined],
     ['ja\u0308vla-fanbot', undefined],
-    ['foo-bäz/1.0', undefined],
-    ['ツbot/1.0', undefined],
     ['ExampleBot “quoted”', 'ExampleBot'],
     ['', undefined],
     ['*', undefined],
-    ['(compatible; x)', undefined],
   ])('productToken(%j) is %j', (agent, token) => {
     expect(productToken(agent)).toBe(token);
   });
@@ -124,24 +76,6 @@ describe('lines', () => {
     },
   );
 
-  it('rfc9309 wants whole keys, google takes prefixes', () => {
-    const body = lines('User-agent: *', 'DisallowAITraining: /');
-    expect(caught(body, ['a'])).toEqual([]);
-    expect(caught(body, ['a'], 'google')).toEqual(['a']);
-  });
-
-  it('a missing colon is forgiven between exactly two words', () => {
-    expect(caught(lines('User-agent *', 'Disallow /x'), ['a'])).toEqual(['a']);
-    expect(caught(lines('User-agent *', 'Disallow /x y'), ['a'])).toEqual([]);
-    expect(caught(lines('User-agent: *', 'Disallow /x:'), ['a'])).toEqual([]);
-  });
-
-  it('`#` cuts anywhere, the first colon splits', () => {
-    const file = parseRobots(lines('User-agent: * # all', 'Disallow: /a#b', 'Disallow: /c:d # e'));
-    expect(file.check('/axyz', 'x')).toMatchObject({ rule: { pattern: '/a' } });
-    expect(file.check('/c:d', 'x')).toMatchObject({ rule: { pattern: '/c:d' } });
-  });
-
   it('google cuts lines at 16,663 bytes and uses the start; rfc9309 uses whole lines', () => {
     const long = `/${'a'.repeat(20_000)}`;
     const cut = long.slice(0, 16_663 - 'Disallow: '.length);
@@ -150,12 +84,6 @@ describe('lines', () => {
     ).toBe(false);
     expect(parseRobots(`User-agent: *\nDisallow: ${long}`).check(`${cut}b`, 'x').allowed).toBe(true);
     expect(parseRobots(`User-agent: *\nDisallow: ${long}`).check(long, 'x').allowed).toBe(false);
-  });
-
-  it('NUL ends a line for google only', () => {
-    expect(caught('User-agent: *\nDisallow\0: /x\nDisallow /x', ['a'], 'google')).toEqual(['a']);
-    expect(caught('User-agent: *\nDisallow: /x\0y', ['a'], 'google')).toEqual(['a']);
-    expect(caught('User-agent: *\nDisallow: /x\0y', ['a'], 'koster-1996')).toEqual([]);
   });
 
   it.each([...[...Array(0x20).keys()].filter((byte) => ![0x09, 0x0a, 0x0d].includes(byte))])(
@@ -199,16 +127,6 @@ describe('lines', () => {
       expect(caughtBy(`Allow: /x # ${control}`)).toEqual([]);
     },
   );
-
-  it('DEL is in the grammar (%x24-7F): an ordinary byte, which URLs have as %7F', () => {
-    const file = parseRobots('User-agent: *\nDisallow: /\nAllow: /x\x7fy');
-    expect(file.check('/x%7Fy', 'a')).toMatchObject({ allowed: true, rule: { pattern: '/x\x7fy' } });
-    expect(file.check('/x', 'a').allowed).toBe(false);
-  });
-
-  it('a tab does not end a value', () => {
-    expect(parseRobots('User-agent: *\nDisallow: /x\ty').groups[0]?.rules[0]?.pattern).toBe('/x\ty');
-  });
 });
 
 describe('byte order marks', () => {
@@ -290,19 +208,6 @@ describe('bad input', () => {
     const parse: unknown = parseRobots;
     if (typeof parse !== 'function') throw new TypeError('no function');
     expect(() => parse(null)).toThrow(/Expected a string or a Uint8Array, got null/);
-    const file = parseRobots('x');
-    const raw = (value: unknown): never => value as never;
-    for (const wrong of [
-      () => file.check('/', raw(5)),
-      () => productToken(raw(undefined)),
-      () => lint(raw(undefined)),
-      () => usage(raw('x'), '/'),
-      () => pageDirectives(raw(undefined)),
-    ]) {
-      expect(wrong).toThrow(expect.objectContaining({ code: 'ERR_ROBOTS_INVALID_OPTIONS' }));
-    }
-    for (const wrong of [() => file.check(raw(undefined)), () => usage(file, raw(undefined))])
-      expect(wrong).toThrow(expect.objectContaining({ code: 'ERR_ROBOTS_INVALID_URL' }));
     expect(() => parse('', { dialect: 'x' })).toThrow(
       /Expected `dialect` to be one of rfc9309, google, koster-1996, robotstxt-1994, got "x"/,
     );

@@ -5,14 +5,9 @@ import { runs } from '../../support/thorough.ts';
 
 describe('dot segments of a URL', () => {
   it.each([
-    ['/docs/.cfg/../private', '/docs/private'],
-    ['/a/.b/..', '/a/'],
-    ['/a/.b/../../../..', '/'],
     ['/a/.b/%2E%2e/c', '/a/c'],
     ['/a/.b/..?x=/../y#/../z', '/a/?x=/../y'],
-    ['/a/.b/..#/../z', '/a/'],
     ['/.well-known/x', '/.well-known/x'],
-    ['/a/.b?/../y', '/a/.b?/../y'],
   ])('%s → %s', (path, target) => {
     expect(targetOf(`http://host${path}`)).toBe(target);
     expect(targetOf(new URL(`https://user:p@host:81${path}`))).toBe(target);

@@ -623,14 +623,11 @@ describe('rules that never decide', () => {
     linesOf(diagnosed(lines('User-agent: *', ...rules), 'shadowed-rule', dialect));
 
   it.each<[string, Dialect, string[], number[]]>([
-    ['duplicates, but the first', 'rfc9309', ['Disallow: /a', 'Disallow: /a'], [3]],
     ['an equal Disallow beside Allow', 'rfc9309', ['Disallow: /a', 'Allow: /a'], [2]],
     ['not what only starts alike', 'rfc9309', ['Disallow: /a*', 'Allow: /ab'], []],
-    ['not what is longer', 'rfc9309', ['Disallow: /', 'Disallow: /a', 'Allow: /a/b'], []],
     ['the same by another escape', 'rfc9309', ['Disallow: /~a', 'Disallow: /%7ea'], [3]],
     ['not so where escapes are no matter', 'google', ['Disallow: /~a', 'Disallow: /%7ea'], []],
     ['an anchored rule beside as long a one that covers it', 'rfc9309', ['Disallow: /a$', 'Allow: /a*'], [2]],
-    ['not an anchored rule that is longer', 'rfc9309', ['Disallow: /a$', 'Allow: /a'], []],
     [
       'what stars outweigh',
       'rfc9309',
@@ -639,10 +636,7 @@ describe('rules that never decide', () => {
     ],
     ['wild rules that differ in their stars', 'rfc9309', ['Disallow: /*a', 'Disallow: /**a*'], [2]],
     ['not what google allows besides', 'google', ['Disallow: /a/index.html*', 'Allow: /a/index.html'], []],
-    ['the same without that', 'rfc9309', ['Disallow: /a/index.html*', 'Allow: /a/index.html'], [3]],
     ['by order: what an earlier prefix covers', 'koster-1996', ['Allow: /', 'Disallow: /a'], [3]],
-    ['by order: not what comes first', 'koster-1996', ['Disallow: /a', 'Allow: /'], []],
-    ['by order: wildcards are literal', 'koster-1996', ['Disallow: /*', 'Disallow: /a'], []],
   ])('%s (%s)', (_, dialect, rules, expected) => {
     expect(shadowed(dialect, ...rules)).toEqual(expected);
   });
@@ -805,13 +799,8 @@ describe('large and hostile files', () => {
     '250,000 agents on one line': `User-agent: ${'a,'.repeat(250_000)}`,
     'one line of 500 KiB': disallow(`/${'a'.repeat(512_000)}`),
     'one line of stars': disallow(`/${'*a'.repeat(256_000)}`),
-    'one line of brackets': disallow(`/${'[('.repeat(256_000)}`),
-    'one line of commas': disallow(`/a${', '.repeat(256_000)}`),
     'one long label': `User-agent: *\nContent-Signal: ${'a'.repeat(500_000)}`,
-    'blanks between names': `User-agent: a,b${' '.repeat(500_000)}c`,
-    '100,000 keys': repeat(100_000, (index) => `${index.toString(36)}:\n`),
     '100,000 misspellings': repeat(100_000, () => 'disalllo:\n'),
-    '250,000 lines of nonsense': 'x\n'.repeat(250_000),
   };
 
   it.each(Object.entries(files))('%s take time in proportion to their bytes', (_, text) => {

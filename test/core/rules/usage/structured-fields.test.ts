@@ -14,21 +14,13 @@ const tokens = (text: string): Record<string, string> | undefined => {
 describe('dictionaries (RFC 9651 §4.2.2)', () => {
   it.each<[string, Record<string, string>]>([
     ['', {}],
-    ['  ', {}],
     ['  a=1 ', { a: '' }],
-    ['a', { a: '' }],
-    ['a=y, b=n', { a: 'y', b: 'n' }],
     ['a=y\t,\t b=n', { a: 'y', b: 'n' }],
-    ['a=y,b=n,a=z', { a: 'z', b: 'n' }],
-    ['a="x\\"y\\\\"', { a: '' }],
-    ['a=?1, b=?0', { a: '', b: '' }],
     ['a=-123456789012345, b=123456789012.123', { a: '', b: '' }],
     ['a=@1659578233, b=@-1', { a: '', b: '' }],
     ['a=:aGVsbG8=:, b=:aGVsbG8:, c=::', { a: '', b: '', c: '' }],
     ['a=%"f%c3%bc%22"', { a: '' }],
-    ['a=()', { a: '' }],
     ['a=( 1  "x";y y;z=1 );p', { a: '' }],
-    ['a;b=1; c;d="x", e', { a: '', e: '' }],
     ['*a-_.*=b/c:d', { '*a-_.*': 'b/c:d' }],
   ])('%j', (text, expected) => {
     expect(tokens(text)).toEqual(expected);

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import {
-  type Dialect,
   parseRobots,
   requestRate,
   statedBy,
@@ -90,21 +89,6 @@ describe('Content-Usage lines (draft-ietf-aipref-attach-05)', () => {
     expect(stated(body, '/b#')).toBe('---');
   });
 
-  it.each(['\v', '\f'])(
-    'a path keeps %j at its end, where the dialect lets it be part of a value',
-    (byte) => {
-      const body = usages(`/a${byte} train-ai=n`);
-      const disallowed = (dialect: Dialect, path: string): boolean =>
-        usage(parseRobots(body, { dialect }), path)['train-ai'] === 'disallow';
-      for (const dialect of ['google', 'koster-1996', 'robotstxt-1994'] as const) {
-        expect(disallowed(dialect, `/a${byte}b`)).toBe(true);
-        expect(disallowed(dialect, '/a')).toBe(false);
-      }
-      // Text after a control byte is not part of the line, so nothing is stated.
-      expect(usage(parseRobots(body), '/a').sources).toMatchObject([{ path: '/a', value: '' }]);
-    },
-  );
-
   it.each<[string, string[], string, string]>([
     [
       'the longest path that matches decides',
@@ -113,31 +97,13 @@ describe('Content-Usage lines (draft-ietf-aipref-attach-05)', () => {
       'd--',
     ],
     ['… though a shorter one disallows', ['/a train-ai=n', '/a/b train-ai=y'], '/a/b/c', 'a--'],
-    ['order is no matter', ['/a/b train-ai=n', '/a train-ai=y'], '/a/b', 'd--'],
     ['it replaces the shorter ones wholly', ['search=y', '/a train-ai=n'], '/a', 'd--'],
-    ['no path is shorter than "/"', ['train-ai=n', '/ train-ai=y'], '/a', 'a--'],
-    ['paths end at SP or HTAB', ['/a\ttrain-ai=n', '/b \t train-ai=y'], '/a', 'd--'],
-    ['a path without a statement states nothing', ['train-ai=n', '/a'], '/a', '---'],
     ['identical paths: disallow wins', ['/a train-ai=y', '/%61 train-ai=n, search=y'], '/a', 'da-'],
     ['no paths: disallow wins', ['train-ai=n', 'train-ai=y'], '/', 'd--'],
-    ['paths as long as each other: disallow wins', ['/*b train-ai=y', '/ab train-ai=n'], '/ab', 'd--'],
-    ['wildcards and anchors', ['/*.pdf$ train-ai=n', 'train-ai=y'], '/x/y.pdf', 'd--'],
-    ['wildcards and anchors elsewhere', ['/*.pdf$ train-ai=n', 'train-ai=y'], '/x/y.pdf?', 'a--'],
-    ['escapes are read as in rules', ['/%7Ea%2f train-ai=n'], '/~a%2F', 'd--'],
     ['a comment ends the line', ['train-ai=n # search=n'], '/', 'd--'],
     ['what does not start with "/" is no path', ['*a train-ai=y'], '/a', '---'],
   ])('%s', (_, values, target, expected) => {
     expect(stated(usages(...values), target)).toBe(expected);
-  });
-
-  it('paths are bytes, not text', () => {
-    const body = Uint8Array.from([
-      ...Buffer.from('User-agent: *\nContent-Usage: /caf'),
-      0xe9,
-      ...Buffer.from(' train-ai=n'),
-    ]);
-    expect(usage(parseRobots(body), '/caf%E9')['train-ai']).toBe('disallow');
-    expect(usage(parseRobots(body), '/caf%EF%BF%BD')['train-ai']).toBe('unknown');
   });
 
   it('as many patterns, the same line as that of a rule', () => {
@@ -196,19 +162,12 @@ describe('statements (draft-ietf-aipref-vocab-08 §6)', () => {
     ['train-ai=y, search=n', 'ad-'],
     ['train-ai=y, train-ai, search=y, search="y"', '---'],
     ['train-ai;allow=n, train-ai=y', 'a--'],
-    ['train-ai;has;parameters="?"', '---'],
     ['train-ai=n;exceptions=y', 'd--'],
-    ['train-ai=Y, search=Y', '---'],
-    ['TRAIN-AI=y', '---'],
     ['train-ai=y,', '---'],
-    ['train-ai =y', '---'],
     ['ai=n, bots=n, train-genai=n, ai-input=n', '---'],
     // What can be read of a "no" counts.
     ['train-ai=y, train-ai, search=n, search="n"', '-d-'],
     ['train-ai=Y, search=N', '-d-'],
-    ['TRAIN-AI=n,', 'd--'],
-    ['train-ai =n', 'd--'],
-    ['train-ai=no', 'd--'],
     ['ai-train=n', 'd--'],
   ])('%s', (text, expected) => {
     expect(stated(`User-agent: *\nContent-Usage: ${text}`)).toBe(expected);
@@ -270,15 +229,12 @@ describe('Content-Signal', () => {
 
   it.each<[string, string[], string, string]>([
     ['what Cloudflare writes', ['search=yes,ai-train=no,use=reference'], '/', 'da-'],
-    ['case and white space are no matter', ['Search = YES ,\tAI-Train=No'], '/', 'da-'],
     ['other values state nothing', ['search=maybe, ai-train=no'], '/', 'd--'],
     ['a key twice: the stricter', ['search=no, search=yes'], '/', '-d-'],
     ['the longest path', ['/blog/ ai-train=no, search=yes', 'ai-train=yes'], '/blog/x', 'da-'],
-    ['elsewhere the line without one', ['/blog/ ai-train=no, search=yes', 'ai-train=yes'], '/x', 'a--'],
     ["of AIPREF's label a refusal counts", ['search=yes, train-ai=no'], '/', 'da-'],
     ['… and no consent', ['train-ai=yes'], '/', '---'],
     ['a refusal counts whatever separates it', ['ai-train=no; search=yes'], '/', 'd--'],
-    ['… and however it is spelt', ['ai_train: no'], '/', 'd--'],
     ['what is no signal is passed over', ['hello, search=no, =, x='], '/', '-d-'],
   ])('%s', (_, values, target, expected) => {
     expect(stated(signals(...values), target)).toBe(expected);
@@ -298,14 +254,12 @@ describe('Content-Signal', () => {
   it.each<[string, string[], string]>([
     ['immediate: not retained, so neither training nor an index', ['use=immediate'], 'dd-'],
     ['reference: indexed or cited, but not trained on', ['use=reference'], 'd--'],
-    ['full: unrestricted, which allows nothing by itself', ['use=full'], '---'],
     [
       'a level below what is allowed disallows',
       ['ai-train=yes, search=yes, ai-input=yes, use=immediate'],
       'dda',
     ],
     ['the least permissive level of several lines', ['ai-train=yes, use=full', 'use=reference'], 'd--'],
-    ['another level states nothing', ['ai-train=yes, use=whatever'], 'a--'],
   ])('the level of `use` decides about purposes: %s', (_, values, expected) => {
     expect(stated(signals(...values))).toBe(expected);
   });
@@ -477,11 +431,9 @@ describe('the Link header (RFC 8288, RSL 1.0)', () => {
   it.each<[string, string[]]>([
     ['<https://example.com/l.xml>; rel="license"', ['https://example.com/l.xml']],
     ['<https://example.com/l.xml>;rel=License', ['https://example.com/l.xml']],
-    ['</l.xml>; rel="next license"', ['https://example.com/l.xml']],
     ['<l.xml>; title="a, b; <c>"; rel=license', ['https://example.com/a/l.xml']],
     ['<https://a/x>; rel=next, <https://a/y>; rel=license', ['https://a/y']],
     ['<https://a/x>; rel=next; rel=license', []],
-    ['<https://a/x>; title="rel=license"', []],
     ['junk, <https://a/y>; rel=license', ['https://a/y']],
     ['<https://a/x; rel=license', []],
     ['', []],
@@ -557,37 +509,21 @@ describe('Request-rate', () => {
 
   it.each<[string, number | undefined]>([
     ['1/10', 10_000],
-    ['1/10s', 10_000],
     ['10/10m', 60_000],
-    ['20/1H', 180_000],
-    ['1 / 5 s', 5_000],
     ['1/10s 1800-1900', 10_000],
     ['1/999999999h', 31_536_000_000],
     ['0/10', undefined],
     ['1/0', 0],
     ['1/10d', undefined],
-    ['1.5/10', undefined],
     ['', undefined],
-    ['1/10s 18-19', undefined],
   ])('%s', (value, expected) => {
     expect(rate(value)).toBe(expected);
-  });
-
-  it('of hours counts in them, when a time is given', () => {
-    const at = (time: string): number => Date.parse(`2026-11-21T${time}Z`);
-    expect(rate('1/10s 1800-1900', at('18:30:00'))).toBe(10_000);
-    expect(rate('1/10s 1800-1900', at('19:00:59'))).toBe(10_000);
-    expect(rate('1/10s 1800-1900', at('19:01:00'))).toBeUndefined();
-    expect(rate('1/10s 2300-0100', at('00:30:00'))).toBe(10_000);
-    expect(rate('1/10s 2300-0100', at('12:00:00'))).toBeUndefined();
-    expect(rate('1/10s', at('12:00:00'))).toBe(10_000);
   });
 
   it.each<[hours: string, within: readonly string[], outside: readonly string[]]>([
     ['0830-0845', ['08:30', '08:45'], ['08:29', '08:46', '09:40', '20:30']],
     ['2215-0130', ['22:15', '23:59', '00:00', '01:30'], ['22:14', '01:31', '12:20']],
     ['1200-1200', ['12:00'], ['11:59', '12:01']],
-    ['0000-2359', ['00:00', '23:59'], []],
   ])('of the hours %s counts from the first minute to the last', (hours, within, outside) => {
     const counts = (time: string): boolean =>
       rate(`1/10s ${hours}`, Date.parse(`2026-11-21T${time}:30Z`)) === 10_000;
