@@ -3,7 +3,6 @@
  * it, and it imports only `rules/`, `url/` and `base/`.
  */
 import { parseRobots, type RobotsFile, type Verdict } from '../../core/rules/index.ts';
-import { LINE_OTHER, LINE_SITEMAP, LineCursor } from '../../core/rules/parse-line.ts';
 import { locate, LocatedUrl } from '../../core/url/index.ts';
 
 /** Relative URLs resolve to this host. The name is reserved (RFC 6761 §6.4), so no site has it. */
@@ -11,15 +10,6 @@ const RELATIVE = 'http://relative.invalid';
 
 /** Shared by all calls: nothing here is asynchronous. */
 const located = new LocatedUrl();
-
-const text = new TextDecoder('utf-8', { ignoreBOM: true });
-
-/** The records that belong to no group. */
-interface OwnRecords {
-  readonly sitemaps: string[];
-  /** The value of the last `Host` line, in lower case. */
-  readonly host: string | null;
-}
 
 /**
  * A robots.txt with the methods of the package `robots-parser`. Verdicts follow RFC 9309 and the URL Standard, so they
@@ -56,7 +46,7 @@ export interface Robot {
 class Robots implements Robot {
   readonly #origin: string | undefined;
   readonly #file: RobotsFile;
-  #records: OwnRecords | undefined;
+  #sitemaps: string[] | undefined;
   /** Whether a URL was asked about. The first answer compiles no rules: many files are asked one question only. */
   #asked = false;
 
@@ -98,11 +88,13 @@ class Robots implements Robot {
   }
 
   getSitemaps(): string[] {
-    return (this.#records ??= readRecords(this.#file)).sitemaps;
+    // The package trims what `trim` of strings does; in bytes U+00A0 is an ordinary character.
+    return (this.#sitemaps ??= this.#file.sitemaps.flatMap(({ url }) => url.trim() || []));
   }
 
   getPreferredHost(): string | null {
-    return (this.#records ??= readRecords(this.#file)).host;
+    const hosts = this.#file.otherRecords.filter(({ key, value }) => key === 'host' && value !== '');
+    return hosts.at(-1)?.value.toLowerCase() ?? null;
   }
 
   #verdict(url: string, ua: string | undefined): Verdict | undefined {
@@ -113,23 +105,6 @@ class Robots implements Robot {
   #isOurs(url: string): boolean {
     return readUrl(url) && located.origin === this.#origin;
   }
-}
-
-/** Reads the lines that belong to no group. Only these are decoded. */
-function readRecords({ bytes, traits }: RobotsFile): OwnRecords {
-  const sitemaps: string[] = [];
-  let host: string | null = null;
-  const cursor = new LineCursor(bytes, traits);
-  const read = (start: number, end: number): string => text.decode(bytes.subarray(start, end));
-  while (cursor.next()) {
-    const { kind, keyStart, keyEnd, valueStart, valueEnd } = cursor;
-    if (valueStart === valueEnd) continue;
-    // The package trims what `trim` of strings does; in bytes U+00A0 is an ordinary character.
-    if (kind === LINE_SITEMAP) sitemaps.push(read(valueStart, valueEnd).trim());
-    else if (kind === LINE_OTHER && read(keyStart, keyEnd).toLowerCase() === 'host')
-      host = read(valueStart, valueEnd).toLowerCase();
-  }
-  return { sitemaps, host };
 }
 
 /**

@@ -155,14 +155,7 @@ function readOptions(options: FakeOriginOptions): { robots: Responder; pages: Re
 
 function pageResponder(pages: FakeOriginOptions['pages']): Responder {
   if (pages === undefined) return () => 'a page';
-  if (typeof pages === 'function') {
-    return async (request) => {
-      const response = await pages(request);
-      if (response !== undefined)
-        assertResponse(`the response of \`pages\` to ${quote(request.path)}`, response);
-      return response;
-    };
-  }
+  if (typeof pages === 'function') return async (request) => pages(request);
   const scripts = new Map(
     Object.entries(pages).map(([path, script]) => [path, responderOf(`pages[${quote(path)}]`, script)]),
   );
