@@ -106,6 +106,4 @@ expectTypeOf(lint(file)).toEqualTypeOf<readonly Diagnostic[]>();
 expectTypeOf(lint(file, { maxBodyBytes: 1 })).toEqualTypeOf<readonly Diagnostic[]>();
 expectTypeOf(describeDiagnostic).parameter(0).toEqualTypeOf<Diagnostic>();
 expectTypeOf(requestRate(file, ['a'])).toEqualTypeOf<number | undefined>();
-expectTypeOf(
-  usage(file, '/', 'a', { contentUsage: headers.get('content-usage') })['train-ai'],
-).toEqualTypeOf<Preference>();
+expectTypeOf(usage(file, '/', 'a', { headers })['train-ai']).toEqualTypeOf<Preference>();

@@ -90,7 +90,9 @@ describe('the size of descriptions is linear in the size of the file', () => {
     // What is not shown counts all the same.
     expect(stated).toMatchObject({ 'train-ai': 'disallow', omitted: 4_901 });
     expect(bytesOf(stated)).toBeLessThan(30_000);
-    const header = usage(parseRobots(''), '/', 'a', { contentUsage: `${'x'.repeat(99_999)}=n, train-ai=n` });
+    const header = usage(parseRobots(''), '/', 'a', {
+      headers: { 'content-usage': `${'x'.repeat(99_999)}=n, train-ai=n` },
+    });
     expect(header['train-ai']).toBe('disallow');
     expect(bytesOf(header)).toBeLessThan(3_000);
   });

@@ -1,98 +1,70 @@
 import { fromUtf8 } from '../bytes.ts';
 
+/** The severity of most diagnostics of each code; `lint` may give another. */
+const SEVERITIES = {
+  // What it comes to.
+  'nothing-in-effect': 'error',
+  'site-closed': 'info',
+  'group-runs-on': 'warning',
+  // The file as bytes.
+  'byte-order-mark': 'info',
+  'utf-16': 'error',
+  'invalid-utf-8': 'warning',
+  'past-size-limit': 'error',
+  'line-too-long': 'warning',
+  html: 'error',
+  // Lines.
+  'forgiven-key': 'warning',
+  'misspelt-key': 'error',
+  'missing-colon': 'warning',
+  'unreadable-line': 'warning',
+  'control-byte': 'error',
+  'invisible-character': 'warning',
+  'unsupported-directive': 'info',
+  'invalid-crawl-delay': 'warning',
+  'unreadable-preference': 'warning',
+  'relative-sitemap': 'warning',
+  'sitemap-host': 'warning',
+  'record-outside-group': 'warning',
+  'origin-wide-signal': 'info',
+  'license-in-last-group': 'warning',
+  // User-agent lines and groups.
+  'agent-not-token': 'warning',
+  'ignored-name': 'warning',
+  'duplicate-group': 'warning',
+  'mixed-group': 'info',
+  'directive-between-agents': 'warning',
+  'blank-line-between-agents': 'info',
+  'empty-group': 'warning',
+  'merge-allows-all': 'error',
+  'not-inherited': 'info',
+  'preference-not-inherited': 'info',
+  // Rules.
+  'rule-outside-group': 'error',
+  'rule-never-matches': 'error',
+  'hash-in-path': 'warning',
+  'blank-in-path': 'warning',
+  'foreign-pattern': 'warning',
+  'raw-letters': 'info',
+  'empty-rule': 'info',
+  'trailing-star': 'info',
+  'literal-wildcard': 'warning',
+  'rewritten-in-urls': 'warning',
+  bracket: 'info',
+  'shadowed-rule': 'warning',
+} as const;
+
 /**
  * Kinds of problems. Codes are stable. `describeDiagnostic` has a message, a hint and an explanation for
  * each (`findings.ts`).
  */
-export type DiagnosticCode =
-  // What it comes to.
-  | 'nothing-in-effect'
-  | 'site-closed'
-  | 'group-runs-on'
-  // The file as bytes.
-  | 'byte-order-mark'
-  | 'utf-16'
-  | 'invalid-utf-8'
-  | 'past-size-limit'
-  | 'line-too-long'
-  | 'html'
-  // Lines.
-  | 'forgiven-key'
-  | 'misspelt-key'
-  | 'missing-colon'
-  | 'unreadable-line'
-  | 'control-byte'
-  | 'invisible-character'
-  | 'unsupported-directive'
-  | 'invalid-crawl-delay'
-  | 'unreadable-preference'
-  | 'relative-sitemap'
-  | 'sitemap-host'
-  | 'record-outside-group'
-  | 'origin-wide-signal'
-  | 'license-in-last-group'
-  // User-agent lines and groups.
-  | 'agent-not-token'
-  | 'ignored-name'
-  | 'duplicate-group'
-  | 'mixed-group'
-  | 'directive-between-agents'
-  | 'blank-line-between-agents'
-  | 'empty-group'
-  | 'merge-allows-all'
-  | 'not-inherited'
-  | 'preference-not-inherited'
-  // Rules.
-  | 'rule-outside-group'
-  | 'rule-never-matches'
-  | 'hash-in-path'
-  | 'blank-in-path'
-  | 'foreign-pattern'
-  | 'raw-letters'
-  | 'empty-rule'
-  | 'trailing-star'
-  | 'literal-wildcard'
-  | 'rewritten-in-urls'
-  | 'bracket'
-  | 'shadowed-rule';
+export type DiagnosticCode = keyof typeof SEVERITIES;
 
 /**
  * `error`: a rule, a group or much of the file has no effect as written. `warning`: it has an effect, but probably not the
  * intended one, or not for every crawler. `info`: worth knowing.
  */
 export type Severity = 'error' | 'warning' | 'info';
-
-const ERRORS: ReadonlySet<DiagnosticCode> = new Set([
-  'nothing-in-effect',
-  'utf-16',
-  'past-size-limit',
-  'html',
-  'misspelt-key',
-  'control-byte',
-  'merge-allows-all',
-  'rule-outside-group',
-  'rule-never-matches',
-]);
-const NOTES: ReadonlySet<DiagnosticCode> = new Set([
-  'site-closed',
-  'byte-order-mark',
-  'unsupported-directive',
-  'origin-wide-signal',
-  'mixed-group',
-  'blank-line-between-agents',
-  'not-inherited',
-  'preference-not-inherited',
-  'raw-letters',
-  'empty-rule',
-  'trailing-star',
-  'bracket',
-]);
-
-/** The severity of most diagnostics of a code; `lint` may give another. */
-export function severityOf(code: DiagnosticCode): Severity {
-  if (ERRORS.has(code)) return 'error';
-  return NOTES.has(code) ? 'info' : 'warning';
-}
 
 /** What the file comes to: reported first. */
 export const WHOLE_FILE: ReadonlySet<DiagnosticCode> = new Set([
@@ -178,7 +150,7 @@ export class Report {
       return;
     }
     const text = fromUtf8.decode(this.#bytes.subarray(start, Math.min(end, start + MAX_TEXT_BYTES)));
-    const added: MutableDiagnostic = { code, severity: severityOf(code), line, column, text, ...more };
+    const added: MutableDiagnostic = { code, severity: SEVERITIES[code], line, column, text, ...more };
     if (isSubject) {
       bySubject.set(subject, added);
       this.#subjects++;

@@ -1,6 +1,6 @@
 import { type HeaderFields, headerLines, invalid } from '../../base/index.ts';
 import { productToken } from '../agent.ts';
-import { parseLinks } from '../usage/usage-source.ts';
+import { licenseLinks } from '../usage/usage-source.ts';
 import { type Directive, isBareDirective, readDirectives } from './directive-list.ts';
 
 /** A `<meta name="…" content="…">` tag of a page, as an HTML parser returns it. */
@@ -240,8 +240,7 @@ class Page {
   }
 
   #readLinks(where: FieldPlace, text: string): void {
-    for (const { target, relations } of parseLinks(text)) {
-      if (!relations.includes('license')) continue;
+    for (const { target } of licenseLinks(text)) {
       if (this.#licenses.length < MAX_SOURCES) this.#licenses.push(target);
       this.#note(where, 'license', target, true);
     }

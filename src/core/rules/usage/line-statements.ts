@@ -11,7 +11,6 @@ export const MAX_SOURCES = 100;
 
 interface AgentLines {
   readonly agent: string;
-  readonly groupsOnly: boolean;
   readonly usages: ScopedLines;
   readonly signals: ScopedLines;
   /** `Content-Signal` lines that stand apart from all groups. */
@@ -22,26 +21,21 @@ interface AgentLines {
 /** The agent asked for last, by file: a crawler asks for the same one again and again. */
 const known = new WeakMap<RobotsFile, AgentLines>();
 
-/**
- * The lines about use for `agent`.
- *
- * @param groupsOnly Whether `Content-Signal` lines apart from all groups apply only to the group above them.
- */
-export function linesFor(file: RobotsFile, agent: string, groupsOnly: boolean): AgentLines {
+/** The lines about use for `agent`. */
+export function linesFor(file: RobotsFile, agent: string): AgentLines {
   const last = known.get(file);
-  if (last?.agent === agent && last.groupsOnly === groupsOnly) return last;
+  if (last?.agent === agent) return last;
   const keys = ['content-usage', 'content-signal', 'content-signals', 'license'];
   const { applying, apart, outside } = recordsFor(file, agent, keys);
   const having = (prefix: string): RecordLine[] => applying.filter(({ key }) => key.startsWith(prefix));
   const grouped = having('license');
   // RSL 1.0 §4.4: a group's own licences replace the global ones, which stand outside any group.
   const licenses = grouped.length > 0 ? grouped : outside.filter(({ key }) => key === 'license');
-  const originSignals = groupsOnly ? [] : apart.filter(({ key }) => key.startsWith('content-signal'));
+  const originSignals = apart.filter(({ key }) => key.startsWith('content-signal'));
   const isOriginWide = new Set(originSignals);
   const signals = having('content-signal').filter((line) => !isOriginWide.has(line));
   const lines = {
     agent,
-    groupsOnly,
     usages: new ScopedLines(file, having('content-usage')),
     signals: new ScopedLines(file, signals),
     originSignals: new ScopedLines(file, originSignals),

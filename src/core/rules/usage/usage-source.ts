@@ -222,12 +222,10 @@ export function linkSources(
   target: string,
 ): { readonly source: UsageSource; readonly isRsl: boolean }[] {
   const base = target.startsWith('/') ? undefined : target;
-  return parseLinks(field)
-    .filter(({ relations }) => relations.includes('license'))
-    .map(({ target: reference, type }) => {
-      const url = URL.canParse(reference, base) ? new URL(reference, base).href : reference;
-      return { source: licenseOf('link', url), isRsl: type === RSL_TYPE };
-    });
+  return licenseLinks(field).map(({ target: reference, isRsl }) => {
+    const url = URL.canParse(reference, base) ? new URL(reference, base).href : reference;
+    return { source: licenseOf('link', url), isRsl };
+  });
 }
 
 function licenseOf(directive: 'license' | 'link', value: string, line?: number): UsageSource {
@@ -246,62 +244,25 @@ export function licenseSource({ bytes }: RobotsFile, { line, start, end }: Recor
   return licenseOf('license', fromUtf8.decode(bytes.subarray(start, end)), line);
 }
 
-/** A link of a `Link` header field (RFC 8288 §3), reduced to what licences need. */
-export interface Link {
-  /** The URI reference between `<` and `>`, as written. */
-  readonly target: string;
-  /** The relation types of `rel`, in lower case. */
-  readonly relations: readonly string[];
-  /** The media type of `type`, in lower case. */
-  readonly type?: string;
-}
-
-const WHITE_SPACE = /[ \t]*/y;
-const TARGET = /<([^>]*)>/y;
-const NAME = /[!#$&+\-.^_`|~\w]+\*?/y;
-const TOKEN_VALUE = /[^\s",;]*/y;
-const QUOTED_VALUE = /"((?:[^"\\]|\\.)*)"/y;
-const UNTIL_COMMA = /[^,]*/y;
+/** `;name=value`, each with white space around it; the name may be missing. */
+const PARAMETER =
+  /[ \t]*;[ \t]*([!#$&+\-.^_`|~\w]+\*?)?[ \t]*(?:=[ \t]*(?:"((?:[^"\\]|\\.)*)"|([^\s",;]*)))?/g;
+/** What is up to the next comma: a link, its parameters, and what cannot be read. */
+const LINK = new RegExp(`[ \\t]*(?:<([^<>]*)>((?:${PARAMETER.source})*))?[^,]*,?`, 'gy');
 
 /**
- * The links of a `Link` header field, parsed by RFC 8288 appendix B.2. Unreadable text is skipped up to the next
- * comma. Of a repeated parameter the first counts (§3.3, §3.4.1).
+ * The links of a `Link` header field with the relation `license`, parsed by RFC 8288 appendix B.2. Unreadable text is
+ * skipped up to the next comma. Of a repeated parameter the first counts (§3.3, §3.4.1).
  */
-export function parseLinks(field: string): readonly Link[] {
-  const links: Link[] = [];
-  let at = 0;
-  // No target ends after this. To search for an end after each "<" would take quadratic time.
-  const lastTargetEnd = field.lastIndexOf('>');
-  const take = (pattern: RegExp): RegExpExecArray | null => {
-    pattern.lastIndex = at;
-    const match = pattern.exec(field);
-    if (match !== null) at += match[0].length;
-    return match;
-  };
-  while (at < field.length) {
-    take(WHITE_SPACE);
-    const target = at < lastTargetEnd ? take(TARGET)?.[1] : undefined;
-    if (target !== undefined) {
-      const parameters = new Map<string, string>();
-      for (take(WHITE_SPACE); field[at] === ';'; take(WHITE_SPACE)) {
-        at++;
-        take(WHITE_SPACE);
-        const name = take(NAME)?.[0].toLowerCase();
-        take(WHITE_SPACE);
-        let value = '';
-        if (field[at] === '=') {
-          at++;
-          take(WHITE_SPACE);
-          value = take(QUOTED_VALUE)?.[1]?.replaceAll(/\\(.)/g, '$1') ?? take(TOKEN_VALUE)?.[0] ?? '';
-        }
-        if (name !== undefined && !parameters.has(name)) parameters.set(name, value.toLowerCase());
-      }
-      const type = parameters.get('type');
-      const relations = (parameters.get('rel') ?? '').split(/[ \t]+/).filter((each) => each !== '');
-      links.push({ target, relations, ...(type !== undefined && { type }) });
+export function licenseLinks(field: string): readonly { readonly target: string; readonly isRsl: boolean }[] {
+  return [...field.matchAll(LINK)].flatMap(([, target, written = '']) => {
+    const parameters = new Map<string, string>();
+    for (const [, name = '', quoted, token = ''] of written.matchAll(PARAMETER)) {
+      const value = quoted?.replaceAll(/\\(.)/g, '$1') ?? token;
+      if (!parameters.has(name.toLowerCase())) parameters.set(name.toLowerCase(), value.toLowerCase());
     }
-    take(UNTIL_COMMA);
-    at++;
-  }
-  return links;
+    const relations = (parameters.get('rel') ?? '').split(/[ \t]+/);
+    if (target === undefined || !relations.includes('license')) return [];
+    return [{ target, isRsl: parameters.get('type') === RSL_TYPE }];
+  });
 }

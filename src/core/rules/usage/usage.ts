@@ -17,26 +17,13 @@ import {
   type UsageSource,
 } from './usage-source.ts';
 
-/** The header fields of the resource, if known, and what is read of the file. */
+/** The header fields of the resource, if known. */
 export interface UsageOptions {
-  /**
-   * Read `Content-Signal` lines for the groups that they belong to by their place in the file, as `Content-Usage` lines
-   * are read. By default a line apart from all groups is read for all agents.
-   *
-   * @default false
-   */
-  readonly groupsOnly?: boolean | undefined;
   /**
    * The header fields of the response, in any form that a library has: `Content-Usage`, `Content-Signal` and the links of
    * `Link` with `rel="license"` are read.
    */
   readonly headers?: HeaderFields | undefined;
-  /** The `Content-Usage` header field, where `headers` is not at hand. */
-  readonly contentUsage?: string | null | undefined;
-  /** The `Content-Signal` header field. */
-  readonly contentSignal?: string | null | undefined;
-  /** The `Link` header field. Only its links with `rel="license"` are read. */
-  readonly link?: string | null | undefined;
 }
 
 /** The preferences of a site about the use of one resource by one agent. They never allow or disallow fetching. */
@@ -90,7 +77,6 @@ const NEEDED_USE: Readonly<Record<Purpose, UseLevel>> = {
   search: 'reference',
 };
 
-const OPTIONS = ['headers', 'groupsOnly', 'contentUsage', 'contentSignal', 'link'];
 /** Bounds what is reported. All statements apply. */
 const MAX_CHARACTERS = 1_000;
 const MAX_LABELS = 50;
@@ -125,7 +111,7 @@ const MAX_LABEL_CHARACTERS = 64;
  * const file = parseRobots('User-agent: *\nAllow: /\nContent-Usage: train-ai=n\nContent-Usage: /free/ train-ai=y');
  * usage(file, '/free/a', 'ExampleBot')['train-ai']; // 'allow'
  * usage(file, '/a', 'ExampleBot')['train-ai']; // 'disallow'
- * usage(file, '/free/a', 'ExampleBot', { contentUsage: 'train-ai=n' })['train-ai']; // 'disallow'
+ * usage(file, '/free/a', 'ExampleBot', { headers: { 'content-usage': 'train-ai=n' } })['train-ai']; // 'disallow'
  * ```
  */
 export function usage(
@@ -135,16 +121,13 @@ export function usage(
   options: UsageOptions = {},
 ): Usage {
   assertRobotsFile(file, 'usage');
-  assertKnownOptions(options, OPTIONS);
-  const field = (name: string, given: string | null | undefined): string | undefined => {
-    if (given != null && typeof given !== 'string') throw invalid(`\`${name}\``, 'a string', given);
-    return given ?? headerField(options.headers ?? undefined, name);
-  };
-  const contentUsage = field('content-usage', options.contentUsage);
-  const contentSignal = field('content-signal', options.contentSignal);
-  const link = field('link', options.link);
+  assertKnownOptions(options, ['headers']);
+  const { headers } = options;
+  const contentUsage = headerField(headers, 'content-usage');
+  const contentSignal = headerField(headers, 'content-signal');
+  const link = headerField(headers, 'link');
   const token = file.chooseAgent(agent);
-  const { usages, signals, originSignals, licenses } = linesFor(file, token, options.groupsOnly === true);
+  const { usages, signals, originSignals, licenses } = linesFor(file, token);
   const path = target?.[0] === '/' ? target.slice(0, pathEnd(target)) : targetOf(target);
   const stated: Statements[] = [];
   if (!usages.isEmpty && file.check(target, token).allowed) {
