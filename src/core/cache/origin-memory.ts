@@ -40,11 +40,7 @@ const MAX_PASSED_OVER = 100;
  */
 export class OriginMemory {
   readonly events: CacheEvents;
-  readonly #maxOrigins: number;
-  readonly #maxBytes: number;
-  readonly #isAwaited: (origin: string) => boolean;
-  readonly #clock: Clock;
-  readonly #profileOf: OriginMemoryOptions['profileOf'];
+  readonly #options: OriginMemoryOptions;
   readonly #entries: Lazy<LRUCache<string, CacheEntry>>;
   /** The last origin looked up. Consecutive URLs often share it, and a map look-up costs as much as a decision. */
   #lastOrigin = '';
@@ -56,13 +52,8 @@ export class OriginMemory {
   readonly #evicted = new Map<string, number>();
 
   constructor(options: OriginMemoryOptions) {
-    const { maxOrigins, maxBytes, clock, profileOf, client, onRecordChange, isAwaited } = options;
-    this.events = new CacheEvents(client, onRecordChange);
-    this.#maxOrigins = maxOrigins;
-    this.#maxBytes = maxBytes;
-    this.#isAwaited = isAwaited ?? (() => false);
-    this.#clock = clock;
-    this.#profileOf = profileOf;
+    this.#options = options;
+    this.events = new CacheEvents(options.client, options.onRecordChange);
     this.#entries = new Lazy(async () => {
       const { LRUCache } = await import('lru-cache');
       return new LRUCache<string, CacheEntry>({
@@ -157,7 +148,7 @@ export class OriginMemory {
   #note(origin: string, reachable: boolean): void {
     const known = origin === this.#lastOrigin ? this.get(origin) : this.peek(origin);
     if (known?.record.site?.reachable === reachable) return;
-    const now = this.#clock.now();
+    const now = this.#options.clock.now();
     const entry = this.peek(origin);
     const { origin: kept = detachedString(origin) } = entry?.record ?? {};
     this.keep(withSiteSignal(entry?.record, kept, reachable, now), entry, now);
@@ -213,7 +204,7 @@ export class OriginMemory {
   }
 
   #store(record: OriginRecord, previous: CacheEntry | undefined): CacheEntry {
-    const entry = new CacheEntry(record, this.#profileOf(record.origin), previous);
+    const entry = new CacheEntry(record, this.#options.profileOf(record.origin), previous);
     const entries = this.#opened;
     entries.set(record.origin, entry);
     this.#makeRoom(entries, record.origin);
@@ -223,10 +214,11 @@ export class OriginMemory {
   /** Evicts the least recently used, but not the `newest`: a single file larger than the whole bound is kept, alone. */
   #makeRoom(entries: LRUCache<string, CacheEntry>, newest: string): void {
     for (let passedOver = 0; passedOver < MAX_PASSED_OVER;) {
-      if (entries.size <= this.#maxOrigins && entries.calculatedSize <= this.#maxBytes) return;
+      if (entries.size <= this.#options.maxOrigins && entries.calculatedSize <= this.#options.maxBytes)
+        return;
       const origin = entries.rkeys().next().value;
       if (origin === undefined || origin === newest) return;
-      if (this.#isAwaited(origin)) {
+      if (this.#options.isAwaited?.(origin) === true) {
         passedOver++;
         // It becomes the most recently used.
         entries.get(origin);
