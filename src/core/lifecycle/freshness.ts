@@ -157,30 +157,16 @@ export function retryAfterMs(
  */
 export function cacheDirectives(field: string): ReadonlyMap<string, string> {
   const directives = new Map<string, string>();
-  for (let start = 0; start < field.length;) {
-    const end = memberEnd(field, start);
-    const member = field.slice(start, end);
-    const equals = member.indexOf('=');
-    const name = (equals === -1 ? member : member.slice(0, equals)).trim().toLowerCase();
-    const value = equals === -1 ? '' : unquoted(member.slice(equals + 1).trim());
-    if (name !== '' && !directives.has(name)) directives.set(name, value);
-    start = end + 1;
+  for (const [member] of field.matchAll(MEMBER)) {
+    const [name = '', ...value] = member.split('=');
+    const key = name.trim().toLowerCase();
+    if (key !== '' && !directives.has(key)) directives.set(key, unquoted(value.join('=').trim()));
   }
   return directives;
 }
 
-/** Index of the next comma outside quotes. An unclosed quote runs to the end of the field. */
-function memberEnd(field: string, start: number): number {
-  let quoted = false;
-  // Stryker disable next-line EqualityOperator: equivalent, for there is no character after the last.
-  for (let index = start; index < field.length; index++) {
-    const character = field[index];
-    if (character === '"') quoted = !quoted;
-    else if (character === '\\' && quoted) index++;
-    else if (character === ',' && !quoted) return index;
-  }
-  return field.length;
-}
+/** What is between commas outside quotes. An unclosed quote runs to the end of the field. */
+const MEMBER = /(?:[^",]|"(?:[^"\\]|\\.)*(?:"|\\?$))+/gs;
 
 /** RFC 9111 §5.2: "Recipients ought to accept both forms", that is `max-age=5` and `max-age="5"`. */
 function unquoted(value: string): string {
