@@ -1,4 +1,3 @@
-import { linesApplying } from '../../core/rules/describe.ts';
 import type { RobotsFile } from '../../core/rules/index.ts';
 import type { ReportedDecision } from './verdict.ts';
 
@@ -64,7 +63,6 @@ export function familyNote(
   if (ignoresStar === true && group !== undefined)
     return `by its owner's word ${agent} ignores the group of "*": only one that names it holds (${owner}, ${page})`;
   if (obeys === undefined || name === obeys.toLowerCase()) return undefined;
-  const named = linesApplying(file, obeys);
-  if (named === undefined || named.agent === '*') return undefined;
+  if (file.rulesetFor(obeys).scope !== 'named') return undefined;
   return `by its owner's word ${agent} obeys the group of ${obeys} here: ask for both, ${agent} first (${owner}, ${page})`;
 }

@@ -4,7 +4,6 @@ import type { RobotsClient } from '../../core/client/index.ts';
 import type { Decision, OriginPolicy, Purpose } from '../../core/decision/index.ts';
 import type { Agent } from '../../core/decision/agent-tokens.ts';
 import type { ReportedDecision } from './verdict.ts';
-import { linesApplying } from '../../core/rules/describe.ts';
 
 /** A decision with everything that it depends on. */
 export interface UrlExplanation extends Omit<Explanation, 'verdict'> {
@@ -126,7 +125,7 @@ export function linesOf(bytes: Uint8Array): string[] {
 
 /** Line numbers of the groups that apply to `agent`: their user-agent lines, rules and other records. */
 export function groupLines(file: RobotsFile, agent: string): ReadonlySet<number> {
-  const all = new Set(linesApplying(file, agent)?.lines);
+  const all = new Set(file.rulesetFor(agent).group?.lines);
   const blocks = new Set<number>();
   for (const { agentLines, rules } of file.groups) {
     const naming = agentLines.filter(({ line }) => all.has(line));

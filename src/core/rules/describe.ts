@@ -1,13 +1,6 @@
-import { agentLineNames, callerAgent, NAMES_AGENT, NAMES_ALL, WHOLE_TOKEN } from './agent.ts';
-import { type Dialect, dialects, type DialectTraits } from './dialect.ts';
-import {
-  GroupWalk,
-  LINE_ALLOW,
-  LINE_OTHER,
-  LINE_SITEMAP,
-  LINE_USER_AGENT,
-  LineCursor,
-} from './parse-line.ts';
+import { WHOLE_TOKEN } from './agent.ts';
+import type { DialectTraits } from './dialect.ts';
+import { GroupWalk, LINE_ALLOW, LINE_OTHER, LINE_SITEMAP, LINE_USER_AGENT } from './parse-line.ts';
 import { asCharacters, fromUtf8 } from './bytes.ts';
 
 /** The rule that decided. */
@@ -190,36 +183,6 @@ export function agentNames(value: string, traits: DialectTraits): string[] {
     if (name !== undefined) names.push(name.trim());
   }
   return names;
-}
-
-/** The user-agent lines that make groups apply to `agent`; `undefined` when there are none. Nothing is compiled. */
-export function linesApplying(
-  { bytes, dialect }: { readonly bytes: Uint8Array; readonly dialect: Dialect },
-  agent: string,
-): NamedLines | undefined {
-  const traits = dialects[dialect];
-  const caller = callerAgent(agent, traits);
-  const all: number[] = [];
-  const lines: number[] = [];
-  let name = '';
-  const cursor = new LineCursor(bytes, traits);
-  while (cursor.next()) {
-    const { kind, line, valueStart, valueEnd } = cursor;
-    if (kind !== LINE_USER_AGENT) continue;
-    const names = agentLineNames(bytes, valueStart, valueEnd, caller, traits);
-    if ((names & NAMES_ALL) !== 0) all.push(line);
-    if ((names & NAMES_AGENT) === 0) continue;
-    if (lines.length === 0) name = nameIn(bytes.subarray(valueStart, valueEnd), caller, traits);
-    lines.push(line);
-  }
-  if (lines.length > 0) return { agent: name, lines };
-  return all.length > 0 ? { agent: '*', lines: all } : undefined;
-}
-
-interface NamedLines {
-  /** The name that the lines use. */
-  readonly agent: string;
-  readonly lines: readonly number[];
 }
 
 /** The name for `agent` (bytes, lower case) in `value`, the value of a user-agent line that names it. */

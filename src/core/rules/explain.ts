@@ -87,31 +87,21 @@ function nearMiss(
   text: string,
 ): Pick<Explanation, 'nearMiss'> {
   const { bytes, traits } = file;
-  const match = (of: Uint8Array, target: string): WrittenRule | undefined =>
-    matchingRules(of, rules, traits, readTarget(target, 0, target.length, traits))[0];
-  const missed = (
-    rule: WrittenRule | undefined,
-    differs: 'case' | 'slash' | 'start',
-  ): Pick<Explanation, 'nearMiss'> =>
-    rule === undefined ? {} : { nearMiss: { rule: file.describeRule(rule), differs } };
   const query = text.indexOf('?');
   const path = query < 0 ? text : text.slice(0, query);
-  const inCase = missed(
-    match(
-      bytes.map((byte) => LOWER[byte]!),
-      text.toLowerCase(),
-    ),
-    'case',
-  );
-  if (inCase.nearMiss !== undefined) return inCase;
   const slashed = path.endsWith('/') ? path.slice(0, -1) : `${path}/`;
-  const inSlash = slashed === '' ? {} : missed(match(bytes, slashed + text.slice(path.length)), 'slash');
-  if (inSlash.nearMiss !== undefined) return inSlash;
   // What starts at a later slash: a rule for `/a` where the target is `/b/a`.
-  let at = text.indexOf('/', 1);
-  for (let tries = 0; at > 0 && tries < MAX_STARTS; at = text.indexOf('/', at + 1), tries++) {
-    const found = match(bytes, text.slice(at));
-    if (found !== undefined && found.writtenLength > 1) return missed(found, 'start');
+  const starts = [...text.matchAll(/\//g)].slice(1, 1 + MAX_STARTS);
+  const tries: readonly (readonly [differs: 'case' | 'slash' | 'start', of: Uint8Array, target: string])[] = [
+    ['case', bytes.map((byte) => LOWER[byte]!), text.toLowerCase()],
+    ['slash', bytes, slashed + text.slice(path.length)],
+    ...starts.map(({ index }) => ['start', bytes, text.slice(index)] as const),
+  ];
+  for (const [differs, of, target] of tries) {
+    const [rule] =
+      target === '' ? [] : matchingRules(of, rules, traits, readTarget(target, 0, target.length, traits));
+    if (rule !== undefined && (differs !== 'start' || rule.writtenLength > 1))
+      return { nearMiss: { rule: file.describeRule(rule), differs } };
   }
   return {};
 }

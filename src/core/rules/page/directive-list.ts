@@ -80,12 +80,10 @@ export function* readDirectives(text: string, namesAgents: boolean): Generator<D
       continue;
     }
     if (name === 'unavailable_after') {
-      const date = readDate(text, at);
-      const start = at;
-      if (date === undefined) take(UNTIL_COMMA);
-      else at = date.end;
-      const value = text.slice(start, at).trim();
-      yield named({ name, value, ...(date !== undefined && { epochMs: date.epochMs }) });
+      const date = take(DATE);
+      const epochMs = date === null ? undefined : epochMsOf(date);
+      const value = ((date ?? take(UNTIL_COMMA))?.[0] ?? '').trim();
+      yield named({ name, value, ...(epochMs !== undefined && { epochMs }) });
       continue;
     }
     if (namesAgents && name !== '' && !VALUED.has(name) && !BARE.has(name)) {
@@ -117,56 +115,37 @@ const ZONE_HOURS: Readonly<Record<string, number>> = {
   pdt: -7,
 };
 
-/** RFC 822 (`Fri, 25 Jun 2010`) and RFC 850 (`Friday, 25-Jun-10`). */
-const DAY_FIRST =
-  /\s*(?:[a-z]{3,9},?\s+)?(\d{1,2})(?:\s+|-)([a-z]{3})[a-z]{0,6}(?:\s+|-)(\d{4}|\d{2})(?!\d)/iy;
-/** ISO 8601 (`2010-06-25`). */
-const YEAR_FIRST = /\s*(\d{4})-(\d{2})-(\d{2})(?!\d)/y;
-const TIME = /(?:t|\s+)(\d{2}):(\d{2})(?::(\d{2})(?:\.\d{1,9})?)?(?![\d:.])/iy;
-const ZONE = /\s*(?:([+-])(\d{2})(?::?(\d{2}))?|([a-z]{1,3}))(?![\w+:-])/iy;
-const NOTHING_ELSE = /\s*(?=,|$)/y;
-
-/** The result of {@link readDate}. */
-interface ReadDate {
-  readonly epochMs: number;
-  readonly end: number;
-}
+const DATE = new RegExp(
+  [
+    // ISO 8601 (`2010-06-25`).
+    String.raw`\s*(?:(\d{4})-(\d{2})-(\d{2})(?!\d)`,
+    // RFC 822 (`Fri, 25 Jun 2010`) and RFC 850 (`Friday, 25-Jun-10`).
+    String.raw`|(?:[a-z]{3,9},?\s+)?(\d{1,2})(?:\s+|-)([a-z]{3})[a-z]{0,6}(?:\s+|-)(\d{4}|\d{2})(?!\d))`,
+    String.raw`(?:(?:t|\s+)(\d{2}):(\d{2})(?::(\d{2})(?:\.\d{1,9})?)?(?![\d:.])`,
+    String.raw`(?:\s*(?:([+-])(\d{2})(?::?(\d{2}))?|([a-z]{1,3}))(?![\w+:-]))?)?\s*(?=,|$)`,
+  ].join(''),
+  'iy',
+);
 
 /**
- * Reads the date at `start`, in one of the formats of `unavailable_after`: "widely adopted formats including, but not
+ * Reads a date, in one of the formats of `unavailable_after`: "widely adopted formats including, but not
  * limited to RFC 822, RFC 850, and ISO 8601" (Google's specification). A date without a time is the start of that day.
  * A time without a zone is UTC. A year of two digits is 1950 to 2049 (RFC 2822 §4.3).
  *
- * @returns `undefined` when there is no date, or when other text follows it before the next comma.
+ * @returns epoch ms; `undefined` when there is no such date.
  */
-function readDate(text: string, start: number): ReadDate | undefined {
-  let at = start;
-  const take = (pattern: RegExp): RegExpExecArray | null => {
-    pattern.lastIndex = at;
-    const match = pattern.exec(text);
-    if (match !== null) at += match[0].length;
-    return match;
-  };
-  const day = dayOf(take(YEAR_FIRST)) ?? dayFirst(take(DAY_FIRST));
-  if (day === undefined) return undefined;
-  const time = take(TIME);
-  const zone = time === null ? null : take(ZONE);
-  const offsetMs = zone === null ? 0 : zoneOffsetMs(zone);
-  const [hours = 0, minutes = 0, seconds = 0] = time?.slice(1).map((part) => Number(part ?? 0)) ?? [];
-  if (offsetMs === undefined || hours > 23 || minutes > 59 || seconds > 60) return undefined;
-  if (take(NOTHING_ELSE) === null) return undefined;
-  return { epochMs: day + ((hours * 60 + minutes) * 60 + seconds) * 1_000 - offsetMs, end: at };
-}
-
-function dayOf(match: RegExpExecArray | null): number | undefined {
-  return match === null ? undefined : midnight(Number(match[1]), Number(match[2]) - 1, Number(match[3]));
-}
-
-function dayFirst(match: RegExpExecArray | null): number | undefined {
-  if (match === null) return undefined;
-  const [, day = '', month = '', year = ''] = match;
+function epochMsOf([, ...parts]: RegExpExecArray): number | undefined {
+  const [isoYear, isoMonth, isoDay, day, month = '', year = '', hour, minute, second, ...zone] = parts;
   const century = year.length === 4 ? 0 : Number(year) < 50 ? 2_000 : 1_900;
-  return midnight(Number(year) + century, MONTHS.indexOf(month.toLowerCase()), Number(day));
+  const midnightMs =
+    isoYear === undefined
+      ? midnight(Number(year) + century, MONTHS.indexOf(month.toLowerCase()), Number(day))
+      : midnight(Number(isoYear), Number(isoMonth) - 1, Number(isoDay));
+  const [hours, minutes, seconds] = [Number(hour ?? 0), Number(minute ?? 0), Number(second ?? 0)];
+  const offsetMs = zoneOffsetMs(zone);
+  if (midnightMs === undefined || offsetMs === undefined || hours > 23 || minutes > 59 || seconds > 60)
+    return undefined;
+  return midnightMs + ((hours * 60 + minutes) * 60 + seconds) * 1_000 - offsetMs;
 }
 
 /** The start of a day in UTC, in epoch ms; `undefined` when the month has no such day. */
@@ -177,7 +156,7 @@ function midnight(year: number, month: number, day: number): number | undefined 
   return date.getUTCMonth() === month && date.getUTCDate() === day ? date.getTime() : undefined;
 }
 
-function zoneOffsetMs([, sign, hours, minutes = '0', name]: RegExpExecArray): number | undefined {
+function zoneOffsetMs([sign, hours = '0', minutes = '0', name]: readonly string[]): number | undefined {
   if (name !== undefined) {
     const offset = ZONE_HOURS[name.toLowerCase()];
     return offset === undefined ? undefined : offset * 3_600_000;
