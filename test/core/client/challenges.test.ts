@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { profiles, type RobotsClientOptions } from '../../../src/index.ts';
+import type { RobotsClientOptions } from '../../../src/index.ts';
 import { DAY } from '../../support/client.ts';
 import type { Answer } from '../../support/site.ts';
 import { answering } from '../../support/opened.ts';
@@ -13,7 +13,6 @@ const page = (title: string): Answer => ({
   headers: { 'content-type': 'text/html', etag: '"1"' },
   body: `<!doctype html><title>${title}</title>`,
 });
-const CHALLENGE: Answer = { ...page('Vercel Security Checkpoint'), status: 403 };
 const RULES: Answer = { body: 'User-agent: *\nDisallow: /x\n' };
 
 describe('policy() of an origin that answers with a page', () => {
@@ -32,28 +31,5 @@ describe('policy() of an origin that answers with a page', () => {
     clock.advance(DAY);
     expect(await client.policy(site.origin)).toMatchObject({ state: 'last-good', suspect: 'html' });
     expect(site.requests).toHaveLength(3);
-  });
-
-  it('has the suspicion about a failure', async () => {
-    const { client, clock, site } = await setUp([RULES, { ...CHALLENGE, status: 503 }]);
-    await client.policy(site.origin);
-    clock.advance(DAY);
-    expect(await client.policy(site.origin)).toMatchObject({
-      state: 'last-good',
-      suspect: 'challenge',
-      failure: { status: 503, suspect: 'challenge' },
-    });
-  });
-});
-
-describe("a profile with challenge: 'unreachable'", () => {
-  const profile = { ...profiles.rfc9309, name: 'wary', challenge: 'unreachable' } as const;
-
-  it('keeps the last good copy meanwhile', async () => {
-    const { client, clock, site } = await setUp([RULES, CHALLENGE], { profile });
-    await client.canFetch(site.url('/x'));
-    clock.advance(DAY);
-    expect(await client.check(site.url('/x'))).toMatchObject({ state: 'last-good', allowed: false });
-    expect(await client.check(site.url('/y'))).toMatchObject({ state: 'last-good', allowed: true });
   });
 });

@@ -112,31 +112,6 @@ describe('options', () => {
     await new RobotsClient(options).close();
   });
 
-  it.each(['', ' ', '*bot*', 'https://example.com', '(compatible)', []])(
-    'agent %j of a question is refused',
-    async (agent) => {
-      await using robots = new RobotsClient();
-      const code = expect.objectContaining({ code: 'ERR_ROBOTS_INVALID_OPTIONS' });
-      await expect(robots.canFetch('https://example.com/', agent)).rejects.toEqual(code);
-      await expect(robots.check('https://example.com/', agent)).rejects.toEqual(code);
-      expect(() => robots.peek('https://example.com/', agent)).toThrow(code);
-    },
-  );
-
-  it.each(['nonsense', '/a', 'mailto:a@b.c', 'data:,x', 'file:///a', 'http://'])(
-    'URL %j is refused',
-    async (url) => {
-      await using robots = new RobotsClient();
-      const code = expect.objectContaining({ code: 'ERR_ROBOTS_INVALID_URL' });
-      await expect(robots.canFetch(url)).rejects.toEqual(code);
-      await expect(robots.check(url)).rejects.toEqual(code);
-      await expect(robots.policy(url)).rejects.toEqual(code);
-      await expect(robots.invalidate(url)).rejects.toEqual(code);
-      expect(() => robots.peek(url)).toThrow(code);
-      expect(() => robots.report(url, { reachable: true })).toThrow(code);
-    },
-  );
-
   it.each([
     [
       [['authorization', 'Basic x']],

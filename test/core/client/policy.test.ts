@@ -183,17 +183,4 @@ describe('policy', () => {
       headers: { retryAfter: '90' },
     });
   });
-
-  it('keeps the redirects of one origin from another that is served by the same file', async () => {
-    const { robots } = client();
-    const target = await site({ '/robots.txt': { body: RULES } });
-    const moved = await site({
-      '/robots.txt': { status: 301, headers: { location: target.url('/robots.txt') } },
-    });
-    expect((await robots.policy(moved.origin)).attempt?.hops).toHaveLength(2);
-    expect((await robots.policy(target.origin)).attempt?.hops).toEqual([
-      { url: target.url('/robots.txt'), status: 200 },
-    ]);
-    expect(target.requests).toHaveLength(1);
-  });
 });

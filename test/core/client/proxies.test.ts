@@ -162,13 +162,6 @@ describe('without `dispatcher`, robots.txt is requested through the global dispa
     }
     expect(server.requests).toHaveLength(1);
   });
-
-  it("the caller's own dispatcher comes first", async () => {
-    const [proxy, server] = [await startedProxy(), await site({ '/robots.txt': RULES })];
-    setGlobalDispatcher(dispatcher(new ProxyAgent(proxy.url)));
-    expect(await client({ dispatcher: dispatcher(new Agent()) }).canFetch(server.url('/x'))).toBe(false);
-    expect(proxy.tunnels).toEqual([]);
-  });
 });
 
 describe('the address policy over a global dispatcher', () => {

@@ -370,19 +370,6 @@ describe('a store that fails', () => {
     expect([sites.map((site) => site.robotsCount), unknown.robotsCount]).toEqual([[1, 1, 1, 1, 1], 5]);
   });
 
-  it('and restarts empty is filled again', async () => {
-    const { clock, store, site } = await sceneWith();
-    const one = startProcess(store, clock);
-    await one.robots.canFetch(site.url('/'));
-    store.empty();
-    const other = startProcess(store, clock);
-    expect(await other.robots.canFetch(site.url('/private'))).toBe(false);
-    await settled();
-    const third = startProcess(store, clock);
-    expect((await third.robots.check(site.url('/private'))).robots.source).toBe('store');
-    expect(site.robotsCount).toBe(2);
-  });
-
   it('to write does not bring back an older record', async () => {
     const { clock, store } = setUp();
     const closes = { body: 'User-agent: *\nDisallow: /', headers: { 'cache-control': 'max-age=600' } };
@@ -477,17 +464,5 @@ describe('close', () => {
     await robots.canFetch(site.url('/'));
     await robots.close();
     expect(received).toContain('timeout set');
-  });
-});
-
-describe('a memory that is too small', () => {
-  it('is complemented by the store', async () => {
-    const { clock, store } = setUp();
-    const sites = await Promise.all(Array.from({ length: 4 }, () => siteWith()));
-    const { robots } = startProcess(store, clock, { cache: { maxOrigins: 2 } });
-    for (let round = 0; round < 3; round++) {
-      for (const site of sites) expect(await robots.canFetch(site.url('/private'))).toBe(false);
-    }
-    expect(sites.every((site) => site.robotsCount === 1)).toBe(true);
   });
 });

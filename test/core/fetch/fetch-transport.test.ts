@@ -100,7 +100,6 @@ describe('the body of a fetch', () => {
 
 describe('a connection that ends before the response', () => {
   const stale = (): Error => Object.assign(new Error('closed'), { code: 'UND_ERR_SOCKET' });
-  const answer = async (): Promise<FetchedResponse> => scripted({}).response;
 
   /** A transport over a fetch that answers in turns, the last one again and again. Counts its calls. */
   function transportThat(...turns: (() => Promise<FetchedResponse>)[]) {
@@ -112,17 +111,6 @@ describe('a connection that ends before the response', () => {
       calls: () => calls,
     };
   }
-  const fail = async (): Promise<FetchedResponse> => {
-    throw stale();
-  };
-
-  it('is repeated once', async () => {
-    const { send, calls } = transportThat(fail, answer, fail);
-    await send();
-    expect(calls()).toBe(2);
-    await expect(send()).rejects.toMatchObject({ code: 'UND_ERR_SOCKET' });
-    expect(calls()).toBe(4);
-  });
 
   it('is not repeated for an aborted request, or for another failure', async () => {
     const aborted = new LightAbortController();

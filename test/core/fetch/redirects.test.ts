@@ -20,21 +20,21 @@ describe.each(TRANSPORTS)('redirects over %s', (_name, make) => {
     expect(outcome).toMatchObject({ kind: 'unreachable', error: 'ERR_ROBOTS_REDIRECT_LOOP' });
   });
 
-  it('drops userinfo and fragment, reads relative and protocol-relative references and UTF-8', async () => {
+  it('drops userinfo and fragment, reads relative and protocol-relative references, dot segments and UTF-8', async () => {
     const { origin, requests } = await site((request, response) => {
       const next: Record<string, string> = {
         '/robots.txt': `http://user:secret@${request.headers.host}/a#top`,
         '/a': `//${request.headers.host}/b/c`,
         '/b/c': 'd?q=1',
-        '/b/d?q=1': Buffer.from('/ö').toString('latin1'),
+        '/b/d?q=1': Buffer.from('/e/.cfg/../ö').toString('latin1'),
       };
       const location = next[request.url ?? ''];
       if (location === undefined) response.end(RULES.body);
       else response.writeHead(302, { location }).end();
     });
     const outcome = await fetch(origin);
-    expect(outcome).toMatchObject({ kind: 'success', hops: 4, finalUrl: `${origin}/%C3%B6` });
-    expect(requests.map(({ url }) => url)).toEqual(['/robots.txt', '/a', '/b/c', '/b/d?q=1', '/%C3%B6']);
+    expect(outcome).toMatchObject({ kind: 'success', hops: 4, finalUrl: `${origin}/e/%C3%B6` });
+    expect(requests.map(({ url }) => url)).toEqual(['/robots.txt', '/a', '/b/c', '/b/d?q=1', '/e/%C3%B6']);
     expect(requests.some(({ headers }) => headers.authorization !== undefined)).toBe(false);
   });
 });

@@ -1,7 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { describe, expect, it, vi } from 'vitest';
 import { guardFetch, type PacingOptions, type PacingScope, RobotsClient } from '../../../src/index.ts';
-import { hostOf } from '../../../src/core/pacing/options.ts';
 import { virtualClock } from '../../../src/extras/testing/index.ts';
 import { A, B, booked, closing, laidDown, noting, SLOW } from './support.ts';
 
@@ -23,17 +22,6 @@ async function timesOf(
   await all;
   return calls.sort(([, one], [, other]) => one - other);
 }
-
-describe('the host of an origin', () => {
-  it.each([
-    ['https://a.example', 'a.example'],
-    ['https://a.example.', 'a.example'],
-    ['http://a.example.:8080', 'a.example:8080'],
-    ['http://127.0.0.1:8081', '127.0.0.1:8081'],
-    ['https://[::1]:8443', '[::1]:8443'],
-    ['ftp://a.example', 'a.example'],
-  ])('of %s is %s', (origin, host) => expect(hostOf(origin)).toBe(host));
-});
 
 describe('what shares a pace', () => {
   const urls = [`${HTTP}/1`, `${A}/2`, `https://a.example./3`, `${B}/4`];

@@ -507,22 +507,12 @@ describe('keys', () => {
 });
 
 describe('groups', () => {
-  it('the guide’s example that has lost its blank line (robotstxt.org)', () => {
-    const body = lines('User-agent: Google', 'User-agent: *', 'Disallow: /');
-    expect(diagnosed(body, 'mixed-group')).toHaveLength(1);
-  });
-
   it('an agent list names several, the group is mixed once', () => {
     const body = lines('User-agent: a, *, b', 'Disallow: /');
     expect(diagnosed(body, 'mixed-group').map(({ agent }) => agent)).toEqual(['*']);
     expect(diagnosed(lines('User-agent: *', 'User-agent: a', 'User-agent: b'), 'mixed-group')).toHaveLength(
       1,
     );
-  });
-
-  it('an agent named twice by a group is one duplicate', () => {
-    const body = lines('User-agent: a', 'Disallow: /', 'User-agent: a, A', 'User-agent: a', 'Allow: /b');
-    expect(linesOf(diagnosed(body, 'duplicate-group'))).toEqual([3]);
   });
 
   it('of what stands between user-agent lines the first directive is told, once', () => {
@@ -538,14 +528,6 @@ describe('groups', () => {
     expect(linesOf(diagnosed('User-agent: a\n\nDisallow: /', 'rule-outside-group', 'koster-1996'))).toEqual([
       3,
     ]);
-  });
-
-  it('a group without rules is no matter where another group of its agent has some', () => {
-    const body = lines('User-agent: a', 'Disallow: /', 'User-agent: a');
-    expect(diagnosed(body, 'empty-group')).toEqual([]);
-    expect(diagnosed(lines('User-agent: *', 'Disallow: /', 'User-agent: a, b'), 'empty-group')).toHaveLength(
-      1,
-    );
   });
 
   it('a group without rules has those of agents whose names are parts of its own, in 1994', () => {

@@ -107,15 +107,6 @@ describe('pageDirectives', () => {
     });
   });
 
-  it('takes the earliest of several dates', () => {
-    expect(
-      said({
-        headers: [['X-Robots-Tag', 'unavailable_after: 2021-01-01']],
-        meta: [{ name: 'robots', content: 'unavailable_after: 2020-01-01' }],
-      }),
-    ).toEqual({ unavailableAfter: Date.UTC(2020, 0, 1) });
-  });
-
   describe('for agents', () => {
     it('applies the lines for the agent and for all agents, and no others', () => {
       const lines = ['otherbot: noindex', 'examplebot: nofollow', 'noarchive', '*: nosnippet'];
