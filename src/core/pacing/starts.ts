@@ -13,8 +13,8 @@ export interface FleetSlot {
   lookedAt: number;
 }
 
-/** What a request asks for. */
-export interface PermitOptions {
+/** A request for a page, which waits for its start, and then is in flight until it ends. */
+export interface Permit {
   readonly url: string;
   readonly origin: string;
   readonly pace: Pace;
@@ -27,11 +27,7 @@ export interface PermitOptions {
   /** After its start, if its end is never reported. */
   readonly ttlMs: number;
   /** Called when it has ended by that. */
-  readonly onExpiry?: (() => void) | undefined;
-}
-
-/** A request for a page, which waits for its start, and then is in flight until it ends. */
-export interface Permit extends PermitOptions {
+  readonly onExpiry: (() => void) | undefined;
   /** The latest end of its whole wait. */
   deadline: number;
   /** The time at which it became the first of its queue. */
@@ -51,34 +47,6 @@ export interface Permit extends PermitOptions {
   isReleased: boolean;
   /** The start before this one, in case it is released. */
   previousStart: Permit | undefined;
-}
-
-/** The permit that a request waits for from `now` on. All have one shape, written out: a spread takes ten times as long. */
-export function permitFor(
-  now: number,
-  { url, origin, pace, gap, notBefore, gapToRobots, isBooking, ttlMs, onExpiry }: PermitOptions,
-): Permit {
-  return {
-    url,
-    origin,
-    pace,
-    gap,
-    notBefore,
-    gapToRobots,
-    isBooking,
-    ttlMs,
-    onExpiry,
-    deadline: now + (isBooking ? pace.maxDelayMs : pace.maxTotalWaitMs),
-    firstAt: undefined,
-    delayFrom: gap.delayFrom,
-    slot: undefined,
-    at: now,
-    countsFrom: now,
-    isCold: false,
-    expiresAt: now,
-    isReleased: false,
-    previousStart: undefined,
-  };
 }
 
 /** A request that wants to start. */
