@@ -100,11 +100,22 @@ export interface ReadRobots {
   readonly truncated: boolean;
 }
 
-const UNREADABLE_HINTS: ReadonlyMap<string, string> = new Map([
-  ['ENOENT', 'check the path'],
+/** By the code of the error: why a file cannot be read, and what to do. */
+const UNREADABLE: ReadonlyMap<string, readonly [why: string, hint: string]> = new Map([
+  ['ENOENT', ['no such file', 'check the path']],
+  ['EISDIR', ['a directory', 'give a file']],
+  ['EACCES', ['permission denied', 'give a file that can be read']],
   // Often UTF-16 without a mark, as some editors save it.
-  ['ERR_ROBOTS_NOT_TEXT', 'save it as text in UTF-8'],
+  ['ERR_ROBOTS_NOT_TEXT', ['ERR_ROBOTS_NOT_TEXT', 'save it as text in UTF-8']],
 ]);
+
+/** The error for a file that cannot be read; `error` itself if it is another one. */
+function unreadable(expected: string, file: string, error: unknown): unknown {
+  if (!(error instanceof Error) || !('code' in error)) return error;
+  const code = String(error.code);
+  const [why, hint] = UNREADABLE.get(code) ?? [code, 'give a file that can be read'];
+  return new UsageError(`Expected ${expected}, got ${quoted(file)} (${why}); ${hint}`, { cause: error });
+}
 
 /**
  * Reads a robots.txt from a disk, or from standard input when `file` is `-`, with the code and the limit that apply
@@ -125,13 +136,7 @@ export async function readRobots(
     const headers = { get: () => undefined };
     return await readBody({ status: 200, headers, body, discard: () => {} }, maxBytes);
   } catch (error) {
-    if (!(error instanceof Error) || !('code' in error)) throw error;
-    const code = String(error.code);
-    const hint = UNREADABLE_HINTS.get(code) ?? 'give a file that can be read';
-    throw new UsageError(
-      `Expected ${what} to name a robots.txt file, got ${quoted(file)} (${whyUnreadable(code)}); ${hint}`,
-      { cause: error },
-    );
+    throw unreadable(`${what} to name a robots.txt file`, file, error);
   }
 }
 
@@ -156,17 +161,6 @@ export async function openList(
     }
     return file.createReadStream({ signal });
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : undefined;
-    if (code === undefined) throw error;
-    throw new UsageError(`Expected ${what}, got ${quoted(list)} (${whyUnreadable(code)}); check the path`, {
-      cause: error,
-    });
+    throw unreadable(what, list, error);
   }
-}
-
-/** Explains the error code of a failed read. */
-function whyUnreadable(code: string): string {
-  if (code === 'ENOENT') return 'no such file';
-  if (code === 'EISDIR') return 'a directory';
-  return code === 'EACCES' ? 'permission denied' : code;
 }
