@@ -49,12 +49,6 @@ describe.each(libraries)('who is asking: %s', (_, make) => {
     expect(new Set(got)).toEqual(new Set([AGENT]));
   });
 
-  it('other headers stay', async () => {
-    const server = await redirecting();
-    await make({})(server.url('/page'), { headers: { 'x-own': 'kept' } });
-    expect(server.requests.at(-1)?.headers).toMatchObject({ 'user-agent': AGENT, 'x-own': 'kept' });
-  });
-
   it('what the caller set stays; another product token is reported once per origin', async () => {
     const server = await redirecting();
     const received: OtherIdentity[] = [];
@@ -124,11 +118,6 @@ describe('who is asking: forms of headers', () => {
       });
     }
     expect(pages[4]?.headers['user-agent']).toBe('OtherBot/2');
-  });
-
-  it('an option of another type is refused', () => {
-    const robots = namedClient();
-    expect(() => guardFetch(fetch, robots, { identify: 'no' as never })).toThrow(/`identify`.*true or false/);
   });
 });
 

@@ -17,23 +17,17 @@ describe('the options of a guard', () => {
 
   it.each<[unknown, RegExp]>([
     [{ agent: 5 }, /`agent` to be a string or a list of strings/],
-    [{ agent: {} }, /`agent` to be a string or a list of strings/],
     [{ agent: [] }, /agent/],
-    [{ agent: 'https://example.com/' }, /agent/],
     [{ mode: 'dry' }, /`mode` to be/],
     [{ onDisallow: 'answer' }, /`onDisallow` to be 'throw', 'response' or a function/],
-    [{ onDisallow: true }, /`onDisallow` to be 'throw', 'response' or a function/],
     [{ filter: 'x' }, /`filter` to be a function/],
     [{ onRefusal: 1 }, /`onRefusal` to be a function/],
-    [{ onIgnored: 1 }, /`onIgnored` to be a function/],
     [{ clock: {} }, /`clock` to be an object whose `now\(\)` returns epoch milliseconds/],
     [{ pacing: 1 }, /`pacing`/],
     [{ pacing: { maxDelay: 1 } }, /`pacing.maxDelay`/],
     [{ addressPolicy: 'private' }, /`addressPolicy` to be/],
     [{ addressPolicy: 'public-only', lookup: 1 }, /`lookup` to be a function like dns.lookup/],
     [{ lookup: () => undefined }, /`lookup` together with an `addressPolicy`.*got `lookup` alone/],
-    [{ lookup: () => undefined, addressPolicy: 'any' }, /`lookup` together with an `addressPolicy`/],
-    [{ onDisalow: 'throw' }, /`onDisalow`; did you mean `onDisallow`/],
     [
       { agnt: 'x', toString: 1 },
       /^Expected only known options, got `agnt`, `toString`; did you mean `agent`\?$/,

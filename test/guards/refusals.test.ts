@@ -128,19 +128,22 @@ describe.each(realms)('refusals, guarded around %s', (_, fetch) => {
     expect(calls[2]![1]).not.toHaveProperty('robots');
   });
 
-  it.each([[{ ignore: true }, /Expected `robots.because` to be the reason, as text, got undefined/]])(
-    'are not waived by %j',
-    async (robots, message) => {
-      const server = await site(redirecting({}));
-      const init: object = { robots };
-      const guarded = guardFetch(fetch, scriptedClient());
-      await expect(guarded(server.url('/'), init)).rejects.toThrow(message);
-      await expect(guarded(server.url('/'), init)).rejects.toMatchObject({
-        code: 'ERR_ROBOTS_INVALID_OPTIONS',
-      });
-      expect(server.requests).toHaveLength(0);
-    },
-  );
+  it.each<[unknown, RegExp]>([
+    [true, /^Expected `robots` to be an object such as/],
+    [{ ignore: 'true', because: 'x' }, /`robots.ignore` to be true or false/],
+    [{ ignore: true }, /Expected `robots.because` to be the reason, as text, got undefined/],
+    [{ ignore: true, because: ' \n' }, /`robots.because` to be the reason/],
+    [{ ignore: true, because: 'x', why: 1, who: 2 }, /only known options, got `robots.why`, `robots.who`$/],
+  ])('are not waived by %j', async (robots, message) => {
+    const server = await site(redirecting({}));
+    const init: object = { robots };
+    const guarded = guardFetch(fetch, scriptedClient());
+    await expect(guarded(server.url('/'), init)).rejects.toThrow(message);
+    await expect(guarded(server.url('/'), init)).rejects.toMatchObject({
+      code: 'ERR_ROBOTS_INVALID_OPTIONS',
+    });
+    expect(server.requests).toHaveLength(0);
+  });
 
   it('do not apply to requests that the filter leaves out, hop by hop', async () => {
     const robots = scriptedClient();

@@ -257,21 +257,6 @@ describe('a run of `retryLater`', () => {
     // Ten minutes, and the pause that the site asks for before each page.
     expect(elapsedMs()).toBeLessThan(31 * MINUTES);
   });
-
-  it('ends with ERR_ROBOTS_CLOSED when the client closes, after a response and after a refusal', async () => {
-    const { fetch } = internet(sites);
-    const still = virtualClock();
-    for (const url of ['https://busy.example/', 'https://closed.example/']) {
-      const robots = new RobotsClient({ agent: 'ExampleBot', clock: still, transport: { fetch } });
-      const guarded = guardFetch(fetch, robots, { pacing: true });
-      const waiting = retryLater(() => guarded(url), { clock: still });
-      const ended = expect(waiting).rejects.toMatchObject({ code: 'ERR_ROBOTS_CLOSED' });
-      await still.whenWaiting();
-      await robots.close();
-      await ended;
-      expect(still.waiting).toBe(0);
-    }
-  });
 });
 
 it.each([

@@ -15,7 +15,6 @@ function noteFor(robots: string, agent: string): string | undefined {
 describe('a crawler that the file does not name', () => {
   it.each([
     ['Googlebot-Image', 'Googlebot'],
-    ['googlebot-news', 'Googlebot'],
     ['bingbot', 'msnbot'],
     ['YandexImages', 'Yandex'],
     ['Applebot', 'Googlebot'],
@@ -35,7 +34,7 @@ describe('a crawler that the file does not name', () => {
     expect(noteFor('User-agent: *\nDisallow: /\n', agent)).toBeUndefined();
   });
 
-  it.each(['AdsBot-Google', 'AdsBot-Google-Mobile', 'APIs-Google', 'Mediapartners-Google'])(
+  it.each(['AdsBot-Google-Mobile', 'Mediapartners-Google'])(
     '%s ignores the group of "*" by the word of its owner',
     (agent) => {
       expect(noteFor('User-agent: *\nDisallow: /\n', agent)).toMatch(

@@ -57,16 +57,17 @@ describe('cache ls', () => {
   });
 
   it('prints a table on a terminal, and JSON there too when told to', async () => {
+    sites.push(await fakeOrigin({ robots: { status: 503 } }));
     await crawl();
     const { stdout, stderr } = await cache('ls', [], { stdoutIsTTY: true, env: { NO_COLOR: '1' } });
     expect(stderr).toBe('');
     const [head, ...rows] = stdout.trimEnd().split('\n');
     expect(head).toMatch(/^ {2}origin +agent +answer +file +fetched +kept for$/);
-    expect(rows).toHaveLength(2);
-    expect(stdout).toContain('rules (200)');
-    expect(stdout).toContain('unavailable (404)');
+    expect(rows).toHaveLength(3);
+    expect(stdout).toMatch(/ examplebot +rules \(200\) +33 bytes +(?:just now|\d+ s ago) +\d/);
+    for (const cell of ['unavailable (404)', 'failing (503)']) expect(stdout).toContain(cell);
     const asJson = await cache('ls', ['--json'], { stdoutIsTTY: true });
-    expect(records(asJson.stdout)).toHaveLength(2);
+    expect(records(asJson.stdout)).toHaveLength(3);
   });
 
   it('shows the records that a client would reject, and why', async () => {
@@ -76,6 +77,7 @@ describe('cache ls', () => {
     await store.close();
     const { stdout } = await cache('ls');
     expect(records(stdout).map(({ rejected }) => rejected)).toEqual(['damaged', 'damaged']);
+    expect((await cache('ls', ['--format', 'text'])).stdout).toContain('rejected: damaged');
   });
 });
 

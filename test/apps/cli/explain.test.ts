@@ -124,13 +124,6 @@ describe('explain', () => {
     expect(stdout).toContain(expected);
   });
 
-  it('shows the statements about the use of the page', async () => {
-    const path = await file('User-agent: *\nContent-Signal: search=yes, ai-train=no\nAllow: /\n');
-    expect((await cli(['explain', '--robots', path, '/a'])).stdout).toContain(
-      'use     train-ai no, search yes (line 2, read by Cloudflare Content Signals Policy, 30 June 2026; reported, not enforced)',
-    );
-  });
-
   it.each<[string, string[], string]>([
     [
       'what `*` would say',
@@ -154,12 +147,6 @@ describe('explain', () => {
       stdin: 'User-agent: *\nDisallow: /admin\nUser-agent: GPTBot\nCrawl-delay: 5\nDisallow: /admin\n',
     });
     expect(other.stdout).not.toMatch(/^ {2}(?:but|group|close) /m);
-  });
-
-  it('reads the file from standard input', async () => {
-    const { code, stdout } = await cli(['explain', '--robots', '-', '/private'], { stdin: ROBOTS });
-    expect(code).toBe(1);
-    expect(stdout).toContain('robots  standard input');
   });
 
   it('is one JSON object with the decision, the runner-up and the policy', async () => {

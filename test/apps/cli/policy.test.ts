@@ -113,15 +113,6 @@ describe('policy', () => {
     expect(policy['file']).not.toHaveProperty('body');
   });
 
-  it('tells that a page stands in the place of the file', async () => {
-    await using spa = await startSite({
-      '/robots.txt': { body: '<!doctype html><title>App</title>', headers: { 'content-type': 'text/html' } },
-    });
-    expect((await cli(['policy', spa.origin])).stdout).toContain(
-      'looks     like a web page rather than a robots.txt',
-    );
-  });
-
   it.each([
     ['no operand', [], 'Expected an origin, got nothing'],
     ['two operands', ['https://a.example', 'https://b.example'], 'got "https://b.example" too'],

@@ -20,16 +20,6 @@ const HELLO =
   }) + '{"jsonrpc":"2.0","method":"notifications/initialized"}\n';
 
 describe('canfetch mcp', () => {
-  it('writes nothing but messages to standard output', async () => {
-    await using site = await startSite({ '/robots.txt': { body: 'User-agent: *\nDisallow: /' } });
-    await using host = await startHost(['--allow-private']);
-    await host.call('check_url', { url: site.url('/') });
-    await host.call('fetch_page', { url: site.url('/') });
-    for (const line of host.written().trim().split('\n')) {
-      expect(JSON.parse(line)).toMatchObject({ jsonrpc: '2.0' });
-    }
-  });
-
   it('writes evidence of what it decides with --evidence', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'canfetch-mcp-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));

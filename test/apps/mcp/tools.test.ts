@@ -132,17 +132,6 @@ describe('check_url', () => {
     });
   });
 
-  it('says until when a site that fails is not to be asked', async () => {
-    await using site = await startSite({ '/robots.txt': { status: 503, headers: { 'retry-after': '600' } } });
-    await using host = await startHost(LOCAL);
-    const before = Date.now();
-    const { isError, structuredContent } = await host.call('check_url', { url: site.url('/') });
-    expect(isError).toBeUndefined();
-    expect(structuredContent).toMatchObject({ allowed: false, reason: 'unreachable' });
-    expect(structuredContent?.['retryAt']).toBeGreaterThanOrEqual(before + 600_000);
-    expect(structuredContent?.['why']).toMatch(/unreachable \(503\).*retry after 20\d\d-.*Z\.$/);
-  });
-
   it('makes one request for robots.txt of 50 concurrent calls about an unknown origin', async () => {
     await using site = await startSite((_, response) => {
       setImmediate(() => answer(response, ROBOTS));
@@ -255,13 +244,6 @@ describe('explain_url', () => {
       role: 'decides',
       text: 'Disallow: /a*\\x1b[31m\\u{202e}\\u{e0041}',
     });
-  });
-
-  it('explains where there is no file', async () => {
-    await using site = await startSite({});
-    await using host = await startHost(LOCAL);
-    const { structuredContent } = await host.call('explain_url', { url: site.url('/') });
-    expect(structuredContent).toMatchObject({ allowed: true, reason: 'unavailable', lines: [] });
   });
 });
 

@@ -65,15 +65,6 @@ describe('GET /v1/check', () => {
     });
   });
 
-  it('answers 200 when robots.txt is unreachable: that is a decision', async () => {
-    const url = encodeURIComponent(down.url('/a'));
-    expect(await get(`/v1/check?url=${url}`)).toMatchObject({
-      status: 200,
-      allowed: false,
-      reason: 'unreachable',
-    });
-  });
-
   it.each([
     ['no URL', '/v1/check', 'ERR_ROBOTS_INVALID_REQUEST'],
     ['two URLs', '/v1/check?url=http://a.example/&url=http://b.example/', 'ERR_ROBOTS_INVALID_REQUEST'],
@@ -188,11 +179,6 @@ describe('GET /v1/explain', () => {
       runnerUp: { rule: { line: 2 }, lost: 'shorter' },
       policy: { origin: site.origin, state: 'rules' },
     });
-  });
-
-  it('of an outage gives the failure', async () => {
-    const explained = await get(`/v1/explain?url=${encodeURIComponent(down.url('/a'))}`);
-    expect(explained).toMatchObject({ reason: 'unreachable', policy: { failure: { status: 503 } } });
   });
 });
 

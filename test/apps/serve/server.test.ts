@@ -17,16 +17,6 @@ describe('the limit of explanations', () => {
     await expect(explain(gone)).rejects.toThrow('left');
     expect(gone.service.explanations).toBe(0);
   });
-
-  it('counts a request until its response is read', async () => {
-    const open = new AbortController();
-    const one = exchange(open.signal, 1);
-    await expect(explain(one)).rejects.toThrow(Problem);
-    expect(one.service.explanations).toBe(2);
-    await expect(explain(one)).rejects.toMatchObject({ status: 503, code: 'ERR_ROBOTS_BUSY' });
-    open.abort();
-    expect(one.service.explanations).toBe(1);
-  });
 });
 
 describe('the problem of an error', () => {

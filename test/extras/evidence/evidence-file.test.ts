@@ -162,28 +162,6 @@ describe('a file of evidence', () => {
     expect(await replayed(linesOf(path))).toMatchObject({ decisions: PAGES, changed: 0, faults: 0 });
   });
 
-  it('of two clients replays as two runs', async () => {
-    const path = join(folder(), 'evidence.ndjson');
-    const evidence = await evidenceFile(path);
-    const clients = [clientOf(evidence), clientOf(evidence, 'User-agent: *\nAllow: /')];
-    for (const page of [1, 2, 3]) {
-      await Promise.all(clients.map((client) => client.check(`https://a.example/private/${page}`)));
-    }
-    await Promise.all(clients.map((client) => client.close()));
-    await evidence.close();
-    expect(await replayed(linesOf(path))).toMatchObject({
-      runs: 2,
-      unfinished: 0,
-      decisions: 6,
-      changed: 0,
-      faults: 0,
-    });
-  });
-
-  it.each([[''], [7], [undefined]])('has a path, not %j', async (path) => {
-    await expect(evidenceFile(path as string)).rejects.toMatchObject({ code: 'ERR_ROBOTS_INVALID_OPTIONS' });
-  });
-
   it.each([
     ['a folder that does not exist', (path: string) => join(path, 'none', 'evidence.ndjson'), 'ENOENT'],
     ['a folder', (path: string) => path, 'EISDIR'],

@@ -17,13 +17,6 @@ Host: second.example
 const robots = robotsParser('https://example.com/robots.txt', TEXT);
 
 describe('the methods of robots-parser', () => {
-  it('isAllowed and isDisallowed distinguish a rule from none', () => {
-    expect(robots.isAllowed('https://example.com/private/a', 'AnyBot')).toBe(false);
-    expect(robots.isDisallowed('https://example.com/private/a', 'AnyBot')).toBe(true);
-    expect(robots.isAllowed('https://example.com/a')).toBe(true);
-    expect(robots.isAllowed('https://example.com/named/open', 'NamedBot/1.0')).toBe(true);
-  });
-
   it.each([
     'http://example.com/a',
     'https://www.example.com/a',
@@ -35,17 +28,6 @@ describe('the methods of robots-parser', () => {
     expect(robots.isDisallowed(url)).toBe(true);
     expect(robots.isExplicitlyDisallowed?.(url, 'AnyBot')).toBeUndefined();
     expect(robots.getMatchingLineNumber(url)).toBe(-1);
-  });
-
-  it('a default port or another case of the host is the same origin', () => {
-    expect(robots.isAllowed('https://EXAMPLE.com:443/private')).toBe(false);
-  });
-
-  it('a relative robots.txt answers relative URLs', () => {
-    const relative = robotsParser('/robots.txt', TEXT);
-    expect(relative.isAllowed('/private')).toBe(false);
-    expect(relative.isAllowed('/a')).toBe(true);
-    expect(relative.isAllowed('https://example.com/a')).toBeUndefined();
   });
 
   it('/robots.txt itself is allowed (RFC 9309 §2.2.2)', () => {
@@ -77,33 +59,6 @@ describe('the methods of robots-parser', () => {
     expect(robots.isExplicitlyDisallowed?.('https://example.com/named', 'NamedBot')).toBe(true);
     expect(robots.isExplicitlyDisallowed?.('https://example.com/named/open', 'NamedBot')).toBe(false);
     expect(robots.isExplicitlyDisallowed?.('https://example.com/private', 'AnyBot')).toBe(false);
-  });
-
-  it('getMatchingLineNumber is 1-based, -1 without a rule', () => {
-    expect(robots.getMatchingLineNumber('https://example.com/private')).toBe(2);
-    expect(robots.getMatchingLineNumber('https://example.com/named/open', 'NamedBot')).toBe(9);
-    expect(robots.getMatchingLineNumber('https://example.com/')).toBe(-1);
-  });
-
-  it('getCrawlDelay is in seconds, getSitemaps as written, getPreferredHost the last one in lower case', () => {
-    expect(robots.getCrawlDelay('AnyBot')).toBe(2.5);
-    expect(robots.getCrawlDelay('NamedBot')).toBeUndefined();
-    expect(robots.getSitemaps()).toEqual(['https://example.com/sitemap.xml']);
-    expect(robots.getPreferredHost()).toBe('second.example');
-    expect(robotsParser('https://example.com/robots.txt', '').getPreferredHost()).toBeNull();
-  });
-});
-
-describe('records outside groups', () => {
-  it.each([
-    ['empty values', 'Sitemap:\nHost:\nSitemap: a\nHost: b\nHost:  \n'],
-    ['comments, other cases and spellings', 'SITEMAP : a # c\nhOsT: B # c\nHostess: c\nghost: d\n'],
-    ['a byte order mark and lone CR', '\uFEFFSitemap: a\rHost: b\r'],
-    ['groups in between', 'User-agent: *\nDisallow: /\nSitemap: a\nUser-agent: b\nHost: b'],
-  ])('are found beside %s', (_name, text) => {
-    const read = robotsParser('https://example.com/robots.txt', text);
-    expect([read.getSitemaps(), read.getPreferredHost()]).toEqual([['a'], 'b']);
-    expect(read.getSitemaps()).toBe(read.getSitemaps());
   });
 });
 
@@ -153,11 +108,6 @@ describe('a value that is no string, as a program without types may pass it,', (
       }
     },
   );
-
-  it('is of the origin when it is a URL object of it', () => {
-    expect(Reflect.apply(robots.isAllowed, robots, [page])).toBe(false);
-    expect(Reflect.apply(robots.isAllowed, robots, [undefined])).toBeUndefined();
-  });
 });
 
 describe('the differences that the guide lists', () => {

@@ -2,17 +2,7 @@ import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { guardFetch } from '../../../src/index.ts';
 import { answer } from '../../support/site.ts';
-import {
-  decidedBy,
-  echo,
-  Moment,
-  never,
-  realms,
-  recording,
-  reportsTo,
-  scriptedClient,
-  site,
-} from '../support.ts';
+import { echo, Moment, never, realms, reportsTo, scriptedClient, site } from '../support.ts';
 
 describe.each(realms)('aborts, guarded around %s', (_, fetch, OwnRequest, ForeignRequest) => {
   const kinds = [
@@ -35,16 +25,6 @@ describe.each(realms)('aborts, guarded around %s', (_, fetch, OwnRequest, Foreig
     leaving.abort(new Error('gone'));
     await expect(pending).rejects.toThrow('gone');
     await closed.come;
-  });
-
-  it('a signal aborted beforehand comes before any decision', async () => {
-    const [recorded, calls] = recording(fetch);
-    const robots = scriptedClient();
-    const decided = decidedBy(robots);
-    const reason = new Error('gone');
-    const init = { signal: AbortSignal.abort(reason) };
-    await expect(guardFetch(recorded, robots)('https://example.com/private', init)).rejects.toBe(reason);
-    expect([decided, robots.stats().attempts, calls]).toEqual([[], 0, []]);
   });
 
   it('an abort while robots.txt is fetched rejects with its reason', async () => {

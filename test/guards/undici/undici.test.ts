@@ -243,16 +243,6 @@ describe('a dispatcher that answers at once', () => {
       expect(sent).toEqual(['http://a.test/from']);
     },
   );
-
-  it('two guards on it are still noticed', async () => {
-    const { mock, sent } = answering('/page');
-    const robots = client({ overrides });
-    const dispatcher = mock.compose(robotsInterceptor(robots), robotsInterceptor(robots));
-    await expect(request('http://a.test/from', { dispatcher })).rejects.toMatchObject({
-      code: 'ERR_ROBOTS_INVALID_OPTIONS',
-    });
-    expect(sent).toEqual([]);
-  });
 });
 
 const undiciSix = await otherMajor<typeof import('undici')>('undici-6');
