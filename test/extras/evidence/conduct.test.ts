@@ -321,6 +321,7 @@ describe('a pause', () => {
     const busy = async (_url: string) =>
       new Response(null, { status: 429, headers: { 'retry-after': '60' } });
     await guardFetch(busy, client, { pacing: UNHURRIED })(`${A}/busy`);
+    expect(recording.ofType('request')).toMatchObject([{ status: 429, retryAfter: '60' }]);
     expect(recording.ofType('pause')).toMatchObject([{ status: 429, delayFrom: 'retry-after' }]);
   });
 
