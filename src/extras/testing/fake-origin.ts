@@ -163,18 +163,13 @@ function pageResponder(pages: FakeOriginOptions['pages']): Responder {
 }
 
 function responderOf(name: string, script: FakeScript): Responder {
-  const responses = isList(script) ? script : [script];
+  const responses = [script].flat();
   if (responses.length === 0) {
     throw new RobotsInvalidOptionsError(`Expected \`${name}\` to hold at least one response, got none`);
   }
   responses.forEach((response, at) => assertResponse(`\`${name}\`, response ${at + 1},`, response));
   let taken = 0;
   return () => responses[Math.min(taken++, responses.length - 1)];
-}
-
-/** `Array.isArray` does not narrow readonly arrays. */
-function isList(script: FakeScript): script is readonly FakeResponse[] {
-  return Array.isArray(script);
 }
 
 function assertResponse(what: string, response: unknown): void {

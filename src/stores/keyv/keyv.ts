@@ -1,8 +1,6 @@
 import { quote, RobotsInvalidOptionsError } from '../../core/base/index.ts';
 import { durationMs, type RobotsStore } from '../../core/store/store.ts';
 
-export type { RobotsStore, StoreLease, StoreSetOptions } from '../../core/store/store.ts';
-
 /** The part of an instance of Keyv 4, 5 or 6 that is used. */
 export interface KeyvInstance {
   get(key: string): Promise<unknown>;

@@ -28,15 +28,6 @@ export type {
   RedisArgument,
   RedisConnection,
 } from './connection.ts';
-export type {
-  PauseCause,
-  RobotsStore,
-  StoreLease,
-  StorePause,
-  StoreReserveOptions,
-  StoreSetOptions,
-  StoreSlot,
-} from '../../core/store/store.ts';
 
 export interface RedisStoreOptions {
   /**

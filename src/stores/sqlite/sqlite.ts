@@ -26,15 +26,6 @@ import {
 import { isBusy, openDatabase, prepareDatabase, rollBack, type SqliteDatabase } from './open-database.ts';
 
 export type { DamagedDatabase, StoreEntry } from '../../core/store/store.ts';
-export type {
-  PauseCause,
-  RobotsStore,
-  StoreLease,
-  StorePause,
-  StoreReserveOptions,
-  StoreSetOptions,
-  StoreSlot,
-} from '../../core/store/store.ts';
 export type { SqliteDatabase, SqliteStatement, SqliteValue } from './open-database.ts';
 
 export interface SqliteStoreOptions {
