@@ -69,23 +69,25 @@ function contentSignal(text: string): Statement {
   return { ...stated, ...(use && { use }) };
 }
 
-/** The labels of each vocabulary that have an effect, with the spellings of the other one. */
-const KNOWN_LABELS: Readonly<Record<UsageDirective, Readonly<Record<string, string>>>> = {
-  'content-usage': {
-    'train-ai': 'train-ai',
-    'ai-use': 'ai-use',
-    search: 'search',
-    'ai-train': 'train-ai',
-    train: 'train-ai',
-  },
-  'content-signal': {
-    'ai-train': 'ai-train',
-    'ai-input': 'ai-input',
-    search: 'search',
-    'train-ai': 'ai-train',
-    train: 'ai-train',
-  },
-};
+export type Purpose = 'train-ai' | 'ai-use' | 'ai-input' | 'search';
+
+/** The labels of the purposes in each vocabulary. Other labels appear in the sources and have no effect. */
+export const LABELS: Readonly<Record<UsageSource['directive'], Readonly<Partial<Record<Purpose, string>>>>> =
+  {
+    'content-usage': { 'train-ai': 'train-ai', 'ai-use': 'ai-use', search: 'search' },
+    'content-signal': { 'train-ai': 'ai-train', 'ai-input': 'ai-input', search: 'search' },
+    license: {},
+    link: {},
+  };
+
+/** The label that a spelling stands for: its own, or that of training. */
+function labelOf(directive: UsageDirective, spelling: string): string | undefined {
+  const labels = LABELS[directive];
+  return /^(?:train|train-ai|ai-train)$/.test(spelling)
+    ? labels['train-ai']
+    : Object.values(labels).find((label) => label === spelling);
+}
+
 const VALUES: Readonly<Record<UsageDirective, readonly [yes: string, no: string]>> = {
   'content-usage': ['y', 'n'],
   'content-signal': ['yes', 'no'],
@@ -97,7 +99,7 @@ const CONSENT = /^(?:y|yes|true|allow)$/i;
 
 /** Whether a preference has a label of the vocabulary, and says something. */
 function isKnown(directive: UsageDirective): (stated: readonly [string, Preference]) => boolean {
-  return ([label, preference]) => preference !== 'unknown' && KNOWN_LABELS[directive][label] === label;
+  return ([label, preference]) => preference !== 'unknown' && labelOf(directive, label) === label;
 }
 
 /** Each pair of `text` with a known label, as its vocabulary spells that. */
@@ -105,10 +107,9 @@ function pairsIn(
   directive: UsageDirective,
   text: string,
 ): { readonly label: string; readonly value: string }[] {
-  const labels = KNOWN_LABELS[directive];
   return [...text.matchAll(PAIR)].flatMap(([, written = '', value = '']) => {
-    const label = written.toLowerCase().replaceAll('_', '-');
-    return Object.hasOwn(labels, label) ? [{ label: labels[label]!, value }] : [];
+    const label = labelOf(directive, written.toLowerCase().replaceAll('_', '-'));
+    return label === undefined ? [] : [{ label, value }];
   });
 }
 

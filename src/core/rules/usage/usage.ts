@@ -9,8 +9,10 @@ import {
   type Statements,
 } from './line-statements.ts';
 import {
+  LABELS,
   leastPermissive,
   type Preference,
+  type Purpose,
   strictest,
   type UseLevel,
   linkSources,
@@ -54,16 +56,6 @@ export interface Usage {
   /** The number of further sources. They apply too. */
   readonly omitted?: number;
 }
-
-type Purpose = 'train-ai' | 'ai-use' | 'ai-input' | 'search';
-
-/** The labels of the purposes in each vocabulary. Other labels appear in the sources and have no effect. */
-const LABELS: Readonly<Record<UsageSource['directive'], Readonly<Partial<Record<Purpose, string>>>>> = {
-  'content-usage': { 'train-ai': 'train-ai', 'ai-use': 'ai-use', search: 'search' },
-  'content-signal': { 'train-ai': 'ai-train', 'ai-input': 'ai-input', search: 'search' },
-  license: {},
-  link: {},
-};
 
 /**
  * The least level of `use` that each purpose needs. Cloudflare: "`immediate` — Ephemeral, single-response use, where
@@ -177,10 +169,7 @@ function bounded(source: UsageSource): UsageSource {
 }
 
 /** The first source that decides about `purpose`: one that disallows, else one that allows. */
-export function statedBy(
-  stated: Usage,
-  purpose: 'train-ai' | 'ai-use' | 'ai-input' | 'search',
-): UsageSource | undefined {
+export function statedBy(stated: Usage, purpose: Purpose): UsageSource | undefined {
   if (!Array.isArray(stated?.sources)) throw invalid('`stated`', 'what `usage` returned', stated);
   if (typeof purpose !== 'string' || !Object.hasOwn(NEEDED_USE, purpose))
     throw invalid('`purpose`', 'a purpose', purpose, Object.keys(NEEDED_USE));
