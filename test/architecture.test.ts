@@ -363,11 +363,18 @@ describe('a wrong import is found:', () => {
       "import { d } from '../../core/pacing/pause-length.ts';",
       /not a public file/,
     ],
+    ['by export', 'core/fetch/index.ts', "export * from '../cache/index.ts';", /not below/],
     [
       'by import()',
       'core/lifecycle/profile.ts',
       "const load = () => import('../fetch/index.ts');",
       /not below/,
+    ],
+    [
+      'by the type of import()',
+      'core/lifecycle/profile.ts',
+      "type F = import('../client/index.ts').G;",
+      /below/,
     ],
     ['of Node by a pure module', 'core/rules/file.ts', "import { URL } from 'node:url';", /knows no Node/],
     ['of a library', 'core/fetch/body.ts', "import { z } from 'zod';", /no library of/],

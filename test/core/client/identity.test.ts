@@ -43,24 +43,6 @@ describe('the request for robots.txt goes where page requests go', () => {
     expect(server.requests[0]?.headers).not.toHaveProperty('proxy-authorization');
     await dispatcher.close();
   });
-
-  it("through the caller's fetch, each hop of it", async () => {
-    const server = await site({
-      '/robots.txt': { status: 302, headers: { location: '/moved.txt' } },
-      '/moved.txt': RULES,
-    });
-    const urls: string[] = [];
-    const { robots } = client({
-      transport: {
-        fetch: (url, init) => {
-          urls.push(url);
-          return fetch(url, init);
-        },
-      },
-    });
-    expect(await robots.canFetch(server.url('/x'))).toBe(false);
-    expect(urls).toEqual([server.url('/robots.txt'), server.url('/moved.txt')]);
-  });
 });
 
 describe.each(OVER)('the header section of a robots.txt request over %s', (name, options) => {

@@ -51,23 +51,4 @@ describe('the source of a decision', () => {
       source: 'memory',
     });
   });
-
-  it.each([
-    ['the failure first', { failure: { ...failure, suspect: 'challenge' } }, false, true, 'challenge'],
-    ['the copy while its rules decide', {}, true, true, 'html'],
-    ['the answer otherwise', {}, true, false, 'login'],
-  ] as const)('is suspect by %s', (_, members, answerHolds, copyHolds, suspect) => {
-    const known = record({
-      answer: { ...answer, suspect: 'login' },
-      copy: { ...copy, suspect: 'html' },
-      ...members,
-    });
-    expect(sourceOf(known, 'memory', answerHolds, copyHolds)).toMatchObject({ suspect });
-  });
-
-  it('is not suspect without a reason', () => {
-    expect(sourceOf(record({ copy, failure }), 'memory', false, true)).not.toHaveProperty('suspect');
-    expect(sourceOf(record({ failure }), 'memory', false, true)).not.toHaveProperty('suspect');
-    expect(sourceOf(record({ copy }), 'memory', true, false)).not.toHaveProperty('suspect');
-  });
 });

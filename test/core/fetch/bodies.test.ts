@@ -44,6 +44,8 @@ describe.each(TRANSPORTS)('the body limit over %s', (_name, make) => {
 /** How files of other formats begin, and texts that look like them. */
 const NOT_TEXT: readonly (readonly [name: string, body: Uint8Array])[] = [
   ['gzip without its field', gzipSync(RULES)],
+  ['Zstandard', Buffer.from('28b52ffd2000', 'hex')],
+  ['PNG', Buffer.from('89504e470d0a1a0a', 'hex')],
   ['PDF', Buffer.from(`%PDF-1.7\n${RULES}`)],
   ['ZIP', Buffer.from(`PK\u0003\u0004${RULES}`)],
   ['UTF-16LE without a mark', Buffer.from(RULES, 'utf16le')],

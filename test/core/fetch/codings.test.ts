@@ -64,6 +64,14 @@ describe.each(UNDECODED)('content codings decoded here, over %s', (_name, make) 
     expect(await fetch(origin)).toMatchObject({ kind: 'unreachable', error: 'ERR_ROBOTS_CONTENT_CODING' });
   });
 
+  it('undoes several codings in turn, also over repeated fields', async () => {
+    const body = brotliCompressSync(gzipSync(deflateRawSync(RULES)));
+    const { origin } = await site({
+      '/robots.txt': { headers: { 'content-encoding': ['deflate, gzip', 'br'] }, body },
+    });
+    expect(bodyOf(await fetch(origin))).toBe(RULES);
+  });
+
   it.each([
     ['gzip', 200, lines(LIMIT + 3_000)],
     ['br', 200, lines(LIMIT + 3_000)],

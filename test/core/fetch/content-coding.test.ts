@@ -11,6 +11,7 @@ describe('the codings of a Content-Encoding field', () => {
     ['X-GZIP', ['gzip']],
     ['deflate, br', ['deflate', 'br']],
     ['br,\tgzip , identity', ['br', 'gzip']],
+    ['gzip, gzip, gzip, gzip', ['gzip', 'gzip', 'gzip', 'gzip']],
     ['gzip, gzip, gzip, gzip, gzip', undefined],
     ['UTF-8', []],
     ['none, gzip', ['gzip']],

@@ -15,6 +15,7 @@ describe('freshness', () => {
     ['s-maxage before max-age', { cacheControl: 'max-age=60, s-maxage=3600' }, HOUR, 's-maxage'],
     ['any case', { cacheControl: 'Public, MAX-AGE=3600' }, HOUR, 'max-age'],
     ['a quoted value', { cacheControl: 'max-age="3600"' }, HOUR, 'max-age'],
+    ['escapes in quotes', { cacheControl: String.raw`max-age="36\00"` }, HOUR, 'max-age'],
     ['the first of two', { cacheControl: 'max-age=3600, max-age=7200' }, HOUR, 'max-age'],
     [
       'no directive inside quotes',
@@ -69,6 +70,7 @@ describe('freshness', () => {
       'expires',
     ],
     ['an empty Expires', { expires: '' }, floor, 'expires', 'min'],
+    ['Expires without Date', { expires: http(START + HOUR) }, HOUR, 'expires'],
     ['Expires in the past', { expires: http(START - DAY), date: http(START) }, floor, 'expires', 'min'],
     ['Expires far away', { expires: 'Fri, 31 Dec 9999 23:59:59 GMT' }, DAY, 'expires', 'max'],
     ['max-age before Expires', { cacheControl: 'max-age=3600', expires: '0' }, HOUR, 'max-age'],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { nextRecord, profiles, withSiteSignal } from '../../../src/core/lifecycle/index.ts';
+import { profiles } from '../../../src/core/lifecycle/index.ts';
 import type { Profile } from '../../../src/core/lifecycle/index.ts';
 import { DAY, HOUR, outcomes, START, Story } from './support.ts';
 
@@ -36,6 +36,15 @@ describe('a 304', () => {
     expect(second.answer).toMatchObject({ notModified: true, staleAt: START + DAY + HOUR });
     expect(second.copy).toEqual({ ...first.copy, fetchedAt: START + DAY });
     expect(second.copy?.body).toBe(first.copy?.body);
+  });
+
+  it('replaces the validators that it has, and keeps the others', () => {
+    const story = new Story();
+    story.meets(outcomes.success({ etag: '"1"', lastModified: 'a' }));
+    expect(story.later(DAY).meets(outcomes.notModified({ etag: '"2"' })).copy).toMatchObject({
+      etag: '"2"',
+      lastModified: 'a',
+    });
   });
 });
 
@@ -87,28 +96,4 @@ describe('keepCopyOnUnavailableMs', () => {
     expect(story.later(DAY).meets(outcomes.restricted())).not.toHaveProperty('copy');
     expect(story.stands).toBe('disallow-all, restricted');
   });
-});
-
-describe('withSiteSignal', () => {
-  it.each(['success', 'unavailable', 'restricted', 'unreachable', 'notModified'] as const)(
-    'outlives %s',
-    (kind) => {
-      const previous = withSiteSignal(
-        new Story().meets(outcomes.success()),
-        'https://example.com',
-        true,
-        START,
-      );
-      const outcome = outcomes[kind]();
-      const record = nextRecord({
-        previous,
-        origin: previous.origin,
-        outcome,
-        profile: profiles.google,
-        now: START + DAY,
-        random: 0,
-      });
-      expect(record.site).toEqual({ reachable: true, at: START });
-    },
-  );
 });

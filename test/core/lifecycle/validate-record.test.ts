@@ -59,6 +59,11 @@ describe('a record made by another process', () => {
     expect(validateRecord(madeBy(maker, outcome), reader, START)).toBe('profile');
   });
 
+  it('is taken with as many redirects as the profile follows', () => {
+    const redirected = { ...outcomes.success(), hops: rfc9309.maxRedirects };
+    expect(validateRecord(madeBy(rfc9309, redirected), rfc9309, START)).toBeUndefined();
+  });
+
   it.each([
     ['after more redirects', koster, { ...outcomes.success(HOURLY), hops: 6 }],
     [

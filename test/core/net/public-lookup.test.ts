@@ -78,18 +78,6 @@ describe('a lookup of public addresses', () => {
     expect(asked).toBe(0);
   });
 
-  it('passes on the error of the lookup, given or thrown', async () => {
-    const failure = Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
-    expect(await resolved((_hostname, _options, callback) => callback(failure, '', 0))).toBe(failure);
-    const throwing = (thrown: unknown): LookupFunction => {
-      return () => {
-        throw thrown;
-      };
-    };
-    expect(await resolved(throwing(failure))).toBe(failure);
-    expect(await resolved(throwing('broken'))).toMatchObject({ message: 'broken' });
-  });
-
   it('calls back once, even if the lookup calls back and throws', async () => {
     const twice: LookupFunction = (_hostname, _options, callback) => {
       callback(null, PUBLIC, 4);

@@ -507,14 +507,6 @@ describe('keys', () => {
 });
 
 describe('groups', () => {
-  it('an agent list names several, the group is mixed once', () => {
-    const body = lines('User-agent: a, *, b', 'Disallow: /');
-    expect(diagnosed(body, 'mixed-group').map(({ agent }) => agent)).toEqual(['*']);
-    expect(diagnosed(lines('User-agent: *', 'User-agent: a', 'User-agent: b'), 'mixed-group')).toHaveLength(
-      1,
-    );
-  });
-
   it('of what stands between user-agent lines the first directive is told, once', () => {
     const body = 'User-agent: a\n\nX: y\nZ: y\n\nUser-agent: b\nUser-agent: c\nDisallow: /';
     expect(diagnosed(body, 'directive-between-agents')).toMatchObject([{ line: 6, otherLine: 3 }]);

@@ -52,6 +52,9 @@ describe('pageDirectives', () => {
     ['all', {}],
     ['none', { index: false, follow: false }],
     ['NoFollow', { follow: false }],
+    ['nocache', { archive: false }],
+    ['noimageindex', { imageIndex: false }],
+    ['notranslate', { translate: false }],
     ['nosnippet', { snippet: false }],
     ['noindex, indexifembedded', { index: false, indexIfEmbedded: true }],
     ['noai', { ai: false }],
@@ -73,7 +76,12 @@ describe('pageDirectives', () => {
   it.each([
     ['25 Jun 2010 15:00:00 PST', '2010-06-25T23:00:00Z'],
     ['Fri, 25 Jun 2010 15:00:00 +0200', '2010-06-25T13:00:00Z'],
+    ['25 Jun 10 15:00 GMT', '2010-06-25T15:00:00Z'],
     ['Friday, 25-Jun-10 15:00:00 EST', '2010-06-25T20:00:00Z'],
+    ['25-Aug-2007 15:00:00 EST', '2007-08-25T20:00:00Z'],
+    ['2010-06-25T15:00:00+02', '2010-06-25T13:00:00Z'],
+    ['2010-06-25T15:00', '2010-06-25T15:00:00Z'],
+    ['2020-09-21', '2020-09-21T00:00:00Z'],
     ['2010-06-25T15:00:00+02:00', '2010-06-25T13:00:00Z'],
     ['2010-06-25 15:00:00 PDT', '2010-06-25T22:00:00Z'],
     ['29 February 2028', '2028-02-29T00:00:00Z'],
@@ -105,6 +113,15 @@ describe('pageDirectives', () => {
       value: date,
       understood: false,
     });
+  });
+
+  it('takes the earliest of several dates', () => {
+    expect(
+      said({
+        headers: [['X-Robots-Tag', 'unavailable_after: 2021-01-01']],
+        meta: [{ name: 'robots', content: 'unavailable_after: 2020-01-01' }],
+      }),
+    ).toEqual({ unavailableAfter: Date.UTC(2020, 0, 1) });
   });
 
   describe('for agents', () => {
