@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { profiles } from '../../../src/core/lifecycle/index.ts';
+import { profiles, withSiteSignal } from '../../../src/core/lifecycle/index.ts';
 import type { Profile } from '../../../src/core/lifecycle/index.ts';
 import { DAY, HOUR, outcomes, START, Story } from './support.ts';
 
@@ -97,3 +97,12 @@ describe('keepCopyOnUnavailableMs', () => {
     expect(story.stands).toBe('disallow-all, restricted');
   });
 });
+
+it.each(['success', 'unavailable', 'restricted', 'unreachable', 'notModified'] as const)(
+  'a site signal outlives %s',
+  (kind) => {
+    const story = new Story();
+    story.record = withSiteSignal(undefined, 'https://example.com', true, START);
+    expect(story.later(DAY).meets(outcomes[kind]()).site).toEqual({ reachable: true, at: START });
+  },
+);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Profile, profiles, timeInPause } from '../../../src/core/lifecycle/index.ts';
-import { DAY, HOUR, outcomes, Story } from './support.ts';
+import { DAY, HOUR, outcomes, START, Story } from './support.ts';
 
 describe('a fresh answer', () => {
   it('is renewed ahead in the last tenth of the lifetime in force', () => {
@@ -72,6 +72,14 @@ describe('a clock set back', () => {
       story.later(2 * DAY).meets(outcomes.unreachable());
       expect(story.later(-DAY - HOUR).stands).toBe('last-good');
     }
+  });
+
+  it('restarts the phases when it is before the first failure', () => {
+    const story = new Story();
+    story.meets(outcomes.unreachable());
+    story.later(-DAY).meets(outcomes.unreachable());
+    expect(story.record?.failure).toMatchObject({ since: START - DAY, attempts: 2 });
+    expect(story.later(30 * DAY - 1).stands).toBe('disallow-all, unreachable');
   });
 
   it('keeps the copy of an unavailable answer', () => {
