@@ -169,7 +169,10 @@ function bounded(source: UsageSource): UsageSource {
 }
 
 /** The first source that decides about `purpose`: one that disallows, else one that allows. */
-export function statedBy(stated: Usage, purpose: Purpose): UsageSource | undefined {
+export function statedBy(
+  stated: Usage,
+  purpose: 'train-ai' | 'ai-use' | 'ai-input' | 'search',
+): UsageSource | undefined {
   if (!Array.isArray(stated?.sources)) throw invalid('`stated`', 'what `usage` returned', stated);
   if (typeof purpose !== 'string' || !Object.hasOwn(NEEDED_USE, purpose))
     throw invalid('`purpose`', 'a purpose', purpose, Object.keys(NEEDED_USE));
