@@ -12,7 +12,8 @@ const otherNode = process.env['OTHER_NODE'];
  * Tests that CI leaves out on its second and third line of Node, because they cannot differ there: of what uses nothing of
  * Node that other tests do not use there, too; of documents, sentence by sentence, whose sockets are those of test/core/;
  * of the project's own files; of random schedules in virtual time; of commands that write what is tested there, but for
- * their streams, arguments and connections; and of drivers for Redis, which the tests of fleets use on the newest line.
+ * their streams, arguments and connections; of the tools of MCP, over streams in memory; and of drivers for Redis, which
+ * the tests of fleets use on the newest line.
  */
 const SAME_ON_EVERY_NODE = [
   'test/core/{cache,decision,lifecycle,pacing,rules,store,url}/**',
@@ -23,15 +24,20 @@ const SAME_ON_EVERY_NODE = [
   'test/extras/evidence/replay-property.test.ts',
   'test/apps/answers/**',
   'test/apps/cli/!(stdin|usage|proxy|redis-store).test.ts',
+  'test/apps/mcp/!(stdio).test.ts',
   'test/{package,specifications}/*.test.ts',
   'test/{readme,architecture}.test.ts',
   'test/stores/redis/**',
 ];
 
-/** What CI leaves out on the line of Node between the oldest and the newest, too: programs over what is tested there. */
+/**
+ * What CI leaves out on the line of Node between the oldest and the newest, too: programs over what is tested there, and
+ * of guards all but their contract and how they stand beside the library alone.
+ */
 const SAME_BETWEEN = [
-  'test/{apps,demo,extras}/**',
-  'test/guards/{browser,crawlee}/**',
+  'test/{apps,demo,extras,programs}/**',
+  'test/guards/{browser,crawlee,undici}/**',
+  'test/guards/!(contract|as-the-library).test.ts',
   'test/stores/processes.test.ts',
 ];
 

@@ -2,6 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { expect, it } from 'vitest';
 import { guardFetch, refusalIn, RobotsClient } from '../../src/index.ts';
 import { openedClient, openedSite } from '../support/opened.ts';
+import { scriptedClient } from './support.ts';
 
 const withSecret = (url: string): string => url.replace('://', '://someone:s3cret%20key@');
 const SECRETS = /someone|s3cret/;
@@ -72,4 +73,17 @@ it.each([
   const { message, input, cause } = Object(error);
   expect(`${message} ${input} ${String(cause)} ${JSON.stringify(cause)}`).not.toMatch(SECRETS);
   await robots.close();
+});
+
+it.each<[location: string, init?: RequestInit]>([
+  ['ftp://someone:s3cret@other.example/'],
+  ['//someone:s3cret@other.example:99999/'],
+  ['https://other.example/', { mode: 'same-origin' }],
+])('nor in the error of a redirect to %s', async (location, init) => {
+  const send = async (_url: string, _init?: RequestInit): Promise<Response> =>
+    new Response(null, { status: 302, headers: { location } });
+  const pending = guardFetch(send, scriptedClient())('https://someone:s3cret@site.example/page', init);
+  const error: unknown = await pending.catch((reason: unknown) => reason);
+  expect(String(error)).toMatch(/redirect of https:\/\/site\.example\/page/);
+  expect(String(error)).not.toMatch(SECRETS);
 });

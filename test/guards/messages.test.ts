@@ -2,34 +2,11 @@ import { expect, it } from 'vitest';
 import { guardHttpClient } from '../../src/guards/crawlee/http-client.ts';
 import { Guard } from '../../src/guards/shared/guard.ts';
 import type { HttpResponse } from '../../src/guards/crawlee/types.ts';
-import { redirectedRequest } from '../../src/guards/shared/redirect.ts';
 import { readCall } from '../../src/guards/fetch/request.ts';
 import { guardFetch } from '../../src/index.ts';
 import { scriptedClient } from './support.ts';
 
 const GIVEN = 'https://user:word@site.example/page';
-
-it.each([
-  ['ftp://user:word@other.example/', undefined],
-  ['https://user:word@other.example/', undefined],
-  ['//user:word@other.example:99999/', undefined],
-  ['https://other.example/', 'same-origin'],
-])('an error about a redirect to %s has no password', (location, mode) => {
-  const hop = {
-    url: new URL(GIVEN),
-    method: 'GET',
-    headers: new Headers(),
-    body: undefined,
-    bodySource: 'known',
-    mode,
-    firstOrigin: 'https://site.example',
-    crossedOrigins: false,
-    redirects: 0,
-  } as const;
-  const redirect = (): unknown => redirectedRequest(hop, { status: 302, headers: { location } });
-  expect(redirect).toThrow(/redirect of https:\/\/site\.example\/page/);
-  expect(redirect).not.toThrow(/word/);
-});
 
 it('an error about a URL that cannot be parsed has no password', async () => {
   const guarded = guardFetch(fetch, scriptedClient());

@@ -112,7 +112,7 @@ describe('fetch_page', () => {
     const options = { library: findConverter() ?? '', url: 'https://example.com/' };
     expect(await readHtml('<p>a', options)).toEqual({ markdown: 'a', meta: [] });
     // The time that the library takes grows with the square of this.
-    expect(await readHtml('<!--'.repeat(500_000), { ...options, deadlineMs: 1_000 })).toBeUndefined();
+    expect(await readHtml('<!--'.repeat(500_000), { ...options, deadlineMs: 500 })).toBeUndefined();
   });
 
   it('gives Markdown with absolute links and the title, which is not said twice', async () => {
@@ -407,42 +407,54 @@ describe('fetch_page', () => {
     expect(await get('/lie')).toMatchObject({ code: 'ERR_ROBOTS_CONTENT_TYPE' });
   });
 
-  it.each<[string, string, Uint8Array, string, string]>([
-    [
-      'the charset of Content-Type',
-      'text/plain; charset=iso-8859-1',
-      Buffer.from('caf\xe9', 'latin1'),
-      'windows-1252',
-      'café',
-    ],
-    ['a quoted charset', 'text/plain;charset="Shift_JIS"', Buffer.from([0x83, 0x65]), 'shift_jis', 'テ'],
-    ['a byte order mark before it', 'text/plain; charset=iso-8859-1', Buffer.from('\ufeffü'), 'utf-8', 'ü'],
-    ['UTF-16 by its mark', 'text/plain', Buffer.from('\ufeffhi', 'utf16le'), 'utf-16le', 'hi'],
-    ['big-endian UTF-16', 'text/plain', Buffer.from([0xfe, 0xff, 0, 0x68]), 'utf-16be', 'h'],
-    ['a whole mark: ÿ alone is a letter', 'text/plain', Buffer.from('ÿes', 'latin1'), 'windows-1252', 'ÿes'],
-    ['a whole mark: ï» are letters', 'text/plain', Buffer.from('ï»a', 'latin1'), 'windows-1252', 'ï»a'],
-    [
-      'a meta element',
-      'text/html',
-      Buffer.from('<meta charset="windows-1251">\xcf', 'latin1'),
-      'windows-1251',
-      'П',
-    ],
-    [
-      'an XML declaration',
-      'text/xml',
-      Buffer.from('<?xml version="1.0" encoding="iso-8859-2"?>\xb1', 'latin1'),
-      'iso-8859-2',
-      'ą',
-    ],
-    ['nothing, in UTF-8', 'text/plain', Buffer.from('ü€'), 'utf-8', 'ü€'],
-    ['an unknown charset', 'text/plain; charset=x-klingon', Buffer.from('ü'), 'utf-8', 'ü'],
-  ])('decodes by %s', async (_name, type, body, charset, expected) => {
-    await using site = await startSite({ '/robots.txt': ROBOTS, '/page': text(body, type) });
+  it('decodes by the charset of Content-Type, a byte order mark, or what the text says of itself', async () => {
+    const pages: [name: string, type: string, body: Uint8Array, charset: string, text: string][] = [
+      [
+        'the charset of Content-Type',
+        'text/plain; charset=iso-8859-1',
+        Buffer.from('caf\xe9', 'latin1'),
+        'windows-1252',
+        'café',
+      ],
+      ['a quoted charset', 'text/plain;charset="Shift_JIS"', Buffer.from([0x83, 0x65]), 'shift_jis', 'テ'],
+      ['a byte order mark before it', 'text/plain; charset=iso-8859-1', Buffer.from('\ufeffü'), 'utf-8', 'ü'],
+      ['UTF-16 by its mark', 'text/plain', Buffer.from('\ufeffhi', 'utf16le'), 'utf-16le', 'hi'],
+      ['big-endian UTF-16', 'text/plain', Buffer.from([0xfe, 0xff, 0, 0x68]), 'utf-16be', 'h'],
+      [
+        'a whole mark: ÿ alone is a letter',
+        'text/plain',
+        Buffer.from('ÿes', 'latin1'),
+        'windows-1252',
+        'ÿes',
+      ],
+      ['a whole mark: ï» are letters', 'text/plain', Buffer.from('ï»a', 'latin1'), 'windows-1252', 'ï»a'],
+      [
+        'a meta element',
+        'text/html',
+        Buffer.from('<meta charset="windows-1251">\xcf', 'latin1'),
+        'windows-1251',
+        'П',
+      ],
+      [
+        'an XML declaration',
+        'text/xml',
+        Buffer.from('<?xml version="1.0" encoding="iso-8859-2"?>\xb1', 'latin1'),
+        'iso-8859-2',
+        'ą',
+      ],
+      ['nothing, in UTF-8', 'text/plain', Buffer.from('ü€'), 'utf-8', 'ü€'],
+      ['an unknown charset', 'text/plain; charset=x-klingon', Buffer.from('ü'), 'utf-8', 'ü'],
+    ];
+    const served = pages.map(([, type, body], at) => [`/${at}`, text(body, type)]);
+    await using site = await startSite({ '/robots.txt': ROBOTS, ...Object.fromEntries(served) });
     await using host = await startHost(LOCAL);
-    const { structuredContent } = await host.call('fetch_page', { url: site.url('/page') });
-    expect(structuredContent).toMatchObject({ charset });
-    expect(String(structuredContent?.['text']).endsWith(expected)).toBe(true);
+    for (const [at, [name, , , charset, expected]] of pages.entries()) {
+      const { structuredContent } = await host.call('fetch_page', { url: site.url(`/${at}`) });
+      expect([name, structuredContent]).toMatchObject([
+        name,
+        { charset, text: expect.stringContaining(expected) },
+      ]);
+    }
   });
 
   it('decodes characters that two chunks share, and a coded body', async () => {
