@@ -82,6 +82,20 @@ describe('a clock set back', () => {
     expect(story.later(30 * DAY - 1).stands).toBe('disallow-all, unreachable');
   });
 
+  it('ends a pause that is longer than the profile allows', () => {
+    const story = new Story();
+    story.meets(outcomes.unreachable());
+    expect(story.later(-HOUR).due).toBe('none');
+    expect([story.later(-365 * DAY).due, story.stands]).toEqual(['now', 'disallow-all, unreachable']);
+  });
+
+  it('keeps the longest pause that the profile allows', () => {
+    const story = new Story();
+    story.meets(outcomes.unreachable(profiles.rfc9309.retryAfter.maxMs));
+    expect(story.due).toBe('none');
+    expect(story.later(-1).due).toBe('now');
+  });
+
   it('keeps the copy of an unavailable answer', () => {
     const story = new Story({ ...profiles.rfc9309, keepCopyOnUnavailableMs: DAY });
     story.meets(outcomes.success());

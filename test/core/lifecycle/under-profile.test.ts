@@ -84,6 +84,15 @@ describe('the state under other profiles, of', () => {
     expect(under(other.record, story.profile, other.now)).toBe('disallow-all, unreachable');
   });
 
+  it('a redirect that robots.txt disallows', () => {
+    const story = new Story(profiles.google);
+    story.meets(opening(301, 'disallowed-redirect'));
+    expect(statesUnderProfiles(story)).toMatchObject({
+      rfc9309: 'unknown, unread',
+      google: 'allow-all, unavailable',
+    });
+  });
+
   it('a copy that one profile keeps after a 404', () => {
     const story = new Story({ ...profiles.rfc9309, keepCopyOnUnavailableMs: DAY });
     story.meets(outcomes.success());
