@@ -1,10 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  type Dialect,
-  parseRobots,
-  productToken,
-  usage,
-} from '../../../src/core/rules/index.ts';
+import { type Dialect, parseRobots, productToken, usage } from '../../../src/core/rules/index.ts';
 import * as rules from '../../../src/core/rules/index.ts';
 
 const lines = (...text: string[]): string => text.join('\n');
