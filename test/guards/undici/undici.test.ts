@@ -42,16 +42,6 @@ const pagesOf = (each: Site): string[] =>
   each.requests.filter(({ url }) => url !== '/robots.txt').map(({ url }) => url);
 
 describe('robotsInterceptor', () => {
-  it('lets robots.txt leave a warm connection for the page', async () => {
-    const server = await site(page);
-    const shared = agent();
-    const dispatcher = shared.compose(robotsInterceptor(client({ dispatcher: shared })));
-    const { body } = await request(server.url('/page'), { dispatcher });
-    expect(await body.text()).toBe('a page');
-    expect(server.requests.map(({ url }) => url)).toEqual(['/robots.txt', '/page']);
-    expect(server.connections()).toBe(1);
-  });
-
   it.each(['', '/policy.txt'])(
     'does not ask itself about the robots.txt of a client that goes through it (redirect: "%s")',
     async (location) => {
