@@ -143,6 +143,14 @@ export const hostileFamilies: Readonly<Record<string, HostileFamily>> = {
     file: (bytes) => linesOf(bytes, (n) => `Content-Usage: /${nth(n)} train-ai=n`),
     path: A_PATH,
   },
+  'a line of parameters': {
+    file: (bytes) => encoder.encode(`User-agent: *\nContent-Usage: a=b${'; c=d'.repeat(bytes / 5 - 6)}!`),
+    path: A_PATH,
+  },
+  'lines of labels that nobody knows': {
+    file: (bytes) => linesOf(bytes, (n) => `Content-Usage: ${nth(n)}=b;c`),
+    path: A_PATH,
+  },
   'groups of one agent each': {
     file: (bytes) => linesOf(bytes, (n) => `useragent:${nth(n)}\nallow:/`),
     path: A_PATH,

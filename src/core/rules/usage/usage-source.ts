@@ -80,26 +80,20 @@ export const LABELS: Readonly<Record<UsageSource['directive'], Readonly<Partial<
     link: {},
   };
 
-/** The label that a spelling stands for: its own, or that of training. */
-function labelOf(directive: UsageDirective, spelling: string): string | undefined {
-  const labels = LABELS[directive];
-  return /^(?:train|train-ai|ai-train)$/.test(spelling)
-    ? labels['train-ai']
-    : Object.values(labels).find((label) => label === spelling);
-}
-
 const VALUES: Readonly<Record<UsageDirective, readonly [yes: string, no: string]>> = {
   'content-usage': ['y', 'n'],
   'content-signal': ['yes', 'no'],
 };
-/** What looks like a label and a value, whatever stands between and around them. */
-const PAIR = /(?<![\w-])([a-z][a-z0-9_-]*)\s*[=:]\s*"?([a-z]+)/gi;
+/** What looks like a label of training or another use and a value, whatever stands between and around them. */
+const PAIR =
+  /(?<![\w-])(?:(train(?:[-_]ai)?|ai[-_]train)|(ai[-_]use|ai[-_]input|search))\s*[=:]\s*"?([a-z]+)/gi;
 const REFUSAL = /^(?:n|no|none|false|deny|disallow)$/i;
 const CONSENT = /^(?:y|yes|true|allow)$/i;
 
 /** Whether a preference has a label of the vocabulary, and says something. */
 function isKnown(directive: UsageDirective): (stated: readonly [string, Preference]) => boolean {
-  return ([label, preference]) => preference !== 'unknown' && labelOf(directive, label) === label;
+  const labels = Object.values(LABELS[directive]);
+  return ([label, preference]) => preference !== 'unknown' && labels.includes(label);
 }
 
 /** Each pair of `text` with a known label, as its vocabulary spells that. */
@@ -107,9 +101,11 @@ function pairsIn(
   directive: UsageDirective,
   text: string,
 ): { readonly label: string; readonly value: string }[] {
-  return [...text.matchAll(PAIR)].flatMap(([, written = '', value = '']) => {
-    const label = labelOf(directive, written.toLowerCase().replaceAll('_', '-'));
-    return label === undefined ? [] : [{ label, value }];
+  const labels = LABELS[directive];
+  return [...text.matchAll(PAIR)].flatMap(([, training, other = '', value = '']) => {
+    const spelling = other.toLowerCase().replaceAll('_', '-');
+    const label = training === undefined ? spelling : labels['train-ai'];
+    return label !== undefined && Object.values(labels).includes(label) ? [{ label, value }] : [];
   });
 }
 
@@ -119,16 +115,17 @@ function withRefusals(
   preferences: readonly (readonly [string, Preference])[],
   malformed: boolean,
 ): Statement {
-  const stated = new Map(preferences);
-  let refuses = false;
-  for (const { label, value } of pairsIn(directive, text)) {
-    if (!REFUSAL.test(value) || stated.get(label) === 'disallow') continue;
-    stated.set(label, 'disallow');
-    refuses = true;
+  const refused = pairsIn(directive, text).filter(({ value }) => REFUSAL.test(value));
+  // Most lines have none, and a file may have tens of thousands of lines.
+  const stated = refused.length === 0 ? undefined : new Map(preferences);
+  let isWhole = !malformed && preferences.every(isKnown(directive));
+  for (const { label } of refused) {
+    isWhole &&= stated?.get(label) === 'disallow';
+    stated?.set(label, 'disallow');
   }
   return {
-    preferences: Object.fromEntries(stated),
-    ...((malformed || refuses || !preferences.every(isKnown(directive))) && { malformed: true }),
+    preferences: Object.fromEntries(stated ?? preferences),
+    ...(!isWhole && { malformed: true }),
   };
 }
 
