@@ -543,6 +543,13 @@ describe('fetch_page', () => {
     expect([code, stderr]).toEqual([0, '']);
   });
 
+  it('gives the text of a page as it is, with its control characters', async () => {
+    await using site = await startSite({ '/robots.txt': ROBOTS, '/page': text('a\u001b[31mb\u202ec\n') });
+    await using host = await startHost(LOCAL);
+    const { structuredContent } = await host.call('fetch_page', { url: site.url('/page') });
+    expect(structuredContent).toMatchObject({ text: 'a\u001b[31mb\u202ec\n' });
+  });
+
   it('has no place for credentials', async () => {
     await using host = await startHost(LOCAL);
     const { structuredContent } = await host.call('fetch_page', { url: 'http://user:secret@example.com/' });

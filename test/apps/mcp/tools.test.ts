@@ -162,7 +162,7 @@ describe('check_url', () => {
     await using host = await startHost(['-a', AGENT]);
     for (const url of [
       site.url('/'),
-      'http://169.254.169.254/latest/meta-data/',
+      'http://127.0.0.2/',
       'http://[::1]/',
       'http://localhost/',
     ]) {

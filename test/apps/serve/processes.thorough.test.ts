@@ -14,6 +14,10 @@ import { type CompiledScript, compileScript } from '../../support/workers.ts';
 
 const itWithRedis = installed('redis-server') === undefined ? it.skip : it;
 
+/** Node 24 is the first to run `await using`, which the compiled program keeps. */
+const runsUsing = Number(process.versions.node.split('.')[0]) >= 24;
+if (!runsUsing) process.stderr.write('Skipped: processes of canfetch serve, which need Node 24\n');
+
 let program: CompiledScript;
 let folder: string;
 const children = new Set<ChildProcess>();
@@ -85,7 +89,7 @@ async function askBoth(services: readonly Started[]): Promise<void> {
   }
 }
 
-describe('several processes of canfetch serve', () => {
+describe.skipIf(!runsUsing)('several processes of canfetch serve', () => {
   it('fetch a robots.txt once over one folder', async () => {
     const store = join(folder, 'shared');
     await askBoth([await start('--store', store), await start('--store', store)]);

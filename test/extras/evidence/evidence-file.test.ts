@@ -97,6 +97,24 @@ function compiled() {
 const writerProcess = (path: string) => startWorker(compiled(), [path]);
 
 describe('a file of evidence', () => {
+  it('of two clients replays as two runs', async () => {
+    const path = join(folder(), 'evidence.ndjson');
+    const evidence = await evidenceFile(path);
+    const clients = [clientOf(evidence), clientOf(evidence, 'User-agent: *\nAllow: /')];
+    for (const page of [1, 2, 3]) {
+      await Promise.all(clients.map((client) => client.check(`https://a.example/private/${page}`)));
+    }
+    await Promise.all(clients.map((client) => client.close()));
+    await evidence.close();
+    expect(await replayed(linesOf(path))).toMatchObject({
+      runs: 2,
+      unfinished: 0,
+      decisions: 6,
+      changed: 0,
+      faults: 0,
+    });
+  });
+
   it('has whole lines, in order, for its owner alone, that replay to what was decided', async () => {
     const path = join(folder(), 'evidence.ndjson');
     await crawl(path, 300);

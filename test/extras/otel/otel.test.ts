@@ -145,7 +145,7 @@ describe('traceRobots', () => {
     await client.check('https://a.example/page');
     exporter.reset();
     await within('crawl', () => client.check('https://a.example/page'));
-    expect(client.permits('https://a.example/page')).toBe(true);
+    expect(client.peek('https://a.example/page')?.allowed).toBe(true);
     expect(tree(finished())).toEqual(['crawl']);
   });
 
