@@ -1,11 +1,16 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { afterEach } from 'vitest';
+import { hasSubscribers } from 'node:diagnostics_channel';
+import { afterAll, afterEach, expect } from 'vitest';
 import { warned } from '../../src/core/base/errors.ts';
 import { countClient } from '../../src/core/client/settings.ts';
 import { runTasks } from './after-each-test.ts';
 
 // vitest runs this file again for each file of tests.
 afterEach(runTasks);
+// With a subscriber `permits` answers nothing, in all files of the worker.
+afterAll(() =>
+  expect(hasSubscribers('canfetch:decision'), 'the file leaves a report, evidence or spans open').toBe(false),
+);
 
 /*
  * The files of a worker share the global dispatcher, and tests set others. undici 8 replaces the platform's by a

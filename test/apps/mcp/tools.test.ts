@@ -160,12 +160,7 @@ describe('check_url', () => {
   it('requests nothing of private addresses', async () => {
     await using site = await startSite({ '/robots.txt': ROBOTS });
     await using host = await startHost(['-a', AGENT]);
-    for (const url of [
-      site.url('/'),
-      'http://127.0.0.2/',
-      'http://[::1]/',
-      'http://localhost/',
-    ]) {
+    for (const url of [site.url('/'), 'http://127.0.0.2/', 'http://[::1]/', 'http://localhost/']) {
       const { structuredContent } = await host.call('check_url', { url });
       expect(structuredContent).toMatchObject({ allowed: false, reason: 'unreachable' });
       expect(structuredContent?.['why']).toContain('ERR_ROBOTS_ADDRESS_REFUSED');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { crawlReport, guardFetch } from '../../../src/index.ts';
-import { openedClient } from '../../support/opened.ts';
+import { opened, openedClient } from '../../support/opened.ts';
 import { answer } from '../../support/site.ts';
 import {
   clientThatWaits,
@@ -64,7 +64,7 @@ describe.each(realms)('requests, guarded around %s', (_, fetch, OwnRequest, Fore
     const server = await site(echo);
     const entries: { readonly type: string }[] = [];
     const { robots } = openedClient({ evidence: (entry) => void entries.push(entry) });
-    const report = crawlReport(robots);
+    const report = opened(crawlReport(robots));
     const guarded = guardFetch(fetch, robots, { pacing: { defaultDelayMs: 0, concurrency: 1 } });
     await expect(guarded(urlOf(server.url('/page')), init)).rejects.toThrow(TypeError);
     expect((await guarded(server.url('/next'))).status).toBe(200);
