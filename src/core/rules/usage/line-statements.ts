@@ -54,6 +54,9 @@ export interface Statements {
   readonly count: number;
 }
 
+/** A part of each label that has an effect. A hostile file may have tens of thousands of others. */
+const KNOWN_WORD = /train|use|input|search/i;
+
 /** Cache of parsed lines: the same lines apply to many targets. */
 const read = new WeakMap<Scope, Statements>();
 
@@ -84,6 +87,7 @@ function scopeStatements({ bytes }: RobotsFile, directive: UsageDirective, scope
     const different = new Map<string, UsageSource>();
     for (const each of lines) {
       const statement = text(each);
+      if (first.length === MAX_SOURCES && !KNOWN_WORD.test(statement)) continue;
       const source = different.get(statement) ?? statementSource(directive, statement);
       different.set(statement, source);
       if (first.length < MAX_SOURCES) first.push({ ...source, line: each.line, ...scoped });
