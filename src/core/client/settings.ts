@@ -50,9 +50,14 @@ const agent: Check = (value, path) => (Array.isArray(value) ? agentList : agentS
 
 export const checkPurpose: Check = oneOf(PURPOSES);
 
+/** An agent to ask for: `*` is any that no group names. */
+const askedString: Check = (value, path) => (value === '*' ? undefined : agentString(value, path));
+const askedList = listOf(askedString, 'at least one agent', 1);
+const askedAgent: Check = (value, path) => (Array.isArray(value) ? askedList : askedString)(value, path);
+
 /** The second argument of `policy`. */
 export const policyOptions: Check = optionTable(
-  { agent, signal: abortSignal } satisfies Readonly<Record<keyof PolicyOptions, Check>>,
+  { agent: askedAgent, signal: abortSignal } satisfies Readonly<Record<keyof PolicyOptions, Check>>,
   'an object, such as { agent, signal }',
 );
 

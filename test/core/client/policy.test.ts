@@ -159,6 +159,8 @@ describe('policy', () => {
     const other = await robots.policy(server.origin, { agent: ['Nobody', 'OtherBot/2.0'] });
     expect(other).toMatchObject({ agent: 'OtherBot', group: { agent: 'OtherBot' } });
     expect(other).not.toHaveProperty('crawlDelayMs');
+    const any = await robots.policy(server.origin, { agent: ['*'] });
+    expect(any).toMatchObject({ agent: '*', group: { agent: '*' } });
   });
 
   it('says whether the next attempt waits for the backoff or for Retry-After', async () => {
