@@ -30,7 +30,7 @@ export class BrokenPipeError extends Error {
 }
 
 /**
- * Writes a text, and waits until it is written. Whoever opens the sink listens to its errors: one may come late.
+ * Writes a text, and waits until it is written. Whoever opens the stream listens to its errors: one may come late.
  *
  * @throws BrokenPipeError when the reader is gone, or the error of the stream, such as a full disk.
  */
