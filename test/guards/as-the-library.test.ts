@@ -292,6 +292,10 @@ describe('axios over Node', () => {
       { what: '300 with Location', url: '/300?/page' },
       { what: 'no Location', url: '/302' },
       { what: 'an invalid Location', url: '/302?http://%5B' },
+      ...['data:text/plain,hi', 'file:///x', 'mailto:a', 'ftp://127.0.0.1:9/'].map((location) => ({
+        what: `a redirect to ${location}`,
+        url: `/302?${location}`,
+      })),
       { what: 'a missing page', url: '/302?/404' },
       { what: 'a missing page that is accepted', url: '/302?/404', init: () => ({ validateStatus: null }) },
       { what: 'a stream as the response', url: '/302?/page', init: () => ({ responseType: 'stream' }) },

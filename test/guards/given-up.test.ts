@@ -3,7 +3,7 @@ import got from 'got';
 import { describe, expect, it } from 'vitest';
 import { guardAxios } from '../../src/guards/axios/axios.ts';
 import { gotHooks } from '../../src/guards/got/got.ts';
-import { guardFetch, RobotsClient } from '../../src/index.ts';
+import { crawlReport, guardFetch, RobotsClient } from '../../src/index.ts';
 import { virtualClock } from '../../src/extras/testing/index.ts';
 import { opened, openedSite } from '../support/opened.ts';
 import { answer } from '../support/site.ts';
@@ -73,15 +73,27 @@ describe('the permit of a request that its library drops', () => {
         return () => page.cancel();
       },
     ],
-  ])('%s: ends at once', async (_, begin) => {
+    [
+      'a request of axios cancelled while robots.txt is fetched',
+      (url: string, _hooks: unknown, robots: RobotsClient) => {
+        const { token: cancelToken, cancel } = axios.CancelToken.source();
+        guardAxios(axios.create(), robots, { pacing })
+          .get(url, { cancelToken })
+          .catch(() => undefined);
+        return () => cancel();
+      },
+    ],
+  ])('%s: ends at once, and nothing was sent', async (_, begin) => {
     const { server, robots, robotsAsked, robotsCome, pages } = await held();
+    const report = opened(crawlReport(robots));
     const hooks = gotHooks(robots, { pacing });
-    const giveUp = begin(server.url('/given-up'), hooks);
+    const giveUp = begin(server.url('/given-up'), hooks, robots);
     await robotsAsked.come;
     giveUp();
     robotsCome.now();
     expect(await got.extend(hooks)(server.url('/next')).text()).toBe('a page');
     expect(pages()).toEqual(['/next']);
+    expect(report.totals()).toMatchObject({ sent: 1, failed: 0 });
   });
 
   it.each([

@@ -4,7 +4,7 @@ import got from 'got';
 import { describe, expect, it, vi } from 'vitest';
 import { guardAxios } from '../../src/guards/axios/axios.ts';
 import { gotHooks } from '../../src/guards/got/got.ts';
-import type { Decision, RobotsClient } from '../../src/index.ts';
+import { crawlReport, type Decision, type RobotsClient } from '../../src/index.ts';
 import { answer, type Site, startSite } from '../support/site.ts';
 import { opened, openedClient, openedSite } from '../support/opened.ts';
 
@@ -26,6 +26,20 @@ const pagesOf = (each: Site): string[] =>
   each.requests.filter(({ url }) => url !== '/robots.txt').map(({ url }) => url);
 const because = 'link check';
 const robots = { ignore: true, because } as const;
+const BAD_FIELD = { headers: { 'x-own': '\u4e2d' }, retry: { limit: 0 } };
+const BAD_METHOD = { method: 'B AD' };
+
+it.each([
+  ['got', (url: string, each: RobotsClient) => got.extend(gotHooks(each))(url, BAD_FIELD)],
+  ['axios', (url: string, each: RobotsClient) => guardAxios(axios.create(), each)(url, BAD_METHOD)],
+])('what Node refuses to send for %s was not sent', async (_, ask) => {
+  const server = await site();
+  const each = client();
+  const report = opened(crawlReport(each));
+  await expect(ask(server.url('/page'), each)).rejects.toThrow();
+  expect(pagesOf(server)).toEqual([]);
+  expect(report.totals()).toMatchObject({ allowed: 1, sent: 0, failed: 0 });
+});
 
 describe('gotHooks', () => {
   it('reject with an error of got, not retried, whose cause is the refusal', async () => {

@@ -49,6 +49,7 @@ export interface Config {
   readonly data?: unknown;
   readonly auth?: { readonly username?: string; readonly password?: string | undefined } | undefined;
   readonly signal?: AbortSignal;
+  readonly cancelToken?: { toAbortSignal(): AbortSignal & { readonly unsubscribe?: () => void } };
   readonly maxRedirects?: number;
   readonly beforeRedirect?: BeforeRedirect;
   readonly robots?: unknown;
@@ -98,10 +99,12 @@ export class NodeRequests {
 
   async #send(config: Config, adapter: unknown): Promise<AxiosResponseLike> {
     if (usesFetch(adapter)) throw new RobotsInvalidOptionsError(FETCH_LATE);
-    const { signal, headers } = config;
+    const { cancelToken, headers } = config;
     const text = this.#instance.getUri(config);
     const url = urlOf(sentUrl(text));
     if (headers !== undefined) this.#guard.identity?.identify(url, headers);
+    const cancelled = config.signal === undefined ? cancelToken?.toAbortSignal() : undefined;
+    const signal = config.signal ?? cancelled;
     const options = { signal, because: ignoredBecause(config.robots) };
     const planned = this.#guard.plan(url, options);
     const first = { ...config, ...(isSentAsGiven(text) ? {} : onlyUrl(url)), adapter };
@@ -111,6 +114,8 @@ export class NodeRequests {
       if (signal?.aborted !== true) throw error;
       // axios checks the signal first, and rejects with its own error, which `isCancel` recognizes.
       return this.#sender.request({ ...config, adapter: () => Promise.reject(error) });
+    } finally {
+      cancelled?.unsubscribe?.();
     }
   }
 }
@@ -165,7 +170,7 @@ class NodeCall implements LibraryCall<Hop, Sent, AxiosResponseLike> {
       this.#body = new RepeatedStream(data);
   }
 
-  async send(hop: Hop | undefined): Promise<Sent> {
+  async send(hop: Hop | undefined, request: GuardedRequest): Promise<Sent> {
     const config = hop ?? this.#first;
     const { maxRedirects = MAX_REDIRECTS } = config;
     let next: Redirected | undefined;
@@ -176,8 +181,14 @@ class NodeCall implements LibraryCall<Hop, Sent, AxiosResponseLike> {
         ...(this.#body !== undefined && config.data !== undefined && { data: this.#body.stream() }),
         // 0 would be no limit that was passed, but a caller who wants no redirects.
         maxRedirects: maxRedirects === 0 ? 0 : maxRedirects - this.#redirects || -1,
-        beforeRedirect: (options: RedirectOptions, response: Head, ...details: unknown[]): never => {
-          next = this.#redirected(config, options, response, details);
+        beforeRedirect: (options: RedirectOptions, response: Head, ...details: unknown[]): void => {
+          const redirected = this.#redirected(config, options, response, details);
+          // follow-redirects knows no other schemes, and fails with its own error.
+          if (options.protocol !== 'http:' && options.protocol !== 'https:') {
+            request.onResponse(response.statusCode, response.headers);
+            return;
+          }
+          next = redirected;
           throw new Error('The guard follows this redirect');
         },
       });

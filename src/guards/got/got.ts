@@ -227,13 +227,19 @@ class GotRequests {
       const options = { signal, because };
       const planned =
         this.#redirected.get(request)?.redirectedTo(url, options) ?? this.#guard.plan(url, options);
-      const started = await planned.startOrThrow();
-      this.#requests.set(request, started);
+      this.#requests.set(request, planned);
       const call = this.#calls.getStore();
-      if (call !== undefined) call.current = started;
+      // It may be given up while it waits, and is then not sent.
+      if (call !== undefined) call.current = planned;
+      const refusal = await planned.admit();
+      if (refusal !== undefined) throw refusal;
+      if (call?.isOver === true || signal?.aborted === true) {
+        planned.finish();
+        return;
+      }
+      planned.start();
       // Without `handlers` nothing shows the end of a stream.
-      const isUnseen = call === undefined && request.isStream === true;
-      if (isUnseen || call?.isOver === true || signal?.aborted === true) started.finish();
+      if (call === undefined && request.isStream === true) planned.finish();
     } catch (error) {
       this.#thrown.set(request, error);
       throw error;

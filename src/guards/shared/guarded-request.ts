@@ -1,4 +1,5 @@
 import {
+  codeOf,
   completeSignal,
   omitUndefined,
   setBackgroundTimeout,
@@ -60,6 +61,14 @@ export interface RequestContext {
 
 /** A request that is guarded twice takes one permit, and is published once. */
 const ONE_PERMIT = { waits: false, isPreliminary: true } as const;
+
+/** Errors of Node's `http.request`, which sends nothing then. */
+const REFUSED_BY_NODE: ReadonlySet<string> = new Set([
+  'ERR_HTTP_INVALID_HEADER_VALUE',
+  'ERR_INVALID_CHAR',
+  'ERR_INVALID_HTTP_TOKEN',
+  'ERR_UNESCAPED_CHARACTERS',
+]);
 
 /** How long a body may wait for its reader. */
 const UNREAD_MS = 2_000;
@@ -347,7 +356,8 @@ export class GuardedRequest {
   fail(error: unknown): void {
     // A site whose body breaks off has responded, so it is reachable.
     const { signal } = this.#options;
-    if (this.#status === undefined)
+    if (this.#status === undefined && REFUSED_BY_NODE.has(codeOf(error))) this.withdraw();
+    else if (this.#status === undefined)
       this.#context.reports.failed(this.url, error, signal, this.decision?.origin);
     else if (!this.#isFinished && !isAborted(error, signal)) {
       this.#publishBodyTrouble(errorCodeOf(error));
