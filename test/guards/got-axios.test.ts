@@ -28,11 +28,13 @@ const because = 'link check';
 const robots = { ignore: true, because } as const;
 const BAD_FIELD = { headers: { 'x-own': '\u4e2d' }, retry: { limit: 0 } };
 const BAD_METHOD = { method: 'B AD' };
+const LONG_BODY = { method: 'POST', data: 'long', maxBodyLength: 3 };
 
 it.each([
   ['got', (url: string, each: RobotsClient) => got.extend(gotHooks(each))(url, BAD_FIELD)],
   ['axios', (url: string, each: RobotsClient) => guardAxios(axios.create(), each)(url, BAD_METHOD)],
-])('what Node refuses to send for %s was not sent', async (_, ask) => {
+  ['axios', (url: string, each: RobotsClient) => guardAxios(axios.create(), each)(url, LONG_BODY)],
+])('what Node, or %s, refuses to send was not sent', async (_, ask) => {
   const server = await site();
   const each = client();
   const report = opened(crawlReport(each));

@@ -107,6 +107,9 @@ interface OriginRow extends Mutable<Omit<ReportedOrigin, 'pages' | 'busy'>> {
 }
 
 const ADDRESS_REFUSED = 'ERR_ROBOTS_ADDRESS_REFUSED';
+/** Codes of Node, undici and OpenSSL: the server has seen no request. */
+const NO_CONNECTION =
+  /^(?:ECONNREFUSED|ENOTFOUND|EAI_|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|CERT_|ERR_TLS_|ERR_SSL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/;
 const TIMED_OUT = /TIME(?:D_?)?OUT|ECONNABORTED|DEADLINE/;
 
 class ChannelReport implements CrawlReport {
@@ -251,8 +254,10 @@ class ChannelReport implements CrawlReport {
     // It was refused before a connection was opened.
     if (error === ADDRESS_REFUSED) return void this.#counts.addressesRefused++;
     const row = this.#rowOf(origin);
-    this.#counts.sent++;
-    row.sent++;
+    if (error === undefined || !NO_CONNECTION.test(error)) {
+      this.#counts.sent++;
+      row.sent++;
+    }
     if (gatekeeper !== undefined) {
       this.#counts.challenged++;
       increment(row.refusedAtEdge, gatekeeper);

@@ -45,7 +45,7 @@ export interface ReportedOrigin {
     /** It looks like something else, such as a login page. */
     readonly suspect?: NonNullable<Decision['robots']['suspect']>;
   };
-  /** Requests that were sent, each redirect included. */
+  /** Requests that were sent over a connection, each redirect included. */
   readonly sent: number;
   /** Requests that robots.txt allowed. */
   readonly allowed: number;
@@ -95,10 +95,10 @@ export interface ReportedSlowness {
 /** The counts of a report. */
 export interface CrawlTotals {
   /**
-   * Requests of guards that were sent, and have a response or a failure: what the servers saw. Each redirect counts. Requests for robots.txt are not counted.
+   * Requests of guards that were sent, and have a response or a failure: what the servers saw. Each redirect counts. Requests for robots.txt, and those without a connection, are not counted.
    */
   readonly sent: number;
-  /** Requests of `sent` without a response. The server may have seen them. */
+  /** Requests without a response. Without a connection they are not in `sent`; the server may have seen the others. */
   readonly failed: number;
   /** Responses to `sent`, by status. */
   readonly statuses: Readonly<Record<string, number>>;

@@ -252,7 +252,10 @@ class NodeCall implements LibraryCall<Hop, Sent, AxiosResponseLike> {
   }
 
   failed(error: unknown, request: GuardedRequest): unknown {
-    request.fail(error);
+    const { code, request: sent }: { code?: unknown; request?: unknown } = Object(error);
+    // axios refuses a body above `maxBodyLength` before there is a request.
+    if (code === 'ERR_BAD_REQUEST' && sent === undefined) request.withdraw();
+    else request.fail(error);
     return error;
   }
 

@@ -72,7 +72,8 @@ export interface GotFailure {
  *
  * A request that is refused rejects with got's `RequestError`, whose `code` is `ERR_ROBOTS_DISALLOWED` or
  * `ERR_ROBOTS_UNREACHABLE` and whose `cause` is the refusal with its `decision` and `retryAt`. got does not
- * retry it. It is decided after all other `beforeRequest` hooks, which may change the URL.
+ * retry it. It is decided after all other `beforeRequest` hooks, which may change the URL. A response from the `cache` of
+ * got counts as a request, too.
  *
  * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`)
  *

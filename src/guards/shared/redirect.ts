@@ -122,11 +122,9 @@ function locationOf(hop: HopRequest, response: ResponseHead): URL {
   return url;
 }
 
-function networkError(hop: HopRequest, why: string, cause?: unknown): TypeError {
-  return new TypeError(
-    `fetch failed: redirect of ${urlWithoutUserinfo(hop.url.href)}: ${why}`,
-    cause === undefined ? {} : { cause },
-  );
+/** As of Node's fetch, the cause says why. */
+function networkError(hop: HopRequest, why: string, cause: unknown = new Error(why)): TypeError {
+  return new TypeError(`fetch failed: redirect of ${urlWithoutUserinfo(hop.url.href)}: ${why}`, { cause });
 }
 
 /**

@@ -97,6 +97,27 @@ describe('crawlReport', () => {
     );
   });
 
+  it.each([
+    ['ECONNREFUSED', 0],
+    ['ENOTFOUND', 0],
+    ['UND_ERR_CONNECT_TIMEOUT', 0],
+    ['DEPTH_ZERO_SELF_SIGNED_CERT', 0],
+    ['ECONNRESET', 1],
+    ['UND_ERR_HEADERS_TIMEOUT', 1],
+  ])('counts as sent what the server may have seen: after %s %d', async (code, sent) => {
+    const { client, report } = reported();
+    const cause = Object.assign(new Error('no response'), { code });
+    const get = guardFetch(
+      (_url: string) => Promise.reject(new TypeError('fetch failed', { cause })),
+      client,
+    );
+    await expect(get('https://a.example/')).rejects.toThrow('fetch failed');
+    expect(report.totals()).toMatchObject({ sent, failed: 1 });
+    expect(report.origins()).toMatchObject([
+      { sent, pages: { page_error: code.includes('TIMEOUT') ? 0 : 1 } },
+    ]);
+  });
+
   it('does not count what is asked after `close`', async () => {
     const { client, report } = reported();
     await client.canFetch('https://a.example/');

@@ -123,7 +123,10 @@ describe.each(realms)('redirects, guarded around %s', (_, fetch, OwnRequest) => 
     const guarded = guardFetch(fetch, robots);
     expect((await guarded(server.url('/20'))).status).toBe(200);
     expect(server.requests).toHaveLength(21);
-    await expect(guarded(server.url('/121'))).rejects.toThrow(/more than 20 redirects/);
+    await expect(guarded(server.url('/121'))).rejects.toMatchObject({
+      message: expect.stringMatching(/more than 20 redirects/),
+      cause: new Error('more than 20 redirects'),
+    });
     expect(server.requests).toHaveLength(42);
     expect(decided).toHaveLength(42);
   });
