@@ -2,7 +2,8 @@ import { RobotsInvalidOptionsError, urlWithoutUserinfo } from '../../core/base/i
 import { sentUrl } from '../../core/url/index.ts';
 import { exchange, type LibraryCall } from '../shared/exchange.ts';
 import { type ResponseHead, redirects } from '../shared/headers.ts';
-import type { GuardedRequest, RequestOptions } from '../shared/guarded-request.ts';
+import type { RequestOptions } from '../shared/admission.ts';
+import type { GuardedRequest } from '../shared/guarded-request.ts';
 import { type HopRequest, isStream, redirectedRequest } from '../shared/redirect.ts';
 import type { Refusal } from '../../core/client/refusal-errors.ts';
 import type { Guard } from '../shared/guard.ts';

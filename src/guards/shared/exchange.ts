@@ -1,5 +1,6 @@
 import type { ResponseHead } from './headers.ts';
-import type { GuardedRequest, RequestOptions } from './guarded-request.ts';
+import type { RequestOptions } from './admission.ts';
+import type { GuardedRequest } from './guarded-request.ts';
 import type { Refusal } from '../../core/client/refusal-errors.ts';
 
 /** A request that a redirect leads to. */

@@ -11,7 +11,8 @@ import { handledRequestsOf } from './enclosing-request.ts';
 import { RequestReports } from './request-reports.ts';
 import { patienceOf, type SitePatience } from './site-waits.ts';
 import { reachesSite } from './redirect.ts';
-import { GuardedRequest, type RequestContext, type RequestOptions } from './guarded-request.ts';
+import type { RequestContext, RequestOptions } from './admission.ts';
+import { GuardedRequest } from './guarded-request.ts';
 
 /** What a library allows its guard to do. */
 interface Capabilities extends Partial<Pick<RequestContext, 'afterRobotsFetch'>> {
