@@ -101,6 +101,17 @@ export function assertOwnSite({ method, headers }: IncomingMessage, path: string
   );
 }
 
-function hostOf(origin: string): string | undefined {
-  return /^https?:\/\/([^/]+)$/i.exec(origin)?.[1]?.toLowerCase();
+/**
+ * Whether the visitor typed the address, or came from the page itself. Otherwise a link on another site could make this machine
+ * send requests to any origin. Over plain HTTP, browsers send `Sec-Fetch-Site` to this machine only, but `Referer` to every
+ * host: our pages have theirs (`referrer-policy`), and no page can send that of another site.
+ */
+export function isVisitors({ headers }: IncomingMessage): boolean {
+  const { host = '', referer = '', 'sec-fetch-site': site } = headers;
+  if (site === undefined) return hostOf(referer) === host.toLowerCase();
+  return site === 'none' || site === 'same-origin';
+}
+
+function hostOf(url: string): string | undefined {
+  return /^https?:\/\/([^/]+)/i.exec(url)?.[1]?.toLowerCase();
 }

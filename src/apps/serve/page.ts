@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import { readFileSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { omitUndefined, TimeSlice } from '../../core/base/index.ts';
@@ -12,6 +11,7 @@ import { deciderByFile, fileSource, usageFor } from '../answers/decide.ts';
 import { annotateAll, explainFile, explainUrl, type UrlExplanation } from '../answers/explanation.ts';
 import { readRobots } from '../answers/input/load-robots.ts';
 import { type FileDecision, type ReportedDecision, verdictKinds, verdictName } from '../answers/verdict.ts';
+import { isVisitors } from './own-site.ts';
 import { purposeOf, readAgents, readBody } from './request.ts';
 import { agentOf, limitExplanations } from './questions.ts';
 import type { Exchange, Service } from './exchange.ts';
@@ -67,15 +67,6 @@ export const tryFile: Handler = async (exchange) => {
   };
   return answerOrFault({ form: 'try', fields }, () => answerPasted(fields, exchange));
 };
-
-/**
- * Whether the visitor typed the address, or came from the page itself. Otherwise a link on another site could make this machine
- * send requests to any origin. Over plain HTTP, browsers send `Sec-Fetch-Site` to this machine only.
- */
-function isVisitors({ headers }: IncomingMessage): boolean {
-  const site = headers['sec-fetch-site'];
-  return site === 'none' || site === 'same-origin';
-}
 
 async function answerSite(fields: Fields, exchange: Exchange): Promise<Answer> {
   const { service, signal } = exchange;

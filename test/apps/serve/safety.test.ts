@@ -9,7 +9,7 @@ let named: TestService;
 beforeAll(async () => {
   service = await startService();
   const names = ['Robots.Internal', 'with-port.internal:8309', '2001:db8::1'];
-  named = await startService(names.flatMap((name) => ['--allow-host', name]));
+  named = await startService(['--allow-private', ...names.flatMap((name) => ['--allow-host', name])]);
 });
 
 afterAll(async () => {
@@ -160,6 +160,26 @@ describe('pages of other sites', () => {
     for (const from of ['same-site', 'cross-site', undefined]) expect(await asks(from)).toEqual([0, true]);
     expect(await asks('none')).toEqual([1, false]);
     expect(await asks('same-origin')).toEqual([0, false]);
+  });
+
+  // Over plain HTTP, browsers send no Sec-Fetch-Site to other names than those of this machine.
+  it.each<[string, string | undefined, boolean]>([
+    ['its own form', 'http://robots.internal:8309/?url=x', true],
+    ['its own form, at the name as the visitor wrote it', 'http://Robots.Internal:8309/', true],
+    ['no page', undefined, false],
+    ['another site', 'http://evil.example/?http://robots.internal:8309/', false],
+    ['a site of a similar name', 'http://robots.internal:8309.evil.example/', false],
+    ['another port', 'http://robots.internal:8310/', false],
+  ])('under a name of --allow-host, without Sec-Fetch-Site, by Referer: %s', async (_, referer, isAsked) => {
+    await using site = await startSite({ '/robots.txt': { body: 'User-agent: *\nAllow: /\n' } });
+    const headers = { host: 'robots.internal:8309', ...(referer && { referer }) };
+    const { text } = await ask(named.origin, `/?url=${site.url('/a')}`, { headers });
+    expect(text.includes('This question is not asked yet.')).toBe(!isAsked);
+    expect(site.requests).toHaveLength(isAsked ? 1 : 0);
+    const fromAfar = { ...headers, 'sec-fetch-site': 'cross-site' };
+    expect((await ask(named.origin, `/?url=${site.url('/b')}`, { headers: fromAfar })).text).toContain(
+      'This question is not asked yet.',
+    );
   });
 });
 
