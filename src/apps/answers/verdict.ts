@@ -65,7 +65,7 @@ export const verdictKinds: Readonly<Record<VerdictName, VerdictKind>> = {
 };
 
 type Judged = Pick<ReportedDecision, 'allowed' | 'reason'> & {
-  readonly usage?: { readonly preference?: DecisionUsage['preference'] };
+  readonly usage?: { readonly preference?: DecisionUsage['preference'] } | undefined;
 };
 
 export function verdictName(decision: Judged): VerdictName {

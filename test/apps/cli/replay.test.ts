@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -258,12 +258,23 @@ describe('replay', () => {
 
   it.each([
     [[], 'a file of evidence'],
-    [['-', '-'], 'once'],
     [['--url', '/page', 'FILE'], 'URL'],
     [['-a', '???', 'FILE'], 'product token'],
   ])('refuses the arguments %j', async (argv, message) => {
     const { code, stderr } = await cli(['replay', ...argv.map((word) => (word === 'FILE' ? file : word))]);
     expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
+  });
+});
+
+describe('a file that is named twice', () => {
+  it('counts once, by whatever path, and standard input, too', async () => {
+    const link = join(folder, 'link.ndjson');
+    symlinkSync(file, link);
+    const [once] = records((await cli(['replay', '--json', file])).stdout);
+    expect(once).toMatchObject({ decisions: 4 });
+    expect(records((await cli(['replay', '--json', file, link, file])).stdout)).toEqual([once]);
+    const stdin = readFileSync(file, 'utf8');
+    expect(records((await cli(['replay', '--json', '-', '-'], { stdin })).stdout)).toEqual([once]);
   });
 });
 
@@ -302,7 +313,7 @@ describe('replay --list', () => {
     const agent = (label: string, path: string): string => `${label}  ExampleBot  https://a.example${path}  `;
     expect(rows).toEqual([
       `${agent('DISALLOWED', '/private')}line 2  Disallow: /private; not requested: refused`,
-      `${agent('ALLOWED, BUT NOT WANTED', '/art')}no rule matches; train-ai: not wanted, by line 3  Content-Usage: /art train-ai=n; not requested: refused`,
+      `${agent('NOT WANTED', '/art')}no rule matches; train-ai: not wanted, by line 3  Content-Usage: /art train-ai=n; not requested: refused`,
       `${agent('ALLOWED', '/own')}no rule matches; ${sent}, 200, refused by its header fields (ERR_ROBOTS_USAGE)`,
       `${agent('ALLOWED', '/lost')}no rule matches; ${sent}, failed: ECONNRESET`,
       `${agent('ALLOWED', '/=1+1,%22x%22')}no rule matches; ${sent}, 200`,
@@ -328,6 +339,31 @@ describe('replay --list', () => {
     expect(stdout).toMatch(
       /^.*DISALLOWED.*train-ai: no preference is implied for a disallowed page; not requested/,
     );
+  });
+
+  it('calls a decision as `check` does, without a robots.txt, too', async () => {
+    const path = join(folder, 'undecided.ndjson');
+    const evidence = await evidenceFile(path);
+    const busy = (): Response => new Response(null, { status: 503 });
+    const client = new RobotsClient({
+      agent: 'ExampleBot/1.0',
+      evidence,
+      transport: { fetch: async () => busy() },
+    });
+    await client.check('https://a.example/');
+    const get = guardFetch(async (_url: string, _init?: RobotsInit) => busy(), client);
+    await get('https://a.example/b', { robots: { ignore: true, because: 'ours' } });
+    await client.close();
+    await evidence.close();
+    const { stdout } = await cli(['replay', '--list', path]);
+    expect(stdout).toMatch(
+      / {2}UNDECIDED {2}ExampleBot {2}https:\/\/a\.example\/ {2}robots\.txt is unreachable/,
+    );
+    expect(stdout).toContain('because: ours; undecided: robots.txt is unreachable (503); requested at');
+    expect((await cli(['replay', '--list', '--format', 'csv', path])).stdout).toContain(',undecided,');
+    expect(
+      (await cli(['replay', '-a', 'OtherBot', '--profile', 'robotstxt-1994', path])).stdout,
+    ).not.toContain('DISALLOWED');
   });
 
   it('says beside words which status decided', async () => {

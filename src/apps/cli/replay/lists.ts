@@ -9,7 +9,8 @@ import {
   type RequestRow,
   sentBy,
 } from '../../../extras/evidence/request-outcomes.ts';
-import { grid, instant, type Palette } from '../../answers/text/layout.ts';
+import { type VerdictKind, verdictKinds, verdictName } from '../../answers/verdict.ts';
+import { grid, instant } from '../../answers/text/layout.ts';
 import type { Format } from '../frame/command.ts';
 import type { Style, View } from './views.ts';
 import { outcomeText, preferenceText, whyText, whyUnchecked } from './words.ts';
@@ -42,7 +43,8 @@ export function listView({ format, colours }: Style, { url, purpose }: ListOptio
       return head + csvLine(Object.values(cells));
     }
     const details = [cells.why, cells.preference, cells.outcome].filter((text) => text !== '').join('; ');
-    return `${cells.time}  ${labelOf(row, colours)}  ${cells.agent}  ${cells.url}  ${details}\n`;
+    const { label, tone } = kindOf(row);
+    return `${cells.time}  ${colours[tone](label)}  ${cells.agent}  ${cells.url}  ${details}\n`;
   };
   return {
     subject: 'decisions',
@@ -87,14 +89,15 @@ interface Data extends Partial<
 
 function dataOf(row: Row): Data {
   const { entry, file, line, usage, again, outcome, cut } = row;
-  const base = { kind: 'listed', file, line, at: entry.at, url: entry.url } as const;
+  const decision = kindOf(row).title.toLowerCase();
+  const base = { kind: 'listed', file, line, at: entry.at, url: entry.url, decision } as const;
   const sent = outcome ?? (entry.type === 'request' || entry.type === 'deferred' ? entry : undefined);
   const became = {
     ...omitUndefined({ usage }),
     outcome: outcomeText(row),
     ...omitUndefined({ request: sent && factsOf(sent), cut: cut?.error }),
   };
-  if (entry.type !== 'decision') return { ...base, decision: wordOf(row), why: whyUnchecked(row), ...became };
+  if (entry.type !== 'decision') return { ...base, why: whyUnchecked(row), ...became };
   const { agent, profile, allowed, reason, rule, sha256, requested } = entry;
   return {
     ...base,
@@ -102,7 +105,6 @@ function dataOf(row: Row): Data {
     agent,
     profile,
     allowed,
-    decision: wordOf(row),
     reason,
     why: whyText(entry, again),
     ...omitUndefined({ rule, sha256 }),
@@ -131,15 +133,11 @@ function cellsOf({ at, url, agent, profile, decision, allowed, why, rule, usage,
   };
 }
 
-function wordOf({ entry, usage }: Row): string {
-  if (entry.type !== 'decision') return entry.type === 'ignored' ? 'not checked' : 'no decision';
-  if (!entry.allowed) return 'disallowed';
-  return usage?.preference === 'disallow' ? 'allowed, but not wanted' : 'allowed';
-}
-
-function labelOf(row: Row, { good, bad, unsure }: Palette): string {
-  const word = wordOf(row).toUpperCase();
-  return word === 'ALLOWED' ? good(word) : word === 'DISALLOWED' ? bad(word) : unsure(word);
+/** As `canfetch check` calls it. */
+function kindOf({ entry, usage }: Row): Pick<VerdictKind, 'title' | 'label' | 'tone'> {
+  if (entry.type === 'decision') return verdictKinds[verdictName({ ...entry, usage })];
+  const title = entry.type === 'ignored' ? 'Not checked' : 'No decision';
+  return { title, label: title.toUpperCase(), tone: 'unsure' };
 }
 
 /** A line of CSV (RFC 4180), with its end. A cell that a spreadsheet would take for a formula begins with a quote. */

@@ -1,3 +1,4 @@
+import { realpath } from 'node:fs/promises';
 import { pipeline, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import type { Bodies } from '../../../extras/evidence/recorded-run.ts';
@@ -11,7 +12,7 @@ import {
 } from '../../../extras/evidence/replay.ts';
 import { ignore, omitUndefined, printable, quoted } from '../../../core/base/index.ts';
 import { type Session, UsageError, write } from '../../answers/session.ts';
-import { openList, assertStdinOnce, readOrigin, readUrl } from '../../answers/input/load-robots.ts';
+import { openList, readOrigin, readUrl } from '../../answers/input/load-robots.ts';
 import { paletteFor } from '../../answers/text/layout.ts';
 import { type ParsedArguments, type ExitCode, exitCode } from '../frame/command.ts';
 import { readAgents, readDate, readFormat, readProfile, readPurpose } from '../frame/settings.ts';
@@ -47,9 +48,11 @@ export async function replayFiles(given: ParsedArguments, session: Session): Pro
     since: readDate(given, 'since'),
     until: readDate(given, 'until'),
   });
-  assertStdinOnce(operands);
   const { signal } = session;
-  for (const name of operands) {
+  // `logs/*.ndjson logs/today.ndjson` names one file twice.
+  const files = new Map<string, string>();
+  for (const name of operands) files.set(await realpath(name).catch(() => name), name);
+  for (const name of files.values()) {
     const stream = unzipped(name, await openList(name, 'a file of evidence', session, signal));
     const onDifference = (difference: ReplayDifference): void => listing.differs(name, difference);
     const replay = new Replay({ ...options, onDifference }, bodies);
@@ -218,21 +221,10 @@ class Listing {
   }
 
   #total(): ReplayReport {
-    const total = { ...NOTHING };
+    const total = { ...new Replay({}).report() };
     for (const { replay } of this.sources) {
       for (const [name, value] of Object.entries(replay.report())) total[name as keyof ReplayReport] += value;
     }
     return total;
   }
 }
-
-const NOTHING = {
-  entries: 0,
-  runs: 0,
-  unfinished: 0,
-  skipped: 0,
-  decisions: 0,
-  flipped: 0,
-  changed: 0,
-  faults: 0,
-};

@@ -6,14 +6,15 @@ import type { ReplayedDecision } from '../../../extras/evidence/replay.ts';
 import { type RequestOutcome, type RequestRow, wasSent } from '../../../extras/evidence/request-outcomes.ts';
 import { instant, type Palette } from '../../answers/text/layout.ts';
 import { purposeSentence, ruleText } from '../../answers/text/sentences.ts';
+import { verdictKinds, verdictName } from '../../answers/verdict.ts';
 
 /** What was decided for which agent, and why, in a line. */
 export function decisionText(decision: ReplayedDecision, colours: Palette): string {
-  const { agent, profile, allowed, sha256, usage } = decision;
-  const label = allowed ? colours.good('ALLOWED') : colours.bad('DISALLOWED');
+  const { agent, profile, sha256, usage } = decision;
+  const { label, tone } = verdictKinds[verdictName(decision)];
   const digest = sha256 === undefined ? '' : `, sha256 ${sha256.slice(0, 12)}…`;
   const purpose = usage === undefined ? '' : `; ${purposeSentence(usage)}`;
-  return `${label} for ${printable(agent)} under ${printable(profile)}: ${whyText(decision)}${purpose}${digest}`;
+  return `${colours[tone](label)} for ${printable(agent)} under ${printable(profile)}: ${whyText(decision)}${purpose}${digest}`;
 }
 
 /** Why, with the status or the error that decided. */
@@ -45,7 +46,7 @@ export function whyUnchecked({ entry, again }: RequestRow): string {
   if (entry.type !== 'ignored') return 'the log has no decision for it';
   const because = `because: ${entry.because}`;
   return again?.decision.allowed === false
-    ? `${because}; disallowed: ${whyText(again.decision, again)}`
+    ? `${because}; ${verdictKinds[verdictName(again.decision)].title.toLowerCase()}: ${whyText(again.decision, again)}`
     : because;
 }
 
