@@ -32,7 +32,9 @@ describe('check --purpose', () => {
       const stdin = `User-agent: *\n${line}\n`;
       const { stdout } = await cli(['check', '--purpose', 'train-ai', '--robots', '-', '/a'], { stdin });
       expect(stdout).toContain(`train-ai: cannot be read, line 2  ${line}\n`);
-      expect((await cli(['lint', '-'], { stdin })).stdout).toContain('cannot be read as it stands');
+      expect((await cli(['lint', '-'], { stdin })).stdout).toContain(
+        `The format, a label or a value of "${line.split(': ')[1]}" is unknown.`,
+      );
     },
   );
 

@@ -1,5 +1,5 @@
 import { invalid, quote } from '../../base/index.ts';
-import { preferenceIn, SPECIFICATIONS, type UsageDirective } from '../usage/usage-source.ts';
+import { SPECIFICATIONS } from '../usage/usage-source.ts';
 import type { Diagnostic, DiagnosticCode } from './diagnostic.ts';
 
 /** The text of a diagnostic. */
@@ -277,11 +277,10 @@ const findings: Readonly<Record<DiagnosticCode, Finding>> = {
     explanation: 'A delay that cannot be read has no effect. Some parsers even reject the whole file.',
   },
   'unreadable-preference': {
-    message: ({ kind, text }) => {
-      if (kind === 'license') return `The licence ${quote(text)} is not an absolute URL, so it is ignored.`;
-      const read = preferenceIn(directiveOf(kind), text);
-      return `${quote(text)} cannot be read as it stands: ${read === '' ? 'nothing of it counts' : `what counts is ${read}`}.`;
-    },
+    message: ({ kind, text }) =>
+      kind === 'license'
+        ? `The licence ${quote(text)} is not an absolute URL, so it is ignored.`
+        : `The format, a label or a value of ${quote(text)} is unknown.`,
     hint: ({ kind, meant = '' }) => {
       if (kind === 'license') return 'Write the whole URL, with scheme and host.';
       if (meant !== '') return `Write ${quote(meant)}.`;
@@ -290,7 +289,7 @@ const findings: Readonly<Record<DiagnosticCode, Finding>> = {
         : 'Write `ai-train=no`: the labels are search, ai-input and ai-train, the values yes and no.';
     },
     explanation:
-      '`Content-Usage` is a list of `label=y` or `label=n`, `Content-Signal` one of `label=yes` or `label=no`, separated by commas. canfetch keeps to what it can read of a "no"; other crawlers may read nothing.',
+      '`Content-Usage` is a list of `label=y` or `label=n`, `Content-Signal` one of `label=yes` or `label=no`, separated by commas. canfetch keeps to what it can read; other crawlers may read nothing.',
   },
   'relative-sitemap': {
     message: ({ text }) => `The sitemap ${quote(text)} is not an absolute http or https URL.`,
@@ -498,6 +497,3 @@ const findings: Readonly<Record<DiagnosticCode, Finding>> = {
       'The longest pattern decides; of equally long ones allow, then the first. In the dialects of the 1990s the first rule that matches decides. A rule is reported only if it can be shown that it never decides, for all agents of its group.',
   },
 };
-
-const directiveOf = (kind: string | undefined): UsageDirective =>
-  kind === 'content-usage' ? 'content-usage' : 'content-signal';

@@ -291,7 +291,7 @@ class Linter {
       this.#report.add('unreadable-preference', value, { kind: 'license' });
   }
 
-  /** Reports a preference that cannot be read. @returns whether it states anything. */
+  /** Reports a malformed preference. @returns whether it states anything. */
   #preference(kind: UsageDirective): boolean {
     if (++this.#preferences > MAX_PREFERENCES) return true;
     const { valueStart, valueEnd } = this.#cursor;

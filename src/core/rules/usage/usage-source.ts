@@ -15,7 +15,7 @@ export interface Statement {
   /** Preference by label, including unknown labels. */
   readonly preferences: Readonly<Record<string, Preference>>;
   readonly use?: UseLevel;
-  /** Set when it cannot be read as it stands: its format, a label or a value is unknown. What can be read counts. */
+  /** Set when its format, a label or a value is unknown. What can be read counts. */
   readonly malformed?: true;
 }
 
@@ -44,18 +44,17 @@ function contentUsage(text: string): Statement {
 function contentSignal(text: string): Statement {
   const preferences = new Map<string, Preference>();
   const levels: UseLevel[] = [];
-  let readable = false;
   let isWhole = true;
   for (const item of text.split(',')) {
     const [, key, value] = /^\s*([a-z][a-z0-9_-]*)\s*=\s*([a-z]+)\s*$/.exec(item.toLowerCase()) ?? [];
     if (key === undefined || value === undefined) {
-      isWhole = false;
+      isWhole &&= item.trim() === '';
       continue;
     }
-    readable = true;
-    const level = USE_LEVELS.find((each) => each === value);
     if (key === 'use') {
-      if (level !== undefined) levels.push(level);
+      const level = USE_LEVELS.find((each) => each === value);
+      if (level === undefined) isWhole = false;
+      else levels.push(level);
       continue;
     }
     const preference = value === 'yes' ? 'allow' : value === 'no' ? 'disallow' : 'unknown';
@@ -65,7 +64,7 @@ function contentSignal(text: string): Statement {
   const use = leastPermissive(levels);
   const stated = isWhole
     ? { preferences: Object.fromEntries(preferences) }
-    : withRefusals('content-signal', text, [...preferences], !readable && text.trim() !== '');
+    : withRefusals('content-signal', text, [...preferences], true);
   return { ...stated, ...(use && { use }) };
 }
 
@@ -135,24 +134,16 @@ export function statesPreference(directive: UsageDirective, text: string): boole
   return use !== undefined || Object.entries(preferences).some(isKnown(directive));
 }
 
-/** What counts of a statement, in its own words: `ai-train=no`. Empty when nothing does. */
-export function preferenceIn(directive: UsageDirective, text: string): string {
-  const [yes, no] = VALUES[directive];
-  return Object.entries(READERS[directive](text).preferences)
-    .filter(isKnown(directive))
-    .map(([label, preference]) => `${label}=${preference === 'allow' ? yes : no}`)
-    .join(', ');
-}
-
-/** How to write a statement that cannot be read as it stands; empty when that cannot be told. `undefined` when it can be read. */
+/** How to write a malformed statement; empty when that cannot be told. `undefined` for one that is not malformed. */
 export function betterPreference(directive: UsageDirective, text: string): string | undefined {
-  if (READERS[directive](text).malformed !== true) return undefined;
+  const { malformed, use } = READERS[directive](text);
+  if (malformed !== true) return undefined;
   const [yes, no] = VALUES[directive];
   const read = pairsIn(directive, text).flatMap(({ label, value }) => {
     if (REFUSAL.test(value)) return [`${label}=${no}`];
     return CONSENT.test(value) ? [`${label}=${yes}`] : [];
   });
-  return [...new Set(read)].join(', ');
+  return [...new Set(read), ...(use === undefined ? [] : [`use=${use}`])].join(', ');
 }
 
 /**

@@ -5,6 +5,7 @@ import {
   lint,
   parseRobots,
   type RobotsFile,
+  type Usage,
   usage,
 } from '../../../../src/core/rules/index.ts';
 
@@ -41,6 +42,7 @@ class Edited {
   }
 }
 
+const PURPOSES = ['train-ai', 'ai-use', 'ai-input', 'search'] as const;
 const NOBODY = 'NobodyNamesThisOne';
 /** Of the agents and paths that a line is not about. */
 const SOME = 10;
@@ -168,12 +170,22 @@ export const oracles: Partial<Record<Diagnostic['code'], (asked: Asked, finding:
     const alone = parseRobots(Buffer.from(`User-agent: *\n${written}`, 'latin1'));
     const states = paths.some((path) => {
       const { use, ...stated } = usage(alone, path, NOBODY);
-      return (
-        use !== undefined ||
-        (['train-ai', 'ai-use', 'ai-input', 'search'] as const).some((label) => stated[label] !== 'unknown')
-      );
+      return use !== undefined || PURPOSES.some((label) => stated[label] !== 'unknown');
     });
     return states && isFor('*') && agents.every((agent) => !isFor(agent));
+  },
+  // How to write it states what counts of it.
+  'unreadable-preference': (_, { kind, text, meant = '' }) => {
+    if (kind === 'license') return true;
+    const read = (statement: string): Usage =>
+      usage(parseRobots(`User-agent: *\nAllow: /\n${kind}: ${statement}`), '/', NOBODY);
+    const [written, better] = [read(text), read(meant)];
+    return (
+      written.sources.every(({ malformed }) => malformed === true) &&
+      better.sources.every(({ malformed }) => malformed !== true) &&
+      written.use === better.use &&
+      PURPOSES.every((purpose) => written[purpose] === 'unknown' || written[purpose] === better[purpose])
+    );
   },
   'shadowed-rule': (all, finding) => {
     const { line, otherLine = 0 } = finding;
