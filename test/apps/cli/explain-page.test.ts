@@ -19,6 +19,8 @@ beforeAll(async () => {
     else if (url === '/signal') answer(response, { body: '', headers: { 'content-signal': 'ai-train=no' } });
     else if (url === '/guarded') answer(response, { status: 403, headers: { 'cf-mitigated': 'challenge' } });
     else if (url === '/busy') answer(response, { status: 429 });
+    else if (url === '/nowhere') answer(response, { status: 302, headers: { location: 'http://a b/' } });
+    else if (url === '/tdm') answer(response, { headers: { 'tdm-reservation': '1' } });
     else if (url === '/broken') response.destroy();
     else {
       response.on('close', () => closed++);
@@ -84,6 +86,18 @@ describe('explain --page', () => {
     expect(lost.code).toBe(exitCode.undecided);
     expect(lost.stdout).toMatch(/^UNDECIDED {3}\S+\/lost\n/);
     expect(pagesOf().slice(before)).toEqual(['/astray', '/lost']);
+  });
+
+  it('quotes a Location that is not a URL', async () => {
+    const { code, stdout } = await explain('/nowhere');
+    expect(code).toBe(0);
+    expect(stdout).toMatch(
+      /\n {2}page +not read: \S.*redirect of \S+\/nowhere: Location "http:\/\/a b\/" is not a URL\n/,
+    );
+  });
+
+  it('names a field that is its own directive once', async () => {
+    expect((await explain('/tdm')).stdout).toMatch(/\n {2}says +tdm-reservation: 1\n/);
   });
 
   it('JSON has the directives with their sources, or the error', async () => {

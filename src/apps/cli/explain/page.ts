@@ -113,9 +113,10 @@ function turnedAway(page: PageFetchResult): string | undefined {
   return [401, 402, 403, 429, 451, 999].includes(status) ? `the site turns it away (${status})` : undefined;
 }
 
-/** The innermost cause, which names the failure of the network. */
+/** The innermost cause, which names the failure of the network. That of a bad Location says only "Invalid URL". */
 function failureOf(error: unknown): PageFailure {
-  const cause = [...causesOf(error)].at(-1);
+  const causes = [...causesOf(error)].reverse();
+  const cause = causes.find((each) => Reflect.get(each, 'code') !== 'ERR_INVALID_URL');
   const code: unknown = Reflect.get(Object(cause), 'code');
   const message = cause instanceof Error ? cause.message : String(error);
   return { ...(typeof code === 'string' ? { code } : {}), message };
@@ -126,7 +127,8 @@ function pageFields(page: PageFetchResult): Field[] {
   if ('error' in page) return [['page', `not read: ${printable(page.error.message)}`]];
   const { url, status, directives, usage } = page;
   const written = directives.sources.map(({ agent, field, directive, value }) =>
-    printable([field, agent, directive, value].filter((part) => part !== undefined).join(': '), 100),
+    // Of `tdm-reservation`, the field is the directive.
+    printable([...new Set([field, agent, directive, value].flatMap((part) => part ?? []))].join(': '), 100),
   );
   const stated = usage.sources.filter(({ line, directive }) => line === undefined && directive !== 'link');
   return [
