@@ -1,6 +1,6 @@
 import { fileName, printable, quoted } from '../../core/base/index.ts';
 import { reasons } from '../../core/decision/describe-decision.ts';
-import { usage } from '../../core/rules/index.ts';
+import { type RobotsFile, usage } from '../../core/rules/index.ts';
 import { familyNote } from './crawler-families.ts';
 import type { UrlExplanation } from './explanation.ts';
 import {
@@ -20,10 +20,14 @@ import { ago, count, duration, type Field, ahead, instant } from './text/layout.
 import type { ReportedDecision } from './verdict.ts';
 import type { OriginPacing, OriginPolicy, Pause, PolicyHop } from '../../core/decision/index.ts';
 
-/** A decision: the agent, the deciding rule and the robots.txt. */
-export function decisionFields(decision: ReportedDecision, now: number): readonly Field[] {
+/** A decision: the agent, the deciding rule and the robots.txt. `file`: what it rests on. */
+export function decisionFields(
+  decision: ReportedDecision,
+  file: RobotsFile | undefined,
+  now: number,
+): readonly Field[] {
   return [
-    ...answerFields(decision),
+    ...answerFields(decision, file),
     ['use', purposeText(decision)],
     ['why', whySentence(decision)],
     ['robots', robotsText(decision)],
@@ -34,12 +38,14 @@ export function decisionFields(decision: ReportedDecision, now: number): readonl
   ];
 }
 
-/** The agent, and the rule that decides. */
-export function answerFields({ agent, group, reason, rule }: ReportedDecision): readonly [Field, Field] {
+/** The agent, the rule that decides, and what the owner of the agent says of it. */
+export function answerFields(decision: ReportedDecision, file: RobotsFile | undefined): readonly Field[] {
+  const { agent, group, reason, rule } = decision;
   const noRule = reason === 'no-rule' ? `${reasons[reason].what}, so ${reasons[reason].so}` : undefined;
   return [
     ['agent', agentSentence(agent, group, reason === 'no-group')],
     ['rule', rule === undefined ? noRule : ruleText(rule)],
+    ['note', familyNote(decision, file)],
   ];
 }
 
@@ -75,8 +81,7 @@ function purposeText({ allowed, reason, usage }: ReportedDecision): string | und
 export function explanationFields(explanation: UrlExplanation, now: number): readonly Field[] {
   const { decision } = explanation;
   return [
-    ...answerFields(decision),
-    ['note', familyNote(decision, explanation.file)],
+    ...answerFields(decision, explanation.file),
     ...circumstanceFields(explanation),
     ...originFields(explanation, now),
     ['delay', delaySentence(decision.crawlDelayMs)],

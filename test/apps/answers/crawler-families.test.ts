@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { familyNote } from '../../../src/apps/answers/crawler-families.ts';
 import type { FileDecision } from '../../../src/apps/answers/verdict.ts';
 import { parseRobots } from '../../../src/core/rules/index.ts';
+import { startSite } from '../../support/site.ts';
 import { cli } from '../cli/session.ts';
 
 function noteFor(robots: string, agent: string): string | undefined {
@@ -54,14 +55,17 @@ describe('a crawler that the file does not name', () => {
     },
   );
 
-  it('is noted by explain', async () => {
-    const stdin = 'User-agent: Googlebot\nDisallow: /\n';
-    const { code, stdout } = await cli(['explain', '--robots', '-', '-a', 'Googlebot-Image', '/a'], {
-      stdin,
-    });
-    expect(code).toBe(0);
-    expect(stdout).toMatch(
-      /\n {2}note +by its owner's word Googlebot-Image obeys the group of Googlebot here/,
-    );
+  const note = /\n {2}note +by its owner's word Googlebot-Image obeys the group of Googlebot here/;
+  const stdin = 'User-agent: Googlebot\nDisallow: /\n';
+
+  it.each(['check', 'explain'])('is noted by %s, of a file and of a site', async (command) => {
+    const ask = [command, '-a', 'Googlebot-Image'];
+    const offline = await cli([...ask, '--robots', '-', '/a'], { stdin });
+    expect(offline).toMatchObject({ code: 0, stdout: expect.stringMatching(note) });
+    await using site = await startSite({ '/robots.txt': { body: stdin } });
+    const online = await cli([...ask, site.url('/a')]);
+    expect(online).toMatchObject({ code: 0, stdout: expect.stringMatching(note) });
+    const plain = await cli([command, '-a', 'ExampleBot', site.url('/a')]);
+    expect(plain.stdout).not.toContain('note');
   });
 });

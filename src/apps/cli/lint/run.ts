@@ -22,7 +22,8 @@ import { loadRobots } from '../frame/open-client.ts';
 import { WHOLE_FILE } from '../../../core/rules/lint/diagnostic.ts';
 import { describeDiagnostic, type DiagnosticDescription } from '../../../core/rules/lint/findings.ts';
 
-const severities = ['error', 'warning', 'info'] as const;
+/** The worst first. */
+const styles = { error: 'bad', warning: 'unsure', info: 'faint' } as const;
 
 /** Ten times the bytes that crawlers read. Linting more would only repeat for each line that crawlers ignore it. */
 const LINTED_BYTES = 5_120_000;
@@ -95,7 +96,7 @@ const MAX_LINES = 20;
  */
 function renderFile({ findings }: LintedFile, colours: Palette, width: number | undefined): string {
   const rank = ({ code, severity }: Finding): number =>
-    WHOLE_FILE.has(code) ? -1 : severities.indexOf(severity);
+    WHOLE_FILE.has(code) ? -1 : Object.keys(styles).indexOf(severity);
   const sorted = [...findings].sort((a, b) => rank(a) - rank(b));
   const kinds = new Map<string, Finding[]>();
   for (const finding of sorted) {
@@ -142,12 +143,6 @@ function renderFinding(
     ...text.map((each) => `  ${each}`),
   ].join('\n')}\n`;
 }
-
-const styles: Readonly<Record<Severity, 'bad' | 'unsure' | 'faint'>> = {
-  error: 'bad',
-  warning: 'unsure',
-  info: 'faint',
-};
 
 /** Renders the number of findings by severity, and the number of files. */
 function renderSummary(linted: readonly LintedFile[]): string {

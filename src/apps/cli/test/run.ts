@@ -67,7 +67,7 @@ export async function testRobots(given: ParsedArguments, session: Session): Prom
     const { colours, width } = layoutOf(session);
     for (const { expected, agent, input, line, decision } of failures) {
       const failure = `${fileName(list)}:${line}  ${expected} ${printable(agent)} ${printable(input)}`;
-      const why: readonly Field[] = [...answerFields(decision), ['why', whySentence(decision)]];
+      const why: readonly Field[] = [...answerFields(decision, rules.file), ['why', whySentence(decision)]];
       const fields: readonly Field[] = [
         ...(because === undefined ? why : [['why', because] as const]),
         ['robots', fileName(robots.file)],
