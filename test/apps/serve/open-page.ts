@@ -64,7 +64,10 @@ export class OpenPage implements AsyncDisposable {
 
   /** Submits the form, and waits for the result. */
   async check(): Promise<void> {
+    // With its style, too.
+    const loaded = this.page.waitForEvent('load');
     await this.page.getByRole('button', { name: 'Check', exact: true }).click();
+    await loaded;
     await this.page.locator('[data-part=banner], #fault').first().waitFor();
   }
 
