@@ -33,7 +33,7 @@ describe.each([UNDECODED[0]!, DECODED[0]!])(
       const { origin } = await site({
         '/robots.txt': { status: 302, headers: { location: slow.url('/'), etag: '"before"' } },
       });
-      expect(await fetch(origin, { deadlineMs: 1_000 })).toMatchObject({
+      expect(await fetch(origin, { deadlineMs: 2_000 })).toMatchObject({
         error: 'ERR_ROBOTS_DEADLINE',
         headers: { etag: '"slow"' },
       });

@@ -29,7 +29,7 @@ function fetch(origin: string, options: Partial<FetchRobotsOptions> = {}): Promi
     userAgent: AGENT,
     profile: profiles.rfc9309,
     transport: ftpTransport(),
-    deadlineMs: 5_000,
+    deadlineMs: 30_000,
     ...options,
   });
 }

@@ -18,7 +18,7 @@ function movedSite(): Promise<Site> {
 }
 
 const openedClient = (options: ConstructorParameters<typeof RobotsClient>[0]): RobotsClient =>
-  opened(new RobotsClient({ agent: 'ExampleBot', deadlineMs: 2_000, ...options }));
+  opened(new RobotsClient({ agent: 'ExampleBot', deadlineMs: 30_000, ...options }));
 
 const pacing = { defaultDelayMs: 0 };
 
