@@ -100,8 +100,8 @@ describe.each([UNDECODED[0]!, DECODED[0]!])('gatekeepers over %s', (_name, make)
     const origin = await staged(['HTTP/1.1 403 Forbidden\r\ncontent-type: text/html\r\n\r\n<html>']);
     // Long enough for the status to be there, however busy the machine.
     const [lenient, strict] = await Promise.all([
-      fetch(origin, { deadlineMs: 2_000 }),
-      fetch(origin, { deadlineMs: 2_000, profile: STRICT }),
+      fetch(origin, { deadlineMs: 1_000 }),
+      fetch(origin, { deadlineMs: 1_000, profile: STRICT }),
     ]);
     expect(lenient).toMatchObject({ kind: 'unavailable', status: 403 });
     expect(strict).toMatchObject({ kind: 'unreachable', status: 403, error: 'ERR_ROBOTS_DEADLINE' });
