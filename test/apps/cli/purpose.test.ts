@@ -31,20 +31,20 @@ describe('check --purpose', () => {
     async (line) => {
       const stdin = `User-agent: *\n${line}\n`;
       const { stdout } = await cli(['check', '--purpose', 'train-ai', '--robots', '-', '/a'], { stdin });
-      expect(stdout).toContain(`train-ai: cannot be read, line 2  ${line}\n`);
+      expect(stdout).toContain(`train-ai: the site does not say; in part not understood: line 2  ${line}\n`);
       expect((await cli(['lint', '-'], { stdin })).stdout).toContain(
         `The format, a label or a value of "${line.split(': ')[1]}" is unknown.`,
       );
     },
   );
 
-  it('says what cannot be read, and keeps to what can be read of a "no"', async () => {
+  it('says what is not understood, and keeps to what can be read of a "no"', async () => {
     const ask = (statement: string): ReturnType<typeof cli> =>
       cli(['check', '--purpose', 'search', '--robots', '-', '/a'], {
         stdin: `User-agent: *\nContent-Signal: ${statement}\n`,
       });
     expect((await ask('search: perhaps')).stdout).toContain(
-      'search: cannot be read, line 2  Content-Signal: search: perhaps\n',
+      'search: the site does not say; in part not understood: line 2  Content-Signal: search: perhaps\n',
     );
     expect((await ask('ai-train=no; search=no')).stdout).toContain('search: not wanted, by line 2');
   });

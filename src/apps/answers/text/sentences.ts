@@ -58,7 +58,8 @@ export function delaySentence(crawlDelayMs: number | undefined): string | undefi
 export function purposeSentence({ purpose, preference, source, sources }: DecisionUsage): string {
   if (source === undefined) {
     const unread = sources.find(isUnread);
-    return `${purpose}: ${unread === undefined ? 'the site does not say' : `cannot be read, ${statementText(unread)}`}`;
+    const unclear = unread && `; in part not understood: ${statementText(unread)}`;
+    return `${purpose}: the site does not say${unclear ?? ''}`;
   }
   const says = preference === 'disallow' ? 'not wanted' : 'welcome';
   return `${purpose}: ${says}, by ${statementText(source)}`;
