@@ -1,10 +1,10 @@
 import { request } from 'undici';
 import { describe, expect, it, vi } from 'vitest';
-import { Identity } from '../../src/guards/shared/identity.ts';
+
 import { guardFetch, type GuardFetchOptions, type OtherIdentity } from '../../src/index.ts';
 import { answer, type Site } from '../support/site.ts';
 import { AGENT, guardedAgent, libraries, namedClient } from './libraries.ts';
-import { echo, realms, site } from './support.ts';
+import { echo, realms, recording, scriptedClient, site } from './support.ts';
 
 /** Redirects `/to` to `/page`. */
 const redirecting = (): Promise<Site> =>
@@ -122,54 +122,37 @@ describe('who is asking: forms of headers', () => {
 });
 
 describe('the identity of a guard', () => {
-  const URL_OF_PAGE = 'https://example.com/a';
-
-  /** The User-Agents that are reported to name another token. */
-  function watching(agent: string | readonly string[]) {
+  /** The User-Agent of the page, where the library gives this one, and those that are reported as another's. */
+  async function sentFor(agent: string | readonly string[], given?: string | null) {
     const received: string[] = [];
-    return {
-      identity: new Identity(agent, {
-        fills: true,
-        warns: false,
-        onIdentity: ({ userAgent }) => void received.push(userAgent),
-      }),
-      received,
-    };
-  }
-
-  /** The User-Agent that is set; `undefined` when the headers stay as they are. */
-  function replaced(identity: Identity, url: string | URL, given?: string | null): string | undefined {
+    const [recorded, calls] = recording(async () => new Response());
+    const onIdentity = ({ userAgent }: OtherIdentity): number => received.push(userAgent);
     const headers = given === undefined ? {} : { 'User-Agent': given };
-    const sent: Readonly<Record<string, unknown>> = identity.identified(url, headers);
-    return sent === headers ? undefined : String(sent['user-agent']);
+    const init: object = { headers };
+    await guardFetch(recorded, scriptedClient(), { agent, onIdentity })('https://example.com/a', init);
+    return [new Headers(calls[0]?.[1].headers).get('user-agent'), received];
   }
 
-  it('is the first of a list of agents', () => {
-    const { identity, received } = watching(['FirstBot/1.0', 'SecondBot']);
-    expect(replaced(identity, URL_OF_PAGE, undefined)).toBe('FirstBot/1.0');
-    expect(replaced(identity, URL_OF_PAGE, 'Mozilla/5.0 (compatible; SecondBot/2)')).toBeUndefined();
-    expect(received).toEqual([]);
+  it('is the first of a list of agents', async () => {
+    const agents = ['FirstBot/1.0', 'SecondBot'];
+    expect(await sentFor(agents)).toEqual(['FirstBot/1.0', []]);
+    const second = 'Mozilla/5.0 (compatible; SecondBot/2)';
+    expect(await sentFor(agents, second)).toEqual([second, []]);
   });
 
-  it.each([undefined, null, '', 'node', 'undici', 'axios/1.2.3', 'axios/1.13.0-beta.1'])(
+  it.each([undefined, '', 'node', 'undici', 'axios/1.2.3', 'axios/1.13.0-beta.1'])(
     'takes the place of %j',
-    (given) => {
-      const { identity, received } = watching('ExampleBot/1.0');
-      expect(replaced(identity, URL_OF_PAGE, given)).toBe('ExampleBot/1.0');
-      expect(received).toEqual([]);
+    async (given) => {
+      expect(await sentFor('ExampleBot/1.0', given)).toEqual(['ExampleBot/1.0', []]);
     },
   );
 
-  it.each(['node-fetch', 'Undici', 'axios', 'axios/1', 'my axios/1.2.3', 'got'])('leaves %j', (given) => {
-    const { identity, received } = watching('ExampleBot/1.0');
-    expect(replaced(identity, URL_OF_PAGE, given)).toBeUndefined();
-    expect(received).toEqual([given]);
+  it.each(['node-fetch', 'axios', 'axios/1', 'my axios/1.2.3'])('leaves %j', async (given) => {
+    expect(await sentFor('ExampleBot/1.0', given)).toEqual([given, [given]]);
   });
 
-  it('of all agents is neither sent nor compared', () => {
-    const { identity, received } = watching('*');
-    expect([replaced(identity, URL_OF_PAGE, undefined), identity.fills]).toEqual([undefined, false]);
-    expect(replaced(identity, URL_OF_PAGE, 'OtherBot')).toBeUndefined();
-    expect(received).toEqual([]);
+  it('of all agents is neither sent nor compared', async () => {
+    expect(await sentFor('*')).toEqual([null, []]);
+    expect(await sentFor('*', 'OtherBot')).toEqual(['OtherBot', []]);
   });
 });

@@ -97,12 +97,4 @@ describe('--robots', () => {
     await writeFile(unmarked, 'User-agent: *\nDisallow: /a\n', 'utf16le');
     expect((await cli(['--robots', unmarked, '/a'])).stderr).toMatch(/; save it as text in UTF-8\n$/);
   });
-
-  it('ignores what crawlers need not read, and says so', async () => {
-    const long = join(folder, 'long.txt');
-    await writeFile(long, `User-agent: *\n${'#'.repeat(512_000)}\nDisallow: /\n`);
-    const { code, stderr } = await cli(['--robots', long, '/a']);
-    expect(code).toBe(0);
-    expect(stderr).toContain('is longer than crawlers must read (512,000 bytes)');
-  });
 });

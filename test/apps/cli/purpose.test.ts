@@ -85,21 +85,6 @@ describe('check --purpose', () => {
     );
   });
 
-  it('decides by a file, too, and counts what is not wanted', async () => {
-    const given = await cli(
-      ['check', '--purpose', 'train-ai', '--robots', '-', '--json', '/no/a', '/a', '/off'],
-      {
-        stdin: ROBOTS,
-      },
-    );
-    expect(given.code).toBe(1);
-    expect(records(given.stdout)).toMatchObject([
-      { allowed: true, usage: { preference: 'disallow', source: { line: 4 } } },
-      { allowed: true, usage: { preference: 'allow' } },
-      { allowed: false },
-    ]);
-  });
-
   it('does not send control characters of a file to the terminal', async () => {
     const stdin = 'User-agent: *\nAllow: /\nContent-Usage: train-ai=n, \u001B[31m\u202Ex=y\n';
     for (const form of [[], ['--json']]) {

@@ -93,15 +93,6 @@ describeWith('redis-server')('--store redis://HOST:PORT', () => {
     String(await redis.command('CLIENT', 'LIST'))
       .trim()
       .split('\n').length;
-
-  it('refuses a password that is wrong, and does not print it', async () => {
-    const url = redis.url.replace('://', '://user:a-password@');
-    const { code, stderr } = await cli(['check', '--store', url, `${site.origin}/page`]);
-    expect(code).toBe(USAGE);
-    expect(stderr).toContain(`Expected a Redis or Valkey server at ${redis.url}: WRONGPASS`);
-    expect(stderr).not.toContain('a-password');
-    expect(site.requests).toEqual([]);
-  });
 });
 
 it('A server that is not there is named', async () => {
@@ -146,28 +137,16 @@ describe('A server that accepts the connection and never answers', () => {
 });
 
 describe('No error shows a password', () => {
-  const passwords = [
-    'pa/ss',
-    'pa#ss',
-    'pa?ss',
-    'pa@ss',
-    'pa%ss',
-    '12/ss',
-    '12#ss',
-    '12?ss',
-    '12@ss',
-    'p/#?@s',
-  ];
-  const urls = [
-    ...passwords.map((password) => [password, `redis://user:${password}@127.0.0.1:1`] as const),
-    ...passwords.map((password) => [password, `redis://:${password}@127.0.0.1:1/0`] as const),
-    ...passwords.map((password) => [password, `redis://127.0.0.1:1/?password=${password}`] as const),
-    ...passwords.map((password) => [password, `redis://u:${encodeURIComponent(password)}@[::1/0`] as const),
-    ...passwords.map(
-      (password) => [password, `redis://u:${encodeURIComponent(password)}@[::1]:1/x`] as const,
-    ),
-    ...passwords.map((password) => [password, `REDISS://u:${encodeURIComponent(password)}@[::1]:1`] as const),
-  ];
+  const urls = ['pa/ss', 'pa?ss', 'pa@ss', 'pa%ss', '12#ss', 'p/#?@s'].flatMap((password) =>
+    [
+      `redis://user:${password}@127.0.0.1:1`,
+      `redis://:${password}@127.0.0.1:1/0`,
+      `redis://127.0.0.1:1/?password=${password}`,
+      `redis://u:${encodeURIComponent(password)}@[::1/0`,
+      `redis://u:${encodeURIComponent(password)}@[::1]:1/x`,
+      `REDISS://u:${encodeURIComponent(password)}@[::1]:1`,
+    ].map((url) => [password, url] as const),
+  );
   it.each(urls)('%s in %s', async (password, url) => {
     const error = await refusal(url);
     const shown = inspectedWhole(error);

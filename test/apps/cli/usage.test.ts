@@ -55,6 +55,8 @@ cache ls                          | Expected --store STORE
 cache ls --store no-such-file     | Expected --store to be an existing file, got "no-such-file"
 cache ls --store . https://a.test | Expected nothing after ls
 cache show --store .              | Expected a URL after show
+serve --port 70000                | from 0 to 65535
+serve x                           | no operand
 serve --allow-host http://x/      | --allow-host to be the name of a host, got "http://x/"; write x
 `;
 

@@ -59,15 +59,9 @@ describe('fetch_page', () => {
       ['markdown', `# Title\n\n[a page](${site.url('/next')})`],
       ['text', 'a page'],
     ]);
-    const weights = String(site.requests.at(-1)?.headers['accept'])
-      .split(',')
-      .map((item) => /^\s*([^;]+)(?:;q=([\d.]+))?$/.exec(item))
-      .map((item): [string, number] => [item?.[1] ?? '', Number(item?.[2] ?? 1)]);
-    expect(weights.slice(0, 2)).toEqual([
-      ['text/markdown', 1],
-      ['text/html', 0.9],
-    ]);
-    expect(Math.max(...weights.slice(1).map(([, weight]) => weight))).toBeLessThan(1);
+    expect(site.requests.at(-1)?.headers['accept']).toMatch(
+      /^text\/markdown, ?text\/html;q=0\.9(?:, ?[^,;]+;q=0\.\d+)*$/,
+    );
   });
 
   it('gives long Markdown by parts, and the source on demand', async () => {
@@ -193,12 +187,13 @@ describe('fetch_page', () => {
         'ai-use',
         /"noai" \(meta tag robots\) and "tdm-reservation: 1" \(meta tag tdm-reservation\)\./,
       ],
-      '/comment': [
-        html('<!-- <meta name="robots" content="noai"> --><meta name="robots" content="all">'),
+      '/comment-script': [
+        html(
+          '<!-- <meta name="robots" content="noai"> --><script>"<meta name=robots content=noai>"</script>',
+        ),
         'ai-use',
         undefined,
       ],
-      '/script': [html('<script>"<meta name=robots content=noai>"</script>'), 'ai-use', undefined],
       '/noindex': [withHeaders({ 'x-robots-tag': 'noindex' }), 'search', /"noindex"/],
       '/noindex-ai': [withHeaders({ 'x-robots-tag': 'noindex' }), 'ai-input', undefined],
     };
@@ -443,6 +438,13 @@ describe('fetch_page', () => {
         'ą',
       ],
       ['nothing, in UTF-8', 'text/plain', Buffer.from('ü€'), 'utf-8', 'ü€'],
+      [
+        'control characters as they are',
+        'text/plain',
+        Buffer.from('\x1b[31m\u202ec\n'),
+        'utf-8',
+        '\x1b[31m\u202ec\n',
+      ],
       ['an unknown charset', 'text/plain; charset=x-klingon', Buffer.from('ü'), 'utf-8', 'ü'],
     ];
     const served = pages.map(([, type, body], at) => [`/${at}`, text(body, type)]);
@@ -541,19 +543,5 @@ describe('fetch_page', () => {
     expect(other.structuredContent).toMatchObject({ text: 'a page' });
     const { code, stderr } = await (host.stdin.end(), host.ended);
     expect([code, stderr]).toEqual([0, '']);
-  });
-
-  it('gives the text of a page as it is, with its control characters', async () => {
-    await using site = await startSite({ '/robots.txt': ROBOTS, '/page': text('a\u001b[31mb\u202ec\n') });
-    await using host = await startHost(LOCAL);
-    const { structuredContent } = await host.call('fetch_page', { url: site.url('/page') });
-    expect(structuredContent).toMatchObject({ text: 'a\u001b[31mb\u202ec\n' });
-  });
-
-  it('has no place for credentials', async () => {
-    await using host = await startHost(LOCAL);
-    const { structuredContent } = await host.call('fetch_page', { url: 'http://user:secret@example.com/' });
-    expect(structuredContent?.['code']).toBe('ERR_ROBOTS_INVALID_URL');
-    expect(structuredContent?.['why']).not.toContain('secret');
   });
 });

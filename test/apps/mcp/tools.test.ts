@@ -72,10 +72,18 @@ describe('the tools', () => {
     });
   });
 
-  it.each(['/page', 'file:///etc/passwd', 'ftp://example.com/'])('fetch no %s', async (url) => {
+  it('fetch no other URLs, and none with credentials', async () => {
     await using host = await startHost(LOCAL);
-    const { isError, structuredContent } = await host.call('fetch_page', { url });
-    expect([isError, structuredContent?.['code']]).toEqual([true, 'ERR_ROBOTS_INVALID_URL']);
+    for (const url of [
+      '/page',
+      'file:///etc/passwd',
+      'ftp://example.com/',
+      'http://user:secret@a.example/',
+    ]) {
+      const { isError, structuredContent } = await host.call('fetch_page', { url });
+      expect([isError, structuredContent?.['code']]).toEqual([true, 'ERR_ROBOTS_INVALID_URL']);
+      expect(structuredContent?.['why']).not.toContain('secret');
+    }
   });
 
   it('an unknown tool is an error of the protocol', async () => {

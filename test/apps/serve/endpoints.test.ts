@@ -241,15 +241,7 @@ describe('the rest', () => {
     expect(service.hangUp()).toBe(false);
   });
 
-  it('reports wrong usage', async () => {
-    expect(await cli(['serve', '--port', '70000'])).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining('from 0 to 65535'),
-    });
-    expect(await cli(['serve', 'x'])).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining('no operand'),
-    });
+  it('reports a port in use as wrong usage', async () => {
     expect(await cli(['serve', '--port', String(service.port)])).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('the port is in use'),

@@ -165,18 +165,6 @@ describeWithChromium('the page in a browser', () => {
     await page.getByText('GPTBot may not fetch').waitFor();
   });
 
-  it('sends a pasted file, and an opened one', async () => {
-    await open.paste(ROBOTS, '/b', 'GPTBot');
-    const { page } = open;
-    await page.getByText('GPTBot may not fetch /b').waitFor();
-    await open.visit('try');
-    await page
-      .getByLabel('or a file')
-      .setInputFiles({ name: 'x', mimeType: '', buffer: Buffer.from(ROBOTS) });
-    await open.check();
-    expect(await page.getByLabel('robots.txt', { exact: true }).inputValue()).toBe(ROBOTS);
-  });
-
   it('asks nothing by itself when another site brought the visitor, and asks when the button is pressed', async () => {
     const asked = site.requests.length;
     const target = `${open.service.origin}/?url=${encodeURIComponent(site.url('/private'))}&agent=LinkBot`;

@@ -162,21 +162,6 @@ describe('the crawler’s own delays', () => {
     expect(startedAt).toBeGreaterThan(start);
     expect(await book()).toMatchObject({ status: 'booked', waitMs });
   });
-
-  it('are kept by guards and bookings', async () => {
-    const made = recorded(undefined, { clock: virtualClock({ autoAdvance: true }) });
-    const get = guardFetch(async (_url: string) => new Response('a page'), made.client, {
-      pacing: { minDelayMs: 700 },
-    });
-    await Promise.all([1, 2, 3].map(async (page) => (await get(`${A}/${page}`)).text()));
-    const booking = await made.client.reserve(`${A}/4`);
-    const headers = { 'crawler-price': 'USD 1' };
-    if (booking.status === 'booked') booking.done({ status: 402, headers });
-    expect(made.recording.ofType('request')).toMatchObject([{}, {}, {}, { status: 402, price: 'USD 1' }]);
-    const early = earlyStarts(made.recording.lines());
-    // It was done before its time.
-    expect(early).toMatchObject([{ url: `${A}/4`, reason: 'min-delay' }]);
-  });
 });
 
 describe('a scope', () => {

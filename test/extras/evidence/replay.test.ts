@@ -442,18 +442,6 @@ describe('the usage of a decision', () => {
 });
 
 describe('evidence', () => {
-  it('has one decision of a request, however often it waited for its slot', async () => {
-    const clock = virtualClock({ autoAdvance: true });
-    const { client, recording, decisions } = recorded({ clock });
-    const guarded = guardFetch(async (_url: string) => new Response('a page'), client, {
-      pacing: { minDelayMs: 60_000, maxDelayMs: 3_600_000 },
-    });
-    const urls = [1, 2, 3, 4].map((page) => `https://a.example/${page}`);
-    await Promise.all(urls.map((url) => guarded(url)));
-    expect(decisions().map(({ url }) => url)).toEqual(urls);
-    expect(await replayed(recording.lines())).toMatchObject({ changed: 0, faults: 0 });
-  });
-
   it('has the texts and verdicts of the caller', async () => {
     const { client, recording, decisions } = recorded({
       overrides: {

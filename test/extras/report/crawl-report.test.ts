@@ -75,19 +75,11 @@ describe('crawlReport', () => {
           rule: { directive: 'disallow', pattern: '/private', line: 2 },
         },
       },
-      {
-        origin: 'https://down.example',
+      expect.objectContaining({
         reason: 'unreachable',
-        refused: 0,
-        linksRefused: 0,
         questionsRefused: 1,
-        example: {
-          origin: 'https://down.example',
-          reason: 'unreachable',
-          url: 'https://down.example/',
-          robots: '503',
-        },
-      },
+        example: expect.objectContaining({ url: 'https://down.example/', robots: '503' }),
+      }),
     ]);
     expect(String(report)).toBe(
       '5 questions, 4 of them refused\n' +
@@ -402,16 +394,6 @@ describe('crawlReport', () => {
     expect(String(report) + [...report.toNDJSON()].join('')).not.toMatch(/[\u001B\u202E]/);
   });
 
-  it('NDJSON: the totals, then the refusals, then the origins', async () => {
-    const { client, report } = reported();
-    await client.canFetch('https://a.example/private');
-    expect(Array.from(report.toNDJSON(), (line) => JSON.parse(line))).toEqual([
-      { schemaVersion: 1, ...report.totals() },
-      { schemaVersion: 1, ...report.refusals()[0] },
-      { schemaVersion: 1, ...report.origins()[0] },
-    ]);
-  });
-
   it('counts what the servers saw: redirects, failures, and what a guard let through in a dry run', async () => {
     await using site = await fakeOrigin({
       robots: 'User-agent: *\nDisallow: /private\n',
@@ -574,13 +556,20 @@ describe('crawlReport', () => {
     expect(String(report)).toContain('STAYED BUSY at the last try: https://a.example (1 page)\n');
   });
 
-  it('says what slows the crawl, how many requests wait, and until when', async () => {
+  it('says what slows the crawl, how many requests wait, and until when, at intervals, too', async () => {
     const clock = { now: () => Date.now() };
+    const lines: string[] = [];
     const { client, report } = reported({
-      answers: () => new Response('User-agent: *\nCrawl-delay: 10\n'),
+      answers: ({ hostname }) =>
+        hostname === 'down.example'
+          ? new Response(null, { status: 503 })
+          : new Response('User-agent: *\nCrawl-delay: 10\n'),
       clock,
+      every: 1_000,
+      write: (line) => lines.push(line),
     });
     const get = guardFetch(page, client, { pacing: true });
+    await expect(get('https://down.example/')).rejects.toThrow();
     // The first one waits, too: the request for robots.txt counts as one.
     const waiting = [1, 2, 3].map((number) => get(`https://a.example/${number}`).catch(() => undefined));
     await eventually(() => expect(report.slowed()).toMatchObject([{ waiting: 3 }]));
@@ -592,32 +581,16 @@ describe('crawlReport', () => {
     expect(String(report)).toMatch(/^SLOWED by .*: a\.example, 3 waiting, until about /m);
     expect(String(report)).toContain(`until about ${until}Z\n`);
     expect([...report.toNDJSON()].at(-1)).toContain('"waiting":3');
-    await client.close();
-    await Promise.all(waiting);
-    expect(report.slowed()).toEqual([]);
-  });
-
-  it('says at intervals what is waited for, for what, and until when', async () => {
-    const lines: string[] = [];
-    const clock = { now: () => Date.now() };
-    const answers: Answers = ({ hostname }) =>
-      hostname === 'down.example'
-        ? new Response(null, { status: 503 })
-        : new Response('User-agent: *\nCrawl-delay: 10\n');
-    const { client, report } = reported({ answers, clock, every: 1_000, write: (line) => lines.push(line) });
-    const get = guardFetch(page, client, { pacing: true });
-    const waiting = [1, 2, 3].map((number) => get(`https://a.example/${number}`).catch(() => undefined));
-    await expect(get('https://down.example/')).rejects.toThrow();
     await eventually(() => expect(lines.at(-1)).toContain('SLOWED'));
     expect(lines.at(-1)).toMatch(
       /^\d.* 1 refused.*; SLOWED by Crawl-delay 10 s: a\.example, \d waiting, until about [\d-]+ [\d:]+Z; ROBOTS\.TXT UNREACHABLE: https:\/\/down\.example \(503, next try [\d-]+ [\d:]+Z\)$/,
     );
     await client.close();
     await Promise.all(waiting);
-    report.close();
+    expect(report.slowed()).toEqual([]);
   });
 
-  it('is its totals and lists in JSON', async () => {
+  it('is its totals and lists in JSON, and a line of each in NDJSON', async () => {
     const { client, report } = reported();
     const get = guardFetch(page, client);
     for (const path of ['/1', '/private']) await get(`https://a.example${path}`).catch(() => undefined);
@@ -627,6 +600,11 @@ describe('crawlReport', () => {
       origins: report.origins(),
       slowed: [],
     });
+    expect(Array.from(report.toNDJSON(), (line) => JSON.parse(line))).toEqual([
+      { schemaVersion: 1, ...report.totals() },
+      { schemaVersion: 1, ...report.refusals()[0] },
+      { schemaVersion: 1, ...report.origins()[0] },
+    ]);
   });
 
   it('takes a challenge with a status of success for no page', async () => {

@@ -45,9 +45,6 @@ const speculatingPages: Readonly<Record<string, SpeculatingPage>> = {
   "rules in a popup's first document, opened by the document": scripted(
     "const popup = document.open('', 'popup', ''); popup.document.head.append(made(undefined, popup.document))",
   ),
-  'a page that replaces Element.prototype.remove': scripted(
-    'Element.prototype.remove = Node.prototype.removeChild = () => undefined; document.head.append(made())',
-  ),
   'a page that shadows script.type and localName': scripted(
     `const script = made(); Object.defineProperty(script, 'type', { get: () => '' });
      Object.defineProperty(script, 'localName', { get: () => 'p' }); document.head.append(script)`,

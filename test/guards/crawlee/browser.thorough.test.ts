@@ -75,19 +75,6 @@ describeWithChromium('withRobots of a browser crawler', () => {
     expect(pagesOf(server)).toEqual(['/page', '/header']);
   });
 
-  it('skips what is disallowed, at once or after redirects', async () => {
-    const server = await site();
-    const { options, handled, skipped, failed } = record();
-    const crawler = new (withRobots(PageCrawler, client()))(options);
-    await crawler.run([server.url('/page'), server.url('/private'), server.url('/to?/to?/private/hop')]);
-    expect([handled, failed]).toEqual([[server.url('/page')], []]);
-    expect(skipped.map(({ url, decision }) => [url, decision?.url])).toEqual([
-      [server.url('/private'), server.url('/private')],
-      [server.url('/to?/to?/private/hop'), server.url('/private/hop')],
-    ]);
-    expect(pagesOf(server)).toEqual(['/page', '/to?/to?/private/hop', '/to?/private/hop']);
-  });
-
   it('fails a request whose handler goes where it may not', async () => {
     const server = await site();
     const { options, skipped, failed } = record();
@@ -120,15 +107,6 @@ describeWithChromium('withRobots of a browser crawler', () => {
       expect.objectContaining({ url: server.url('/private/2') }),
       { requested: server.url('/private/2'), redirects: [] },
     );
-  });
-
-  it('takes one slot for each navigation and each redirect of it', async () => {
-    const server = await site();
-    const paced = client();
-    const permits = permitsOf(paced);
-    const crawler = new (withRobots(PageCrawler, paced, { pacing: { defaultDelayMs: 0 } }))(record().options);
-    await crawler.run([server.url('/to?/page')]);
-    expect(permits()).toEqual([server.url('/to?/page'), server.url('/page')]);
   });
 
   it('refuses pages of other libraries, and does not try again', async () => {

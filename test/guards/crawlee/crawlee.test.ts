@@ -111,27 +111,6 @@ describe('withRobots', () => {
     expect(skipped).toEqual([{ url: server.url(long), reason: 'robotsTxt' }]);
   });
 
-  it('asks for pages under the name of the client, with the line of the guide', async () => {
-    const server = await site();
-    const { options, handled } = record();
-    const robotsClient = client();
-    const agent = String(robotsClient.agent);
-    const crawler = new (withRobots(HttpCrawler, robotsClient))(
-      {
-        ...options,
-        preNavigationHooks: [
-          (_, gotOptions) => {
-            gotOptions.headers = { ...gotOptions.headers, 'user-agent': agent };
-          },
-        ],
-      },
-      inMemory(),
-    );
-    await crawler.run([server.url('/to?/page')]);
-    expect(handled).toHaveLength(1);
-    expect(server.requests.map(({ headers }) => headers['user-agent'])).toEqual(Array(3).fill(agent));
-  });
-
   it('guards the requests of a BasicCrawler', async () => {
     const server = await site();
     const { options, handled, skipped } = record();

@@ -69,23 +69,6 @@ describe('withRobots, with a request that is deferred', () => {
     expect([pagesOf(slow), pagesOf(other)]).toEqual([['/page'], ['/page']]);
   });
 
-  it('handles many of one site in turn, each once, while the site is asked one at a time', async () => {
-    const slow = await slowSite(20);
-    const { clock, robots } = paced();
-    const { options, failed, handled } = record();
-    const crawler = new (withRobots(HttpCrawler, robots, { pacing: { maxDelayMs: 1_000 }, clock }))(
-      { ...options, ...soon, maxConcurrency: 4, maxRequestRetries: 0 },
-      inMemory(),
-    );
-    const urls = ['/1', '/2', '/3', '/4', '/5'].map((path) => slow.url(path));
-    await crawler.run(urls);
-    expect(handled.sort()).toEqual(urls);
-    expect(failed).toEqual([]);
-    expect(pagesOf(slow)).toHaveLength(5);
-    // The request for robots.txt counts as one.
-    expect(clock.now() - START).toBeGreaterThanOrEqual(100_000);
-  });
-
   it('gives back the whole request when its redirect, or what its handler sends, is deferred', async () => {
     const [slow, first] = [await slowSite(90), await site()];
     const { clock, robots } = paced();

@@ -89,18 +89,6 @@ describe('withRobots, with an httpClient of its own', () => {
     expect(other.requests.at(-1)?.headers).not.toHaveProperty('authorization');
   });
 
-  it('refuses a disallowed hop', async () => {
-    const server = await site();
-    const { options, skipped } = record();
-    const crawler = new (withRobots(HttpCrawler, client()))(
-      { ...options, httpClient: new OwnClient() },
-      inMemory(),
-    );
-    await crawler.run([server.url('/to?/private')]);
-    expect(skipped).toMatchObject([{ decision: { url: server.url('/private') } }]);
-    expect(pagesOf(server)).toEqual(['/to?/private']);
-  });
-
   it.each([
     ['followRedirect: false', { followRedirect: false }, '/to?/to?/page'],
     ['a function', { followRedirect: () => true }, '/page'],
