@@ -31,11 +31,11 @@ export function urlWithoutUserinfo(url: string): string {
 }
 
 /**
- * URL Standard: tabs and newlines are removed, and "\\" counts as "/". With a special scheme, any number of slashes begins an
- * authority ("special authority ignore slashes state"); with another one, such as `mailto:`, only two do.
+ * URL Standard: "special authority ignore slashes state", tabs and newlines are removed, and "\\" counts as "/". A scheme that is
+ * not known may be a slip (`htp:me:secret@host`).
  */
 const USERINFO =
-  /^([\s\u0000-\u0020]*(?:(?:h\s*t\s*t\s*p(?:\s*s)?|w\s*s(?:\s*s)?|f\s*t\s*p)\s*:[\\/\t\r\n]*|(?:[a-z][a-z\d+.\-\t\r\n]*:[\t\r\n]*)?[\\/][\t\r\n]*[\\/][\\/\t\r\n]*))[^\\/?#]*@/i;
+  /^(?!\s*mailto:)([\s\u0000-\u0020]*(?:[a-z][a-z\d+.\-\t\r\n]*:[\\/\t\r\n]*|[\\/][\t\r\n]*[\\/][\\/\t\r\n]*))[^\\/?#]*@/i;
 
 /**
  * What was meant to be a URL, without user name and password. Of an invalid one these may have any characters, and no scheme

@@ -76,7 +76,8 @@ export class Alarm {
     this.at = at;
     this.isBound = isBound;
     const now = this.#clock.now();
-    const ms = Math.min(at - now, MAX_SLEEP_MS);
+    // Node warns of a timer that would have gone off before.
+    const ms = Math.max(0, Math.min(at - now, MAX_SLEEP_MS));
     const { shown } = this.#clock;
     const ended = (error?: unknown): void => {
       this.#cancel = undefined;

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type RequestPermit, type ReserveOptions, RobotsClient } from '../../../src/index.ts';
 import { virtualClock } from '../../../src/extras/testing/index.ts';
 import { HOUR, SECOND } from '../../support/client.ts';
+import { opened } from '../../support/opened.ts';
 import { ScriptedStore } from '../../support/store.ts';
 import { A, booked, closing, laidDown } from './support.ts';
 
@@ -22,6 +23,23 @@ function permits() {
 }
 
 describe('a gap', () => {
+  it('asks no clock to wait less than nothing, although time goes by while it reckons', async () => {
+    let at = 0;
+    const waitsMs: number[] = [];
+    const sleep = async (ms: number): Promise<void> => {
+      waitsMs.push(ms);
+      at += ms;
+    };
+    const clock = { now: () => (at += 3), sleep };
+    const client = opened(new RobotsClient({ agent: 'ExampleBot', clock, overrides: { [A]: { text: '' } } }));
+    for (let request = 0; request < 20; request++) {
+      const permit = await client.acquirePermit(await client.check(A), { defaultDelayMs: request });
+      permit.done();
+    }
+    expect(waitsMs.length).toBeGreaterThan(0);
+    expect(Math.min(...waitsMs)).toBeGreaterThanOrEqual(0);
+  });
+
   it('counts from when the request is handed to the library', async () => {
     const { clock, next } = permits();
     (await next()).permit.responded({ status: 200 });
