@@ -28,15 +28,19 @@ describe.each(realms)('guardFetch with an address policy, over %s', (_name, fetc
         ? new Response(null, { status: 302, headers: { location } })
         : fetch(input, init);
 
+  /** Guards a fetch against redirects of public pages to private addresses. */
+  const protecting = (
+    send: typeof globalThis.fetch,
+    client = scriptedClient(),
+    lookup = lookupIn(NAMES),
+  ): typeof globalThis.fetch => guardFetch(send, client, { addressPolicy: 'no-public-to-private', lookup });
+
   it.each(['127.0.0.1', 'localhost', '127.1', '[::ffff:127.0.0.1]', 'intranet.example', 'intranet2.example'])(
     'refuses the redirect of a public page to %s before it is connected to, or asked about',
     async (host) => {
       const inside = await site(redirecting({}));
       const client = scriptedClient();
-      const guarded = guardFetch(outside(as(host, inside, '/secret')), client, {
-        addressPolicy: 'no-public-to-private',
-        lookup: lookupIn(NAMES),
-      });
+      const guarded = protecting(outside(as(host, inside, '/secret')), client);
       const error: unknown = await guarded('http://public.example/').catch((reason: unknown) => reason);
       expect(error).toBeInstanceOf(RobotsAddressRefusedError);
       expect(error).toMatchObject({ host: new URL(as(host, inside)).hostname });
@@ -51,10 +55,7 @@ describe.each(realms)('guardFetch with an address policy, over %s', (_name, fetc
     const lookup = lookupIn(NAMES);
     const client = scriptedClient();
     await client.check(as('intranet.example', inside));
-    const guarded = guardFetch(outside(as('intranet.example', inside)), client, {
-      addressPolicy: 'no-public-to-private',
-      lookup,
-    });
+    const guarded = protecting(outside(as('intranet.example', inside)), client, lookup);
     await expect(guarded('http://public.example/')).rejects.toEqual(REFUSED);
     expect(lookup.asked).toEqual(['intranet.example']);
     expect(inside.connections()).toBe(0);
@@ -64,10 +65,7 @@ describe.each(realms)('guardFetch with an address policy, over %s', (_name, fetc
     const inside = await site(redirecting({}));
     const client = scriptedClient();
     const lookup = lookupIn({ 'rebind.example': (before) => (before === 0 ? [PUBLIC] : ['127.0.0.1']) });
-    const guarded = guardFetch(outside(as('rebind.example', inside)), client, {
-      addressPolicy: 'no-public-to-private',
-      lookup,
-    });
+    const guarded = protecting(outside(as('rebind.example', inside)), client, lookup);
     await expect(guarded('http://public.example/')).rejects.toEqual(REFUSED);
     expect(lookup.asked).toEqual(['rebind.example', 'rebind.example']);
     expect(inside.connections()).toBe(0);
@@ -75,10 +73,7 @@ describe.each(realms)('guardFetch with an address policy, over %s', (_name, fetc
 
   it('does not send it over a socket that a first hop has left open', async () => {
     const inside = await site(redirecting({}));
-    const guarded = guardFetch(outside(as('intranet.example', inside)), scriptedClient(), {
-      addressPolicy: 'no-public-to-private',
-      lookup: lookupIn(NAMES),
-    });
+    const guarded = protecting(outside(as('intranet.example', inside)));
     await (await guarded(as('intranet.example', inside))).text();
     await (await guarded(as('intranet.example', inside))).text();
     const before = inside.connections();
@@ -91,10 +86,7 @@ describe.each(realms)('guardFetch with an address policy, over %s', (_name, fetc
     const last = await site(redirecting({}));
     const middle = await site(redirecting({ '/': as('intranet2.example', last) }));
     const first = await site(redirecting({ '/': as('intranet.example', middle) }));
-    const guarded = guardFetch(fetch, scriptedClient(), {
-      addressPolicy: 'no-public-to-private',
-      lookup: lookupIn(NAMES),
-    });
+    const guarded = protecting(fetch);
     const response = await guarded(first.origin);
     expect(response).toMatchObject({ status: 200, redirected: true, url: as('intranet2.example', last) });
     await response.text();
@@ -106,10 +98,7 @@ describe.each(realms)('guardFetch with an address policy, over %s', (_name, fetc
     const first = await site((_request, response) =>
       answer(response, { status: 302, headers: { location: last.origin, connection: 'close' } }),
     );
-    const guarded = guardFetch(fetch, scriptedClient(), {
-      addressPolicy: 'no-public-to-private',
-      lookup: lookupIn(NAMES),
-    });
+    const guarded = protecting(fetch);
     for (let round = 0; round < 20; round++) {
       expect((await guarded(as('intranet.example', first))).status).toBe(200);
     }

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { guardFetch, RobotsClient, type RobotsInit } from '../../../src/index.ts';
-import { evidenceFile } from '../../../src/extras/evidence/index.ts';
+import { guardFetch, RobotsClient, type RobotsClientOptions, type RobotsInit } from '../../../src/index.ts';
+import { type EvidenceFile, evidenceFile } from '../../../src/extras/evidence/index.ts';
 import { evidenceLines } from '../../../src/apps/cli/replay/evidence-source.ts';
 import { Replay } from '../../../src/extras/evidence/replay.ts';
 import { HOUR, START } from '../../support/client.ts';
@@ -21,37 +21,43 @@ let folder: string;
 let file: string;
 let later: string;
 
-/** A crawl in virtual time that starts at `from`, and its evidence. */
-async function crawl(path: string, from: number): Promise<void> {
+/** The evidence of what a client was made to do. */
+async function evidenceOf(
+  name: string,
+  options: RobotsClientOptions,
+  work: (client: RobotsClient, evidence: EvidenceFile) => Promise<unknown>,
+): Promise<string> {
+  const path = join(folder, `${name}.ndjson`);
   const evidence = await evidenceFile(path);
-  let now = from;
-  let status = 200;
-  const client = new RobotsClient({
-    agent: 'ExampleBot/1.0',
-    clock: { now: () => now },
-    random: () => 0,
-    evidence,
-    transport: {
-      fetch: async ({ length }) => new Response(length > 0 && status === 200 ? FORBIDS : null, { status }),
-    },
-  });
-  await client.check('https://a.example/private');
-  await client.check('https://a.example/page');
-  now += 25 * HOUR;
-  status = 503;
-  await client.check('https://a.example/private');
-  status = 403;
-  await client.check('https://b.example/page');
+  const clock = { now: () => START };
+  const client = new RobotsClient({ agent: 'ExampleBot/1.0', clock, evidence, ...options });
+  await work(client, evidence);
   await client.close();
   await evidence.close();
+  return path;
+}
+
+/** A crawl in virtual time that starts at `from`. */
+function crawl(name: string, from: number): Promise<string> {
+  let now = from;
+  let status = 200;
+  const fetch = async () => new Response(status === 200 ? FORBIDS : null, { status });
+  const options = { clock: { now: () => now }, random: () => 0, transport: { fetch } };
+  return evidenceOf(name, options, async (client) => {
+    await client.check('https://a.example/private');
+    await client.check('https://a.example/page');
+    now += 25 * HOUR;
+    status = 503;
+    await client.check('https://a.example/private');
+    status = 403;
+    await client.check('https://b.example/page');
+  });
 }
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'canfetch-replay-'));
-  file = join(folder, 'evidence.ndjson');
-  later = join(folder, 'later.ndjson');
-  await crawl(file, START);
-  await crawl(later, START + HOUR);
+  file = await crawl('evidence', START);
+  later = await crawl('later', START + HOUR);
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -114,27 +120,20 @@ describe('replay', () => {
     let parts: string[];
     beforeAll(async () => {
       const path = join(folder, 'three.ndjson');
-      const evidence = await evidenceFile(path);
-      const client = new RobotsClient({
-        agent: 'ExampleBot/1.0',
-        clock: { now: () => START },
-        evidence,
-        transport: { fetch: async () => new Response(FORBIDS) },
+      const transport = { fetch: async () => new Response(FORBIDS) };
+      await evidenceOf('three', { transport }, async (client, evidence) => {
+        const rotate = (name: string): void => {
+          evidence.reopen();
+          renameSync(path, `${path}.${name}`);
+          evidence.reopen();
+        };
+        await client.check('https://a.example/private');
+        rotate('1');
+        await client.check('https://b.example/page');
+        rotate('2');
+        await client.check('https://a.example/page');
       });
-      const rotate = (name: string): string => {
-        evidence.reopen();
-        renameSync(path, `${path}.${name}`);
-        evidence.reopen();
-        return `${path}.${name}`;
-      };
-      await client.check('https://a.example/private');
-      const first = rotate('1');
-      await client.check('https://b.example/page');
-      const second = rotate('2');
-      await client.check('https://a.example/page');
-      await client.close();
-      await evidence.close();
-      parts = [first, second, path];
+      parts = [`${path}.1`, `${path}.2`, path];
     });
 
     /** The report of some of the files, read as several and as one. */
@@ -282,27 +281,21 @@ describe('replay --list', () => {
   const USAGE = 'User-agent: *\nDisallow: /private\nContent-Usage: /art train-ai=n\nCrawl-delay: 60\n';
   let listed: string;
   beforeAll(async () => {
-    listed = join(folder, 'listed.ndjson');
-    const evidence = await evidenceFile(listed);
-    const client = new RobotsClient({
-      agent: 'ExampleBot',
-      clock: { now: () => START },
-      evidence,
-      transport: { fetch: async () => new Response(USAGE) },
-    });
     const header = { 'content-usage': 'train-ai=n' };
     const site = async (url: string, _init?: RequestInit & RobotsInit): Promise<Response> => {
       if (url.endsWith('/lost')) throw Object.assign(new Error('lost'), { code: 'ECONNRESET' });
       return new Response('a page', url.endsWith('/own') ? { headers: header } : {});
     };
-    const get = guardFetch(site, client, { purpose: 'train-ai' });
-    const paths = ['/private', '/art', '/own', '/lost', '/=1+1,"x"'];
-    for (const path of paths) await get(`https://a.example${path}`).catch(() => undefined);
-    const paced = guardFetch(site, client, { pacing: { defaultDelayMs: 60_000, maxDelayMs: 1 } });
-    for (const path of ['/first', '/second']) await paced(`https://a.example${path}`).catch(() => undefined);
-    await get('https://b.example/x', { robots: { ignore: true, because: 'ours' } });
-    await client.close();
-    await evidence.close();
+    const transport = { fetch: async () => new Response(USAGE) };
+    listed = await evidenceOf('listed', { transport }, async (client) => {
+      const get = guardFetch(site, client, { purpose: 'train-ai' });
+      const paths = ['/private', '/art', '/own', '/lost', '/=1+1,"x"'];
+      for (const path of paths) await get(`https://a.example${path}`).catch(() => undefined);
+      const paced = guardFetch(site, client, { pacing: { defaultDelayMs: 60_000, maxDelayMs: 1 } });
+      for (const path of ['/first', '/second'])
+        await paced(`https://a.example${path}`).catch(() => undefined);
+      await get('https://b.example/x', { robots: { ignore: true, because: 'ours' } });
+    });
   });
 
   it('says each decision in words, and what became of the request', async () => {
@@ -342,19 +335,16 @@ describe('replay --list', () => {
   });
 
   it('calls a decision as `check` does, without a robots.txt, too', async () => {
-    const path = join(folder, 'undecided.ndjson');
-    const evidence = await evidenceFile(path);
-    const busy = (): Response => new Response(null, { status: 503 });
-    const client = new RobotsClient({
-      agent: 'ExampleBot/1.0',
-      evidence,
-      transport: { fetch: async () => busy() },
-    });
-    await client.check('https://a.example/');
-    const get = guardFetch(async (_url: string, _init?: RobotsInit) => busy(), client);
-    await get('https://a.example/b', { robots: { ignore: true, because: 'ours' } });
-    await client.close();
-    await evidence.close();
+    const busy = async (_url: string, _init?: RobotsInit) => new Response(null, { status: 503 });
+    const path = await evidenceOf(
+      'undecided',
+      { transport: { fetch: (url) => busy(url) } },
+      async (client) => {
+        await client.check('https://a.example/');
+        const robots = { ignore: true, because: 'ours' } as const;
+        await guardFetch(busy, client)('https://a.example/b', { robots });
+      },
+    );
     const { stdout } = await cli(['replay', '--list', path]);
     expect(stdout).toMatch(
       / {2}UNDECIDED {2}ExampleBot {2}https:\/\/a\.example\/ {2}robots\.txt is unreachable/,
@@ -416,18 +406,13 @@ describe('replay --versions and --body', () => {
   });
 
   it('tells one status from another where there was no file', async () => {
-    const path = join(folder, 'without-file.ndjson');
-    const evidence = await evidenceFile(path);
     const later = START + 48 * HOUR;
     let now = START;
-    const client = new RobotsClient({
-      clock: { now: () => now },
-      evidence,
-      transport: { fetch: async () => new Response(null, { status: now === START ? 404 : 410 }) },
+    const transport = { fetch: async () => new Response(null, { status: now === START ? 404 : 410 }) };
+    const options = { clock: { now: () => now }, transport };
+    const path = await evidenceOf('without-file', options, async (client) => {
+      for (now of [START, later]) await client.check('https://a.example/page');
     });
-    for (now of [START, later]) await client.check('https://a.example/page');
-    await client.close();
-    await evidence.close();
     const { stdout } = await cli(['replay', '--versions', '--json', path]);
     expect(records(stdout)).toMatchObject([
       { from: START, until: START, outcome: 'unavailable', status: 404 },
@@ -471,30 +456,17 @@ describe('a view of a log from which a line was removed', () => {
 describe('replay --conduct', () => {
   const SLOW = 'User-agent: *\nDisallow: /private\nCrawl-delay: 10\n';
 
-  /** A crawl of pages at these seconds. `responses`: those of the pages. */
-  async function crawlAt(
-    seconds: readonly number[],
-    responses: readonly Response[] = [],
-    text = SLOW,
-  ): Promise<string> {
-    const path = join(folder, `conduct-${seconds.join('-')}-${responses.length}-${text.length}.ndjson`);
-    const evidence = await evidenceFile(path);
+  /** A crawl of pages at these seconds. */
+  async function crawlAt(seconds: readonly number[], text = SLOW): Promise<string> {
     let now = START;
-    const client = new RobotsClient({
-      agent: 'ExampleBot',
-      clock: { now: () => now },
-      evidence,
-      transport: { fetch: async () => new Response(text) },
+    const options = { clock: { now: () => now }, transport: { fetch: async () => new Response(text) } };
+    return evidenceOf(`conduct-${seconds.join('-')}-${text.length}`, options, async (client) => {
+      const get = guardFetch(async (_url: string) => new Response('a page'), client);
+      for (const second of seconds) {
+        now = START + second * 1_000;
+        await get(`https://a.example/${second}`);
+      }
     });
-    const pages = [...responses];
-    const get = guardFetch(async (_url: string) => pages.shift() ?? new Response('a page'), client);
-    for (const second of seconds) {
-      now = START + second * 1_000;
-      await get(`https://a.example/${second}`);
-    }
-    await client.close();
-    await evidence.close();
-    return path;
   }
   const early = async (path: string): Promise<unknown[]> => {
     const { code, stdout } = await cli(['replay', '--conduct', '--json', path]);
@@ -517,7 +489,7 @@ describe('replay --conduct', () => {
       ['https://a.example/15', 'crawl-delay', 24],
     ]);
     const rate = 'User-agent: *\nRequest-rate: 1/20\n';
-    expect(await early(await crawlAt([0, 12, 32], [], rate))).toEqual([
+    expect(await early(await crawlAt([0, 12, 32], rate))).toEqual([
       ['https://a.example/12', 'request-rate', 20],
     ]);
     const { stdout } = await cli(['replay', '--conduct', await crawlAt([0, 4])]);
@@ -529,36 +501,26 @@ describe('replay --conduct', () => {
 
   it('checks a request after a rotation against the one before it', async () => {
     const path = join(folder, 'rotated.ndjson');
-    const evidence = await evidenceFile(path);
     let now = START;
-    const client = new RobotsClient({
-      agent: 'ExampleBot',
-      clock: { now: () => now },
-      evidence,
-      transport: { fetch: async () => new Response(SLOW) },
-    });
-    const get = guardFetch(async (_url: string) => new Response('a page'), client, { mode: 'report' });
-    await get('https://a.example/first');
-    let respond = (): void => undefined;
-    const slow = guardFetch(
-      async (_url: string) => {
-        await new Promise<void>((resolve) => (respond = resolve));
+    const options = { clock: { now: () => now }, transport: { fetch: async () => new Response(SLOW) } };
+    await evidenceOf('rotated', options, async (client, evidence) => {
+      let respond = (): void => undefined;
+      const page = async (url: string): Promise<Response> => {
+        if (url.endsWith('/private')) await new Promise<void>((resolve) => (respond = resolve));
         return new Response('a page');
-      },
-      client,
-      { mode: 'report' },
-    );
-    now += 20_000;
-    const refused = slow('https://a.example/private');
-    await setImmediate();
-    renameSync(path, `${path}.1`);
-    evidence.reopen();
-    respond();
-    await refused;
-    now += 4_000;
-    await get('https://a.example/second');
-    await client.close();
-    await evidence.close();
+      };
+      const get = guardFetch(page, client, { mode: 'report' });
+      await get('https://a.example/first');
+      now += 20_000;
+      const refused = get('https://a.example/private');
+      await setImmediate();
+      renameSync(path, `${path}.1`);
+      evidence.reopen();
+      respond();
+      await refused;
+      now += 4_000;
+      await get('https://a.example/second');
+    });
     const { stdout: part } = await cli(['replay', '--conduct', path]);
     expect(part).toMatch(/^2 requests: 1 too early; of 1 the site’s rules and delay are not known\n$/m);
     const { stdout } = await cli(['replay', '--conduct', '--json', path, `${path}.1`]);
@@ -570,7 +532,7 @@ describe('replay --conduct', () => {
   });
 
   it('says which delay of the crawler’s own was not kept', async () => {
-    const path = await crawlAt([0, 10], [], 'User-agent: *\n');
+    const path = await crawlAt([0, 10], 'User-agent: *\n');
     const claiming = join(folder, 'claiming.ndjson');
     const pacing = '"startedAt":$1,"pacing":{"defaultDelayMs":500,"minDelayMs":30000}';
     writeFileSync(claiming, readFileSync(path, 'utf8').replace(/"startedAt":(\d+)/g, pacing));
