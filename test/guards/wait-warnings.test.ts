@@ -66,13 +66,14 @@ it('a request without a response for 10 s is named, with `timeoutMs`, when other
   expect(codes()).toHaveLength(1);
 });
 
-it('is not, when others wait for the gap alone, or when its header has come', async () => {
+it('is not, when others wait for the gap alone, its header has come, or its time is limited', async () => {
   const body = new ReadableStream({ start: (controller) => controller.enqueue(new Uint8Array(1)) });
-  for (const [pacing, answer] of [
-    [{ defaultDelayMs: 200_000 }, never],
-    [{ defaultDelayMs: 0 }, new Response(body)],
+  for (const [options, answer] of [
+    [{ pacing: { defaultDelayMs: 200_000 } }, never],
+    [{ pacing: { defaultDelayMs: 0 } }, new Response(body)],
+    [{ pacing: { defaultDelayMs: 0 }, timeoutMs: 30_000 }, never],
   ] as const) {
-    const { get } = await fetching({ pacing }, (url) => (url.endsWith('/1') ? answer : new Response('')));
+    const { get } = await fetching(options, (url) => (url.endsWith('/1') ? answer : new Response('')));
     get(1).catch(ignore);
     get(2).catch(ignore);
     await vi.advanceTimersByTimeAsync(20_000);

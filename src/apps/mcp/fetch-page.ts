@@ -5,6 +5,7 @@ import type { DecisionUsage, Purpose } from '../../core/decision/index.ts';
 import { priceIn } from '../../core/lifecycle/index.ts';
 import type { MetaTag } from '../../core/rules/index.ts';
 import { refusalIn } from '../../core/client/refusal-errors.ts';
+import { retryAtOf } from '../../guards/shared/not-now.ts';
 import { purposeFields, urlField, ToolError, makeTool, type Tool } from './tool.ts';
 import { readHtml, statementNote } from './html-page.ts';
 import { assertText, mediaType, partOf, readText, type TextPart } from './page-text.ts';
@@ -60,6 +61,7 @@ const input = z.strictObject({
 const output = z.object({
   url: z.string().describe('The URL of the page, after redirects'),
   status: z.number().describe('The HTTP status. From 400 on, the text is an error page of the site'),
+  retryAt: z.number().optional().describe('Of a status such as 429: when the site may be asked again'),
   price: z.string().optional().describe('Of status 402: what the site asks for the page, in its own words'),
   contentType: z.string().optional().describe('The media type, as the site states it'),
   format: z
@@ -103,18 +105,17 @@ export function fetchPage(fetch: PageFetch, asked: PageOptions): Tool {
     asIs: 'text',
     async answer({ url, start = 0, format = 'markdown' }, signal) {
       assertFetchable(url);
-      const deadline = AbortSignal.timeout(DEADLINE_MS);
+      const ending = AbortSignal.any([signal, AbortSignal.timeout(DEADLINE_MS)]);
       try {
-        const page = await fetch(url, {
-          headers: { accept: ACCEPT },
-          signal: AbortSignal.any([signal, deadline]),
-        });
+        const page = await fetch(url, { headers: { accept: ACCEPT }, signal: ending });
         const contentType = page.headers.get('content-type') ?? undefined;
-        const part = await read(page, contentType, { ...asked, start, converts: format === 'markdown' });
+        const converts = format === 'markdown';
+        const part = await read(page, contentType, { ...asked, start, converts, ending });
         const { note, ...stated } = await statementsOf(page, part.meta, asked, signal);
         const data = {
           url: page.url,
           status: page.status,
+          retryAt: retryAtOf(page),
           price: page.status === 402 ? priceIn(page.headers) : undefined,
           contentType: mediaType(contentType),
           format: part.format,
@@ -129,7 +130,7 @@ export function fetchPage(fetch: PageFetch, asked: PageOptions): Tool {
         return { data, text: [summary(data), data.text] };
       } catch (error) {
         signal.throwIfAborted();
-        throw deadline.aborted ? tooSlow(error) : failureOf(url, error);
+        throw failureOf(url, error);
       }
     },
   });
@@ -177,6 +178,8 @@ interface ReadOptions extends PageOptions {
   readonly start: number;
   /** Whether HTML is to become Markdown. */
   readonly converts: boolean;
+  /** Aborted when the call is cancelled or takes too long. */
+  readonly ending: AbortSignal;
 }
 
 /** A part of what the tool returns. */
@@ -192,11 +195,11 @@ interface PagePart extends TextPart {
 
 async function read(page: Page, contentType: string | undefined, options: ReadOptions): Promise<PagePart> {
   const format = formatOf(contentType);
-  const { start, converts, converter } = options;
+  const { start, converts, converter, ending } = options;
   try {
     assertText(contentType);
     if (converts && format === 'html' && converter !== undefined)
-      return await readAsMarkdown(page, contentType, { start, converter });
+      return await readAsMarkdown(page, contentType, { start, converter, ending });
     const { text, charset } = await readText(page.body ?? [], contentType, start + MAX_BYTES);
     const part = { ...partOf(text, start, MAX_BYTES), charset };
     if (format !== 'html') return { ...part, format, meta: [] };
@@ -216,19 +219,19 @@ const NO_CONVERTER =
   'This is the HTML source: the package node-html-markdown, which converts it to Markdown, is not installed beside canfetch.';
 
 /** Only an agent with a purpose is told what meta tags say. */
-async function readHead(html: string, url: string, { purpose, converter }: ReadOptions) {
+async function readHead(html: string, url: string, { purpose, converter, ending }: ReadOptions) {
   if (purpose === undefined || converter === undefined) return undefined;
-  return readHtml(html, { library: converter, url });
+  return readHtml(html, { library: converter, url, ending });
 }
 
 async function readAsMarkdown(
   { body, url }: Page,
   contentType: string | undefined,
-  { start, converter }: { readonly start: number; readonly converter: string },
+  { start, converter, ending }: Pick<ReadOptions, 'start' | 'ending'> & { readonly converter: string },
 ): Promise<PagePart> {
   const { text: read, charset } = await readText(body ?? [], contentType, MAX_HTML_BYTES);
   const { text, more } = partOf(read, 0, MAX_HTML_BYTES);
-  const { markdown, meta } = (await readHtml(text, { library: converter, url })) ?? {};
+  const { markdown, meta } = (await readHtml(text, { library: converter, url, ending })) ?? {};
   if (markdown === undefined) {
     const note = 'This is the HTML source: the page could not be converted to Markdown.';
     return { ...partOf(text, start, MAX_BYTES), charset, format: 'html', meta, note };
@@ -261,19 +264,20 @@ function summary({ url, status, price, contentType, start, note }: PageData): st
   return joined(what, asks, note) ?? what;
 }
 
-function tooSlow(cause: unknown): ToolError {
-  return new ToolError(
-    'ERR_ROBOTS_DEADLINE',
-    `Expected the page within ${DEADLINE_MS / 1_000} s, got no whole answer; try again later`,
-    { cause },
-  );
-}
-
 /** Refusals stay as they are; other failures come from the network. */
 function failureOf(url: string, error: unknown): unknown {
   if (error instanceof ToolError || refusalIn(error) !== undefined) return error;
   const causes = [...causesOf(error)];
   if (causes.some(isRobotsError)) return error;
+  if (causes.some((each) => Reflect.get(each, 'name') === 'TimeoutError')) {
+    return new ToolError(
+      'ERR_ROBOTS_DEADLINE',
+      `Expected ${url} in time, got no whole answer; try again later`,
+      {
+        cause: error,
+      },
+    );
+  }
   const innermost = causes.at(-1);
   const what = innermost instanceof Error ? innermost.message : String(error);
   return new ToolError(codeOf(error), `${url} could not be fetched: ${what}`, { cause: error });

@@ -84,6 +84,8 @@ interface HtmlOptions {
   /** The URL of the page, which its links are relative to. */
   readonly url: string;
   readonly deadlineMs?: number;
+  /** Ends the work when it aborts. */
+  readonly ending?: AbortSignal;
 }
 
 /**
@@ -92,14 +94,16 @@ interface HtmlOptions {
  */
 export async function readHtml(
   html: string,
-  { deadlineMs = READING_MS, ...page }: HtmlOptions,
+  { deadlineMs = READING_MS, ending, ...page }: HtmlOptions,
 ): Promise<HtmlPage | undefined> {
   const worker = new Worker(READ, {
     eval: true,
     workerData: { html, ...page },
     resourceLimits: { maxOldGenerationSizeMb: MAX_MEMORY_MB },
   });
-  const late = setTimeout(() => void worker.terminate(), deadlineMs);
+  const end = (): void => void worker.terminate();
+  const late = setTimeout(end, deadlineMs);
+  ending?.addEventListener('abort', end);
   try {
     return await new Promise<HtmlPage | undefined>((done) => {
       worker.once('message', done);
@@ -108,6 +112,7 @@ export async function readHtml(
     });
   } finally {
     clearTimeout(late);
+    ending?.removeEventListener('abort', end);
     await worker.terminate();
   }
 }

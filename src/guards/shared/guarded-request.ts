@@ -110,8 +110,10 @@ export class GuardedRequest extends RequestAdmission {
       this.permit.sent();
     }
     this.#isStarted = true;
-    if (this.permit !== undefined && this.options.hidesResponse !== true) this.#watchResponse();
-    const { requestStart } = this.context.engine;
+    const { engine, settings } = this.context;
+    const isLimited = settings.timeoutMs !== undefined;
+    if (this.permit !== undefined && this.options.hidesResponse !== true && !isLimited) this.#watchResponse();
+    const { requestStart } = engine;
     if (requestStart !== undefined && this.options.isPreliminary !== true && reachesSite(this.url))
       this.#startedAt = requestStart;
     return this;

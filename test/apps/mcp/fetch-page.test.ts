@@ -107,6 +107,11 @@ describe('fetch_page', () => {
     expect(await readHtml('<p>a', options)).toEqual({ markdown: 'a', meta: [] });
     // The time that the library takes grows with the square of this.
     expect(await readHtml('<!--'.repeat(500_000), { ...options, deadlineMs: 500 })).toBeUndefined();
+    const cancelling = new AbortController();
+    const ending = cancelling.signal;
+    const reading = readHtml('<p>a', { ...options, ending });
+    cancelling.abort();
+    expect(await reading).toBeUndefined();
   });
 
   it('gives Markdown with absolute links and the title, which is not said twice', async () => {
@@ -481,12 +486,28 @@ describe('fetch_page', () => {
       '/robots.txt': ROBOTS,
       '/gone': { status: 410, ...text('gone') },
       '/empty': { status: 204 },
+      '/busy': { status: 429, headers: { 'retry-after': '600' } },
     });
     await using host = await startHost(LOCAL);
     const gone = await host.call('fetch_page', { url: site.url('/gone') });
     expect(gone.structuredContent).toMatchObject({ status: 410, text: 'gone' });
     const empty = await host.call('fetch_page', { url: site.url('/empty') });
     expect(empty.structuredContent).toMatchObject({ status: 204, text: '' });
+    const before = Date.now();
+    const busy = await host.call('fetch_page', { url: site.url('/busy') });
+    expect(busy.structuredContent).toMatchObject({ status: 429, retryAt: expect.any(Number) });
+    expect(busy.structuredContent?.['retryAt']).toBeGreaterThanOrEqual(before + 600_000);
+  });
+
+  it('says of a page that takes too long that it may be asked again later', async () => {
+    await using client = new RobotsClient({ agent: AGENT });
+    const late = () => Promise.reject(new TypeError('', { cause: new DOMException('', 'TimeoutError') }));
+    const tool = fetchPage(late, { client, purpose: undefined, converter: undefined });
+    const { structuredContent } = await tool.call(
+      { url: 'https://a.example/' },
+      new AbortController().signal,
+    );
+    expect(structuredContent).toMatchObject({ code: 'ERR_ROBOTS_DEADLINE' });
   });
 
   it('keeps the delay that a site asks for, and says when to come again where that is long', async () => {
