@@ -8,7 +8,7 @@ import {
   refusalIn,
   type RobotsClientOptions,
 } from '../../../src/index.ts';
-import { DAY, HOUR, MINUTE, SECOND, START } from '../../support/client.ts';
+import { DAY, HOUR, MINUTE, START } from '../../support/client.ts';
 import { type Script, type Site } from '../../support/site.ts';
 import { answering, openedSite as site, openedClient as client } from '../../support/opened.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -260,46 +260,6 @@ describe('profiles', () => {
     });
     clock.advance(DAY);
     expect(await robots.canFetch(server.url('/private'))).toBe(false);
-  });
-});
-
-/** How the requests of a site end that is in trouble; over sockets these are in ./faults.test.ts. */
-const TROUBLES: readonly [name: string, respond: () => Promise<Response>, seen: object][] = [
-  ['503', async () => new Response('User-agent: *\nAllow: /', { status: 503 }), { status: 503 }],
-  ['a reset', failing('ECONNRESET'), { error: 'ECONNRESET' }],
-  ['a time-out', () => new Promise(() => undefined), { error: 'ERR_ROBOTS_DEADLINE' }],
-];
-
-function failing(code: string): () => Promise<never> {
-  return () => Promise.reject(Object.assign(new Error(code), { code }));
-}
-
-describe.each(TROUBLES)('robots.txt answering with %s', (_, respond, robots) => {
-  const SITE = 'https://site.example';
-
-  it('allows nothing without a good copy', async () => {
-    const { robots: asked } = client({ transport: { fetch: respond }, deadlineMs: 200 });
-    const decision = { allowed: false, reason: 'unreachable', state: 'disallow-all', robots };
-    for (const path of ['/', '/private', '/a']) {
-      const retryAt = START + 30 * SECOND;
-      expect(await asked.check(SITE + path)).toMatchObject({ ...decision, retryAt });
-    }
-    expect(await asked.canFetch(`${SITE}/`)).toBe(false);
-    expect(asked.stats().attempts).toBe(1);
-  });
-
-  it('lets the last good copy decide', async () => {
-    let answers = (): Promise<Response> => Promise.resolve(new Response(RULES));
-    const { robots: asked, clock } = client({ transport: { fetch: () => answers() }, deadlineMs: 200 });
-    expect(await asked.canFetch(`${SITE}/`)).toBe(true);
-    answers = respond;
-    clock.advance(DAY);
-    expect(asked.peek(`${SITE}/`)).toBeUndefined();
-    const state = 'last-good';
-    expect(await asked.check(`${SITE}/`)).toMatchObject({ allowed: true, state, robots });
-    expect(await asked.check(`${SITE}/private`)).toMatchObject({ allowed: false, state, rule: { line: 2 } });
-    expect(await asked.canFetch(`${SITE}/private`)).toBe(false);
-    expect(asked.stats().attempts).toBe(2);
   });
 });
 

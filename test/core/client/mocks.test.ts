@@ -8,12 +8,7 @@ import { http, HttpResponse } from 'msw';
 import { setupServer } from 'msw/node';
 import type Nock from 'nock';
 import { Agent, MockAgent, setGlobalDispatcher } from 'undici';
-import {
-  guardFetch,
-  RobotsClient,
-  RobotsUnreachableError,
-  type RobotsClientOptions,
-} from '../../../src/index.ts';
+import { guardFetch, RobotsUnreachableError, type RobotsClientOptions } from '../../../src/index.ts';
 import { axiosTransport } from '../../../src/guards/axios/axios.ts';
 import { gotTransport } from '../../../src/guards/got/got.ts';
 import { refusalFor } from '../../../src/core/client/refusal-errors.ts';
@@ -255,22 +250,4 @@ describe('a response of `fetch` that is none', () => {
       robots: { error: 'ERR_ROBOTS_NOT_TEXT' },
     });
   });
-});
-
-it('a module mock without `create` or `defaults` is reached by a `fetch` that calls it, for robots.txt and pages', async () => {
-  // As `vi.mock('axios', () => ({ default: { get } }))` makes it.
-  const get = vi.fn(async (url: string) => ({
-    status: 200,
-    headers: {},
-    data: url.endsWith('/robots.txt') ? 'User-agent: *\nDisallow: /private' : 'a page',
-  }));
-  const fetch = async (input: string | URL | Request): Promise<Response> => {
-    const { status, headers, data } = await get(String(input));
-    return new Response(data, { status, headers });
-  };
-  await using robots = new RobotsClient({ agent: 'ExampleBot', transport: { fetch } });
-  const guarded = guardFetch(fetch, robots);
-  expect(await (await guarded('https://shop.test/page')).text()).toBe('a page');
-  await expect(guarded('https://shop.test/private')).rejects.toMatchObject({ code: 'ERR_ROBOTS_DISALLOWED' });
-  expect(get.mock.calls).toEqual([['https://shop.test/robots.txt'], ['https://shop.test/page']]);
 });

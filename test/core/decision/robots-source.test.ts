@@ -35,15 +35,7 @@ describe('the source of a decision', () => {
     expect(source).not.toHaveProperty('staleAt');
   });
 
-  it('has no status and no times when no response ever arrived', () => {
-    const { status: _, ...lost } = failure;
-    expect(sourceOf(record({ failure: { ...lost, error: 'ENOTFOUND' } }), 'memory', false, false)).toEqual({
-      url,
-      finalUrl: 'https://example.com/down',
-      hops: 2,
-      error: 'ENOTFOUND',
-      source: 'memory',
-    });
+  it('has no status and no times when nothing is known', () => {
     expect(sourceOf(record({}), 'memory', false, false)).toEqual({
       url,
       finalUrl: url,

@@ -7,7 +7,6 @@ import { bodyOf, context, DECODED, LIMIT, lines, occurrence, RULES, UNDECODED } 
 const CODINGS: readonly (readonly [field: string, encode: (text: string) => Uint8Array])[] = [
   ['gzip', (text) => gzipSync(text)],
   ['x-gzip', (text) => gzipSync(text)],
-  ['GZip', (text) => gzipSync(text)],
   ['deflate', (text) => deflateSync(text)],
   ['br', (text) => brotliCompressSync(text)],
   ['identity', (text) => Buffer.from(text)],
@@ -155,7 +154,7 @@ describe.each(UNDECODED)('the end of a coded body over %s', (_name, make) => {
     ['gzip', (text) => gzipSync(text)],
     ['deflate', (text) => deflateSync(text)],
     ['deflate', (text) => deflateRawSync(text)],
-    ['br', (text) => brotliCompressSync(text)],
+    ['br', (text) => brotliCompressSync(text, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } })],
   ];
   const TRAILERS: readonly (readonly [what: string, bytes: Uint8Array])[] = [
     ['text', Buffer.from(RULES)],

@@ -49,18 +49,6 @@ function statesUnderProfiles({ record, now }: Story): Record<string, string> {
 }
 
 describe('the state under other profiles, of', () => {
-  it('a 429, from either side', () => {
-    const legacy = new Story(profiles['google-legacy']);
-    legacy.meets(opening(429));
-    expect(statesUnderProfiles(legacy)).toMatchObject({
-      rfc9309: 'disallow-all, unreachable',
-      'google-legacy': 'allow-all, unavailable',
-    });
-    const modern = new Story();
-    modern.meets(failing(429));
-    expect(statesUnderProfiles(modern)).toEqual(statesUnderProfiles(legacy));
-  });
-
   it('an answer over FTP, whose codes are not those of HTTP', () => {
     const story = new Story(profiles['koster-1996']);
     const ftp = { ...ROUTE, finalUrl: 'ftp://example.com/robots.txt' };

@@ -70,9 +70,7 @@ describe('jobs that never wait, and come back at `retryAt`', () => {
 
   it.each([
     [1, 40, 500],
-    [1, 100, 500],
     [1, 100, 200],
-    [4, 40, 500],
     [4, 100, 500],
   ])('use the whole pace: %i processes, %i jobs, gaps of %i ms', async (processes, jobs, delayMs) => {
     const { usedShare, gaps, tries } = await run(jobs, processes, delayMs);
