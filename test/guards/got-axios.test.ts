@@ -261,3 +261,34 @@ describe('guardAxios', () => {
     },
   );
 });
+
+describe('a body that ends early', () => {
+  const unfinished = () =>
+    openedSite((request, response) => {
+      if (request.url === '/robots.txt') answer(response, { status: 404 });
+      else response.writeHead(200).write('a');
+    });
+
+  it.each([
+    [
+      'its caller, in got',
+      (url: string, each: RobotsClient, signal: AbortSignal) => got.extend(gotHooks(each))(url, { signal }),
+      0,
+    ],
+    [
+      'the time limit of got',
+      (url: string, each: RobotsClient) =>
+        got.extend(gotHooks(each))(url, { timeout: { request: 500 }, retry: { limit: 0 } }),
+      1,
+    ],
+  ])('by %s has the status that came', async (_, ask, cut) => {
+    const server = await unfinished();
+    const each = client();
+    const report = opened(crawlReport(each));
+    const aborting = new AbortController();
+    const asked = ask(server.url('/page'), each, aborting.signal);
+    void asked.on('downloadProgress', () => aborting.abort());
+    await expect(asked).rejects.toMatchObject({ response: { statusCode: 200 } });
+    expect(report.totals()).toMatchObject({ sent: 1, failed: 0, cut, statuses: { 200: 1 } });
+  });
+});

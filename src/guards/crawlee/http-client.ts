@@ -1,10 +1,11 @@
-import { RobotsInvalidOptionsError, urlWithoutUserinfo } from '../../core/base/index.ts';
+import { ignore, RobotsInvalidOptionsError, urlWithoutUserinfo } from '../../core/base/index.ts';
 import { sentUrl } from '../../core/url/index.ts';
 import { exchange, type LibraryCall } from '../shared/exchange.ts';
 import { type ResponseHead, redirects } from '../shared/headers.ts';
 import type { RequestOptions } from '../shared/admission.ts';
 import type { GuardedRequest } from '../shared/guarded-request.ts';
 import { type HopRequest, isStream, redirectedRequest } from '../shared/redirect.ts';
+import { isNodeStream, observeNodeStream } from '../shared/response-body.ts';
 import type { Refusal } from '../../core/client/refusal-errors.ts';
 import type { Guard } from '../shared/guard.ts';
 import type {
@@ -164,6 +165,10 @@ class ClientCall implements LibraryCall<HopRequest, ClientResponse, HttpResponse
   respond({ response }: ClientResponse, request: GuardedRequest): HttpResponse {
     // That of a page is in flight until its handler has ended.
     if (this.#steps.onRequest === undefined) request.finish();
+    else if (isNodeStream(response.stream) && request.watchesBody) {
+      const fail = (error: unknown): void => request.fail(error);
+      observeNodeStream(response.stream, { onBodyRead: ignore, finish: ignore, fail });
+    }
     return Object.defineProperty(response, 'redirectUrls', {
       value: this.#redirectUrls,
       configurable: true,

@@ -134,7 +134,12 @@ class GotRequests {
       call.current?.finish();
     };
     const result = this.#calls.run(call, () => next(given));
-    if (result instanceof Promise) result.then(end, end);
+    // No hook is told of an abort.
+    const failed = (error: unknown): void => {
+      if (call.current?.isFinished === false) this.retry(error);
+      end();
+    };
+    if (result instanceof Promise) result.then(end, failed);
     else if (isNodeStream(result)) this.#observe(result as unknown as Readable, end);
     return result;
   }
@@ -197,7 +202,8 @@ class GotRequests {
     if (response !== undefined && request?.hasResponded === false) {
       const fields = fieldsOf(response);
       // The body has broken off: the status counts all the same.
-      if (error.name === 'ReadError') request.onResponseHeaders(response.statusCode, fields);
+      if (/^(?:Read|Timeout|Abort)Error$/.test(error.name))
+        request.onResponseHeaders(response.statusCode, fields);
       else request.onResponse(response.statusCode, fields);
       markRetryAt(response, request);
     }

@@ -118,9 +118,10 @@ export type RequestEnd =
   | { readonly error: unknown }
   | { readonly status: number; readonly headers: ResponseFields; readonly refusal: Refusal | undefined };
 
-/** The code of an error; of a time limit the name that the DOM Standard has for it. */
+/** The code of an error; of a time limit and of an abort the name that the DOM Standard has for it. */
 export function errorCodeOf(error: unknown): string {
-  return isTimeout(error) ? 'TIMEOUT_ERR' : codeOf(error);
+  if (isTimeout(error)) return 'TIMEOUT_ERR';
+  return Reflect.get(Object(error), 'name') === 'AbortError' ? 'ABORT_ERR' : codeOf(error);
 }
 
 export function endOf(end: RequestEnd): Partial<SentRequest> {

@@ -3,6 +3,8 @@ import { expect, it } from 'vitest';
 import { withRobots } from '../../../src/guards/crawlee/crawlee.ts';
 import { crawlReport } from '../../../src/index.ts';
 import { inMemory } from '../../support/crawlee.ts';
+import { answer } from '../../support/site.ts';
+import { site as plainSite } from '../support.ts';
 import { client, record, site } from './support.ts';
 
 it('the report of a crawl has each page once, and the look-ups of links apart', async () => {
@@ -50,4 +52,23 @@ it('a log says why a request is skipped: not "disallowed" where robots.txt is un
   ]) {
     expect(logged).toContainEqual(expect.stringMatching(pattern));
   }
+});
+
+it('a page whose body breaks off is no success', async () => {
+  const server = await plainSite((request, response) => {
+    if (request.url === '/robots.txt') answer(response, { status: 404 });
+    else {
+      response.writeHead(200, { 'content-type': 'text/html', 'content-length': 100 }).write('half');
+      setImmediate(() => response.destroy());
+    }
+  });
+  const robots = client();
+  using account = crawlReport(robots, { onFirstRefused: false });
+  const crawler = new (withRobots(CheerioCrawler, robots))(
+    { ...record().options, maxRequestRetries: 0 },
+    inMemory(),
+  );
+  await crawler.run([server.url('/page')]);
+  expect(account.totals()).toMatchObject({ sent: 1, failed: 0, cut: 1, statuses: { 200: 1 } });
+  expect(account.origins()).toMatchObject([{ pages: { success: 0, page_error: 1 } }]);
 });
