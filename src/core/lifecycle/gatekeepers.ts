@@ -65,6 +65,9 @@ export function gatekeeperIn({
   return headers && gatekeeperOf(status, (name) => headerField(headers, name))?.gatekeeper;
 }
 
+/** Statuses by which sites refuse crawlers that their robots.txt allows. 999 is LinkedIn's. */
+export const REFUSAL_STATUSES: readonly number[] = [401, 402, 403, 429, 451, 999];
+
 /** RFC 6585 §4 and RFC 9110 §15.6.4: the statuses whose `Retry-After` is the time to wait before a new request. */
 export const BUSY_STATUSES: readonly number[] = [429, 503];
 

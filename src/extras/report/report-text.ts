@@ -1,4 +1,5 @@
 import { jsonLine, printable } from '../../core/base/index.ts';
+import { REFUSAL_STATUSES } from '../../core/lifecycle/index.ts';
 import { delayName } from '../../core/pacing/index.ts';
 import type {
   CrawlReport,
@@ -109,13 +110,10 @@ function forbiddenText({ robots: { state, status } }: ReportedOrigin): string {
   return state === 'allow-all' && FORBIDDEN.has(status) ? String(status) : '';
 }
 
-/** Statuses by which sites refuse crawlers that their robots.txt allows. 999 is LinkedIn's. */
-const EDGE_STATUSES = ['401', '402', '403', '429', '451', '999'];
-
 /** What an origin refuses at request that its robots.txt allows. A 429 that led to a pause is in the line of pauses. */
 function edgeText({ statuses, refusedAtEdge, price, paused }: ReportedOrigin): string {
-  const refused = EDGE_STATUSES.filter(
-    (status) => (statuses[status] ?? 0) > 0 && !(status === '429' && paused > 0),
+  const refused = REFUSAL_STATUSES.filter(
+    (status) => (statuses[status] ?? 0) > 0 && !(status === 429 && paused > 0),
   ).map((status) => `${number(statuses[status] ?? 0)} × ${status}`);
   for (const [name, times] of Object.entries(refusedAtEdge)) refused.push(`${number(times)} by ${name}`);
   if (price !== undefined) refused.push(`price ${printable(price)}`);

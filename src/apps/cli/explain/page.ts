@@ -1,6 +1,6 @@
 import { causesOf, omitUndefined, printable } from '../../../core/base/index.ts';
 import type { Decision, DecisionUsage, Purpose, RefusedRequestError } from '../../../core/decision/index.ts';
-import { type Gatekeeper, gatekeeperIn } from '../../../core/lifecycle/index.ts';
+import { type Gatekeeper, gatekeeperIn, REFUSAL_STATUSES } from '../../../core/lifecycle/index.ts';
 import { refusalIn } from '../../../core/client/refusal-errors.ts';
 import { count, type Field } from '../../answers/text/layout.ts';
 import { statementText } from '../../answers/text/sentences.ts';
@@ -110,7 +110,7 @@ function turnedAway(page: PageFetchResult): string | undefined {
   if ('error' in page) return undefined;
   const { status, gatekeeper } = page;
   if (gatekeeper !== undefined) return `${GATEKEEPERS[gatekeeper]} turns it away (${status})`;
-  return [401, 402, 403, 429, 451, 999].includes(status) ? `the site turns it away (${status})` : undefined;
+  return REFUSAL_STATUSES.includes(status) ? `the site turns it away (${status})` : undefined;
 }
 
 /** The innermost cause, which names the failure of the network. That of a bad Location says only "Invalid URL". */
