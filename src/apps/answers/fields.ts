@@ -1,4 +1,4 @@
-import { fileName, printable, quoted } from '../../core/base/index.ts';
+import { fileName, printable, quoted, count } from '../../core/base/index.ts';
 import { reasons } from '../../core/decision/describe-decision.ts';
 import { type RobotsFile, usage } from '../../core/rules/index.ts';
 import { familyNote } from './crawler-families.ts';
@@ -16,7 +16,7 @@ import {
   lifetimeReason,
   nextAttemptReason,
 } from './text/sentences.ts';
-import { ago, count, duration, type Field, ahead, instant } from './text/layout.ts';
+import { ago, duration, type Field, ahead, instant } from './text/layout.ts';
 import type { ReportedDecision } from './verdict.ts';
 import type { OriginPacing, OriginPolicy, Pause, PolicyHop } from '../../core/decision/index.ts';
 

@@ -9,7 +9,7 @@ import type { Agent } from '../../core/decision/agent-tokens.ts';
 import { originOf } from '../../core/url/index.ts';
 import { deciderByFile, fileSource, usageFor } from '../answers/decide.ts';
 import { annotateAll, explainFile, explainUrl, type UrlExplanation } from '../answers/explanation.ts';
-import { readRobots } from '../answers/input/load-robots.ts';
+import { BARE_HOST, readRobots } from '../answers/input/load-robots.ts';
 import { type FileDecision, type ReportedDecision, verdictKinds, verdictName } from '../answers/verdict.ts';
 import { isVisitors } from './own-site.ts';
 import { purposeOf, readAgents, readBody } from './request.ts';
@@ -217,5 +217,5 @@ function namesOf(text: string): readonly string[] {
 
 /** A bare host name is completed as in browsers. */
 function withScheme(text: string): string {
-  return /^[\w-]+(?:\.[\w-]+)+(?:[:/?#]|$)/.test(text) ? `https://${text}` : text;
+  return BARE_HOST.test(text) ? `https://${text}` : text;
 }

@@ -87,3 +87,8 @@ export function escapeForTerminal(json: string): string {
     ).join(''),
   );
 }
+
+/** Formats a number with its noun: `1 redirect`, `2 redirects`. */
+export function count(many: number, one: string): string {
+  return `${many.toLocaleString('en')} ${one}${many === 1 ? '' : 's'}`;
+}

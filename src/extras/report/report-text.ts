@@ -1,4 +1,4 @@
-import { jsonLine, printable } from '../../core/base/index.ts';
+import { count, jsonLine, printable } from '../../core/base/index.ts';
 import { REFUSAL_STATUSES } from '../../core/lifecycle/index.ts';
 import { delayName } from '../../core/pacing/index.ts';
 import type {
@@ -193,10 +193,6 @@ const minute = (at: number): string => `${new Date(at).toISOString().slice(0, 16
 const seconds = (ms: number): string => `${number(Math.round(ms / 100) / 10)} s`;
 
 const bodies = (many: number): string => `${number(many)} ${many === 1 ? 'body' : 'bodies'}`;
-
-function count(many: number, one: string): string {
-  return `${number(many)} ${one}${many === 1 ? '' : 's'}`;
-}
 
 /** Says which URL was refused, and why. */
 export function whyRefused(refused: ReportedRefusal): string {

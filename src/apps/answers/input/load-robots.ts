@@ -28,10 +28,12 @@ export function readOrigin(operand: string): string {
   return readUrl(operand).origin;
 }
 
-/** The hint for an operand that looks like a host name without a scheme. */
+/** What looks like a host name without a scheme, alone or with what follows it in a URL. */
+export const BARE_HOST: RegExp = /^[\w-]+(?:\.[\w-]+)+(?:[:/?#]|$)/;
+
+/** The hint for such an operand. */
 export function didYouMean(operand: string): string {
-  const looksLikeHost = /^[\w-]+(?:\.[\w-]+)+(?:[:/?#]|$)/.test(operand);
-  return looksLikeHost ? `; did you mean "https://${printable(operand)}"?` : '';
+  return BARE_HOST.test(operand) ? `; did you mean "https://${printable(operand)}"?` : '';
 }
 
 const STDIN = '-';

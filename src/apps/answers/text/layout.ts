@@ -143,8 +143,3 @@ export function instant(at: number): string {
     .replace('T', ' ')
     .replace(/\.\d+Z$/, 'Z');
 }
-
-/** Formats a number with its noun: `1 redirect`, `2 redirects`. */
-export function count(many: number, one: string): string {
-  return `${many.toLocaleString('en')} ${one}${many === 1 ? '' : 's'}`;
-}

@@ -8,8 +8,8 @@ import type {
 import type { Suspect, Freshness, StatedLifetime } from '../../../core/lifecycle/index.ts';
 import type { MatchedGroup, MatchedRule, Usage, UsageSource } from '../../../core/rules/index.ts';
 import type { ReportedDecision } from '../verdict.ts';
-import { ahead, count, truncateToWidth, duration } from './layout.ts';
-import { printable } from '../../../core/base/index.ts';
+import { ahead, truncateToWidth, duration } from './layout.ts';
+import { printable, count } from '../../../core/base/index.ts';
 import { describeOutcome, reasons } from '../../../core/decision/describe-decision.ts';
 import type { z } from 'zod';
 

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { DEFAULT_MAX_BODY_BYTES, jsonLine, printable, quoted } from '../../../core/base/index.ts';
+import { DEFAULT_MAX_BODY_BYTES, jsonLine, printable, quoted, count } from '../../../core/base/index.ts';
 import { type Copy, type OriginRecord, profiles } from '../../../core/lifecycle/index.ts';
 import {
   type CacheNamespace,
@@ -9,7 +9,7 @@ import {
 } from '../../../core/store/record-codec.ts';
 import { readOrigin } from '../../answers/input/load-robots.ts';
 import { type Session, UsageError, write } from '../../answers/session.ts';
-import { ago, count, duration, grid } from '../../answers/text/layout.ts';
+import { ago, duration, grid } from '../../answers/text/layout.ts';
 import { type ExitCode, exitCode, type ParsedArguments } from '../frame/command.ts';
 import { isRedisUrl, type OpenedStore, openStore, warnDamaged } from '../frame/named-store.ts';
 import { type Layout, layoutOf, readFormat, readStore } from '../frame/settings.ts';

@@ -1,4 +1,4 @@
-import { mapBatches } from '../../../core/base/index.ts';
+import { mapBatches, count } from '../../../core/base/index.ts';
 import type { RobotsFile } from '../../../core/rules/index.ts';
 import { decideOffline } from '../../answers/decide.ts';
 import type { Decide } from '../../answers/decide-online.ts';
@@ -8,7 +8,7 @@ import { targets } from '../../answers/input/targets.ts';
 import { type ReportedDecision, verdictKinds, type VerdictName, verdictName } from '../../answers/verdict.ts';
 import { assertStdinOnce } from '../../answers/input/load-robots.ts';
 import { looksNote, reasonText } from '../../answers/text/sentences.ts';
-import { count, definitions, verdictLine } from '../../answers/text/layout.ts';
+import { definitions, verdictLine } from '../../answers/text/layout.ts';
 import { renderRecord } from '../../answers/text/json.ts';
 import { type ExitCode, exitCode, type ParsedArguments } from '../frame/command.ts';
 import { type Kind, type ListLayout, writeList } from '../frame/list-report.ts';

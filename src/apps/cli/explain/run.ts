@@ -1,4 +1,4 @@
-import { omitUndefined, jsonLine, printable } from '../../../core/base/index.ts';
+import { omitUndefined, jsonLine, printable, count } from '../../../core/base/index.ts';
 import { decideOffline } from '../../answers/decide.ts';
 import {
   annotateAll,
@@ -15,7 +15,6 @@ import { isUndecided, isUnwanted, type ReportedDecision } from '../../answers/ve
 import { type Session, UsageError, write } from '../../answers/session.ts';
 import { policyRecord } from '../../answers/text/json.ts';
 import {
-  count,
   definitions,
   type Field,
   type Palette,

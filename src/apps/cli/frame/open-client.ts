@@ -5,6 +5,7 @@ import {
   isRobotsError,
   omitUndefined,
   printable,
+  count,
 } from '../../../core/base/index.ts';
 import { platform } from '#platform';
 import type { Response } from 'undici';
@@ -18,7 +19,6 @@ import {
   readOrigin,
   readRobots,
 } from '../../answers/input/load-robots.ts';
-import { count } from '../../answers/text/layout.ts';
 import { type Session, UsageError } from '../../answers/session.ts';
 import type { EvidenceFile } from '../../../extras/evidence/index.ts';
 import type { ProxyDispatcher, ProxySettings } from '../../../core/net/proxy-dispatcher.ts';

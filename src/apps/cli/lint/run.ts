@@ -2,8 +2,8 @@ import { layoutOf, onlineSettings, readFormat } from '../frame/settings.ts';
 import { profiles } from '../../../core/lifecycle/index.ts';
 import { absenceOf, type LoadedRobots, assertStdinOnce } from '../../answers/input/load-robots.ts';
 import { type Session, UsageError, write } from '../../answers/session.ts';
-import { count, type Palette, wrap } from '../../answers/text/layout.ts';
-import { fileName, jsonLine, printable } from '../../../core/base/index.ts';
+import { type Palette, wrap } from '../../answers/text/layout.ts';
+import { fileName, jsonLine, printable, count } from '../../../core/base/index.ts';
 import {
   type Diagnostic,
   type Dialect,

@@ -1,10 +1,9 @@
-import { DEFAULT_CONCURRENCY, isRobotsError, mapBatches, jsonLine } from '../../../core/base/index.ts';
+import { DEFAULT_CONCURRENCY, isRobotsError, mapBatches, jsonLine, count } from '../../../core/base/index.ts';
 import type { Decision } from '../../../core/decision/index.ts';
 import { type Target, targetLines, type TargetResult, tooLongError } from '../../answers/input/targets.ts';
 import { isUndecided } from '../../answers/verdict.ts';
 import { openList } from '../../answers/input/load-robots.ts';
 import type { Session } from '../../answers/session.ts';
-import { count } from '../../answers/text/layout.ts';
 import { cause, looksNote } from '../../answers/text/sentences.ts';
 import { DistinctOrigins, originOf } from '../../../core/url/index.ts';
 import { type ParsedArguments, type ExitCode, exitCode } from '../frame/command.ts';

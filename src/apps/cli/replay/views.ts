@@ -7,10 +7,10 @@ import {
   type ReplayedLine,
   type ReplayReport,
 } from '../../../extras/evidence/replay.ts';
-import { jsonLine, omitUndefined, printable } from '../../../core/base/index.ts';
+import { jsonLine, omitUndefined, printable, count } from '../../../core/base/index.ts';
 import { delayName } from '../../../core/pacing/index.ts';
 import { UsageError } from '../../answers/session.ts';
-import { count, duration, instant, type Palette } from '../../answers/text/layout.ts';
+import { duration, instant, type Palette } from '../../answers/text/layout.ts';
 import type { Format } from '../frame/command.ts';
 import { decisionText, whyOf } from './words.ts';
 

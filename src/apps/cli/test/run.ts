@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { fileName, jsonLine, printable, quoted } from '../../../core/base/index.ts';
+import { fileName, jsonLine, printable, quoted, count } from '../../../core/base/index.ts';
 import { profiles } from '../../../core/lifecycle/index.ts';
 import { originOf } from '../../../core/url/index.ts';
 import { deciderByFile, fileSource, truncationWarning } from '../../answers/decide.ts';
@@ -14,7 +14,7 @@ import {
 } from '../../answers/input/load-robots.ts';
 import { type Target, targetLines } from '../../answers/input/targets.ts';
 import { type Session, UsageError, write } from '../../answers/session.ts';
-import { count, definitions, type Field } from '../../answers/text/layout.ts';
+import { definitions, type Field } from '../../answers/text/layout.ts';
 import { whySentence, looksSentence } from '../../answers/text/sentences.ts';
 import type { FileSource } from '../../answers/verdict.ts';
 import { type ExitCode, exitCode, type ParsedArguments } from '../frame/command.ts';

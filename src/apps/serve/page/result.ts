@@ -1,4 +1,4 @@
-import { printable } from '../../../core/base/index.ts';
+import { printable, count } from '../../../core/base/index.ts';
 import {
   type AnnotatedLine,
   type OmittedLines,
@@ -8,7 +8,6 @@ import {
 import { explanationFields } from '../../answers/fields.ts';
 import type { Diagnostic } from '../../../core/rules/index.ts';
 import type { DiagnosticDescription } from '../../../core/rules/lint/findings.ts';
-import { count } from '../../answers/text/layout.ts';
 import { becauseSentences, reasonText, groupText } from '../../answers/text/sentences.ts';
 import { type ReportedDecision, verdictKinds, type VerdictName, verdictName } from '../../answers/verdict.ts';
 import { prose, type Markup, markup } from './document.ts';
