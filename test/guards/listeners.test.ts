@@ -43,7 +43,7 @@ it('the process was warned once of each', () => {
   }
 });
 
-it('the price of a 402 reaches `onPaymentRequired`', async () => {
+it('the price of a 402 reaches `onPaymentRequired`, and stands in the evidence', async () => {
   const offer = { scheme: 'exact', network: 'eip155:8453', amount: '10000', asset: 'USDC' };
   const x402 = Buffer.from(JSON.stringify({ x402Version: 2, accepts: [offer] })).toString('base64');
   const fields: Record<string, Record<string, string>> = {
@@ -57,7 +57,11 @@ it('the price of a 402 reaches `onPaymentRequired`', async () => {
     answer(response, { status: 402, headers: fields[request.url ?? ''] ?? {} }),
   );
   const received: (string | undefined)[] = [];
-  const guarded = guardFetch(fetch, scriptedClient(), {
+  const recorded: unknown[] = [];
+  const evidence = (entry: { readonly type: string; readonly price?: string }): void => {
+    if (entry.type === 'request') recorded.push(entry.price);
+  };
+  const guarded = guardFetch(fetch, scriptedClient(undefined, { evidence }), {
     onPaymentRequired: ({ url, price }) => void received.push(`${new URL(url).pathname} ${price}`),
   });
   for (const path of Object.keys(fields)) expect((await guarded(server.url(path))).status).toBe(402);
@@ -67,6 +71,13 @@ it('the price of a 402 reaches `onPaymentRequired`', async () => {
     '/none undefined',
     '/broken undefined',
     `/long USD ${'9'.repeat(196)}`,
+  ]);
+  expect(recorded).toEqual([
+    'USD 0.01',
+    '10000 USDC eip155:8453',
+    undefined,
+    undefined,
+    `USD ${'9'.repeat(196)}`,
   ]);
 });
 
