@@ -142,6 +142,14 @@ export function isAbsent({ error, status, hops }: FailedAttempt): boolean {
   return ABSENT_CODES.has(error) || isCertificateFailure(error);
 }
 
+/** Codes of connections to sites that may be there. */
+const PASSING_CODES: ReadonlySet<string> = new Set(['EAI_AGAIN', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT']);
+
+/** Whether there was no connection, so that the server has seen no request. */
+export function isUnconnected(code: string): boolean {
+  return ABSENT_CODES.has(code) || PASSING_CODES.has(code) || isCertificateFailure(code);
+}
+
 interface FailedAttempt {
   readonly error?: string | undefined;
   readonly status?: number | undefined;

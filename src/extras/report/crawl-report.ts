@@ -21,7 +21,7 @@ import {
   type RequestMessage,
   type UsageRefusalMessage,
 } from '../../core/decision/index.ts';
-import { BUSY_STATUSES } from '../../core/lifecycle/index.ts';
+import { BUSY_STATUSES, isUnconnected } from '../../core/lifecycle/index.ts';
 import { detachedString } from '../../core/url/index.ts';
 import { type ClientEngine, engineOf } from '../../core/client/client-engine.ts';
 import type { RobotsClient } from '../../core/client/robots-client.ts';
@@ -107,9 +107,6 @@ interface OriginRow extends Mutable<Omit<ReportedOrigin, 'pages' | 'busy'>> {
 }
 
 const ADDRESS_REFUSED = 'ERR_ROBOTS_ADDRESS_REFUSED';
-/** Codes of Node, undici and OpenSSL: the server has seen no request. */
-const NO_CONNECTION =
-  /^(?:ECONNREFUSED|ENOTFOUND|EAI_|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|CERT_|ERR_TLS_|ERR_SSL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/;
 const TIMED_OUT = /TIME(?:D_?)?OUT|ECONNABORTED|DEADLINE/;
 
 class ChannelReport implements CrawlReport {
@@ -254,7 +251,7 @@ class ChannelReport implements CrawlReport {
     // It was refused before a connection was opened.
     if (error === ADDRESS_REFUSED) return void this.#counts.addressesRefused++;
     const row = this.#rowOf(origin);
-    if (error === undefined || !NO_CONNECTION.test(error)) {
+    if (error === undefined || !isUnconnected(error)) {
       this.#counts.sent++;
       row.sent++;
     }
