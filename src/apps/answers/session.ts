@@ -30,7 +30,7 @@ export class BrokenPipeError extends Error {
 }
 
 /**
- * Writes a text, and waits until it is written. Whoever opens the stream listens to its errors: one may come late.
+ * Resolves when the text is written. An error after that is an `error` event of the stream.
  *
  * @throws BrokenPipeError when the reader is gone, or the error of the stream, such as a full disk.
  */

@@ -76,7 +76,7 @@ export class Alarm {
     this.at = at;
     this.isBound = isBound;
     const now = this.#clock.now();
-    // Node warns of a timer that would have gone off before.
+    // Since version 21, Node warns of negative timers.
     const ms = Math.max(0, Math.min(at - now, MAX_SLEEP_MS));
     const { shown } = this.#clock;
     const ended = (error?: unknown): void => {

@@ -134,7 +134,7 @@ class GotRequests {
       call.current?.finish();
     };
     const result = this.#calls.run(call, () => next(given));
-    // No hook is told of an abort.
+    // got calls no hook when a request is aborted.
     const failed = (error: unknown): void => {
       if (call.current?.isFinished === false) this.retry(error);
       end();

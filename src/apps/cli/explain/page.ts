@@ -2,7 +2,7 @@ import { causesOf, omitUndefined, printable, count } from '../../../core/base/in
 import type { Decision, DecisionUsage, Purpose, RefusedRequestError } from '../../../core/decision/index.ts';
 import { type Gatekeeper, gatekeeperIn, REFUSAL_STATUSES } from '../../../core/lifecycle/index.ts';
 import { refusalIn } from '../../../core/client/refusal-errors.ts';
-import { type Field } from '../../answers/text/layout.ts';
+import type { Field } from '../../answers/text/layout.ts';
 import { statementText } from '../../answers/text/sentences.ts';
 import { type PageDirectives, pageDirectives, type Usage } from '../../../core/rules/index.ts';
 import { makePageFetch, type OpenedClient } from '../frame/open-client.ts';
