@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { virtualClock } from '../../src/extras/testing/index.ts';
-import { guardFetch, RobotsClient } from '../../src/index.ts';
+import { type Clock, guardFetch, RobotsClient } from '../../src/index.ts';
 import { openSqliteStore } from '../../src/stores/sqlite/sqlite.ts';
 import { eventually } from '../support/eventually.ts';
 import { HOUR, MINUTE, SECOND } from '../support/client.ts';
@@ -60,11 +60,34 @@ it('two processes over SQLite ask each robots.txt once a lifetime for a day, and
     const headers = status === 429 ? { 'retry-after': String(PAUSE_MS / SECOND) } : {};
     return new Response('', { status, headers });
   };
+  /** Calls of the stores under way: they take real time. */
+  let calls = 0;
+  const counted = <Store extends object>(store: Store): Store =>
+    new Proxy(store, {
+      get(target, name) {
+        const member: unknown = Reflect.get(target, name);
+        if (typeof member !== 'function') return member;
+        return (...given: unknown[]): unknown => {
+          const result: unknown = Reflect.apply(member, target, given);
+          if (!(result instanceof Promise)) return result;
+          calls++;
+          return result.finally(() => calls--);
+        };
+      },
+    });
+  /** Nobody waits in virtual time for what another process writes in real time. */
+  const patient: Clock = {
+    now: clock.now,
+    async sleep(...given) {
+      await eventually(() => expect(calls).toBe(0));
+      return clock.sleep(...given);
+    },
+  };
   const start = () => {
-    const store = openSqliteStore(join(folder, 'robots.sqlite'), { clock });
+    const store = counted(openSqliteStore(join(folder, 'robots.sqlite'), { clock }));
     const client = new RobotsClient({
       agent: 'ExampleBot/1.0',
-      clock,
+      clock: patient,
       random: () => 0,
       store,
       // Of real time, which is short on a busy machine.
@@ -99,7 +122,9 @@ it('two processes over SQLite ask each robots.txt once a lifetime for a day, and
     await Promise.all(asking);
     // A refresh that goes on would meet its deadline while pages wait for their turn, and in the step of an hour.
     const refreshed = () =>
-      eventually(() => expect(processes.map(({ client }) => client.stats().inFlight)).toEqual([0, 0]));
+      eventually(() =>
+        expect([calls, ...processes.map(({ client }) => client.stats().inFlight)]).toEqual([0, 0, 0]),
+      );
     await refreshed();
     if (at % 6 === 0) {
       const paced = processes.flatMap(({ get }) =>
