@@ -17,8 +17,12 @@ import { settled, startProcess } from './store-support.ts';
 const SITE = 'https://slow.example';
 const SLOW = 'User-agent: *\nCrawl-delay: 2\n';
 
+const LAID_DOWN: RobotsClientOptions = { overrides: { [SITE]: { text: SLOW } } };
+/** The deadline of a store is real time, which a busy machine spends before its reply. */
+const PATIENT: RobotsClientOptions = { ...LAID_DOWN, storeDeadlineMs: 60_000 };
+
 /** Processes over one store that reserves; robots.txt is laid down unless the options say otherwise. */
-function startFleet(size: number, options: RobotsClientOptions = { overrides: { [SITE]: { text: SLOW } } }) {
+function startFleet(size: number, options: RobotsClientOptions = LAID_DOWN) {
   const clock = virtualClock();
   const store = new ScriptedStore({ clock, reserves: true });
   const processes = Array.from({ length: size }, () => startProcess(store, clock, options));
@@ -184,7 +188,7 @@ describe('a slot given back', () => {
   });
 
   it('is one whose request was aborted before it was booked', async () => {
-    const { store, robots, after } = startFleet(1);
+    const { store, robots, after } = startFleet(1, PATIENT);
     store.fail('late', 'reserve');
     const leaving = new AbortController();
     const asked = robots[0]!.reserve(SITE, undefined, { signal: leaving.signal });
@@ -230,7 +234,7 @@ describe('a pause that the site asks one process for', () => {
   });
 
   it('is not missed by a member that takes a slow store’s slots', async () => {
-    const { clock, store, robots, after } = startFleet(1);
+    const { clock, store, robots, after } = startFleet(1, PATIENT);
     await after(0);
     const decision = await robots[0]!.check(SITE);
     store.fail('late', 'reserve');
@@ -293,7 +297,7 @@ describe('a store that cannot reserve', () => {
   });
 
   it('delays no rejection when the client is closed', async () => {
-    const { store, robots } = startFleet(1);
+    const { store, robots } = startFleet(1, PATIENT);
     store.fail('late', 'reserve');
     const asked = robots[0]!.reserve(SITE);
     await settled();
