@@ -19,6 +19,8 @@ export interface FleetReply {
 
 /** A request may be late for its slot by half the gap, and by this where the gap is short: timers are late, too. */
 const MIN_LATE_MS = 50;
+/** The first request of a process comes late by its cold start, which the others do not see: so much is left beside half a gap. */
+const COLD_START_MS = 500;
 /** How late a start may be without a gap, or in a slot that the process gives itself. */
 const LATE_WITHOUT_GAP_MS = 1_000;
 /** Another member may have paused since: no start by a look at its pauses that is older. */
@@ -34,6 +36,7 @@ export class FleetSlots {
   readonly #scope: string;
   readonly #clock: PacingClock;
   #slot: FleetSlot | undefined;
+  #isCold = true;
   /** Whether a reply is awaited. */
   isAsking = false;
   /** What the last call took: the next one is made earlier by it. */
@@ -54,6 +57,7 @@ export class FleetSlots {
   /** The slot is used. */
   take(): void {
     this.#slot = undefined;
+    this.#isCold = false;
   }
 
   /** The request of a slot is not sent: it is for the next one. */
@@ -74,13 +78,19 @@ export class FleetSlots {
     return { pause, storeMs: now - askedAt };
   }
 
-  /** Books a slot, unless it would come later than `maxWaitMs` from now. */
-  async book(delayMs: number, minWaitMs: number, maxWaitMs: number): Promise<FleetReply> {
+  /**
+   * Books a slot, unless it would come later than `maxWaitMs` from now.
+   *
+   * @param isBooking Whether the caller sends the request by itself: it knows its start.
+   */
+  async book(delayMs: number, minWaitMs: number, maxWaitMs: number, isBooking: boolean): Promise<FleetReply> {
     const lateMs = delayMs === 0 ? LATE_WITHOUT_GAP_MS : Math.max(MIN_LATE_MS, delayMs / 2);
     // Where a reply comes too late for a slot of now, only a later one is of use.
     const aheadMs = this.leadMs > lateMs ? Math.max(0, this.leadMs - minWaitMs) : 0;
     const bounds = { minWaitMs: minWaitMs + aheadMs, maxWaitMs: Math.max(0, maxWaitMs) + aheadMs };
-    const asked = await this.#ask(() => this.#fleet.reserve(this.#scope, delayMs, bounds));
+    const isCold = this.#isCold && !isBooking && delayMs > 0;
+    const slotMs = isCold ? Math.max(delayMs, COLD_START_MS + delayMs / 2) : delayMs;
+    const asked = await this.#ask(() => this.#fleet.reserve(this.#scope, slotMs, bounds));
     const { value: booked, askedAt, now } = asked;
     const tookMs = now - askedAt;
     const reply = { pause: booked, storeMs: tookMs + aheadMs };

@@ -357,7 +357,7 @@ export class PacingQueue {
     const lastStart = isBooking ? deadline : Math.min(deadline, firstAt + pace.maxDelayMs);
     const slot = slots.slotFor(delayMs, earliest);
     if (slot === undefined) {
-      void this.#goOnAfter(slots.book(delayMs, earliest - now, lastStart - now), waiter);
+      void this.#goOnAfter(slots.book(delayMs, earliest - now, lastStart - now, isBooking), waiter);
       return false;
     }
     if (slot.at > lastStart) {
