@@ -1,10 +1,8 @@
 import { resolve } from 'node:path';
 import {
-  channel,
   codeOf,
   emitWarning,
   isRobotsError,
-  type Publisher,
   quote,
   RobotsEvidenceError,
   RobotsInvalidOptionsError,
@@ -12,18 +10,6 @@ import {
 import type { EvidenceEntry } from '../../core/client/evidence/entry.ts';
 import { type Line, RunLines } from './run-lines.ts';
 import { WrittenFile } from './written-file.ts';
-
-/** `canfetch:evidence`: entries were lost. Published once per file and kind of trouble. */
-export interface EvidenceMessage {
-  readonly path: string;
-  /**
-   * `ENOSPC` and other codes of the system; `ERR_ROBOTS_CLOSED`: entries came after `close`; `ERR_ROBOTS_EVIDENCE`:
-   * entries came of a client whose first entry the file did not get.
-   */
-  readonly error: string;
-}
-
-const trouble: Publisher<EvidenceMessage> = channel('canfetch:evidence');
 
 /** What {@link evidenceFile} resolves with: the option `evidence` of one client, or of several. */
 export interface EvidenceFile extends AsyncDisposable {
@@ -109,7 +95,6 @@ class EvidenceWriter {
   #waiting: EvidenceEntry[] = [];
   #waitingCharacters = 0;
   #timer: NodeJS.Timeout | undefined;
-  #isFlushing = false;
   #isClosed = false;
   lost = 0;
 
@@ -126,7 +111,7 @@ class EvidenceWriter {
     if (!this.#runs.accepts(entry)) return this.#lose(1, 'ERR_ROBOTS_EVIDENCE');
     this.#waiting.push(entry);
     this.#waitingCharacters += charactersOf(entry);
-    if (this.#waitingCharacters > WRITE_CHARACTERS && !this.#isFlushing) this.#flush();
+    if (this.#waitingCharacters > WRITE_CHARACTERS) this.#flush();
     else this.#timer ??= setTimeout(() => this.#flush(), WRITE_EVERY_MS);
   }
 
@@ -159,13 +144,10 @@ class EvidenceWriter {
   #flush(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    // A subscriber to `canfetch:evidence` may ask the client, whose entries then wait for the next flush.
-    this.#isFlushing = true;
     const waiting = this.#waiting;
     this.#waiting = [];
     this.#waitingCharacters = 0;
     for (let at = 0; at < waiting.length;) at = this.#writeSome(waiting, at);
-    this.#isFlushing = false;
   }
 
   /** Writes the lines of some entries. Returns where the others begin. */
@@ -207,7 +189,6 @@ class EvidenceWriter {
     const error = typeof cause === 'string' ? cause : (codeOf(cause) ?? 'ERR_ROBOTS_EVIDENCE');
     if (this.#warned.has(error)) return;
     this.#warned.add(error);
-    if (trouble.hasSubscribers) trouble.publish({ path: this.#path, error });
     emitWarning(
       `Evidence in ${quote(this.#path)} has gaps from now on: ${error}. No decision depends on it; this is said once`,
       'CANFETCH_EVIDENCE_LOST',

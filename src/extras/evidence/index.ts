@@ -4,7 +4,7 @@
  */
 export type * from '../../core/client/evidence/entry.ts';
 export type { OwnDelays } from '../../core/decision/index.ts';
-export { type EvidenceFile, evidenceFile, type EvidenceMessage } from './evidence-file.ts';
+export { type EvidenceFile, evidenceFile } from './evidence-file.ts';
 export {
   type EvidenceFault,
   type Instant,
