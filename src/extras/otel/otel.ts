@@ -47,7 +47,6 @@ interface Frame {
 
 /** What a message of a tracing channel has. */
 interface Traced extends ClientMessage {
-  readonly origin?: string;
   /** Set when the work failed. */
   readonly error?: unknown;
 }
@@ -61,7 +60,7 @@ const checkOptions: Check = optionTable({
  *
  * - `canfetch.check`: a call that waits for the store or for the network;
  * - `canfetch.attempt`: an attempt to fetch a robots.txt. Its parent is the call that started it. Other calls that
- *   wait for it have `canfetch.shared` and a link to that call, or to the attempt;
+ *   wait for it have `canfetch.shared`;
  * - `GET`, within the attempt: each request for robots.txt, of kind CLIENT. Redirects are requests of their own;
  * - `canfetch.permit`: a request for a page that waits under `pacing`, for its turn or for the end of a pause.
  *
@@ -102,16 +101,22 @@ class RobotsSpans {
   readonly #frames = new AsyncLocalStorage<Frame | undefined>();
   /** Open spans, by their message. */
   readonly #spans = new WeakMap<object, Span>();
-  /** What other calls may wait for: the span of a call, then of its attempt. By client and origin. */
-  readonly #shared = new WeakMap<object, Map<string, Span>>();
   readonly #ends: (() => void)[] = [];
 
   constructor(api: typeof OpenTelemetry, tracer: Tracer, client: RobotsClient | undefined) {
     this.#api = api;
     this.#tracer = tracer;
     this.#client = client;
-    this.#trace<CheckMessage>('check', (message) => this.#startCheck(message), checkEnd);
-    this.#trace<AttemptMessage>('attempt', (message) => this.#startAttempt(message), attemptEnd);
+    this.#trace<CheckMessage>(
+      'check',
+      (message) => this.#start(message, 'canfetch.check', { attributes: checkStart(message) }),
+      checkEnd,
+    );
+    this.#trace<AttemptMessage>(
+      'attempt',
+      (message) => this.#start(message, 'canfetch.attempt', { attributes: attemptStart(message) }),
+      attemptEnd,
+    );
     const kind = api.SpanKind.CLIENT;
     this.#trace<RobotsRequestMessage>(
       'robots-request',
@@ -160,29 +165,6 @@ class RobotsSpans {
     return { own: this.#api.trace.setSpan(parent, span), callers };
   }
 
-  #startCheck(message: CheckMessage): Frame {
-    const other = message.shared ? this.#shared.get(message.client)?.get(message.origin) : undefined;
-    const frame = this.#start(message, 'canfetch.check', {
-      attributes: checkStart(message),
-      links: other === undefined ? [] : [{ context: other.spanContext() }],
-    });
-    if (!message.shared) this.#share(message);
-    return frame;
-  }
-
-  #startAttempt(message: AttemptMessage): Frame {
-    const frame = this.#start(message, 'canfetch.attempt', { attributes: attemptStart(message) });
-    this.#share(message);
-    return frame;
-  }
-
-  #share(message: CheckMessage | AttemptMessage): void {
-    const span = this.#spans.get(message);
-    if (span === undefined) return;
-    const ofClient = this.#shared.get(message.client) ?? new Map<string, Span>();
-    this.#shared.set(message.client, ofClient.set(message.origin, span));
-  }
-
   #end(message: Traced, attributes: Attributes): void {
     const span = this.#spans.get(message);
     if (span === undefined) return;
@@ -190,8 +172,5 @@ class RobotsSpans {
     span.setAttributes(attributes);
     if (attributes['error.type'] !== undefined) span.setStatus({ code: this.#api.SpanStatusCode.ERROR });
     span.end();
-    const ofClient = this.#shared.get(message.client);
-    if (message.origin !== undefined && ofClient?.get(message.origin) === span)
-      ofClient.delete(message.origin);
   }
 }

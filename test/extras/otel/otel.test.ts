@@ -122,7 +122,7 @@ describe('traceRobots', () => {
     ).not.toContain('s3cret');
   });
 
-  it('keeps parents apart where concurrent questions share an attempt, and links the others to what they wait for', async () => {
+  it('keeps parents apart where concurrent questions share an attempt, and marks the others', async () => {
     const { client, asked } = traced(rules);
     await Promise.all(
       ['first', 'second'].map((name) => within(name, () => client.check('https://a.example/page'))),
@@ -134,10 +134,8 @@ describe('traceRobots', () => {
         { second: ['canfetch.check'] },
       ]),
     );
-    const owner = finished('canfetch.check').find(({ links }) => links.length === 0);
-    const other = finished('canfetch.check').find((span) => span.attributes['canfetch.shared'] === true);
-    expect(other?.links[0]?.context.spanId).toBe(owner?.spanContext().spanId);
-    expect(owner?.attributes).not.toHaveProperty('canfetch.shared');
+    const shared = finished('canfetch.check').map(({ attributes }) => attributes['canfetch.shared']);
+    expect(shared.sort()).toEqual([true, undefined]);
   });
 
   it('makes no span of a question that memory answers', async () => {
