@@ -47,8 +47,6 @@ class Robots implements Robot {
   readonly #origin: string | undefined;
   readonly #file: RobotsFile;
   #sitemaps: string[] | undefined;
-  /** Whether a URL was asked about. The first answer compiles no rules: many files are asked one question only. */
-  #asked = false;
 
   constructor(url: string, text: string) {
     this.#origin = readUrl(url) ? located.origin : undefined;
@@ -56,16 +54,7 @@ class Robots implements Robot {
   }
 
   isAllowed(url: string, ua?: string): boolean | undefined {
-    if (!this.#isOurs(url)) return undefined;
-    if (!this.#asked) {
-      this.#asked = true;
-      return this.#file.check(located.href, ua || '*').allowed;
-    }
-    const ruleset = this.#file.rulesetFor(ua || '*');
-    const { targetStart, targetEnd, href } = located;
-    if (this.#file.isRobotsTxt(href, targetStart, targetEnd)) return true;
-    const rule = this.#file.decideUrl(ruleset, located);
-    return rule < 0 || ruleset.isAllow(rule);
+    return this.#verdict(url, ua)?.allowed;
   }
 
   isDisallowed(url: string, ua?: string): boolean {
@@ -98,12 +87,8 @@ class Robots implements Robot {
   }
 
   #verdict(url: string, ua: string | undefined): Verdict | undefined {
-    return this.#isOurs(url) ? this.#file.check(located.href, ua || '*') : undefined;
-  }
-
-  /** Reads `url` into {@link located}. */
-  #isOurs(url: string): boolean {
-    return readUrl(url) && located.origin === this.#origin;
+    const isOurs = readUrl(url) && located.origin === this.#origin;
+    return isOurs ? this.#file.check(located.href, ua || '*') : undefined;
   }
 }
 
