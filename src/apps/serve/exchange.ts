@@ -15,11 +15,11 @@ export interface ServiceLimits {
   readonly idleMs: number;
   /** Time in milliseconds for the header section of a request to arrive, from the first byte or the connection on. */
   readonly headersMs: number;
-  /** Maximum number of responses of `/v1/explain` and `/v1/policy` that are in progress or unread. */
-  readonly explanations: number;
+  /** Maximum number of streams of questions, explanations and policies that are in progress or unread. */
+  readonly largeAnswers: number;
 }
 
-export const DEFAULT_LIMITS: ServiceLimits = { idleMs: 120_000, headersMs: 10_000, explanations: 16 };
+export const DEFAULT_LIMITS: ServiceLimits = { idleMs: 120_000, headersMs: 10_000, largeAnswers: 16 };
 
 export type Booking = Extract<Reservation, { status: 'booked' }>;
 
@@ -33,10 +33,8 @@ export interface Service {
   readonly metrics: Metrics | undefined;
   /** Aborts when the service is to end. */
   readonly stopping: AbortSignal;
-  /** Number of streams of questions in progress. */
-  streams: number;
-  /** Number of responses of `/v1/explain` and `/v1/policy` that are in progress or unread. */
-  explanations: number;
+  /** Number of streams of questions, explanations and policies that are in progress or unread. */
+  largeAnswers: number;
   readonly limits: ServiceLimits;
   /** Those whose end is awaited, by id, the oldest first. */
   readonly bookings: Map<string, Booking>;

@@ -8,8 +8,6 @@ import { invalid, Problem } from './reply.ts';
  */
 export class AllowedHosts {
   readonly #names: ReadonlySet<string>;
-  /** The last allowed `Host` field, because most requests carry the same one. */
-  #allowed: string | undefined;
 
   /** @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) for a name that no `Host` field can have, such as a URL. */
   constructor(bound: string, more: readonly string[]) {
@@ -27,13 +25,9 @@ export class AllowedHosts {
   /** @throws Problem 421 when `Host` is not an allowed name, 400 when there is more than one or it is malformed. */
   assert({ headers: { host = '' }, rawHeaders }: IncomingMessage): void {
     assertSingleHost(rawHeaders);
-    if (host === this.#allowed) return;
     const name = HOST.exec(host)?.[0];
     if (name === undefined) throw badHost(`got ${quote(host)}`);
-    if (this.#names.has(serialised(name) ?? '')) {
-      this.#allowed = host;
-      return;
-    }
+    if (this.#names.has(serialised(name) ?? '')) return;
     // RFC 9110 §15.5.20: "the request was directed at a server that is unable or unwilling to produce an
     // authoritative response for the target URI."
     throw new Problem(

@@ -13,7 +13,7 @@ import { BARE_HOST, readRobots } from '../answers/input/load-robots.ts';
 import { type FileDecision, type ReportedDecision, verdictKinds, verdictName } from '../answers/verdict.ts';
 import { isVisitors } from './own-site.ts';
 import { purposeOf, readAgents, readBody } from './request.ts';
-import { agentOf, limitExplanations } from './questions.ts';
+import { agentOf, limitLargeAnswers } from './questions.ts';
 import type { Exchange, Service } from './exchange.ts';
 import { type Handler, invalid, type Problem, problemOf, type Reply } from './reply.ts';
 import { DEFAULT_COMPARED, documentOf, type Fields, type Page } from './page/document.ts';
@@ -73,7 +73,7 @@ async function answerSite(fields: Fields, exchange: Exchange): Promise<Answer> {
   const { url = '' } = fields;
   const { host: where } = new URL(inField('url', () => originOf(url)));
   const { agent, others, purpose } = questionOf(fields, service);
-  limitExplanations(exchange);
+  limitLargeAnswers(exchange);
   const explained = await explainUrl(service.client, url, { agent, purpose, signal });
   exchange.decision = explained.decision;
   const options = omitUndefined({ signal, purpose });
@@ -198,7 +198,7 @@ const MAX_FORM_BYTES = 2_097_152;
 
 /** The platform parses forms. The body has a pasted file, or one that was opened, or both. */
 async function readForm(exchange: Exchange): Promise<FormData> {
-  limitExplanations(exchange);
+  limitLargeAnswers(exchange);
   const { request } = exchange;
   const body = await readBody(request, MAX_FORM_BYTES);
   try {

@@ -31,8 +31,6 @@ import { usage } from '../../core/rules/index.ts';
 import { targetOf } from '../../core/url/index.ts';
 import { explainUrl } from '../answers/explanation.ts';
 
-/** Maximum number of concurrent streams of questions. */
-const MAX_STREAMS = 8;
 /** Maximum number of lines that are read ahead of the first one without a decision. */
 const READ_AHEAD = 512;
 
@@ -73,24 +71,12 @@ export const checkMany: Handler = async (exchange) => {
   onlyKnown(query, ['agent', 'purpose']);
   const defaults = readDefaults(query, service);
   assertPlain(request);
-  if (service.streams >= MAX_STREAMS) {
-    throw new Problem(
-      503,
-      'ERR_ROBOTS_BUSY',
-      `Expected at most ${MAX_STREAMS} streams of questions at a time, got one more; send several questions over one stream`,
-      { headers: { 'retry-after': '1', connection: 'close' } },
-    );
-  }
-  service.streams++;
-  try {
-    writeHead(response, 200, ['content-type', NDJSON_TYPE]);
-    response.flushHeaders();
-    response.on('error', ignore);
-    // A pipelined response emits no `close` when the connection closes during the response before it.
-    await orAborted(stream(exchange, defaults), signal);
-  } finally {
-    service.streams--;
-  }
+  limitLargeAnswers(exchange);
+  writeHead(response, 200, ['content-type', NDJSON_TYPE]);
+  response.flushHeaders();
+  response.on('error', ignore);
+  // A pipelined response emits no `close` when the connection closes during the response before it.
+  await orAborted(stream(exchange, defaults), signal);
   return undefined;
 };
 
@@ -134,8 +120,7 @@ function answering(
 ): (line: Target) => string | Promise<string> {
   return (target) => {
     try {
-      if (target.tooLong === true)
-        return renderRecord({ target: truncateInput(target), error: tooLongError });
+      if (target.tooLong === true) return renderRecord({ target, error: tooLongError });
       const { url, agent: named, purpose = defaults.purpose } = readQuestion(target.input);
       const agent = named === undefined ? defaults.agent : readAgents([named].flat());
       const answered = url === target.input ? target : { ...target, input: url };
@@ -154,10 +139,7 @@ function answering(
 function failedRecord(target: Target, error: unknown, signal: AbortSignal): string {
   const problem = signal.aborted ? undefined : problemOf(error);
   if (problem === undefined) throw error;
-  return renderRecord({
-    target: truncateInput(target),
-    error: { code: problem.code, message: problem.message },
-  });
+  return renderRecord({ target, error: { code: problem.code, message: problem.message } });
 }
 
 /** Parses a line: a URL, a JSON string that holds one, or a JSON object. */
@@ -175,37 +157,30 @@ function parsed(line: string): unknown {
   }
 }
 
-const MAX_ECHO = 2_000;
-
-/** Truncates the input of an error, so that the response is not as long as the question. */
-function truncateInput(target: Target): Target {
-  return target.input.length > MAX_ECHO ? { ...target, input: target.input.slice(0, MAX_ECHO) } : target;
-}
-
 /**
- * Limits the number of explanations in memory: each contains a whole file, and counts until it has been read.
+ * Limits what is in memory: a stream has many questions and an explanation a whole file. Each counts until it has been read.
  *
  * @throws Problem 503 when there are too many.
  */
-export function limitExplanations({ service, signal }: Exchange): void {
-  const { explanations } = service.limits;
+export function limitLargeAnswers({ service, signal }: Exchange): void {
+  const { largeAnswers } = service.limits;
   // An aborted signal emits no further `abort`, so the count would never be decremented.
   signal.throwIfAborted();
-  if (service.explanations >= explanations) {
+  if (service.largeAnswers >= largeAnswers) {
     throw new Problem(
       503,
       'ERR_ROBOTS_BUSY',
-      `Expected at most ${explanations} explanations at a time, got one more; read the pending responses first`,
+      `Expected at most ${largeAnswers} streams, explanations and policies at a time, got one more; read the pending responses first`,
       { headers: { 'retry-after': '1' } },
     );
   }
-  service.explanations++;
-  signal.addEventListener('abort', () => service.explanations--, { once: true });
+  service.largeAnswers++;
+  signal.addEventListener('abort', () => service.largeAnswers--, { once: true });
 }
 
 /** `GET /v1/policy?origin=…&agent=…` */
 export const policy: Handler = async (exchange) => {
-  limitExplanations(exchange);
+  limitLargeAnswers(exchange);
   const { query, service, signal } = exchange;
   onlyKnown(query, ['origin', 'agent']);
   const url = onlyOne(query, 'origin', 'https://example.com');
@@ -221,7 +196,7 @@ export const policy: Handler = async (exchange) => {
 
 /** `GET /v1/explain?url=…&agent=…&purpose=…` */
 export const explain: Handler = async (exchange) => {
-  limitExplanations(exchange);
+  limitLargeAnswers(exchange);
   const { query, service, signal } = exchange;
   onlyKnown(query, ['url', 'agent', 'purpose']);
   const url = onlyOne(query, 'url', 'https://example.com/page');

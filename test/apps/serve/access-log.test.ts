@@ -44,7 +44,7 @@ describe('serve', () => {
   });
 
   it('writes failures always, and nothing else without --log', async () => {
-    await using service = await startService(['--allow-private'], undefined, { explanations: 0 });
+    await using service = await startService(['--allow-private'], undefined, { largeAnswers: 0 });
     await ask(service.origin, '/healthz');
     const { status } = await ask(service.origin, `/v1/explain?url=${encodeURIComponent(site.url('/'))}`);
     expect(status).toBe(503);

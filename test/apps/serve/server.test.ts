@@ -5,17 +5,17 @@ import type { Exchange } from '../../../src/apps/serve/exchange.ts';
 import { Problem, problemOf } from '../../../src/apps/serve/reply.ts';
 import { routes } from '../../../src/apps/serve/server.ts';
 
-describe('the limit of explanations', () => {
+describe('the limit of large answers', () => {
   const explain = routes.get('/v1/explain')!.GET!;
-  const exchange = (signal: AbortSignal, explanations: number) => {
-    const service = { limits: { explanations: 2 }, explanations };
+  const exchange = (signal: AbortSignal, largeAnswers: number) => {
+    const service = { limits: { largeAnswers: 2 }, largeAnswers };
     return { service, query: new URLSearchParams('unknown=1'), signal } as unknown as Exchange;
   };
 
   it('does not count a request whose client has left', async () => {
     const gone = exchange(AbortSignal.abort(new Error('left')), 0);
     await expect(explain(gone)).rejects.toThrow('left');
-    expect(gone.service.explanations).toBe(0);
+    expect(gone.service.largeAnswers).toBe(0);
   });
 });
 

@@ -56,12 +56,12 @@ it('a stream whose responses are not read is ended', async () => {
 it('a stream that sends no question is ended, and makes room for others', async () => {
   // They must all be open when another one asks, however slow the machine is.
   const service = await started({ idleMs: 5 * STALLED_MS });
-  const streams = Array.from({ length: 8 }, () => connection(service, STREAM));
-  const ninth = (): ReturnType<typeof ask> =>
+  const streams = Array.from({ length: 16 }, () => connection(service, STREAM));
+  const another = (): ReturnType<typeof ask> =>
     ask(service.origin, '/v1/check', { method: 'POST', body: 'foo' });
-  await expect.poll(async () => (await ninth()).status).toBe(503);
+  await expect.poll(async () => (await another()).status).toBe(503);
   await Promise.all(streams.map(({ ended }) => ended));
-  expect((await ninth()).status).toBe(200);
+  expect((await another()).status).toBe(200);
   // Of failures there are lines of the access log, and nothing else.
   expect(service.stderr.text.match(/^(?!.*"status":503).+$/m)).toBeNull();
 });
@@ -71,7 +71,7 @@ const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 const SMALL = { method: 'POST', headers: FORM, body: 'robots=' };
 
 it('explanations are bounded in number: more are told to come back, and others are answered', async () => {
-  const service = await started({ explanations: 3 });
+  const service = await started({ largeAnswers: 3 });
   const { promise, resolve } = deferred<void>();
   const slow = await site((_, response) => void promise.then(() => answer(response, { status: 404 })));
   const url = encodeURIComponent(slow.url('/a'));
@@ -92,8 +92,8 @@ it('explanations are bounded in number: more are told to come back, and others a
 });
 
 it('a connection that reads none of its explanations is ended, and none of them is held any longer', async () => {
-  const explanations = 4;
-  const service = await started({ idleMs: STALLED_MS, explanations });
+  const largeAnswers = 4;
+  const service = await started({ idleMs: STALLED_MS, largeAnswers });
   const body = `robots=${'Disallow: /aaaaaaa%0A'.repeat(5_000)}`;
   const type = FORM['content-type'];
   const request = `POST /try HTTP/1.1\r\nHost: localhost\r\nContent-Type: ${type}\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
@@ -105,7 +105,7 @@ it('a connection that reads none of its explanations is ended, and none of them 
   };
   more();
   await ended;
-  const all = Array.from({ length: explanations }, () => ask(service.origin, '/try', SMALL));
+  const all = Array.from({ length: largeAnswers }, () => ask(service.origin, '/try', SMALL));
   expect((await Promise.all(all)).map(({ status }) => status)).toEqual(all.map(() => 200));
 });
 

@@ -149,8 +149,8 @@ describe('POST /v1/check', () => {
     expect(service.stderr.text).toBe('');
   });
 
-  it('takes 8 streams at a time; the ninth is told to come back', async () => {
-    const streams = await Promise.all(Array.from({ length: 8 }, open));
+  it('takes 16 streams at a time; one more is told to come back', async () => {
+    const streams = await Promise.all(Array.from({ length: 16 }, open));
     const { status, headers, text } = await ask(service.origin, '/v1/check', {
       method: 'POST',
       body: 'foo',

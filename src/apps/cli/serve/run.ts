@@ -43,8 +43,7 @@ export async function serve(
     agents,
     metrics,
     stopping: stopping.signal,
-    streams: 0,
-    explanations: 0,
+    largeAnswers: 0,
     limits,
     bookings: new Map(),
   };
