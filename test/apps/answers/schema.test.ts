@@ -5,8 +5,10 @@ import { records } from '../cli/session.ts';
 import { ask, startService, type TestService } from '../serve/service.ts';
 import { type Site, startSite } from '../../support/site.ts';
 
-const { decision, policyData, usage, runnerUp } = answers;
+const { policyData, usage, runnerUp } = answers;
 const schemaVersion = z.literal(1);
+const asked = { schemaVersion, input: z.string(), line: z.int().optional() };
+const decision = answers.decision.extend(asked);
 const data = z.looseObject({}).optional();
 const schema = {
   decision,

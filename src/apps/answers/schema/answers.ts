@@ -41,7 +41,6 @@ const preference: z.ZodType = oneOf<Preference>({ disallow: true, allow: true, u
 const state: z.ZodType = z.enum(ORIGIN_STATES);
 const delayMs: z.ZodNumber = z.number().describe('Milliseconds that the site asks for between two requests');
 const retryAt: z.ZodNumber = epochMs.describe('Epoch milliseconds from which to ask again, not before');
-const schemaVersion: z.ZodType = z.literal(1);
 
 export const rule: Schema<MatchedRule> = object<MatchedRule>({
   directive: oneOf({ disallow: true, allow: true }),
@@ -114,7 +113,7 @@ export const usage: Schema<UsageRecord> = object<UsageRecord>({
   source: usageSource.optional(),
 });
 
-const decisionFields: Fields<Decision> = {
+export const decision: Schema<Decision> = object<Decision>({
   url: text.describe('The URL as it was checked'),
   origin: text,
   agent: text.describe('The name that robots.txt was read for'),
@@ -133,16 +132,7 @@ const decisionFields: Fields<Decision> = {
   retryAt: retryAt.optional(),
   because: text.optional(),
   usage: usage.optional(),
-};
-
-export type Asked = { readonly schemaVersion: 1; readonly input: string; readonly line?: number };
-const asked: Fields<Asked> = {
-  schemaVersion,
-  input: text,
-  line: line.optional(),
-};
-
-export const decision: Schema<Asked & Decision> = object<Asked & Decision>({ ...asked, ...decisionFields });
+});
 
 /** A policy as plain data: without the parsed file and its bytes. */
 export type PolicyData = Omit<OriginPolicy, 'rules' | 'file'> & {
@@ -163,7 +153,7 @@ export const policyData: Schema<PolicyData> = object<PolicyData>({
     'unreachable-allowed': true,
     override: true,
   }).optional(),
-  because: decisionFields.because,
+  because: decision.shape.because,
   robots,
   sha256: robots.shape.sha256,
   addressChecks: oneOf({ connections: true, literals: true }),
