@@ -82,7 +82,8 @@ function unknownCommand(word: string): UsageError {
 }
 
 function isUsage(error: unknown): boolean {
-  return error instanceof UsageError || (isRobotsError(error) && error.code === 'ERR_ROBOTS_INVALID_OPTIONS');
+  if (!isRobotsError(error)) return error instanceof UsageError;
+  return error.code === 'ERR_ROBOTS_INVALID_OPTIONS' || error.code === 'ERR_ROBOTS_EVIDENCE';
 }
 
 function explain(error: unknown): string {

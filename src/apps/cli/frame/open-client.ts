@@ -2,7 +2,6 @@ import {
   DEFAULT_AGENT,
   DEFAULT_MAX_BODY_BYTES,
   ignore,
-  isRobotsError,
   omitUndefined,
   printable,
   count,
@@ -37,6 +36,7 @@ export interface OpenedClient extends AsyncDisposable {
  * Opens a client. This imports all libraries.
  *
  * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) when the store cannot be opened.
+ * @throws RobotsEvidenceError (`ERR_ROBOTS_EVIDENCE`) when evidence cannot be written to the file.
  * @throws UsageError for an invalid proxy URL, or for a proxy together with the address policy `'public-only'`: the
  *   proxy resolves the host names, so the client cannot enforce that policy; and for either of them on a runtime whose
  *   `fetch` is the transport.
@@ -73,7 +73,8 @@ export async function openClient(
   };
   try {
     // First, because every decision must be recorded.
-    if (path !== undefined) evidence = await openEvidence(path);
+    if (path !== undefined)
+      evidence = await (await import('../../../extras/evidence/index.ts')).evidenceFile(path);
     if (named !== undefined) opened = await openStore(named, 'rename');
     if (opened !== undefined) warnDamaged(opened.store, session);
     const troubles = storeTroubles();
@@ -144,17 +145,6 @@ export async function loadRobots(
   const origin = readOrigin(operand);
   await using opened = await openClient(settings, session, { maxBodyBytes });
   return loadedFrom(operand, await opened.client.policy(origin, { signal }));
-}
-
-/** @throws UsageError when evidence cannot be written to the file. */
-async function openEvidence(path: string): Promise<EvidenceFile> {
-  const { evidenceFile } = await import('../../../extras/evidence/index.ts');
-  try {
-    return await evidenceFile(path);
-  } catch (cause) {
-    if (!isRobotsError(cause)) throw cause;
-    throw new UsageError(`--evidence: ${cause.message}`, { cause });
-  }
 }
 
 /** Notes store errors, and warns of them at the end. They do not stop the command: the client can work without its store. */
