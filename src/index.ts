@@ -90,7 +90,6 @@ export type {
   PolicyLifetime,
   PolicyNextAttempt,
   Purpose,
-  PaymentMessage,
   RedirectChain,
   RequestMessage,
   UsageRefusalMessage,

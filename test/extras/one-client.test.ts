@@ -17,7 +17,7 @@ import { crawlReport, guardFetch, RobotsClient, type RobotsClientOptions } from 
 /** Every channel about a client, and those of work with a start and an end. */
 const CHANNELS = [
   ...['fetch', 'decision', 'cache', 'policy-change', 'store', 'usage', 'deferred', 'pause', 'ignored'],
-  ...['request', 'payment', 'body'],
+  ...['request', 'body'],
 ].map((name) => `canfetch:${name}`);
 const TRACED = ['check', 'attempt', 'robots-request'].flatMap((name) =>
   ['start', 'asyncEnd'].map((at) => `tracing:canfetch:${name}:${at}`),

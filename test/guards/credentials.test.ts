@@ -8,7 +8,7 @@ const withSecret = (url: string): string => url.replace('://', '://someone:s3cre
 const SECRETS = /someone|s3cret/;
 
 const CHANNELS = [
-  ...['fetch', 'decision', 'usage', 'deferred', 'pause', 'ignored', 'payment', 'request', 'body', 'cache'],
+  ...['fetch', 'decision', 'usage', 'deferred', 'pause', 'ignored', 'request', 'body', 'cache'],
   ...['check', 'attempt', 'robots-request'].flatMap((name) => [`${name}:start`, `${name}:asyncEnd`]),
 ].map((name) => (name.includes(':') ? `tracing:canfetch:${name}` : `canfetch:${name}`));
 

@@ -113,13 +113,6 @@ export interface BodyTrouble {
   readonly error: string;
 }
 
-/** `canfetch:payment`: a site responded to the request of a guard with 402 (Payment Required). */
-export interface PaymentMessage extends ClientMessage {
-  readonly url: string;
-  /** As the site states it, in `crawler-price` or an offer of x402. */
-  readonly price?: string;
-}
-
 /** The code of the warning for a body that nobody began to read. */
 export const BODY_UNREAD = 'CANFETCH_BODY_UNREAD';
 
@@ -129,7 +122,6 @@ interface DecisionMessages {
   readonly deferred: DeferralMessage;
   readonly pause: PauseMessage;
   readonly ignored: IgnoredMessage;
-  readonly payment: PaymentMessage;
   readonly request: RequestMessage;
   readonly body: BodyMessage;
 }
@@ -142,7 +134,6 @@ export const decisionChannels: {
   deferred: channel('canfetch:deferred'),
   pause: channel('canfetch:pause'),
   ignored: channel('canfetch:ignored'),
-  payment: channel('canfetch:payment'),
   request: channel('canfetch:request'),
   body: channel('canfetch:body'),
 };

@@ -18,7 +18,6 @@ import { redirects } from '../shared/headers.ts';
 import { addressChecks } from './page-addresses.ts';
 import type { PageHops } from './page-hops.ts';
 import {
-  acceptingForeignRequests,
   type Call,
   firstRequest,
   type HeadersInput,
@@ -111,7 +110,7 @@ class GuardedFetch {
 
   constructor(fetch: Send, guard: Guard, options: GuardFetchOptions) {
     this.#guard = guard;
-    this.#send = acceptingForeignRequests(fetch);
+    this.#send = fetch;
     this.#addressesOf = addressChecks(options);
     const { identity } = guard;
     this.#plainInit =

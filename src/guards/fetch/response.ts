@@ -38,12 +38,9 @@ export function arrivedAt<Response extends ResponseLike>(response: Response, arr
 
 /** The response of a refusal: 403, or 503 while robots.txt is unreachable. */
 export function refusalResponse(refusal: Refusal, clock: Clock): Response {
-  const { allowed, reason, rule, retryAt } = refusal.decision;
+  const { allowed, reason, retryAt } = refusal.decision;
   // A refusal whose decision allows fetching was made because of the purpose.
   const headers = new Headers({ 'x-robots-reason': allowed ? 'usage' : reason });
-  if (rule !== undefined && !allowed) {
-    headers.set('x-robots-rule', `line ${rule.line}: ${rule.directive}: ${headerSafe(rule.pattern)}`);
-  }
   if (reason !== 'unreachable') return synthetic(refusal, 403, 'Forbidden', headers);
   if (retryAt !== undefined) {
     headers.set('retry-after', String(Math.max(0, Math.ceil((retryAt - clock.now()) / 1000))));
@@ -53,15 +50,6 @@ export function refusalResponse(refusal: Refusal, clock: Clock): Response {
 
 function synthetic(refusal: Refusal, status: number, statusText: string, headers: Headers): Response {
   return answeringFor(new Response(`${refusal.message}\n`, { status, statusText, headers }), refusal);
-}
-
-/** Encodes a pattern for a header field: characters other than visible ASCII are percent-encoded, in UTF-8. */
-function headerSafe(text: string): string {
-  return Array.from(new TextEncoder().encode(text), (byte) =>
-    byte >= 0x20 && byte <= 0x7e
-      ? String.fromCharCode(byte)
-      : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`,
-  ).join('');
 }
 
 function withoutFragment(url: URL): string {

@@ -47,7 +47,7 @@ export interface GuardOptions<Result = unknown> {
   /**
    * The treatment of a request that may not be made. `'throw'`: it rejects with `RobotsDisallowedError` or
    * `RobotsUnreachableError`. `'response'`: it resolves with a 403, or with a 503 and `retry-after` when robots.txt
-   * is unreachable; `x-robots-reason` and `x-robots-rule` have the reason. A function: it resolves with the
+   * is unreachable; `x-robots-reason` has the reason, and `refusalIn(response)` everything. A function: it resolves with the
    * function's result. Its second argument is the error that `'throw'` rejects with.
    * @default 'throw'
    * @example

@@ -61,15 +61,10 @@ export class RequestReports {
     pauses = true,
   ): void {
     this.#report(url, origin, status < 500, pauses ? retryAfterOf(status, headers) : undefined);
-    if (status === 402) this.#paymentRequired(url, headers);
-  }
-
-  #paymentRequired(url: string | URL, headers: ResponseFields): void {
     const { onPaymentRequired } = this.#listeners;
-    if (!this.#engine.hasListener('payment') && onPaymentRequired === undefined) return;
+    if (status !== 402 || onPaymentRequired === undefined) return;
     const required = omitUndefined({ url: urlWithoutUserinfo(new URL(url).href), price: priceIn(headers) });
-    if (onPaymentRequired !== undefined) invokeListener('onPaymentRequired', onPaymentRequired, required);
-    this.#engine.publish('payment', required);
+    invokeListener('onPaymentRequired', onPaymentRequired, required);
   }
 
   /** A request failed. Not reported when the failure says nothing about the site. */

@@ -53,25 +53,15 @@ export function signalOf(source: AbortSource | null | undefined): ListenedSignal
   return { signal: controller.signal, release: () => source.removeListener('abort', listener) };
 }
 
-/** The origin of the last request, as given and serialised. */
-export interface LastSerialised {
-  given: string | URL;
-  serialised: string;
-}
-
-/** The URL of a request. Requests to one origin often follow each other, so its serialised form is kept in `last`. */
-export function urlOf({ origin, path, query, headers }: RequestOptions, last: LastSerialised): string {
+/** The URL of a request. */
+export function urlOf({ origin, path, query, headers }: RequestOptions): string {
   if (origin === undefined) {
     throw new RobotsInvalidOptionsError(
       `Expected a request to name its \`origin\`, so that its robots.txt is known, got ${JSON.stringify(urlWithoutUserinfo(path))} alone`,
     );
   }
-  if (origin !== last.given || typeof origin !== 'string') {
-    last.serialised = new URL(origin).origin;
-    last.given = origin;
-  }
   // Not `new URL(path, origin)`, which reads a path of "//other.example/" as another host.
-  let url = path.startsWith('/') ? last.serialised + path : path;
+  let url = path.startsWith('/') ? new URL(origin).origin + path : path;
   if (query !== undefined && query !== null) {
     const search = stringify(query);
     if (search !== '') url = withSearch(url, search);

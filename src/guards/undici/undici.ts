@@ -13,14 +13,7 @@ import type { Refusal } from '../../core/client/refusal-errors.ts';
 import type { GuardedRequest } from '../shared/guarded-request.ts';
 import { sentUrl } from '../../core/url/index.ts';
 import { fail, GuardHandler, type RedirectedRequests, type ResponseHandler } from './guard-handler.ts';
-import {
-  GUARDED,
-  type GuardMark,
-  type LastSerialised,
-  type RequestOptions,
-  signalOf,
-  urlOf,
-} from './request.ts';
+import { GUARDED, type GuardMark, type RequestOptions, signalOf, urlOf } from './request.ts';
 import { RobotsInvalidOptionsError } from '../../core/base/index.ts';
 
 export { publicOnlyAgent, type PublicOnlyAgentOptions } from '../../core/net/connectors.ts';
@@ -91,7 +84,6 @@ function isSame({ request, handler }: GuardMark, given: RequestOptions): boolean
 class GuardedDispatch {
   readonly dispatch: (request: RequestOptions, handler: ResponseHandler) => boolean;
   readonly #guard: Guard;
-  readonly #last: LastSerialised = { given: '', serialised: '' };
   readonly #redirected: RedirectedRequests = new WeakMap();
 
   constructor(guard: Guard, dispatch: GuardedDispatch['dispatch']) {
@@ -113,7 +105,7 @@ class GuardedDispatch {
         if (above.guard !== this.#guard) throw guardedTwice('a dispatcher');
         return this.dispatch(given, handler);
       }
-      const asGiven = urlOf(given, this.#last);
+      const asGiven = urlOf(given);
       const url = sentUrl(asGiven);
       const request = this.#identified(url === asGiven ? given : withUrl(given, url), url);
       return this.#admitAndSend(request, handler, url);
