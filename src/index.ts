@@ -102,15 +102,8 @@ export {
   RobotsUnreachableError,
   RobotsUsageError,
 } from './core/client/refusal-errors.ts';
-export type { OtherIdentity } from './guards/shared/identity.ts';
 export { retryAtOf, type SiteWait } from './guards/shared/not-now.ts';
-export type {
-  GuardOptions,
-  IgnoredRequest,
-  IgnoreReason,
-  PaymentRequired,
-  RobotsInit,
-} from './guards/shared/options.ts';
+export type { GuardOptions, IgnoreReason, PaymentRequired, RobotsInit } from './guards/shared/options.ts';
 export { retryLater, type RetryLaterOptions } from './guards/shared/retry-later.ts';
 export { guardFetch, type GuardFetchOptions } from './guards/fetch/fetch.ts';
 export {

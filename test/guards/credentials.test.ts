@@ -29,9 +29,7 @@ it('user names and passwords of URLs stand in no decision, event, refusal or evi
   const { robots } = openedClient({ evidence: (entry) => void said.push(entry) });
   const events = {
     onRefusal: (...facts: unknown[]) => void said.push(facts),
-    onIgnored: (facts: unknown) => void said.push(facts),
     onPaymentRequired: (facts: unknown) => void said.push(facts),
-    onIdentity: (facts: unknown) => void said.push(facts),
   };
   const guarded = guardFetch(fetch, robots, { ...events, pacing: { defaultDelayMs: 0, maxDelayMs: 0 } });
   const training = guardFetch(fetch, robots, { ...events, purpose: 'train-ai' });

@@ -7,6 +7,7 @@ import { gotHooks } from '../../src/guards/got/got.ts';
 import { crawlReport, type Decision, type RobotsClient } from '../../src/index.ts';
 import { answer, type Site, startSite } from '../support/site.ts';
 import { opened, openedClient, openedSite } from '../support/opened.ts';
+import { sentUnchecked } from './support.ts';
 
 /** Answers `/to?<location>` with that redirect, the rest with a page. */
 async function site(): Promise<Site> {
@@ -94,10 +95,10 @@ describe('gotHooks', () => {
 
   it('take the reason to ignore robots.txt from the context of the request', async () => {
     const server = await site();
-    const onIgnored = vi.fn();
-    const guarded = got.extend(gotHooks(client(), { onIgnored }));
+    const ignored = sentUnchecked();
+    const guarded = got.extend(gotHooks(client()));
     expect(await guarded(server.url('/private'), { context: { robots } }).text()).toBe('a page');
-    expect(onIgnored.mock.calls).toEqual([[{ url: server.url('/private'), because }]]);
+    expect(ignored).toEqual([{ url: server.url('/private'), because }]);
     await expect(guarded(server.url('/private'), { context: { robots: { ignore: true } } })).rejects.toThrow(
       /`robots\.because`/,
     );
@@ -231,14 +232,11 @@ describe('guardAxios', () => {
 
   it.each(['http', 'fetch'] as const)('takes the reason to ignore robots.txt (%s)', async (adapter) => {
     const server = await site();
-    const onIgnored = vi.fn();
-    const guarded = guardAxios(axios.create({ adapter }), client(), { onIgnored });
+    const ignored = sentUnchecked();
+    const guarded = guardAxios(axios.create({ adapter }), client());
     const config: object = { robots };
     expect((await guarded.get<unknown>(server.url('/to?/private'), config)).data).toBe('a page');
-    expect(onIgnored.mock.calls).toEqual([
-      [{ url: server.url('/to?/private'), because }],
-      [{ url: server.url('/private'), because }],
-    ]);
+    expect(ignored).toEqual(['/to?/private', '/private'].map((path) => ({ url: server.url(path), because })));
   });
 
   it.each([[['xhr', 'fetch']], ['fetch']])(

@@ -3,7 +3,7 @@ import { http, HttpResponse } from 'msw';
 import { setupServer } from 'msw/node';
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { type Decision, guardFetch, refusalIn } from '../../src/index.ts';
-import type { RobotsInit, IgnoredRequest } from '../../src/guards/shared/options.ts';
+import type { RobotsInit } from '../../src/guards/shared/options.ts';
 import {
   decidedBy,
   pagesOf,
@@ -12,6 +12,7 @@ import {
   redirecting,
   reportsTo,
   scriptedClient,
+  sentUnchecked,
   site,
 } from './support.ts';
 
@@ -105,9 +106,9 @@ describe.each(realms)('refusals, guarded around %s', (_, fetch) => {
     const robots = scriptedClient();
     const decided = decidedBy(robots);
     const [recorded, calls] = recording(fetch);
-    const ignored: IgnoredRequest[] = [];
+    const ignored = sentUnchecked();
     const server = await site(redirecting({ '/private/a': '/private/b' }));
-    const guarded = guardFetch(recorded, robots, { onIgnored: (each) => ignored.push(each) });
+    const guarded = guardFetch(recorded, robots);
     const init: RequestInit & RobotsInit = {
       headers: { 'X-Own': '1' },
       robots: { ignore: true, because: 'the owner asked' },

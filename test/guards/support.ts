@@ -2,7 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { fetch as undiciFetch, Request as UndiciRequest } from 'undici';
 import { vi } from 'vitest';
 import { engineOf } from '../../src/core/client/client-engine.ts';
-import type { DecisionMessage, RobotsClient, RobotsClientOptions } from '../../src/index.ts';
+import type { DecisionMessage, IgnoredMessage, RobotsClient, RobotsClientOptions } from '../../src/index.ts';
 import { answer, type Handler, type Site, startSite } from '../support/site.ts';
 import { opened, openedClient } from '../support/opened.ts';
 
@@ -24,6 +24,18 @@ export function decidedBy(robots: RobotsClient): string[] {
   subscribe('canfetch:decision', listen);
   opened({ [Symbol.asyncDispose]: async () => void unsubscribe('canfetch:decision', listen) });
   return decided;
+}
+
+/** The requests that guards have sent without a check since then. */
+export function sentUnchecked(): { readonly url: string; readonly because: string }[] {
+  const ignored: { url: string; because: string }[] = [];
+  const listen = (message: unknown): void => {
+    const { url, because } = message as IgnoredMessage;
+    ignored.push({ url, because });
+  };
+  subscribe('canfetch:ignored', listen);
+  opened({ [Symbol.asyncDispose]: async () => void unsubscribe('canfetch:ignored', listen) });
+  return ignored;
 }
 
 /** Whether sites respond, as a client has been told since then. */

@@ -1,4 +1,4 @@
-import { fileName, printable, quoted, count } from '../../core/base/index.ts';
+import { fileName, printable, quoted, count, someOf } from '../../core/base/index.ts';
 import { reasons } from '../../core/decision/describe-decision.ts';
 import { type RobotsFile, usage } from '../../core/rules/index.ts';
 import { familyNote } from './crawler-families.ts';
@@ -220,18 +220,14 @@ const MAX_LISTED = 10;
 function groupList({ groups }: OriginPolicy): string {
   return shortList(
     groups.map(({ agentLines, rules }) => {
-      const names = agentLines.flatMap((each) => each.names);
-      const shown = names.slice(0, MAX_LISTED).map((name) => quoted(name));
-      const more = names.length > MAX_LISTED ? ', …' : '';
-      return `${shown.join(', ')}${more} (${count(rules.length, 'rule')})`;
+      const names = agentLines.flatMap((each) => each.names.map((name) => quoted(name)));
+      return `${someOf(names, MAX_LISTED)} (${count(rules.length, 'rule')})`;
     }),
   );
 }
 
 function shortList(items: readonly string[]): string {
-  if (items.length === 0) return 'none';
-  const shown = items.slice(0, MAX_LISTED).join(' · ');
-  return items.length > MAX_LISTED ? `${shown} · and ${count(items.length - MAX_LISTED, 'other')}` : shown;
+  return items.length === 0 ? 'none' : someOf(items, MAX_LISTED, ' · ');
 }
 
 /** The redirects on one line: `301 → https://www.example.com/robots.txt 200`. */

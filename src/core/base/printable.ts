@@ -92,3 +92,10 @@ export function escapeForTerminal(json: string): string {
 export function count(many: number, one: string): string {
   return `${many.toLocaleString('en')} ${one}${many === 1 ? '' : 's'}`;
 }
+
+/** The first items of a list, and how many more there are: `a, b and 3 more`. */
+export function someOf(items: readonly string[], most: number, separator = ', '): string {
+  const more = items.length - most;
+  const shown = items.slice(0, most).join(separator);
+  return more > 0 ? `${shown} and ${more.toLocaleString('en')} more` : shown;
+}

@@ -1,4 +1,4 @@
-import { count, jsonLine, printable } from '../../core/base/index.ts';
+import { count, jsonLine, printable, someOf } from '../../core/base/index.ts';
 import { REFUSAL_STATUSES } from '../../core/lifecycle/index.ts';
 import { delayName } from '../../core/pacing/index.ts';
 import type {
@@ -95,7 +95,7 @@ function originLines(report: CrawlReport, lines: OriginLines): string[] {
       const facts = factsOf(row);
       return facts === '' ? [] : [`${row.origin} (${facts})`];
     });
-    return named.length === 0 ? [] : [`${heading} ${someOf(named)}`];
+    return named.length === 0 ? [] : [`${heading} ${someOf(named, MAX_NAMED)}`];
   });
 }
 
@@ -118,11 +118,6 @@ function edgeText({ statuses, refusedAtEdge, price, paused }: ReportedOrigin): s
   for (const [name, times] of Object.entries(refusedAtEdge)) refused.push(`${number(times)} by ${name}`);
   if (price !== undefined) refused.push(`price ${printable(price)}`);
   return refused.join(', ');
-}
-
-function someOf(named: readonly string[]): string {
-  const more = named.length - MAX_NAMED;
-  return `${named.slice(0, MAX_NAMED).join(', ')}${more > 0 ? ` and ${number(more)} more` : ''}`;
 }
 
 /** The counts in the line of totals, in its order: counts of requests, and others above 0. */
@@ -172,7 +167,7 @@ function detailsOf(name: Count, totals: CrawlTotals): string {
   const named = Object.entries(ignoredBecause).map(
     ([because, times]) => `${printable(because)}: ${number(times)}`,
   );
-  return named.length === 0 ? '' : ` (${someOf(named)})`;
+  return named.length === 0 ? '' : ` (${someOf(named, MAX_NAMED)})`;
 }
 
 /** The totals in one line, with the rate a minute since `before`, and what requests wait for. */

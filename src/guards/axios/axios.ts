@@ -13,8 +13,7 @@ import { assertServed, type AxiosLike, earlierAxios, usesFetch } from './instanc
 import { type Config, NodeRequests } from './node-requests.ts';
 
 export { type AxiosLike, axiosTransport } from './instance.ts';
-export type { OtherIdentity } from '../shared/identity.ts';
-export type { RobotsInit, IgnoredRequest, ThrowingGuardOptions } from '../shared/options.ts';
+export type { RobotsInit, ThrowingGuardOptions } from '../shared/options.ts';
 
 /**
  * Adds a request interceptor to an axios instance. It checks each request, and each redirect it meets, against the

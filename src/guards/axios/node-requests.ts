@@ -103,7 +103,7 @@ export class NodeRequests {
     const { cancelToken, headers } = config;
     const text = this.#instance.getUri(config);
     const url = urlOf(sentUrl(text));
-    if (headers !== undefined) this.#guard.identity?.identify(url, headers);
+    if (headers !== undefined) this.#guard.identity?.identify(headers);
     const cancelled = config.signal === undefined ? cancelToken?.toAbortSignal() : undefined;
     const signal = config.signal ?? cancelled;
     const options = { signal, because: ignoredBecause(config.robots) };

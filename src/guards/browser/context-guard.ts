@@ -168,11 +168,7 @@ class ContextWatcher<Page extends ClosingPage> implements BrowserContextGuard<Pa
     const pending: BrowserRequest = { paused, request, leaving };
     this.#pending.set(requestId, pending);
     if (navigates) {
-      this.#guard.identity?.compare(
-        paused.request.url,
-        String(headerOf(paused.request.headers, 'user-agent') ?? ''),
-        REMEDY,
-      );
+      this.#guard.identity?.chosen(String(headerOf(paused.request.headers, 'user-agent') ?? ''), REMEDY);
       if (redirectedRequestId === undefined) this.#errors.delete(frameId);
       this.#navigations.set(frameId, pending);
     }

@@ -12,7 +12,7 @@ import { INIT_SCRIPT } from './init-script.ts';
 import type { RobotsClient } from '../../core/client/index.ts';
 
 export type { BrowserContextGuard, GuardContextOptions } from './context-guard.ts';
-export type { IgnoredRequest, ThrowingGuardOptions } from '../shared/options.ts';
+export type { ThrowingGuardOptions } from '../shared/options.ts';
 
 /** The part of Playwright's `Page` that the guard uses. */
 export interface PageLike {

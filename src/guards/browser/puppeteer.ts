@@ -17,7 +17,7 @@ import type { RobotsClient } from '../../core/client/index.ts';
 import { INIT_SCRIPT } from './init-script.ts';
 
 export type { BrowserContextGuard, GuardContextOptions } from './context-guard.ts';
-export type { IgnoredRequest, ThrowingGuardOptions } from '../shared/options.ts';
+export type { ThrowingGuardOptions } from '../shared/options.ts';
 
 /** The part of Puppeteer's `Page` that the guard uses. */
 export interface PageLike {

@@ -20,8 +20,7 @@ import {
 import { CrawlerGuard } from './crawler-guard.ts';
 
 export type { SkippedRequest } from './types.ts';
-export type { RobotsInit, IgnoredRequest, ThrowingGuardOptions } from '../shared/options.ts';
-export type { OtherIdentity } from '../shared/identity.ts';
+export type { RobotsInit, ThrowingGuardOptions } from '../shared/options.ts';
 
 /**
  * Makes a subclass of a crawler class of Crawlee 3 (3.14 or later). It checks requests and their redirects against the

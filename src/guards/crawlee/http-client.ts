@@ -52,7 +52,7 @@ export function guardHttpClient(client: HttpClient, begin: BeginSteps): HttpClie
     if (redirectError !== undefined) throw redirectError;
     const steps = begin(given, navigates);
     const { robots: _, ...request } = { ...given, url: sentUrl(String(given.url)) };
-    const headers = steps.guard.identity?.identified(request.url, request.headers) ?? request.headers;
+    const headers = steps.guard.identity?.identified(request.headers) ?? request.headers;
     const call = new ClientCall({ ...request, ...(headers && { headers }) }, steps, send, onRedirect);
     try {
       return await exchange(steps.admitted ?? steps.guard.plan(new URL(request.url), call.options), call);
@@ -93,7 +93,7 @@ class ClientCall implements LibraryCall<HopRequest, ClientResponse, HttpResponse
     const { headers = {}, hooks, sessionToken = {} } = request;
     /** Crawlee's own client has chosen a `User-Agent` by then, which it keeps for the token. */
     const beforeRequest = ({ headers: sent }: { readonly headers: HeaderRecord }): void =>
-      steps.guard.identity?.compare(request.url, String(sent['user-agent'] ?? ''), REMEDY);
+      steps.guard.identity?.chosen(String(sent['user-agent'] ?? ''), REMEDY);
     this.#request = {
       ...request,
       sessionToken,

@@ -164,7 +164,7 @@ class GuardedFetch {
     const { identity } = this.#guard;
     if (identity === undefined || call.init === this.#plainInit) return call;
     const given = call.init.headers ?? call.request?.headers;
-    const headers = identity.identified(call.url, given);
+    const headers = identity.identified(given);
     return headers === given ? call : { ...call, init: { ...call.init, headers } };
   }
 }

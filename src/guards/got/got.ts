@@ -17,8 +17,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Readable } from 'node:stream';
 
 export { type GotInstance, gotTransport } from './got-transport.ts';
-export type { OtherIdentity } from '../shared/identity.ts';
-export type { RobotsInit, IgnoredRequest, ThrowingGuardOptions } from '../shared/options.ts';
+export type { RobotsInit, ThrowingGuardOptions } from '../shared/options.ts';
 
 /** The part of got's `Options` that the guard reads. */
 export interface GotRequest {
@@ -230,7 +229,7 @@ class GotRequests {
       const because = ignoredBecause(request.context?.['robots']);
       const { headers, signal } = request;
       // got 16 takes a field that a hook has set, to whatever value, for one of the caller: so only this one.
-      if (headers !== undefined) this.#guard.identity?.identify(url, editable(headers));
+      if (headers !== undefined) this.#guard.identity?.identify(editable(headers));
       const options = { signal, because };
       const planned =
         this.#redirected.get(request)?.redirectedTo(url, options) ?? this.#guard.plan(url, options);

@@ -177,15 +177,12 @@ export class Guard<Result = unknown> {
 
 function identityOf(
   client: RobotsClient,
-  { agent = client.agent, identify, onIdentity }: GuardSettings<unknown>,
+  { agent = client.agent, identify }: GuardSettings<unknown>,
   choosesUserAgent: boolean,
 ): Identity | undefined {
   if (agent === undefined) return undefined;
-  const identity = new Identity(agent, {
-    fills: choosesUserAgent ? identify === true : identify !== false,
-    warns: choosesUserAgent && identify === undefined,
-    onIdentity,
-  });
+  const fills = choosesUserAgent ? identify === true : identify !== false;
+  const identity = new Identity(agent, fills, choosesUserAgent && identify === undefined);
   return identity.isIdle ? undefined : identity;
 }
 

@@ -15,18 +15,10 @@ import {
   wholeNumber,
 } from '../../core/base/index.ts';
 import { type Decision, type Purpose, PURPOSES, type RedirectChain } from '../../core/decision/index.ts';
-import type { OtherIdentity } from './identity.ts';
 import { ADDRESS_POLICIES, type AddressPolicy } from '../../core/net/address-policy.ts';
 import { type Agent, agentTokens } from '../../core/decision/agent-tokens.ts';
 import type { Refusal } from '../../core/client/refusal-errors.ts';
 import { pacingOptions, SitePaces, type SitePacing } from '../../core/pacing/index.ts';
-
-/** A request that was sent without a check of robots.txt, because the caller said so. */
-export interface IgnoredRequest {
-  readonly url: string;
-  /** The caller's reason, as given with the request. */
-  readonly because: string;
-}
 
 /** A request to which the site responded with 402 (Payment Required). */
 export interface PaymentRequired {
@@ -71,11 +63,6 @@ export interface GuardOptions<Result = unknown> {
    */
   readonly identify?: boolean;
   /**
-   * Called once per origin for a request whose own `User-Agent` names another product token than `agent`. If it throws or rejects, the process is warned once.
-   * @default none
-   */
-  readonly onIdentity?: (identity: OtherIdentity) => void;
-  /**
    * The purpose for which pages are fetched. A page that the site disallows for this purpose (see `usage` of
    * `canfetch/rules`) is refused with `RobotsUsageError` (`ERR_ROBOTS_USAGE`). Preferences in robots.txt are checked
    * before the request; the `Content-Usage` and `Content-Signal` fields of a response before its body is read.
@@ -100,12 +87,6 @@ export interface GuardOptions<Result = unknown> {
    * @default none
    */
   readonly onRefusal?: (decision: Decision, chain: RedirectChain) => void;
-  /**
-   * Called for each URL requested under `{ robots: { ignore: true, because } }`. If it throws or rejects, the process is
-   * warned once.
-   * @default none
-   */
-  readonly onIgnored?: (ignored: IgnoredRequest) => void;
   /**
    * Called for each response with status 402 (Payment Required), with the price that it states (`crawler-price`, x402).
    * The response goes to the caller as it is. If it throws or rejects, the process is warned once.
@@ -199,10 +180,8 @@ const guardOptions: Check = optionTable({
   purpose: oneOf(PURPOSES),
   onUnknownPurpose: oneOf(['allow', 'refuse']),
   identify: predicate('true or false', (value) => typeof value === 'boolean'),
-  onIdentity: func(),
   filter: func(),
   onRefusal: func(),
-  onIgnored: func(),
   onPaymentRequired: func(),
   timeoutMs: wholeNumber(1, 2 ** 31 - 1, 'a whole number of milliseconds, at least 1'),
   clock: hasMethod('now', 'an object whose `now()` returns epoch milliseconds'),
@@ -299,7 +278,7 @@ export interface RobotsInit {
   readonly robots?: {
     /** Whether to make this request, and the redirects it meets, without a check of robots.txt. */
     readonly ignore: boolean;
-    /** The reason, which `onIgnored` gets, and by which an account counts. */
+    /** The reason, which `canfetch:ignored` and the evidence have, and by which an account counts. */
     readonly because: IgnoreReason;
   };
 }

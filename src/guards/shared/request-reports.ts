@@ -15,7 +15,7 @@ import { type Refusal, refusalIn } from '../../core/client/refusal-errors.ts';
 import { type ResponseFields, retryAfterOf } from './headers.ts';
 import { isTimeout } from './time-limit.ts';
 
-type Listeners = Pick<GuardSettings<unknown>, 'onRefusal' | 'onIgnored' | 'onPaymentRequired'>;
+type Listeners = Pick<GuardSettings<unknown>, 'onRefusal' | 'onPaymentRequired'>;
 
 /**
  * Tells what the requests of a guard show: to the functions among its options, on the diagnostics channels, and to the
@@ -41,10 +41,7 @@ export class RequestReports {
 
   /** A request is sent without a check of robots.txt. */
   ignored(url: string | URL, because: string): void {
-    const ignored = { url: urlWithoutUserinfo(new URL(url).href), because };
-    const { onIgnored } = this.#listeners;
-    if (onIgnored !== undefined) invokeListener('onIgnored', onIgnored, ignored);
-    this.#engine.publish('ignored', ignored);
+    this.#engine.publish('ignored', { url: urlWithoutUserinfo(new URL(url).href), because });
   }
 
   /**

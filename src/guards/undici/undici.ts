@@ -17,8 +17,7 @@ import { GUARDED, type GuardMark, type RequestOptions, signalOf, urlOf } from '.
 import { RobotsInvalidOptionsError } from '../../core/base/index.ts';
 
 export { publicOnlyAgent, type PublicOnlyAgentOptions } from '../../core/net/connectors.ts';
-export type { OtherIdentity } from '../shared/identity.ts';
-export type { RobotsInit, IgnoredRequest, ThrowingGuardOptions } from '../shared/options.ts';
+export type { RobotsInit, ThrowingGuardOptions } from '../shared/options.ts';
 
 /**
  * `dispatch` of an undici Dispatcher of version 7 or 8. Handlers of undici 6 have no `onRequestStart`, so its
@@ -107,7 +106,7 @@ class GuardedDispatch {
       }
       const asGiven = urlOf(given);
       const url = sentUrl(asGiven);
-      const request = this.#identified(url === asGiven ? given : withUrl(given, url), url);
+      const request = this.#identified(url === asGiven ? given : withUrl(given, url));
       return this.#admitAndSend(request, handler, url);
     } catch (error) {
       // undici's callers cannot handle an error before `dispatch` returns.
@@ -155,8 +154,8 @@ class GuardedDispatch {
   }
 
   /** `request` with the `User-Agent` that it lacks. */
-  #identified(request: RequestOptions, url: string): RequestOptions {
-    const headers = this.#guard.identity?.identified(url, request.headers) ?? request.headers;
+  #identified(request: RequestOptions): RequestOptions {
+    const headers = this.#guard.identity?.identified(request.headers) ?? request.headers;
     return headers === request.headers ? request : { ...request, headers };
   }
 }

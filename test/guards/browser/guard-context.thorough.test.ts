@@ -7,7 +7,7 @@ import { describeWithChromium, launchChromium, launchPuppeteer } from '../../sup
 import { eventually } from '../../support/eventually.ts';
 import { opened } from '../../support/opened.ts';
 import { answer, type Site } from '../../support/site.ts';
-import { decidedBy, Moment, never, scriptedClient, site as plainSite } from '../support.ts';
+import { decidedBy, Moment, never, scriptedClient, sentUnchecked, site as plainSite } from '../support.ts';
 import {
   type GuardedContext,
   type Guarding,
@@ -195,15 +195,14 @@ function guardedContexts(open: OpenContext): void {
 
   it('lets one page go anywhere, with a reason, and no other', async () => {
     const server = await site();
-    const onIgnored = vi.fn();
-    const { context, guard } = await guarded({ onIgnored });
+    const ignored = sentUnchecked();
+    const { context, guard } = await guarded({});
     const [page, other] = [await context.newPage(), await context.newPage()];
     await expect(guard.ignore(page, ' ')).rejects.toThrow(/`robots\.because`/);
     await guard.ignore(page, because);
     await page.goto(server.url('/to?/private'));
     await isBlocked(other.goto(server.url('/private')));
-    const ignored = ['/to?/private', '/private'].map((path) => [{ url: server.url(path), because }]);
-    expect(onIgnored.mock.calls).toEqual(ignored);
+    expect(ignored).toEqual(['/to?/private', '/private'].map((path) => ({ url: server.url(path), because })));
     expect(pagesOf(server)).toEqual(['GET /to?/private', 'GET /private']);
   });
 

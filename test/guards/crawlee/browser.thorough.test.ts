@@ -16,6 +16,7 @@ import { inMemory } from '../../support/crawlee.ts';
 import { otherMajor } from '../../support/other-major.ts';
 import { answer, REFUSING_HOST, startSite } from '../../support/site.ts';
 import { because, client, closing, pagesOf, record, robots, site, permitsOf } from './support.ts';
+import { sentUnchecked } from '../support.ts';
 
 type BrowserCrawlingContext = BasicCrawlingContext & { page: Page; browserController: object };
 type Hook = (context: BrowserCrawlingContext) => Promise<void>;
@@ -90,18 +91,17 @@ describeWithChromium('withRobots of a browser crawler', () => {
 
   it('tells once of what it ignores, and of what a dry run would refuse', async () => {
     const server = await site();
-    const [onIgnored, onRefusal] = [vi.fn(), vi.fn()];
+    const ignored = sentUnchecked();
+    const onRefusal = vi.fn();
     const { options, handled } = record();
-    const crawler = new (withRobots(PageCrawler, client(), { mode: 'report', onIgnored, onRefusal }))(
-      options,
-    );
+    const crawler = new (withRobots(PageCrawler, client(), { mode: 'report', onRefusal }))(options);
     await crawler.run([
       { url: server.url('/to?/private/1'), userData: { robots } },
       { url: server.url('/private/2') },
     ]);
     expect(handled).toHaveLength(2);
-    expect(onIgnored.mock.calls).toEqual(
-      ['/to?/private/1', '/private/1'].map((path) => [{ url: server.url(path), because }]),
+    expect(ignored).toEqual(
+      ['/to?/private/1', '/private/1'].map((path) => ({ url: server.url(path), because })),
     );
     expect(onRefusal).toHaveBeenCalledExactlyOnceWith(
       expect.objectContaining({ url: server.url('/private/2') }),

@@ -1,12 +1,13 @@
 import { CheerioCrawler } from '@crawlee/cheerio';
 import { BasicCrawler, type EnqueueLinksOptions, HttpCrawler, RequestList } from '@crawlee/http';
-import { describe, expect, expectTypeOf, it, vi } from 'vitest';
+import { describe, expect, expectTypeOf, it } from 'vitest';
 import { type SkippedRequest, withRobots } from '../../../src/guards/crawlee/crawlee.ts';
 import { type Decision, refusalIn } from '../../../src/index.ts';
 import { testClient } from '../../support/client.ts';
 import { inMemory } from '../../support/crawlee.ts';
 import { answer } from '../../support/site.ts';
 import { because, client, closing, pagesOf, record, robots, RULES, site, permitsOf } from './support.ts';
+import { sentUnchecked } from '../support.ts';
 
 describe('withRobots', () => {
   it('skips what is disallowed, says why, and neither fails nor retries it', async () => {
@@ -348,9 +349,9 @@ describe('withRobots, with pacing', () => {
 describe('withRobots, told to ignore robots.txt for one request', () => {
   it('makes it, and the redirects it meets, and no other', async () => {
     const server = await site(['/private/link']);
-    const onIgnored = vi.fn();
+    const ignored = sentUnchecked();
     const { options, handled, skipped } = record();
-    const crawler = new (withRobots(CheerioCrawler, client(), { onIgnored }))(
+    const crawler = new (withRobots(CheerioCrawler, client()))(
       {
         ...options,
         requestHandler: async ({ request, enqueueLinks, sendRequest }) => {
@@ -372,10 +373,11 @@ describe('withRobots, told to ignore robots.txt for one request', () => {
     expect(new Set(skipped.map(({ url }) => url))).toEqual(
       new Set([server.url('/private/other'), server.url('/private/link')]),
     );
-    expect(onIgnored.mock.calls).toEqual(
-      ['/to?/private/start', '/private/start', '/private/asked'].map((path) => [
-        { url: server.url(path), because },
-      ]),
+    expect(ignored).toEqual(
+      ['/to?/private/start', '/private/start', '/private/asked'].map((path) => ({
+        url: server.url(path),
+        because,
+      })),
     );
   });
 

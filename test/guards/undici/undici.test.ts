@@ -17,7 +17,7 @@ import { eventually } from '../../support/eventually.ts';
 import { otherMajor } from '../../support/other-major.ts';
 import { opened, openedClient, openedSite } from '../../support/opened.ts';
 import { answer, type Handler, type Site } from '../../support/site.ts';
-import { decidedBy } from '../support.ts';
+import { decidedBy, sentUnchecked } from '../support.ts';
 
 const site = (pages: Handler): Promise<Site> =>
   openedSite((incoming, response) =>
@@ -117,13 +117,13 @@ describe('robotsInterceptor', () => {
 
   it('a request may say why it ignores robots.txt; a dry run refuses nothing', async () => {
     const server = await site(page);
-    const onIgnored = vi.fn();
+    const ignored = sentUnchecked();
     const onRefusal = vi.fn();
     const robots = client();
-    const dispatcher = agent().compose(robotsInterceptor(robots, { onIgnored }));
+    const dispatcher = agent().compose(robotsInterceptor(robots));
     const robotsOption = { robots: { ignore: true, because: 'link check' } };
     await request(server.url('/private'), { dispatcher, ...robotsOption });
-    expect(onIgnored).toHaveBeenCalledWith({ url: server.url('/private'), because: 'link check' });
+    expect(ignored).toEqual([{ url: server.url('/private'), because: 'link check' }]);
     const dry = agent().compose(robotsInterceptor(robots, { mode: 'report', onRefusal }));
     expect((await request(server.url('/private'), { dispatcher: dry })).statusCode).toBe(200);
     expect(onRefusal).toHaveBeenCalledOnce();

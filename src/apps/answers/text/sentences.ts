@@ -9,7 +9,7 @@ import type { Suspect, Freshness, StatedLifetime } from '../../../core/lifecycle
 import type { MatchedGroup, MatchedRule, Usage, UsageSource } from '../../../core/rules/index.ts';
 import type { ReportedDecision } from '../verdict.ts';
 import { ahead, truncateToWidth, duration } from './layout.ts';
-import { printable, count } from '../../../core/base/index.ts';
+import { printable, count, someOf } from '../../../core/base/index.ts';
 import { describeOutcome, reasons } from '../../../core/decision/describe-decision.ts';
 import type { z } from 'zod';
 
@@ -22,9 +22,11 @@ export function agentSentence(agent: string, group: MatchedGroup | undefined, ha
   return hasNoGroup ? `${name} → no group names it, and there is no "*" group` : name;
 }
 
+const MAX_LINES = 5;
+
 /** Names a group and its lines: `"*" at line 3`. */
 export function groupText({ agent, lines }: MatchedGroup): string {
-  return `"${printable(agent)}" at ${lines.length === 1 ? 'line' : 'lines'} ${shortList(lines)}`;
+  return `"${printable(agent)}" at ${lines.length === 1 ? 'line' : 'lines'} ${someOf(lines.map(String), MAX_LINES)}`;
 }
 
 /** Formats a rule with its line number: `line 3  Disallow: /private`. */
@@ -95,13 +97,6 @@ export function usageText(stated: Usage): string | undefined {
   const what = parts.length === 0 ? 'nothing readable' : parts.join(', ');
   const specifications = [...new Set(stated.sources.map(({ specification }) => specification))].join('; ');
   return `${what} (${lines.length === 1 ? 'line' : 'lines'} ${lines.slice(0, 5).join(', ')}, read by ${specifications}; reported, not enforced)`;
-}
-
-const MAX_LISTED_LINES = 5;
-
-function shortList(lines: readonly number[]): string {
-  const shown = lines.slice(0, MAX_LISTED_LINES).join(', ');
-  return lines.length > MAX_LISTED_LINES ? `${shown} and ${lines.length - MAX_LISTED_LINES} more` : shown;
 }
 
 /** Explains the lifetime of a response: `max-age=60 raised to the floor of 10 min, 25 s taken off at random`. */

@@ -1,4 +1,4 @@
-import { causesOf, omitUndefined, printable, count } from '../../../core/base/index.ts';
+import { causesOf, omitUndefined, printable, someOf } from '../../../core/base/index.ts';
 import type { Decision, DecisionUsage, Purpose, RefusedRequestError } from '../../../core/decision/index.ts';
 import { type Gatekeeper, gatekeeperIn, REFUSAL_STATUSES } from '../../../core/lifecycle/index.ts';
 import { refusalIn } from '../../../core/client/refusal-errors.ts';
@@ -133,15 +133,12 @@ function pageFields(page: PageFetchResult): Field[] {
   const stated = usage.sources.filter(({ line, directive }) => line === undefined && directive !== 'link');
   return [
     ['page', `${printable(url)}  ${status}`],
-    ['says', listed(written) ?? (stated.length === 0 ? 'nothing in its header fields' : undefined)],
+    [
+      'says',
+      someOf(written, MAX_LISTED) || (stated.length === 0 ? 'nothing in its header fields' : undefined),
+    ],
     ...stated.slice(0, MAX_LISTED).map((source): Field => ['states', statementText(source)]),
   ];
 }
 
 const MAX_LISTED = 10;
-
-function listed(parts: readonly string[]): string | undefined {
-  if (parts.length === 0) return undefined;
-  const more = parts.length - MAX_LISTED;
-  return [...parts.slice(0, MAX_LISTED), ...(more > 0 ? [`${count(more, 'other')}`] : [])].join(', ');
-}
