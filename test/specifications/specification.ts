@@ -14,6 +14,8 @@ import {
 } from '../../src/extras/testing/index.ts';
 import { type Site, startRawSite } from '../support/site.ts';
 
+export { DAY, HOUR, MINUTE, SECOND } from '../support/client.ts';
+
 /**
  * A document as a table: each section from top to end, and in it each sentence that a client can obey, with its case.
  */
@@ -293,8 +295,3 @@ export async function readsHalfAMebibyte(profile: ProfileName): Promise<void> {
   const { robots, server } = await visitAs(profile, [file], ['/a', disallowed], ['/b', allowed]);
   expect((await robots.policy(server.origin)).file).toMatchObject({ truncated: true, sizeBytes: 512_000 });
 }
-
-export const SECOND = 1_000;
-export const MINUTE = 60 * SECOND;
-export const HOUR = 60 * MINUTE;
-export const DAY = 24 * HOUR;

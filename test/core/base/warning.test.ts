@@ -10,12 +10,6 @@ afterEach(() => {
 const emitted = () => vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
 
 describe('a function of the user that listens', () => {
-  it('gets the values', () => {
-    const listener = vi.fn();
-    invokeListener('values', listener, 1, 'two');
-    expect(listener).toHaveBeenCalledExactlyOnceWith(1, 'two');
-  });
-
   it.each([
     [
       'throws',

@@ -123,19 +123,6 @@ describe('a decision', () => {
   });
 });
 
-describe('redirects of robots.txt', () => {
-  it('a file found at its own place speaks for that origin as well', async () => {
-    const { robots } = client();
-    const last = await site({ '/robots.txt': { body: RULES } });
-    const first = await site({
-      '/robots.txt': { status: 301, headers: { location: last.url('/robots.txt') } },
-    });
-    await robots.check(first.url('/'));
-    expect(robots.peek(last.url('/private'))).toMatchObject({ allowed: false, robots: { hops: 0 } });
-    expect(last.requests).toHaveLength(1);
-  });
-});
-
 describe('redirects under google', () => {
   const moved = (to: Site): Script => ({
     '/robots.txt': { status: 301, headers: { location: to.url('/files/robots.txt') } },

@@ -1,5 +1,5 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import {
   type CacheMessage,
   type DecisionMessage,
@@ -11,18 +11,14 @@ import {
 import { cacheChannels } from '../../../src/core/cache/cache-events.ts';
 import { decisionChannels } from '../../../src/core/decision/index.ts';
 import { DAY, HOUR, MINUTE, SECOND, testClient } from '../../support/client.ts';
-
-const open: (() => void | Promise<void>)[] = [];
-afterEach(async () => {
-  for (const close of open.splice(0)) await close();
-});
+import { opened } from '../../support/opened.ts';
 
 /** What is published on a channel from now on. */
 function heard<Message>(name: string): Message[] {
   const messages: Message[] = [];
   const listener = (message: unknown): void => void messages.push(message as Message);
   subscribe(name, listener);
-  open.push(() => void unsubscribe(name, listener));
+  onTestFinished(() => void unsubscribe(name, listener));
   return messages;
 }
 
@@ -38,7 +34,7 @@ function scripted(answers: (() => Response)[], options: RobotsClientOptions = {}
     },
     ...options,
   });
-  open.push(() => made.client.close());
+  opened(made.client);
   return { ...made, asked };
 }
 
@@ -100,7 +96,7 @@ describe('diagnostics channels', () => {
           }),
       },
     });
-    open.push(() => client.close());
+    opened(client);
     await expect(client.check(URL_A, undefined, { signal: leaving.signal })).rejects.toThrow('aborted');
     await expect.poll(() => messages).toMatchObject([{ origin: 'https://a.example', outcome: undefined }]);
   });

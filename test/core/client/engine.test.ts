@@ -5,36 +5,6 @@ import { DAY, testClient, VirtualClock } from '../../support/client.ts';
 import { opened } from '../../support/opened.ts';
 import { engineOf } from '../../../src/core/client/client-engine.ts';
 
-it('a known origin is decided synchronously, and a refresh ahead is started once', async () => {
-  let now = 0;
-  let requests = 0;
-  const client = new RobotsClient({
-    agent: 'ExampleBot',
-    clock: { now: () => now },
-    random: () => 0,
-    transport: {
-      fetch: async () => {
-        requests++;
-        return new Response('User-agent: *\nDisallow: /private\n');
-      },
-    },
-  });
-  const engine = engineOf(client);
-  const url = 'https://example.com/private';
-  expect(engine.decideFromMemory(url, undefined, true)).toBeUndefined();
-  expect(requests).toBe(0);
-  const { robots } = await client.check(url);
-  now = (robots.staleAt ?? 0) - 1;
-  expect(client.peek(url)).toMatchObject({ allowed: false });
-  expect(client.stats().inFlight).toBe(0);
-  expect(engine.decideFromMemory(url, undefined, true)).toMatchObject({ allowed: false, reason: 'rule' });
-  expect(engine.decideFromMemory(url, undefined, true)).toMatchObject({ allowed: false });
-  expect(client.stats().inFlight).toBe(1);
-  await expect.poll(() => client.stats().inFlight).toBe(0);
-  expect(requests).toBe(2);
-  await client.close();
-});
-
 describe('rules past their lifetime', () => {
   const RULES = 'User-agent: *\nDisallow: /private\n';
 

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ftpTransport } from '../../../src/extras/ftp/ftp.ts';
 import { type RobotsClient, type RobotsClientOptions } from '../../../src/index.ts';
 import { DAY, SECOND, START, testClient, type VirtualClock } from '../../support/client.ts';
@@ -7,15 +7,10 @@ import { opened } from '../../support/opened.ts';
 import { type FtpServer, startVsftpd, vsftpdProgram } from '../../support/vsftpd.ts';
 
 const RULES = 'User-agent: *\nDisallow: /private\nCrawl-delay: 2\n';
-const open: { close(): Promise<unknown> }[] = [];
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((one) => one.close()));
-});
 
 function client(options: RobotsClientOptions = {}): { robots: RobotsClient; clock: VirtualClock } {
   const made = testClient({ ftp: ftpTransport(), ...options });
-  open.push(made.client);
-  return { robots: made.client, clock: made.clock };
+  return { robots: opened(made.client), clock: made.clock };
 }
 
 async function site(script?: FtpScript): Promise<FtpSite> {
@@ -138,7 +133,7 @@ const program = vsftpdProgram();
 describe.skipIf(program === undefined)('an ftp: origin served by vsftpd', () => {
   async function server(settings?: Readonly<Record<string, string>>): Promise<FtpServer> {
     const started = await startVsftpd(program ?? '', settings);
-    open.push(started);
+    opened({ [Symbol.asyncDispose]: () => started.close() });
     return started;
   }
 

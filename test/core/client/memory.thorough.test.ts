@@ -2,24 +2,22 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { RobotsClient, type RobotsClientOptions } from '../../../src/index.ts';
 import { RobotsFile } from '../../../src/core/rules/file.ts';
 import { usedBytes } from '../../support/garbage.ts';
+import { opened } from '../../support/opened.ts';
 
-const open: RobotsClient[] = [];
-
-afterEach(async () => {
-  vi.restoreAllMocks();
-  for (const each of open.splice(0)) await each.close();
-});
+afterEach(() => void vi.restoreAllMocks());
 
 /** A client to which every origin answers with `body`. */
 function clientFor(body: string | Uint8Array, options: RobotsClientOptions = {}): RobotsClient {
   const answer = typeof body === 'string' ? body : Uint8Array.from(body);
-  const made = new RobotsClient({
-    agent: 'ExampleBot/1.0',
-    transport: { fetch: async () => new Response(answer, { headers: { 'cache-control': 'max-age=86400' } }) },
-    ...options,
-  });
-  open.push(made);
-  return made;
+  return opened(
+    new RobotsClient({
+      agent: 'ExampleBot/1.0',
+      transport: {
+        fetch: async () => new Response(answer, { headers: { 'cache-control': 'max-age=86400' } }),
+      },
+      ...options,
+    }),
+  );
 }
 
 const origins = (count: number): string[] =>

@@ -240,14 +240,4 @@ describe('a response of `fetch` that is none', () => {
       message: expect.stringContaining(missing),
     });
   });
-
-  it('may be a plain object', async () => {
-    const stub = { ok: true, status: 200, text: async () => RULES, headers };
-    expect(await asked(stub)).toMatchObject({ allowed: false, reason: 'rule' });
-    expect(await asked({ ...stub, status: 404 })).toMatchObject({ allowed: true, reason: 'unavailable' });
-    expect(await asked({ ...stub, status: 503 })).toMatchObject({ allowed: false, reason: 'unreachable' });
-    expect(await asked({ ...stub, text: async () => '\0' })).toMatchObject({
-      robots: { error: 'ERR_ROBOTS_NOT_TEXT' },
-    });
-  });
 });

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import {
-  answeringFor,
   refusalFor,
   refusalIn,
   refusalOf,
@@ -104,13 +103,6 @@ describe('the error of a guard', () => {
     );
   });
 
-  it('has the time of the next attempt', () => {
-    const retryAt = Date.UTC(2026, 0, 15, 12);
-    const error = refusalFor({ ...UNREACHABLE, retryAt } as Decision);
-    expect(error).toMatchObject({ retryAt });
-    expect(error.message).toMatch(/; retry after 2026-01-15T12:00:00\.000Z$/);
-  });
-
   it.each<[redirects: string[], lead: string]>([
     [[], 'https://example.com/start redirects to https://example.com/private: '],
     [
@@ -196,19 +188,6 @@ describe('the refusal in', () => {
       const wrapped = new TypeError('fetch failed', { cause: new Error('twice', { cause: each }) });
       expect(refusalIn(wrapped)).toBe(each);
     }
-  });
-
-  it('a response is what it answers for, also as the response of an error or of a cause', () => {
-    const response = answeringFor(new Response(), refused);
-    expect(refusalOf(response)).toBe(refused);
-    expect(refusalIn(response)).toBe(refused);
-    const failed = Object.assign(new Error('403'), { response });
-    expect(refusalIn(failed)).toBe(refused);
-    expect(refusalIn(new Error('again', { cause: failed }))).toBe(refused);
-    // A clone is marked like the response that was cloned.
-    const second = refusalFor(UNREACHABLE);
-    expect(refusalOf(answeringFor(response, second as typeof refused))).toBe(second);
-    expect(Object.keys(response)).toEqual([]);
   });
 
   it.each<[string, unknown]>([

@@ -1,29 +1,19 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { guardFetch, RobotsClient } from '../../../src/index.ts';
+import { guardFetch, type RobotsClient } from '../../../src/index.ts';
 import { LocatedUrl } from '../../../src/core/url/index.ts';
-
-const open: RobotsClient[] = [];
+import { openedClient } from '../../support/opened.ts';
 
 /** A client of a web whose robots.txt all disallow `/private`, and how many of them were fetched. */
 function client(): { readonly robots: RobotsClient; readonly fetched: string[] } {
   const fetched: string[] = [];
-  const robots = new RobotsClient({
-    agent: 'ExampleBot',
-    transport: {
-      fetch: (url) => {
-        fetched.push(String(url));
-        return Promise.resolve(new Response('User-agent: *\nDisallow: /private\n'));
-      },
-    },
-  });
-  open.push(robots);
-  return { robots, fetched };
+  const fetch = async (url: string): Promise<Response> => {
+    fetched.push(url);
+    return new Response('User-agent: *\nDisallow: /private\n');
+  };
+  return { robots: openedClient({ transport: { fetch } }).robots, fetched };
 }
 
-afterEach(async () => {
-  vi.restoreAllMocks();
-  for (const robots of open.splice(0)) await robots.close();
-});
+afterEach(() => void vi.restoreAllMocks());
 
 describe('a question', () => {
   it.each([

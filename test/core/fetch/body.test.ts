@@ -113,18 +113,21 @@ describe('a coded body', () => {
     ...more,
   });
 
-  it('in an unknown coding is discarded', async () => {
-    const discard = vi.fn();
-    await expect(readBody(coded('zstd', { discard }), 8)).rejects.toMatchObject({
-      code: 'ERR_ROBOTS_CONTENT_CODING',
-    });
-    expect(discard).toHaveBeenCalledOnce();
-  });
+  it.each(['zstd', 'gzip, compress', 'gzip deflate', 'gzip, gzip, gzip, gzip, gzip'])(
+    'is discarded where it is not undone: %s',
+    async (coding) => {
+      const discard = vi.fn();
+      await expect(readBody(coded(coding, { discard }), 8)).rejects.toMatchObject({
+        code: 'ERR_ROBOTS_CONTENT_CODING',
+      });
+      expect(discard).toHaveBeenCalledOnce();
+    },
+  );
 
   it('may have twice the bytes of the limit and 64 KiB, before it is decoded', async () => {
     const watched = vi.fn<Decode>((source) => source);
-    await readBody(coded('gzip', { decode: watched }), 8);
-    expect(watched.mock.calls[0]?.[2]).toMatchObject({ maxBytesIn: 65_552 });
+    await readBody(coded(' , X-GZIP,\tUTF-8, none, Identity , br', { decode: watched }), 8);
+    expect(watched.mock.calls[0]?.slice(1)).toMatchObject([['gzip', 'br'], { maxBytesIn: 65_552 }]);
   });
 });
 

@@ -4,12 +4,13 @@ import type { FetchRobotsOptions, Transport } from '../../../src/core/fetch/tran
 import { undiciTransport } from '../../../src/core/fetch/undici-transport.ts';
 import type { Outcome } from '../../../src/core/lifecycle/outcome.ts';
 import { type Profile, profiles } from '../../../src/core/lifecycle/profile.ts';
-import { type Handler, type Script, type Site, startRawSite, startSite } from '../../support/site.ts';
+import { opened, openedSite } from '../../support/opened.ts';
+import { type Handler, type Script, type Site, startRawSite } from '../../support/site.ts';
 import axios from 'axios';
 import got from 'got';
 import { axiosTransport } from '../../../src/guards/axios/axios.ts';
 import { gotTransport } from '../../../src/guards/got/got.ts';
-import { afterAll, afterEach } from 'vitest';
+import { afterAll } from 'vitest';
 import {
   DEFAULT_DEADLINE_MS,
   DEFAULT_MAX_BODY_BYTES,
@@ -52,18 +53,10 @@ export interface Context {
 
 /** Sites closed after each test, over a transport closed after all. */
 export function context(transport: Transport): Context {
-  const sites: Site[] = [];
-  const keep = (site: Site): Site => {
-    sites.push(site);
-    return site;
-  };
-  afterEach(async () => {
-    await Promise.all(sites.splice(0).map((site) => site.close()));
-  });
   afterAll(() => transport.close?.());
   return {
-    site: async (plan) => keep(await startSite(plan)),
-    rawSite: async (handler) => keep(await startRawSite(handler)),
+    site: openedSite,
+    rawSite: async (handler) => opened(await startRawSite(handler)),
     fetch: (origin, options) =>
       fetchRobots({ ...ATTEMPT, origin, userAgent: AGENT, profile: PROFILE, transport, ...options }),
     transport,

@@ -4,19 +4,6 @@ import { framingFault } from '../../../src/core/fetch/framing.ts';
 const faultOf = (status: number, fields: Readonly<Record<string, string>> = {}): string | undefined =>
   framingFault({ status, headers: { get: (name) => fields[name] } });
 
-describe('RFC 9112 §6.1: a transfer coding', () => {
-  it.each(['chunked', 'Chunked', 'chunked ', 'chunked  '])('that the transport undoes: %j', (field) => {
-    expect(faultOf(200, { 'transfer-encoding': field })).toBeUndefined();
-  });
-
-  it.each(['chunked\t', ' chunked', '', ' ', ',chunked', 'chunked,', 'chunked ,'])(
-    'spelled so that a parser leaves the chunks in the body: %j',
-    (field) => {
-      expect(faultOf(200, { 'transfer-encoding': field })).toBe('ERR_ROBOTS_TRANSFER_CODING');
-    },
-  );
-});
-
 describe('RFC 9110 §14.4: a 206', () => {
   it.each([undefined, ' Bytes\t 0-26/27 ', 'bytes 0-999999999999998/999999999999999'])(
     'with the whole file: %j',

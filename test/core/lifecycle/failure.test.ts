@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { restartBackoff } from '../../../src/core/lifecycle/index.ts';
-import { DAY, HOUR, MINUTE, outcomes, SECOND, START, Story } from './support.ts';
+import { HOUR, MINUTE, outcomes, SECOND, START, Story } from './support.ts';
 
 describe('a failure', () => {
   it('pauses an hour after any number of attempts', () => {
@@ -19,12 +19,6 @@ describe('a failure', () => {
     const story = new Story();
     story.random = random;
     expect(story.meets(outcomes.unreachable()).failure?.retryAt).toBe(START + pause);
-  });
-
-  it.each([SECOND, 10 * SECOND, DAY])('pauses %i ms when Retry-After says so, without jitter', (pause) => {
-    const story = new Story();
-    story.random = 0.9;
-    expect(story.meets(outcomes.unreachable(pause)).failure?.retryAt).toBe(START + pause);
   });
 
   it('restarts its pause when the clock is set back to before it, with the same length', () => {

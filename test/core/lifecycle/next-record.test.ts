@@ -68,18 +68,6 @@ describe('an unavailable answer', () => {
 describe('keepCopyOnUnavailableMs', () => {
   const hourly = { cacheControl: 'max-age=7200' };
 
-  it('lets the copy serve for that long after the first such answer', () => {
-    const story = new Story(keeping);
-    story.meets(outcomes.success());
-    for (let hour = 0; hour < 24; hour++) {
-      story.later(HOUR).meets(outcomes.unavailable(hourly));
-      expect(story.stands).toBe('last-good');
-    }
-    expect(story.later(HOUR - 1).stands).toBe('last-good');
-    expect(story.later(1).stands).toBe('allow-all, unavailable');
-    expect(story.meets(outcomes.unavailable(hourly))).not.toHaveProperty('copy');
-  });
-
   it('bounds the copy in an outage too', () => {
     const story = new Story(keeping);
     story.meets(outcomes.success());

@@ -3,16 +3,6 @@ import { type Profile, profiles, timeInPause } from '../../../src/core/lifecycle
 import { DAY, HOUR, outcomes, START, Story } from './support.ts';
 
 describe('a fresh answer', () => {
-  it('is renewed ahead in the last tenth of the lifetime in force', () => {
-    const story = new Story();
-    story.random = 0.5;
-    story.meets(outcomes.success({ cacheControl: 'max-age=36000' })); // 9.5 h
-    expect(story.later(8.55 * HOUR - 1).due).toBe('none');
-    expect(story.later(1).due).toBe('ahead');
-    expect(story.later(0.95 * HOUR - 1).due).toBe('ahead');
-    expect(story.later(1).due).toBe('now');
-  });
-
   it('of rules without a copy is not in force', () => {
     const story = new Story();
     const { origin, answer } = story.meets(outcomes.success());

@@ -8,10 +8,7 @@ import type {
   KnownState,
 } from '../../../src/core/lifecycle/index.ts';
 
-export const SECOND = 1000;
-export const MINUTE = 60 * SECOND;
-export const HOUR = 60 * MINUTE;
-export const DAY = 24 * HOUR;
+export { DAY, HOUR, MINUTE, SECOND } from '../../support/client.ts';
 
 /** A moment like any other: 1 June 2026, noon. */
 export const START: number = Date.UTC(2026, 5, 1, 12);

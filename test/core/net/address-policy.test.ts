@@ -99,19 +99,6 @@ describe('a private site', () => {
 });
 
 describe('between the check and the connection', () => {
-  it('a name with a public, then a private address is connected to at the checked one', async () => {
-    const inside = await rules();
-    const outside = await redirecting(() => `${as('rebind.example', inside)}/robots.txt`);
-    const lookup = lookupIn({
-      'public.example': [PUBLIC],
-      'rebind.example': (before) => (before === 0 ? [PUBLIC] : ['127.0.0.1']),
-    });
-    const { ask, dialled } = on(lookup);
-    expect(await ask(as('public.example', outside))).toMatchObject({ kind: 'success' });
-    expect(dialled).toEqual([PUBLIC, PUBLIC]);
-    expect(lookup.asked).toEqual(['public.example', 'rebind.example']);
-  });
-
   it('a socket kept alive from a first hop to a private site does not serve a redirect from a public one', async () => {
     const inside = await rules();
     const outside = await redirecting(() => `${as('intranet.example', inside)}/robots.txt`);

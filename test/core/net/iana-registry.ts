@@ -4,31 +4,8 @@
  * reachable. Multicast, IPv4-compatible and site-local addresses are from the address space registries.
  */
 
-/** The purpose of an address that is not an ordinary public one. */
-export type SpecialPurpose =
-  | 'unspecified'
-  | 'this-network'
-  | 'loopback'
-  | 'private-use'
-  | 'shared'
-  | 'link-local'
-  | 'unique-local'
-  | 'site-local'
-  | 'ietf-protocol'
-  | 'benchmarking'
-  | 'documentation'
-  | 'relay-anycast'
-  | 'discard-only'
-  | 'dummy'
-  | 'orchid'
-  | 'segment-routing'
-  | 'local-nat64'
-  | 'multicast'
-  | 'broadcast'
-  | 'reserved';
-
 /** `undefined` stands for "Globally Reachable: True". */
-export type RegistryEntry = readonly [block: string, purpose: SpecialPurpose | undefined];
+export type RegistryEntry = readonly [block: string, purpose: string | undefined];
 
 export const IPV4_REGISTRY: readonly RegistryEntry[] = [
   ['0.0.0.0/32', 'unspecified'],

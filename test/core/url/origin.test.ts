@@ -4,24 +4,12 @@ import {
   locate,
   MAX_URL_BYTES,
   originOf,
-  targetOf,
   removeDotSegments,
 } from '../../../src/core/url/origin.ts';
 import fc from '../../support/fast-check.ts';
 import { runs } from '../../support/thorough.ts';
 
 describe('origin of a URL', () => {
-  it.each([
-    ['https://www.exämple.com:443/a', 'https://www.xn--exmple-cua.com'],
-    ['HTTP://User:Pass@EXAMPLE.com:80/a', 'http://example.com'],
-    ['http://0x7f.1/', 'http://127.0.0.1'],
-    ['http://example.com.:8080/', 'http://example.com.:8080'],
-    ['ftp://example.com:2121/x', 'ftp://example.com:2121'],
-  ])('%s has the origin %s', (url, origin) => {
-    expect(originOf(url)).toBe(origin);
-    expect(originOf(new URL(url))).toBe(origin);
-  });
-
   it.each([
     ...'example.com/a /a http:// mailto:a@example.com data:text/plain,x file:///etc/passwd'.split(' '),
     '',
@@ -84,18 +72,6 @@ describe('a URL of more than 65,536 bytes', () => {
     } catch (error) {
       expect(error).toMatchObject({ input: expect.stringMatching(/^https:.{1,2000}…$/) });
     }
-  });
-});
-
-describe('target of a URL', () => {
-  it.each([
-    ['https://example.com', '/'],
-    ['https://example.com/a?b=c#d', '/a?b=c'],
-    ['https://user:p%2Fw@example.com/ä b', '/%C3%A4%20b'],
-    ["https://example.com/it's?it's", "/it's?it%27s"],
-    ['https://example.com\\a', '/a'],
-  ])('%s → %s', (url, target) => {
-    expect(targetOf(url)).toBe(target);
   });
 });
 

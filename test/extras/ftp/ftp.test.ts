@@ -424,18 +424,6 @@ describe('names', () => {
     // The data connection goes to the address that was found.
     expect(asked).toEqual(['files.example']);
   });
-
-  it('that the look-up refuses are not connected to', async () => {
-    const server = await site();
-    const transport = through((_name, _options, callback) => {
-      callback(Object.assign(new Error('private'), { code: 'ERR_ROBOTS_ADDRESS' }), []);
-    });
-    expect(await fetch(`ftp://files.example:${server.port}`, { transport })).toMatchObject({
-      kind: 'unreachable',
-      error: 'ERR_ROBOTS_ADDRESS',
-    });
-    expect(server.connections()).toBe(0);
-  });
 });
 
 describe('without the package basic-ftp', () => {

@@ -1,6 +1,3 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { describeDiagnostic } from '../../../../src/index.ts';
 import { agentLineNames, callerAgent, NAMES_AGENT, NAMES_ALL } from '../../../../src/core/rules/agent.ts';
@@ -16,7 +13,7 @@ import {
 } from '../../../../src/core/rules/index.ts';
 import { cpuMs } from '../../../support/cpu-time.ts';
 import fc from '../../../support/fast-check.ts';
-import { isThorough, runs } from '../../../support/thorough.ts';
+import { runs } from '../../../support/thorough.ts';
 
 const lines = (...text: string[]): string => text.join('\n');
 const ALL_DIALECTS: readonly Dialect[] = ['rfc9309', 'google', 'koster-1996', 'robotstxt-1994'];
@@ -803,24 +800,5 @@ describe('large and hostile files', () => {
     expect(keys.length).toBeLessThanOrEqual(600);
     const shown = keys.reduce((sum, { omitted = 0 }) => sum + 1 + omitted, 0);
     expect(shown).toBe(200_000);
-  });
-});
-
-/** Real files that lie beside a development checkout; where they are missing the run is skipped, which says so. Thorough. */
-const corpus = fileURLToPath(new URL('../../../shared/corpus/robots-4231.ndjson.gz', import.meta.url));
-
-describe('real files', () => {
-  it.skipIf(!isThorough || !existsSync(corpus))('are diagnosed, and put into words', () => {
-    const counts = new Map<string, number>();
-    for (const line of gunzipSync(readFileSync(corpus)).toString('utf8').trim().split('\n')) {
-      const { body: encoded } = JSON.parse(line) as { readonly body: string };
-      const found = lint(parseRobots(Buffer.from(encoded, 'base64')));
-      for (const code of new Set(found.map((diagnostic) => diagnostic.code))) {
-        counts.set(code, (counts.get(code) ?? 0) + 1);
-      }
-      for (const diagnostic of found) expect(describeDiagnostic(diagnostic).message).not.toBe('');
-    }
-    console.log([...counts].map(([code, files_]) => `${code} in ${files_} files`).join(', '));
-    expect(counts.get('shadowed-rule')).toBeGreaterThan(100);
   });
 });
