@@ -18,10 +18,10 @@ export const namedClient = (): RobotsClient => opened(new RobotsClient({ agent: 
 type GetText = (url: string, init?: { readonly headers: Record<string, string> }) => Promise<string>;
 
 /** A dispatcher of undici with a guard, which is destroyed after the test. */
-export function guardedAgent(options: ThrowingGuardOptions): Agent {
+export function guardedAgent(options: ThrowingGuardOptions, robots = namedClient()): Agent {
   const inner = new Agent();
   opened({ [Symbol.asyncDispose]: () => inner.destroy() });
-  return inner.compose(robotsInterceptor(namedClient(), options)) as Agent;
+  return inner.compose(robotsInterceptor(robots, options)) as Agent;
 }
 
 const byFetch =
@@ -30,16 +30,19 @@ const byFetch =
     (await (init === undefined ? guarded(url) : guarded(url, init))).text();
 
 /** How each library gets a page, guarded, and reads it. */
-export const libraries: readonly [name: string, make: (options: ThrowingGuardOptions) => GetText][] = [
-  ['guardFetch', (options) => byFetch(guardFetch(fetch, namedClient(), options))],
+export const libraries: readonly [
+  name: string,
+  make: (options: ThrowingGuardOptions, robots?: RobotsClient) => GetText,
+][] = [
+  ['guardFetch', (options, robots = namedClient()) => byFetch(guardFetch(fetch, robots, options))],
   [
     'guardFetch around node-fetch',
     (options) => byFetch(guardFetch(nodeFetch as never, namedClient(), options)),
   ],
   [
     'robotsInterceptor under request',
-    (options) => {
-      const dispatcher = guardedAgent(options);
+    (options, robots) => {
+      const dispatcher = guardedAgent(options, robots);
       return async (url, init) => (await request(url, { ...init, dispatcher })).body.text();
     },
   ],
@@ -52,15 +55,15 @@ export const libraries: readonly [name: string, make: (options: ThrowingGuardOpt
   ],
   [
     'gotHooks',
-    (options) => {
-      const guarded = got.extend(gotHooks(namedClient(), options), { retry: { limit: 0 } });
+    (options, robots = namedClient()) => {
+      const guarded = got.extend(gotHooks(robots, options), { retry: { limit: 0 } });
       return (url, init = { headers: {} }) => guarded(url, init).text();
     },
   ],
-  ...(['http', 'fetch'] as const).map((adapter): [string, (options: ThrowingGuardOptions) => GetText] => [
+  ...(['http', 'fetch'] as const).map((adapter): (typeof libraries)[number] => [
     `guardAxios over ${adapter}`,
-    (options) => {
-      const guarded = guardAxios(axios.create({ adapter }), namedClient(), options);
+    (options, robots = namedClient()) => {
+      const guarded = guardAxios(axios.create({ adapter }), robots, options);
       return async (url, init = { headers: {} }) => (await guarded.get<string>(url, init)).data;
     },
   ]),

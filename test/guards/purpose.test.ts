@@ -122,13 +122,4 @@ describe('a purpose', () => {
     );
     expect(new Set(codes)).toEqual(new Set(['ERR_ROBOTS_USAGE']));
   });
-
-  it('is one of four', () => {
-    expect(() => guardFetch(fetch, namedClient(), { purpose: 'fun' as never })).toThrow(
-      /`purpose`.*train-ai/,
-    );
-    expect(() => guardFetch(fetch, namedClient(), { purpose: 'ai-train' as never })).toThrow(
-      "did you mean 'train-ai'?",
-    );
-  });
 });

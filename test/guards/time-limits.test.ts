@@ -256,11 +256,6 @@ describe('the option `timeoutMs`', () => {
     },
   );
 
-  it('is proposed for `timeout`', () => {
-    const misspelt = { timeout: 5_000 } as object;
-    expect(() => guardFetch(fetch, robots, misspelt)).toThrow('did you mean `timeoutMs`?');
-  });
-
   it('is refused where the library has a limit of its own', async () => {
     const options = { timeoutMs: 5_000 } as object;
     expect(() => gotHooks(robots, options)).toThrow(/`timeoutMs`: only guardFetch/);

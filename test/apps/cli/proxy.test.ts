@@ -1,7 +1,8 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { commands } from '../../../src/apps/cli/commands.ts';
+import { opened, openedSite } from '../../support/opened.ts';
 import { type Proxy, startProxy } from '../../support/proxy.ts';
-import { type Site, startSite } from '../../support/site.ts';
+import { type Site } from '../../support/site.ts';
 import { cli, records } from './session.ts';
 
 let proxy: Proxy;
@@ -9,13 +10,9 @@ let site: Site;
 /** The site under a name that the proxy alone can resolve. */
 let url: string;
 beforeEach(async () => {
-  proxy = await startProxy();
-  site = await startSite({ '/robots.txt': { body: 'User-agent: *\nDisallow: /x\n' } });
+  proxy = opened(await startProxy());
+  site = await openedSite({ '/robots.txt': { body: 'User-agent: *\nDisallow: /x\n' } });
   url = `${site.origin.replace('127.0.0.1', 'site.test')}/x`;
-});
-afterEach(async () => {
-  await proxy[Symbol.asyncDispose]();
-  await site.close();
 });
 
 const DISALLOWED = 1;

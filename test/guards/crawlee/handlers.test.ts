@@ -1,48 +1,26 @@
 import { BasicCrawler, CheerioCrawler } from '@crawlee/cheerio';
-import axios from 'axios';
-import got from 'got';
-import { Agent, request } from 'undici';
 import { expect, it } from 'vitest';
-import { guardAxios } from '../../../src/guards/axios/axios.ts';
 import { withRobots } from '../../../src/guards/crawlee/crawlee.ts';
-import { gotHooks } from '../../../src/guards/got/got.ts';
-import { robotsInterceptor } from '../../../src/guards/undici/undici.ts';
-import { guardFetch, RobotsClient } from '../../../src/index.ts';
+import { RobotsClient } from '../../../src/index.ts';
 import { inMemory } from '../../support/crawlee.ts';
 import { opened } from '../../support/opened.ts';
+import { libraries } from '../libraries.ts';
 import { pagesOf, record, site } from './support.ts';
 
 const DELAY_MS = 150;
 const pacing = { defaultDelayMs: DELAY_MS };
 
-type Get = (url: string) => Promise<unknown>;
-
-const libraries: Readonly<Record<string, (robots: RobotsClient) => Get>> = {
-  fetch: (robots) => {
-    const polite = guardFetch(fetch, robots, { pacing });
-    return async (url) => (await polite(url)).text();
-  },
-  got: (robots) => {
-    const polite = got.extend(gotHooks(robots, { pacing }));
-    return (url) => polite(url).text();
-  },
-  axios: (robots) => {
-    const polite = guardAxios(axios.create(), robots, { pacing });
-    return (url) => polite.get(url);
-  },
-  undici: (robots) => {
-    const agent = new Agent();
-    opened({ [Symbol.asyncDispose]: () => agent.destroy() });
-    const dispatcher = agent.compose(robotsInterceptor(robots, { pacing }));
-    return async (url) => (await request(url, { dispatcher })).body.text();
-  },
-};
+/** One of each kind. */
+const kinds = libraries.filter(([name]) =>
+  ['guardFetch', 'gotHooks', 'guardAxios over http', 'robotsInterceptor under request'].includes(name),
+);
+type Library = (typeof libraries)[number][1];
 
 /** A crawl of `/page1` and `/page2`: which requests were sent, and how many gaps it took. */
 async function crawl(
   Crawler: typeof CheerioCrawler,
-  makeGet: (robots: RobotsClient) => Get,
-  handle: (get: Get, url: string) => Promise<unknown>,
+  library: Library,
+  handle: (get: ReturnType<Library>, url: string) => Promise<unknown>,
 ) {
   const server = await site();
   const begunAt = Date.now();
@@ -55,7 +33,7 @@ async function crawl(
       },
     }),
   );
-  const get = makeGet(robots);
+  const get = library({ pacing }, robots);
   const { options, failed } = record();
   const crawler = new (withRobots(Crawler, robots, { pacing }))(
     {
@@ -71,21 +49,21 @@ async function crawl(
   return { paths: sent.map(({ path }) => path).sort(), gaps: tookMs / DELAY_MS };
 }
 
-it.each(Object.entries(libraries))(
+it.each(kinds)(
   'a handler of a paced crawler that gets another page of its site by %s keeps the gap, and does not wait for itself',
-  async (_, makeGet) => {
-    const { paths, gaps } = await crawl(CheerioCrawler, makeGet, (get, url) => get(`${url}-more`));
+  async (_, library) => {
+    const { paths, gaps } = await crawl(CheerioCrawler, library, (get, url) => get(`${url}-more`));
     expect(paths).toEqual(['/page1', '/page1-more', '/page2', '/page2-more']);
     // The request for robots.txt comes before them.
     expect(gaps).toBeGreaterThan(3.9);
   },
 );
 
-it.each(Object.entries(libraries))(
+it.each(kinds)(
   'a handler of a `BasicCrawler` that gets its page by %s does so by the permit of the crawler',
-  async (_, makeGet) => {
+  async (_, library) => {
     const Crawler = BasicCrawler as unknown as typeof CheerioCrawler;
-    const { paths, gaps } = await crawl(Crawler, makeGet, (get, url) => get(url));
+    const { paths, gaps } = await crawl(Crawler, library, (get, url) => get(url));
     expect(paths).toEqual(['/page1', '/page2']);
     expect(gaps).toBeGreaterThan(1.9);
   },

@@ -50,27 +50,6 @@ const to = (location: string, statusCode = 302): Partial<HttpResponse> => ({
 const urlsOf = (client: Scripted): string[] => client.sent.map(({ url }) => String(url));
 
 describe('an HTTP client of Crawlee, guarded', () => {
-  it('is asked for one hop at a time, after the decision about it', async () => {
-    const client = new Scripted({
-      [START]: to('/a'),
-      'https://example.com/a': to('https://other.example/b'),
-    });
-    const response = await client.guarded.sendRequest({ url: START, robots: 'of the guard' });
-    expect(client.passed).toEqual([
-      `decided ${START}`,
-      `sent ${START}`,
-      'decided https://example.com/a',
-      'sent https://example.com/a',
-      'decided https://other.example/b',
-      'sent https://other.example/b',
-    ]);
-    expect(response.redirectUrls?.map(String)).toEqual(['https://example.com/a', 'https://other.example/b']);
-    expect(client.sent.map(({ followRedirect }) => followRedirect)).toEqual([false, false, false]);
-    expect(client.sent[0]).not.toHaveProperty('robots');
-    // The bodies of redirects are let go, that of the page is not.
-    expect(client.destroyed).toEqual([START, 'https://example.com/a']);
-  });
-
   it.each([
     ['POST', 302, 'GET', undefined],
     ['POST', 303, 'GET', undefined],
@@ -108,25 +87,14 @@ describe('an HTTP client of Crawlee, guarded', () => {
     expect(urlsOf(client)).toEqual([START, 'https://example.com/c']);
     expect(client.sent[1]?.headers).toEqual({ Cookie: 'b=2' });
     expect(client.passed).toContain('decided https://example.com/c');
+    // The body of a redirect is let go, that of the page is not.
+    expect(client.destroyed).toEqual([START]);
   });
 
   it('names the hop that failed', async () => {
     const client = new Scripted({ [START]: to('/a'), 'https://example.com/a': new Error('reset') });
     await expect(client.guarded.sendRequest({ url: START })).rejects.toThrow('reset');
     expect(client.passed.at(-1)).toBe('failed https://example.com/a');
-  });
-
-  it.each<[how: string, answer: Partial<HttpResponse>]>([
-    ['by the URL of the answer', { url: 'https://example.com/elsewhere' }],
-    ['by the redirects it names', { redirectUrls: [new URL('https://example.com/elsewhere')] }],
-  ])('that followed a redirect unseen is detected, %s, and sends nothing more', async (_, answer) => {
-    const client = new Scripted({ [START]: answer });
-    const { guarded } = client;
-    const code = 'ERR_ROBOTS_INVALID_OPTIONS';
-    await expect(guarded.sendRequest({ url: START })).rejects.toMatchObject({ code });
-    expect(client.destroyed).toEqual([START]);
-    await expect(guarded.sendRequest({ url: 'https://example.com/next' })).rejects.toMatchObject({ code });
-    expect(client.sent).toHaveLength(1);
   });
 
   it('that reports its URL without the fragment, or not at all, has followed none', async () => {

@@ -14,7 +14,6 @@ import {
   reportsTo,
   scriptedClient,
   site,
-  streamOf,
 } from '../support.ts';
 
 const RULES = 'User-agent: *\nDisallow: /private\n';
@@ -208,14 +207,6 @@ describe.each(realms)('requests, guarded around %s', (_, fetch, OwnRequest) => {
     await expect(guarded('/relative')).rejects.toThrow(/Failed to parse URL from \/relative/);
     await expect(guarded('about:blank')).rejects.toThrow(TypeError);
     expect([decided, reports()]).toEqual([[], []]);
-  });
-
-  it('a stream goes out once when nothing redirects', async () => {
-    const server = await site(echo);
-    const init = { method: 'POST', body: streamOf('a', 'b'), duplex: 'half' as const };
-    expect(await (await guardFetch(fetch, scriptedClient())(server.url('/'), init)).json()).toMatchObject({
-      body: 'ab',
-    });
   });
 });
 
