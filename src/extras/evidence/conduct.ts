@@ -24,6 +24,8 @@ export interface EarlyStart {
 /** Requests may be this share of a gap or of a pause early, and this long at most: what pacing tolerates, too. */
 const TOLERATED_SHARE = 0.1;
 const MAX_TOLERATED_MS = 50;
+/** Between processes, which may be a fleet: a member uses a slot that it is late for by up to half a gap. */
+const TOLERATED_SHARE_BETWEEN_RUNS = 0.5;
 /** A site may ask for a day at most. */
 const MAX_PAUSE_MS = 24 * 60 * 60 * 1000;
 /** Starts and pauses of an origin that are kept: responses come in another order than requests were sent. */
@@ -204,7 +206,9 @@ function earlyAfter(before: Start | undefined, start: Start): EarlyStart | undef
   if (before === undefined || start.isEarly) return undefined;
   const { delayMs, delayFrom } = gapBetween(before, start);
   const earliestAt = before.request.startedAt + delayMs;
-  return start.request.startedAt < earliestAt - toleratedMs(delayMs)
+  const isOneRun = before.request.run === start.request.run;
+  const earlyMs = isOneRun ? toleratedMs(delayMs) : delayMs * TOLERATED_SHARE_BETWEEN_RUNS;
+  return start.request.startedAt < earliestAt - earlyMs
     ? earlyStart(start, earliestAt, delayFrom)
     : undefined;
 }

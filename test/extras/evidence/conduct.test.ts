@@ -244,6 +244,17 @@ describe('the first page behind a long Crawl-delay', () => {
   });
 });
 
+describe('requests of two processes, which may be a fleet', () => {
+  it('may be half the delay of the site apart, as the slots of a fleet are', async () => {
+    const text = 'User-agent: *\nCrawl-delay: 10\n';
+    const [one, other] = [recorded(text), recorded(text)];
+    await crawlAt(one, [20_000, 39_998], false);
+    await crawlAt(other, [25_000, 34_999], false);
+    const lines = [...one.recording.lines(), ...other.recording.lines()];
+    expect(earlyStarts(lines)).toMatchObject([{ url: `${A}/39998`, reason: 'crawl-delay' }]);
+  });
+});
+
 describe('what is not known', () => {
   it('accuses of nothing: the delay of another agent is not taken', async () => {
     const text = 'User-agent: SlowBot\nCrawl-delay: 60\n\nUser-agent: *\nDisallow:\n';
