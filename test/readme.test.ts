@@ -3,16 +3,17 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { VERSION } from '../src/core/base/values.ts';
 import { skippedWithoutChromium } from './support/chromium.ts';
 import { entryPoints, manifest, sourceOf } from './support/entry-points.ts';
 import './support/crawlee.ts';
-import { type FtpSite, startFtpSite } from './support/ftp-site.ts';
-import { type Proxy, startProxy } from './support/proxy.ts';
+import { startFtpSite } from './support/ftp-site.ts';
+import { startProxy } from './support/proxy.ts';
 import { installed } from './support/installed.ts';
-import { type RedisServer, startRedis } from './support/redis-server.ts';
-import { answer, type Site, startSite } from './support/site.ts';
+import { openedForAll, siteForAll } from './support/opened.ts';
+import { startRedis } from './support/redis-server.ts';
+import { answer } from './support/site.ts';
 
 /**
  * Runs the TypeScript and JavaScript of the README and of the guides, each block as a module. Imports of the
@@ -88,36 +89,20 @@ const blocks = guides.flatMap((guide): Block[] => {
 const chromium = fileURLToPath(new URL('support/chromium.ts', import.meta.url));
 const puppeteer = fileURLToPath(new URL('support/puppeteer.ts', import.meta.url));
 const folder = new URL('../build/readme/', import.meta.url);
-let site: Site;
+const site = await siteForAll((request, response) => {
+  if (request.url === '/robots.txt') answer(response, { body: 'User-agent: *\nDisallow: /private\n' });
+  else answer(response, { body: 'a page' });
+});
 /** What the quick start asks. */
-let google: Site;
-let redisServer: RedisServer | undefined;
-let ftpSite: FtpSite;
-let proxy: Proxy;
-
-beforeAll(async () => {
-  site = await startSite((request, response) => {
-    if (request.url === '/robots.txt') answer(response, { body: 'User-agent: *\nDisallow: /private\n' });
-    else answer(response, { body: 'a page' });
-  });
-  google = await startSite({
-    '/robots.txt': { body: 'User-agent: *\nDisallow: /search\n' },
-    '/humans.txt': { body: 'people' },
-  });
-  ftpSite = await startFtpSite();
-  proxy = await startProxy();
-  mkdirSync(folder, { recursive: true });
-  if (redis) redisServer = await startRedis();
+const google = await siteForAll({
+  '/robots.txt': { body: 'User-agent: *\nDisallow: /search\n' },
+  '/humans.txt': { body: 'people' },
 });
-
-afterAll(async () => {
-  await site.close();
-  await google.close();
-  await redisServer?.stop();
-  await ftpSite[Symbol.asyncDispose]();
-  await proxy[Symbol.asyncDispose]();
-  if (existsSync(folder)) rmSync(folder, { recursive: true });
-});
+const ftpSite = openedForAll(await startFtpSite());
+const proxy = openedForAll(await startProxy());
+const redisServer = redis ? openedForAll(await startRedis()) : undefined;
+mkdirSync(folder, { recursive: true });
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /**
  * `expression; // value` → a claim, where the comment is a literal to its end. So is what `console.log` prints: its comment

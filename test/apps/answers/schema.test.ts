@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import * as answers from '../../../src/apps/answers/schema/answers.ts';
 import { records } from '../cli/session.ts';
-import { ask, startService, type TestService } from '../serve/service.ts';
-import { type Site, startSite } from '../../support/site.ts';
+import { ask, startService } from '../serve/service.ts';
+import { openedForAll, siteForAll } from '../../support/opened.ts';
 
 const { policyData, usage, runnerUp } = answers;
 const schemaVersion = z.literal(1);
@@ -41,21 +41,8 @@ const ROBOTS = [
   'Disallow: /',
 ].join('\n');
 
-let site: Site;
-let down: Site;
-
-beforeAll(async () => {
-  site = await startSite({
-    '/robots.txt': { body: ROBOTS },
-    '/page': {
-      headers: { 'x-robots-tag': 'noai, max-snippet: 9', 'content-usage': 'search=n' },
-      body: 'page',
-    },
-    '/elsewhere': { status: 302, headers: { location: '/private' } },
-  });
-  down = await startSite({ '/robots.txt': { status: 503 } });
-});
-afterAll(() => Promise.all([site.close(), down.close()]));
+const site = await siteForAll({ '/robots.txt': { body: ROBOTS } });
+const down = await siteForAll({ '/robots.txt': { status: 503 } });
 
 /** Objects of a schema drop what they do not know, at every depth that is described: so what differs there is not described. */
 function expectFit(described: z.ZodType, answer: unknown): void {
@@ -63,14 +50,9 @@ function expectFit(described: z.ZodType, answer: unknown): void {
   expect(error?.issues ?? data).toEqual(answer);
 }
 
+const service = openedForAll(await startService(['--allow-private', '--log']));
+
 describe('every field of an answer of the service stands in its schema', () => {
-  let service: TestService;
-
-  beforeAll(async () => {
-    service = await startService(['--allow-private', '--log']);
-  });
-  afterAll(() => service.terminate());
-
   const answered = async (path: string, body?: string): Promise<string> => {
     const init = body === undefined ? {} : { method: 'POST', body };
     return (await ask(service.origin, path, init)).text;

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { afterEachTest } from '../../support/after-each-test.ts';
-import { type Site, startSite } from '../../support/site.ts';
+import { siteForAll } from '../../support/opened.ts';
+import { startSite } from '../../support/site.ts';
 import { cli, records } from './session.ts';
 
 const ROBOTS = `User-agent: *
@@ -12,23 +13,13 @@ Crawl-delay: 2
 Disallow: /only-example
 `;
 
-let site: Site;
-let moved: Site;
-let missing: Site;
-let broken: Site;
-let hanging: Site;
-
-beforeAll(async () => {
-  site = await startSite({ '/robots.txt': { body: ROBOTS } });
-  moved = await startSite({ '/robots.txt': { status: 301, headers: { location: site.url('/robots.txt') } } });
-  missing = await startSite({});
-  broken = await startSite({ '/robots.txt': { status: 503, headers: { 'retry-after': '120' } } });
-  hanging = await startSite(() => undefined);
+const site = await siteForAll({ '/robots.txt': { body: ROBOTS } });
+const moved = await siteForAll({
+  '/robots.txt': { status: 301, headers: { location: site.url('/robots.txt') } },
 });
-
-afterAll(async () => {
-  await Promise.all([site, moved, missing, broken, hanging].map((each) => each.close()));
-});
+const missing = await siteForAll({});
+const broken = await siteForAll({ '/robots.txt': { status: 503, headers: { 'retry-after': '120' } } });
+const hanging = await siteForAll(() => undefined);
 
 describe('exit code', () => {
   it('is 0 when every URL is allowed', async () => {

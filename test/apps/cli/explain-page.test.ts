@@ -1,39 +1,35 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
-import { answer, type Site, startSite } from '../../support/site.ts';
+import { siteForAll } from '../../support/opened.ts';
+import { answer } from '../../support/site.ts';
 import { exitCode } from '../../../src/apps/cli/frame/command.ts';
 import { cli, records } from './session.ts';
 
-let site: Site;
-let closed: number;
+let closed = 0;
 
-beforeAll(async () => {
-  closed = 0;
-  site = await startSite(({ url }, response) => {
-    if (url === '/robots.txt')
-      answer(response, { body: 'User-agent: *\nAllow: /\nDisallow: /private\nCrawl-delay: 0\n' });
-    else if (url === '/to') answer(response, { status: 302, headers: { location: '/page' } });
-    else if (url === '/astray') answer(response, { status: 302, headers: { location: '/private' } });
-    else if (url === '/lost') answer(response, { status: 302, headers: { location: 'http://127.0.0.1:1/' } });
-    else if (url === '/plain') answer(response, { body: 'a page' });
-    else if (url === '/signal') answer(response, { body: '', headers: { 'content-signal': 'ai-train=no' } });
-    else if (url === '/guarded') answer(response, { status: 403, headers: { 'cf-mitigated': 'challenge' } });
-    else if (url === '/busy') answer(response, { status: 429 });
-    else if (url === '/nowhere') answer(response, { status: 302, headers: { location: 'http://a b/' } });
-    else if (url === '/tdm') answer(response, { headers: { 'tdm-reservation': '1' } });
-    else if (url === '/broken') response.destroy();
-    else {
-      response.on('close', () => closed++);
-      response.writeHead(200, {
-        'x-robots-tag': ['noindex, max-snippet: 20', 'otherbot: nofollow'],
-        'content-signal': 'ai-train=no',
-        link: '</terms>; rel="license"',
-      });
-      response.write('the first bytes of a body without end\u001B[31m');
-    }
-  });
+const site = await siteForAll(({ url }, response) => {
+  if (url === '/robots.txt')
+    answer(response, { body: 'User-agent: *\nAllow: /\nDisallow: /private\nCrawl-delay: 0\n' });
+  else if (url === '/to') answer(response, { status: 302, headers: { location: '/page' } });
+  else if (url === '/astray') answer(response, { status: 302, headers: { location: '/private' } });
+  else if (url === '/lost') answer(response, { status: 302, headers: { location: 'http://127.0.0.1:1/' } });
+  else if (url === '/plain') answer(response, { body: 'a page' });
+  else if (url === '/signal') answer(response, { body: '', headers: { 'content-signal': 'ai-train=no' } });
+  else if (url === '/guarded') answer(response, { status: 403, headers: { 'cf-mitigated': 'challenge' } });
+  else if (url === '/busy') answer(response, { status: 429 });
+  else if (url === '/nowhere') answer(response, { status: 302, headers: { location: 'http://a b/' } });
+  else if (url === '/tdm') answer(response, { headers: { 'tdm-reservation': '1' } });
+  else if (url === '/broken') response.destroy();
+  else {
+    response.on('close', () => closed++);
+    response.writeHead(200, {
+      'x-robots-tag': ['noindex, max-snippet: 20', 'otherbot: nofollow'],
+      'content-signal': 'ai-train=no',
+      link: '</terms>; rel="license"',
+    });
+    response.write('the first bytes of a body without end\u001B[31m');
+  }
 });
-afterAll(() => site.close());
 
 const explain = (path: string, ...argv: readonly string[]): ReturnType<typeof cli> =>
   cli(['explain', '--page', '-a', 'ExampleBot', ...argv, site.url(path)]);

@@ -1,11 +1,11 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { RobotsClient } from '../../../src/index.ts';
 import { sqliteStore } from '../../../src/stores/sqlite/sqlite.ts';
 import { eventually } from '../../support/eventually.ts';
-import { type Site, startSite } from '../../support/site.ts';
+import { folderForAll, siteForAll } from '../../support/opened.ts';
+import { startSite } from '../../support/site.ts';
 import { cli, masked, records } from './session.ts';
 
 const ROBOTS = `# rules
@@ -17,18 +17,8 @@ User-agent: OtherBot
 Disallow: /
 `;
 
-let site: Site;
-let folder: string;
-
-beforeAll(async () => {
-  site = await startSite({ '/robots.txt': { body: ROBOTS } });
-  folder = await mkdtemp(join(tmpdir(), 'canfetch-explain-'));
-});
-
-afterAll(async () => {
-  await site.close();
-  await rm(folder, { recursive: true });
-});
+const site = await siteForAll({ '/robots.txt': { body: ROBOTS } });
+const folder = folderForAll();
 
 async function file(text: string | Uint8Array): Promise<string> {
   const path = join(folder, 'robots.txt');

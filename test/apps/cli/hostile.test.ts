@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Site, startRawSite } from '../../support/site.ts';
+import { describe, expect, it } from 'vitest';
+import { openedForAll } from '../../support/opened.ts';
+import { startRawSite } from '../../support/site.ts';
 import { cli } from './session.ts';
 
 /** Moves the cursor, recolours, sets the title, answers for the user, turns text around, breaks lines. */
@@ -21,25 +22,13 @@ const ROBOTS = [
 const DANGEROUS =
   /[\u0000-\u0009\u000B-\u001F\u007F-\u009F\u00AD\u200B-\u200F\u2028-\u202E\u2066-\u2069\uFEFF]/;
 
-let site: Site;
-
-beforeAll(async () => {
-  const body = Buffer.from(ROBOTS);
-  site = await startRawSite((socket) => {
-    socket.end(
-      Buffer.concat([
-        Buffer.from(
-          `HTTP/1.1 200 OK\r\nContent-Type: text/plain\u009B31m\r\nETag: "\u0085"\r\n` +
-            `Cache-Control: max-age=60, x="\u009B2J"\r\nContent-Length: ${body.length}\r\n\r\n`,
-          'latin1',
-        ),
-        body,
-      ]),
-    );
-  });
-});
-
-afterAll(() => site.close());
+const BODY = Buffer.from(ROBOTS);
+const HEAD = Buffer.from(
+  `HTTP/1.1 200 OK\r\nContent-Type: text/plain\u009B31m\r\nETag: "\u0085"\r\n` +
+    `Cache-Control: max-age=60, x="\u009B2J"\r\nContent-Length: ${BODY.length}\r\n\r\n`,
+  'latin1',
+);
+const site = openedForAll(await startRawSite((socket) => socket.end(Buffer.concat([HEAD, BODY]))));
 
 describe('control characters of a hostile file are made visible, by', () => {
   const target = (): string => site.url(`/${encodeURIComponent(NASTY)}`);

@@ -1,31 +1,16 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Site, startSite } from '../../support/site.ts';
+import { describe, expect, it } from 'vitest';
+import { folderForAll, siteForAll } from '../../support/opened.ts';
 import { cli, records } from './session.ts';
 
 const BAD = 'User-agent: *\nDissalow: /private\nDisallow: nowhere\nAllow: /p*$\n';
 
-let folder: string;
-let bad: string;
-let site: Site;
-let broken: Site;
-let missing: Site;
-
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'canfetch-lint-'));
-  bad = join(folder, 'bad robots.txt');
-  await writeFile(bad, BAD);
-  site = await startSite({ '/robots.txt': { body: BAD } });
-  broken = await startSite({ '/robots.txt': { status: 503 } });
-  missing = await startSite({});
-});
-
-afterAll(async () => {
-  await Promise.all([site, broken, missing].map((each) => each.close()));
-  await rm(folder, { recursive: true });
-});
+const bad = join(folderForAll(), 'bad robots.txt');
+await writeFile(bad, BAD);
+const site = await siteForAll({ '/robots.txt': { body: BAD } });
+const broken = await siteForAll({ '/robots.txt': { status: 503 } });
+const missing = await siteForAll({});
 
 describe('for people', () => {
   it('says where, what, and what to do', async () => {

@@ -1,19 +1,12 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { folderForAll } from '../../support/opened.ts';
 import { cli, records } from './session.ts';
 
-let folder: string;
-let file: string;
-
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'canfetch-cli-'));
-  file = join(folder, 'robots.txt');
-  await writeFile(file, 'User-agent: ExampleBot\nCrawl-delay: 1.5\nAllow: /p\nDisallow: /private\n');
-});
-
-afterAll(() => rm(folder, { recursive: true }));
+const folder = folderForAll();
+const file = join(folder, 'robots.txt');
+await writeFile(file, 'User-agent: ExampleBot\nCrawl-delay: 1.5\nAllow: /p\nDisallow: /private\n');
 
 describe('--robots', () => {
   it('decides URLs and paths by the file', async () => {

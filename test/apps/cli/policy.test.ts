@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { attemptFields } from '../../../src/apps/answers/fields.ts';
 import { testClient } from '../../support/client.ts';
-import { type Site, startSite } from '../../support/site.ts';
+import { siteForAll } from '../../support/opened.ts';
+import { startSite } from '../../support/site.ts';
 import { cli, masked, records } from './session.ts';
 import { DEFAULT_MAX_BODY_BYTES } from '../../../src/core/base/index.ts';
 
@@ -17,25 +18,15 @@ Disallow: /search
 Sitemap: https://example.com/sitemap.xml
 `;
 
-let site: Site;
-let busy: Site;
-let closed: Site;
-
-beforeAll(async () => {
-  site = await startSite({
-    '/robots.txt': { status: 301, headers: { location: '/r.txt' } },
-    '/r.txt': {
-      body: ROBOTS,
-      headers: { 'content-type': 'text/plain', 'cache-control': 'max-age=60', etag: '"1"' },
-    },
-  });
-  busy = await startSite({ '/robots.txt': { status: 429, headers: { 'retry-after': '120' } } });
-  closed = await startSite({ '/robots.txt': { status: 403 } });
+const site = await siteForAll({
+  '/robots.txt': { status: 301, headers: { location: '/r.txt' } },
+  '/r.txt': {
+    body: ROBOTS,
+    headers: { 'content-type': 'text/plain', 'cache-control': 'max-age=60', etag: '"1"' },
+  },
 });
-
-afterAll(async () => {
-  await Promise.all([site, busy, closed].map((each) => each.close()));
-});
+const busy = await siteForAll({ '/robots.txt': { status: 429, headers: { 'retry-after': '120' } } });
+const closed = await siteForAll({ '/robots.txt': { status: 403 } });
 
 describe('policy', () => {
   it('shows what is known of an origin, and why it is so', async () => {

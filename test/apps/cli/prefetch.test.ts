@@ -1,30 +1,19 @@
 import { eventually } from '../../support/eventually.ts';
+import { folderForAll, siteForAll } from '../../support/opened.ts';
 import { settled } from '../../support/settled.ts';
 import { type Site, startSite } from '../../support/site.ts';
 import { cli, records } from './session.ts';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PassThrough, Readable, Writable } from 'node:stream';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 
-let folder: string;
-let site: Site;
-let missing: Site;
-let broken: Site;
-let moved: Site;
-
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'canfetch-prefetch-'));
-  site = await startSite({ '/robots.txt': { body: 'User-agent: *\nDisallow: /\n' } });
-  missing = await startSite({});
-  broken = await startSite({ '/robots.txt': { status: 503 } });
-  moved = await startSite({ '/robots.txt': { status: 301, headers: { location: missing.url('/gone') } } });
-});
-
-afterAll(async () => {
-  await Promise.all([site, missing, broken, moved].map((each) => each.close()));
-  await rm(folder, { recursive: true });
+const folder = folderForAll();
+const site = await siteForAll({ '/robots.txt': { body: 'User-agent: *\nDisallow: /\n' } });
+const missing = await siteForAll({});
+const broken = await siteForAll({ '/robots.txt': { status: 503 } });
+const moved = await siteForAll({
+  '/robots.txt': { status: 301, headers: { location: missing.url('/gone') } },
 });
 
 const robotsRequests = ({ requests }: Site): number =>

@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Site, startSite } from '../../support/site.ts';
+import { describe, expect, it } from 'vitest';
+import { siteForAll } from '../../support/opened.ts';
+import { startSite } from '../../support/site.ts';
 import { cli, records } from './session.ts';
 
 const ROBOTS = `User-agent: *
@@ -9,11 +10,7 @@ Content-Usage: /no/ train-ai=n
 Content-Signal: ai-train=yes
 `;
 
-let site: Site;
-beforeAll(async () => {
-  site = await startSite({ '/robots.txt': { body: ROBOTS } });
-});
-afterAll(() => site.close());
+const site = await siteForAll({ '/robots.txt': { body: ROBOTS } });
 
 const check = (...argv: readonly string[]): ReturnType<typeof cli> =>
   cli(['check', '--purpose', 'train-ai', ...argv]);

@@ -1,8 +1,7 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Site, startSite } from '../../support/site.ts';
+import { describe, expect, it } from 'vitest';
+import { folderForAll, siteForAll } from '../../support/opened.ts';
 import { cli, masked } from './session.ts';
 
 /** The `console` blocks of the README and of the command's guide: `$ cat FILE` shows a file that later blocks use, `$ canfetch …` what is printed. */
@@ -28,23 +27,13 @@ const files = steps.filter(({ command }) => command.startsWith('cat '));
 const runs = steps.filter(({ command }) => command.startsWith('canfetch '));
 const SITE = 'https://example.com';
 
-let folder: string;
-let site: Site;
-
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'canfetch-readme-'));
-  const robots = files.find(({ command }) => command === 'cat robots.txt')?.output ?? '';
-  const headers = { 'content-type': 'text/plain', 'cache-control': 'max-age=60' };
-  site = await startSite({ '/robots.txt': { body: robots, headers } });
-  for (const { command, output } of files) {
-    await writeFile(join(folder, command.slice('cat '.length)), output.replaceAll(SITE, site.origin));
-  }
-});
-
-afterAll(async () => {
-  await site.close();
-  await rm(folder, { recursive: true });
-});
+const folder = folderForAll();
+const body = files.find(({ command }) => command === 'cat robots.txt')?.output ?? '';
+const headers = { 'content-type': 'text/plain', 'cache-control': 'max-age=60' };
+const site = await siteForAll({ '/robots.txt': { body, headers } });
+for (const { command, output } of files) {
+  await writeFile(join(folder, command.slice('cat '.length)), output.replaceAll(SITE, site.origin));
+}
 
 /** What is different each time. */
 const settled = (output: string): string =>

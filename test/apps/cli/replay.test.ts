@@ -1,25 +1,22 @@
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { guardFetch, RobotsClient, type RobotsClientOptions, type RobotsInit } from '../../../src/index.ts';
 import { type EvidenceFile, evidenceFile } from '../../../src/extras/evidence/index.ts';
 import { evidenceLines } from '../../../src/apps/cli/replay/evidence-source.ts';
 import { Replay } from '../../../src/extras/evidence/replay.ts';
 import { HOUR, START } from '../../support/client.ts';
-import { type Site, startSite } from '../../support/site.ts';
+import { folderForAll, siteForAll } from '../../support/opened.ts';
 import { startService } from '../serve/service.ts';
 import { cli, records } from './session.ts';
 import { eventually } from '../../support/eventually.ts';
 
 const FORBIDS = 'User-agent: *\nDisallow: /private\n\nUser-agent: OtherBot\nDisallow: /\n';
 
-let folder: string;
-let file: string;
-let later: string;
+const folder = folderForAll();
 
 /** The evidence of what a client was made to do. */
 async function evidenceOf(
@@ -54,12 +51,8 @@ function crawl(name: string, from: number): Promise<string> {
   });
 }
 
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'canfetch-replay-'));
-  file = await crawl('evidence', START);
-  later = await crawl('later', START + HOUR);
-});
-afterAll(() => rmSync(folder, { recursive: true }));
+const file = await crawl('evidence', START);
+const later = await crawl('later', START + HOUR);
 
 /** A copy with some text replaced. */
 function doctored(from: string, to: string): string {
@@ -428,12 +421,9 @@ describe('replay --versions and --body', () => {
 
 describe('a view of a log from which a line was removed', () => {
   const FAULT = /^DOES NOT FIT {2}.*line 3.*\n {2}lines are missing before it$/m;
-  let cut: string;
-  beforeAll(() => {
-    cut = join(folder, 'without-decision.ndjson');
-    const lines = readFileSync(file, 'utf8').split('\n');
-    writeFileSync(cut, lines.filter((_, index) => index !== 2).join('\n'));
-  });
+  const cut = join(folder, 'without-decision.ndjson');
+  const lines = readFileSync(file, 'utf8').split('\n');
+  writeFileSync(cut, lines.filter((_, index) => index !== 2).join('\n'));
 
   it.each([
     ['the decisions about the page of that line', ['--url', 'https://a.example/private'], '(last good copy)'],
@@ -542,13 +532,9 @@ describe('replay --conduct', () => {
   });
 });
 
-describe('--evidence', () => {
-  let site: Site;
-  beforeAll(async () => {
-    site = await startSite({ '/robots.txt': { body: FORBIDS } });
-  });
-  afterAll(() => site.close());
+const site = await siteForAll({ '/robots.txt': { body: FORBIDS } });
 
+describe('--evidence', () => {
   it.each([
     ['check', (path: string) => ['check', '--evidence', path, '-a', 'ExampleBot', site.url('/private')], 1],
     ['prefetch', (path: string) => ['prefetch', '--evidence', path, '-'], 0],

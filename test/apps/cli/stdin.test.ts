@@ -1,22 +1,14 @@
 import { PassThrough, Readable, Writable } from 'node:stream';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { MAX_LINE_LENGTH } from '../../../src/apps/answers/input/targets.ts';
 import { eventually } from '../../support/eventually.ts';
+import { siteForAll } from '../../support/opened.ts';
 import { settled } from '../../support/settled.ts';
-import { type Site, startSite } from '../../support/site.ts';
+import { startSite } from '../../support/site.ts';
 import { cli, records } from './session.ts';
 
-let site: Site;
-let slow: Site;
-
-beforeAll(async () => {
-  site = await startSite({ '/robots.txt': { body: 'User-agent: *\nDisallow: /private' } });
-  slow = await startSite((_request, response) => void setTimeout(() => response.end(), 200));
-});
-
-afterAll(async () => {
-  await Promise.all([site.close(), slow.close()]);
-});
+const site = await siteForAll({ '/robots.txt': { body: 'User-agent: *\nDisallow: /private' } });
+const slow = await siteForAll((_request, response) => void setTimeout(() => response.end(), 200));
 
 describe('URLs from standard input', () => {
   it('are answered line by line; blank lines and comments are passed over, a bad line is reported', async () => {

@@ -1,32 +1,19 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Site, startSite } from '../../support/site.ts';
+import { describe, expect, it } from 'vitest';
+import { folderForAll, siteForAll } from '../../support/opened.ts';
 import { cli, records } from './session.ts';
 
 const ROBOTS = 'User-agent: *\nDisallow: /private\nAllow: /p\n\nUser-agent: GPTBot\nDisallow: /\n';
 
-let folder: string;
-let file: string;
-let site: Site;
-let missing: Site;
-let broken: Site;
-let page: Site;
-
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'canfetch-test-'));
-  file = join(folder, 'robots.txt');
-  await writeFile(file, ROBOTS);
-  site = await startSite({ '/robots.txt': { body: ROBOTS } });
-  missing = await startSite({});
-  broken = await startSite({ '/robots.txt': { status: 503 } });
-  page = await startSite({ '/robots.txt': { body: '<!doctype html><html><title>Shop</title></html>' } });
-});
-
-afterAll(async () => {
-  await Promise.all([site, missing, broken, page].map((each) => each.close()));
-  await rm(folder, { recursive: true });
+const folder = folderForAll();
+const file = join(folder, 'robots.txt');
+await writeFile(file, ROBOTS);
+const site = await siteForAll({ '/robots.txt': { body: ROBOTS } });
+const missing = await siteForAll({});
+const broken = await siteForAll({ '/robots.txt': { status: 503 } });
+const page = await siteForAll({
+  '/robots.txt': { body: '<!doctype html><html><title>Shop</title></html>' },
 });
 
 /** Tests a robots.txt with the expectations on standard input. */

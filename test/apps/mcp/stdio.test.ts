@@ -1,12 +1,11 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { serveAgents } from '../../../src/apps/cli/mcp/run.ts';
 import { VERSION } from '../../../src/core/base/values.ts';
 import { cli, Collector } from '../cli/session.ts';
 import { eventually } from '../../support/eventually.ts';
+import { openedFolder } from '../../support/opened.ts';
 import { answer, startSite } from '../../support/site.ts';
 import { startHost } from './host.ts';
 
@@ -21,9 +20,7 @@ const HELLO =
 
 describe('canfetch mcp', () => {
   it('writes evidence of what it decides with --evidence', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'canfetch-mcp-'));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
-    const file = join(folder, 'evidence.ndjson');
+    const file = join(openedFolder(), 'evidence.ndjson');
     await using site = await startSite({ '/robots.txt': { body: 'User-agent: *\nDisallow: /' } });
     const call = request(2, 'tools/call', { name: 'check_url', arguments: { url: site.url('/') } });
     await cli(['mcp', '--allow-private', '--evidence', file], { stdin: HELLO + call });

@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
-import { answer, type Site, startSite } from '../../support/site.ts';
+import { siteForAll } from '../../support/opened.ts';
+import { answer } from '../../support/site.ts';
 import { ask, startService } from './service.ts';
 
-let site: Site;
-beforeAll(async () => {
-  site = await startSite((_request, response) =>
-    answer(response, { body: 'User-agent: *\nDisallow: /private\n' }),
-  );
-});
-afterAll(() => site.close());
+const site = await siteForAll((_request, response) =>
+  answer(response, { body: 'User-agent: *\nDisallow: /private\n' }),
+);
 
 describe('serve', () => {
   it('--log writes a line of JSON for each request, without userinfo', async () => {

@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { VERSION } from '../../../src/core/base/values.ts';
-import { answer, type Site, startSite } from '../../support/site.ts';
+import { openedForAll, openedSite, siteForAll } from '../../support/opened.ts';
+import { answer } from '../../support/site.ts';
 import { cli } from '../cli/session.ts';
-import { ask, startService, type TestService } from './service.ts';
+import { ask, startService } from './service.ts';
 
 const ROBOTS = `User-agent: *
 Disallow: /private
@@ -16,26 +17,11 @@ Disallow: /
 Sitemap: https://example.com/sitemap.xml
 `;
 
-let service: TestService;
-let site: Site;
-let down: Site;
-
-beforeAll(async () => {
-  site = await startSite({
-    '/robots.txt': {
-      body: ROBOTS,
-      headers: { 'cache-control': 'max-age=3600' },
-    },
-  });
-  down = await startSite((_, response) => answer(response, { status: 503 }));
-  service = await startService(['--allow-private', '-a', 'ExampleBot/1.0']);
+const site = await siteForAll({
+  '/robots.txt': { body: ROBOTS, headers: { 'cache-control': 'max-age=3600' } },
 });
-
-afterAll(async () => {
-  await service.terminate();
-  await site.close();
-  await down.close();
-});
+const down = await siteForAll((_, response) => answer(response, { status: 503 }));
+const service = openedForAll(await startService(['--allow-private', '-a', 'ExampleBot/1.0']));
 
 const get = async (path: string, headers: Record<string, string> = {}): Promise<Record<string, any>> => {
   const { status, text } = await ask(service.origin, path, { headers });
@@ -144,15 +130,9 @@ describe('GET /v1/policy', () => {
 describe('answers about a hostile file', () => {
   const NAMES = Array.from({ length: 10_000 }, (_, index) => `a${index}`);
   const HOSTILE = `User-agent: ${NAMES.join(',')}\nDisallow: /${'*'.repeat(100_000)}\n${'Content-Signal: search=no\n'.repeat(2_000)}`;
-  let hostile: Site;
-
-  beforeAll(async () => {
-    hostile = await startSite({ '/robots.txt': { body: HOSTILE } });
-  });
-
-  afterAll(() => hostile.close());
 
   it('the policy grows with the file, not with its square', async () => {
+    const hostile = await openedSite({ '/robots.txt': { body: HOSTILE } });
     const { status, text } = await ask(
       service.origin,
       `/v1/policy?origin=${encodeURIComponent(hostile.origin)}&agent=a1`,
@@ -163,6 +143,7 @@ describe('answers about a hostile file', () => {
   });
 
   it('a decision is bounded', async () => {
+    const hostile = await openedSite({ '/robots.txt': { body: HOSTILE } });
     const url = encodeURIComponent(hostile.url('/x'));
     const { text } = await ask(service.origin, `/v1/check?url=${url}&agent=a1`);
     expect(JSON.parse(text)).toMatchObject({ allowed: false, rule: { line: 2 } });

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { answer, type Site, startSite } from '../../support/site.ts';
-import { ask, type PlainAnswer, startService, type TestService } from './service.ts';
+import { describe, expect, it } from 'vitest';
+import { openedForAll, siteForAll } from '../../support/opened.ts';
+import { answer } from '../../support/site.ts';
+import { ask, type PlainAnswer, startService } from './service.ts';
 
 const ROBOTS = `User-agent: *
 Disallow: /private
@@ -19,25 +20,13 @@ Sitemap: javascript:window.hacked=1
 Content-Signal: ai-train=no, <b>search</b>=yes
 `;
 
-let service: TestService;
-let site: Site;
-let hostile: Site;
-let down: Site;
-let home: Site;
-
-beforeAll(async () => {
-  site = await startSite({ '/robots.txt': { body: ROBOTS } });
-  hostile = await startSite({ '/robots.txt': { body: HOSTILE } });
-  down = await startSite((_, response) =>
-    answer(response, { status: 503, headers: { 'retry-after': '120' } }),
-  );
-  home = await startSite({ '/robots.txt': { body: '<!doctype html><title>Home</title>' } });
-  service = await startService(['--allow-private', '-a', 'ExampleBot/1.0']);
-});
-afterAll(async () => {
-  await service.terminate();
-  await Promise.all([site, hostile, down, home].map((each) => each.close()));
-});
+const site = await siteForAll({ '/robots.txt': { body: ROBOTS } });
+const hostile = await siteForAll({ '/robots.txt': { body: HOSTILE } });
+const down = await siteForAll((_, response) =>
+  answer(response, { status: 503, headers: { 'retry-after': '120' } }),
+);
+const home = await siteForAll({ '/robots.txt': { body: '<!doctype html><title>Home</title>' } });
+const service = openedForAll(await startService(['--allow-private', '-a', 'ExampleBot/1.0']));
 
 const OWN = { 'sec-fetch-site': 'same-origin', 'sec-fetch-dest': 'document' };
 const get = (query: Readonly<Record<string, string>>): Promise<PlainAnswer> =>

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { records } from '../cli/session.ts';
-import { type Site, startSite } from '../../support/site.ts';
-import { ask, startService, type TestService } from './service.ts';
+import { openedForAll, siteForAll } from '../../support/opened.ts';
+import { ask, startService } from './service.ts';
 
 const ROBOTS = `User-agent: *
 Allow: /
@@ -12,18 +12,10 @@ User-agent: OtherBot
 Disallow: /
 `;
 
-let service: TestService;
-let site: Site;
-
-beforeAll(async () => {
-  site = await startSite({ '/robots.txt': { body: ROBOTS, headers: { 'cache-control': 'max-age=3600' } } });
-  service = await startService(['--allow-private', '-a', 'ExampleBot/1.0']);
+const site = await siteForAll({
+  '/robots.txt': { body: ROBOTS, headers: { 'cache-control': 'max-age=3600' } },
 });
-
-afterAll(async () => {
-  await service.terminate();
-  await site.close();
-});
+const service = openedForAll(await startService(['--allow-private', '-a', 'ExampleBot/1.0']));
 
 const get = async (path: string): Promise<Record<string, any>> =>
   JSON.parse((await ask(service.origin, path)).text);

@@ -1,26 +1,18 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { folderForAll, openedForAll } from '../../support/opened.ts';
 import { answer, type Site, startSite } from '../../support/site.ts';
 import { records } from '../cli/session.ts';
-import { ask, startService, type TestService } from './service.ts';
+import { ask, startService } from './service.ts';
 
-let service: TestService;
-let folder: string;
-let evidence: string;
-
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'canfetch-reserve-'));
-  evidence = join(folder, 'evidence.ndjson');
-  service = await startService(['--allow-private', '--log', '-a', 'ExampleBot/1.0', '--evidence', evidence]);
-});
-afterAll(async () => {
-  await service.terminate();
-  await rm(folder, { recursive: true });
-});
+const folder = folderForAll();
+const evidence = join(folder, 'evidence.ndjson');
+const service = openedForAll(
+  await startService(['--allow-private', '--log', '-a', 'ExampleBot/1.0', '--evidence', evidence]),
+);
 
 async function post(
   path: string,

@@ -1,20 +1,14 @@
 import { createConnection } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { openedForAll } from '../../support/opened.ts';
 import { startSite } from '../../support/site.ts';
-import { ask, startService, type TestService } from './service.ts';
+import { ask, startService } from './service.ts';
 
-let service: TestService;
-let named: TestService;
-
-beforeAll(async () => {
-  service = await startService();
-  const names = ['Robots.Internal', 'with-port.internal:8309', '2001:db8::1'];
-  named = await startService(['--allow-private', ...names.flatMap((name) => ['--allow-host', name])]);
-});
-
-afterAll(async () => {
-  await Promise.all([service.terminate(), named.terminate()]);
-});
+const NAMES = ['Robots.Internal', 'with-port.internal:8309', '2001:db8::1'];
+const service = openedForAll(await startService());
+const named = openedForAll(
+  await startService(['--allow-private', ...NAMES.flatMap((name) => ['--allow-host', name])]),
+);
 
 /** Sends what no HTTP library would, and resolves with all that comes back until the connection ends. */
 function send(port: number, text: string): Promise<string> {

@@ -1,6 +1,5 @@
 import {
   appendFileSync,
-  mkdtempSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -8,7 +7,6 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { RobotsClient } from '../../../src/index.ts';
@@ -19,12 +17,7 @@ import { isThorough } from '../../support/thorough.ts';
 import { smallDisk } from '../../support/small-disk.ts';
 import { compileScript, startWorker } from '../../support/workers.ts';
 import { eventually } from '../../support/eventually.ts';
-
-function folder(): string {
-  const path = mkdtempSync(join(tmpdir(), 'canfetch-evidence-'));
-  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
-  return path;
-}
+import { openedFolder } from '../../support/opened.ts';
 
 const linesOf = (path: string): string[] => readFileSync(path, 'utf8').split('\n').slice(0, -1);
 const entriesOf = (path: string): Record<string, unknown>[] =>
@@ -93,7 +86,7 @@ const writerProcess = (path: string) => startWorker(compiled(), [path]);
 
 describe('a file of evidence', () => {
   it('of two clients replays as two runs', async () => {
-    const path = join(folder(), 'evidence.ndjson');
+    const path = join(openedFolder(), 'evidence.ndjson');
     const evidence = await evidenceFile(path);
     const clients = [clientOf(evidence), clientOf(evidence, 'User-agent: *\nAllow: /')];
     for (const page of [1, 2, 3]) {
@@ -105,7 +98,7 @@ describe('a file of evidence', () => {
   });
 
   it('has whole lines, in order, for its owner alone, that replay to what was decided', async () => {
-    const path = join(folder(), 'evidence.ndjson');
+    const path = join(openedFolder(), 'evidence.ndjson');
     await crawl(path, 100);
     expect(readFileSync(path, 'utf8').endsWith('}\n')).toBe(true);
     expect(statSync(path).mode & 0o077).toBe(0);
@@ -114,7 +107,7 @@ describe('a file of evidence', () => {
   });
 
   it('has the bytes of a digest once for each writer', async () => {
-    const path = join(folder(), 'evidence.ndjson');
+    const path = join(openedFolder(), 'evidence.ndjson');
     await crawl(path, 3);
     await crawl(path, 2);
     await crawl(path, 1, 'User-agent: *\nAllow: /');
@@ -124,7 +117,7 @@ describe('a file of evidence', () => {
   });
 
   it('has bytes that are no text as base64', async () => {
-    const path = join(folder(), 'evidence.ndjson');
+    const path = join(openedFolder(), 'evidence.ndjson');
     const bytes = Uint8Array.from(Buffer.from('User-agent: *\nDisallow: /\xe9', 'latin1'));
     const evidence = await evidenceFile(path);
     const client = clientOf(evidence, bytes);
@@ -136,7 +129,7 @@ describe('a file of evidence', () => {
   });
 
   it('that a crash has torn is healed when it is opened again', async () => {
-    const path = join(folder(), 'evidence.ndjson');
+    const path = join(openedFolder(), 'evidence.ndjson');
     await crawl(path, 1);
     const text = readFileSync(path, 'utf8');
     writeFileSync(path, text.slice(0, text.indexOf('\n') + 40));
@@ -146,7 +139,7 @@ describe('a file of evidence', () => {
   });
 
   it('loses nothing of a loop that never lets the event loop turn', async () => {
-    const path = join(folder(), 'evidence.ndjson');
+    const path = join(openedFolder(), 'evidence.ndjson');
     const evidence = await evidenceFile(path);
     const client = clientOf(evidence);
     await client.check('https://a.example/');
@@ -161,14 +154,14 @@ describe('a file of evidence', () => {
     ['a folder that does not exist', (path: string) => join(path, 'none', 'evidence.ndjson'), 'ENOENT'],
     ['a folder', (path: string) => path, 'EISDIR'],
   ])('is refused where it cannot be opened: %s', async (_, pathIn, error) => {
-    await expect(evidenceFile(pathIn(folder()))).rejects.toMatchObject({
+    await expect(evidenceFile(pathIn(openedFolder()))).rejects.toMatchObject({
       code: 'ERR_ROBOTS_EVIDENCE',
       message: expect.stringContaining(error),
     });
   });
 
   it('is refused when it has something else, and left as it is', async () => {
-    const path = join(folder(), 'notes.txt');
+    const path = join(openedFolder(), 'notes.txt');
     writeFileSync(path, 'my notes\nwithout an end');
     await expect(evidenceFile(path)).rejects.toMatchObject({
       code: 'ERR_ROBOTS_EVIDENCE',
@@ -181,7 +174,7 @@ describe('a file of evidence', () => {
 describe('the end of a run', () => {
   /** The lines of a crawl, changed by `change`, and what a replay finds. */
   async function faultsOf(change: (lines: string[]) => string[]) {
-    const path = join(folder(), 'evidence.ndjson');
+    const path = join(openedFolder(), 'evidence.ndjson');
     await crawl(path, 3);
     const { unfinished, differences } = await replayed(change(linesOf(path)));
     return { unfinished, faults: differences.map((one) => (one.kind === 'entry' ? one.fault : one.kind)) };
@@ -212,7 +205,7 @@ describe('the end of a run', () => {
 
 describe('several writers of one file', () => {
   it('mix their lines and lose none, in one process', async () => {
-    const path = join(folder(), 'evidence.ndjson');
+    const path = join(openedFolder(), 'evidence.ndjson');
     const [one, other] = [await evidenceFile(path), await evidenceFile(path)];
     one(RUN);
     other({ ...RUN, run: 'b' });
@@ -233,7 +226,7 @@ describe('several writers of one file', () => {
   });
 
   it('lose none in several processes, although one is killed, and leave whole lines', async () => {
-    const path = join(folder(), 'evidence.ndjson');
+    const path = join(openedFolder(), 'evidence.ndjson');
     const writers = [writerProcess(path), writerProcess(path), writerProcess(path)];
     for (const writer of writers) expect(await writer.next()).toBe('written');
     await writers[0]!.kill();
@@ -245,7 +238,7 @@ describe('several writers of one file', () => {
   }, 60_000);
 
   it('begin a new line after half a one, which another left, and write within a moment', async () => {
-    const path = join(folder(), 'evidence.ndjson');
+    const path = join(openedFolder(), 'evidence.ndjson');
     const evidence = await evidenceFile(path);
     evidence(RUN);
     await eventually(() => expect(linesOf(path)).toHaveLength(1));
@@ -260,7 +253,7 @@ describe('several writers of one file', () => {
 describe('a rotation', () => {
   it('to a path that is a loop of symbolic links goes on in the old file', async () => {
     const warned = troubles();
-    const path = join(folder(), 'evidence.ndjson');
+    const path = join(openedFolder(), 'evidence.ndjson');
     const evidence = await evidenceFile(path);
     evidence(RUN);
     renameSync(path, `${path}.1`);
@@ -307,7 +300,7 @@ describe('trouble', () => {
   });
 
   it('with entries of a client whose first entry it did not get counts them as lost', async () => {
-    const path = join(folder(), 'evidence.ndjson');
+    const path = join(openedFolder(), 'evidence.ndjson');
     const warned = troubles();
     const evidence = await evidenceFile(path);
     evidence(ignored(3));
@@ -317,7 +310,7 @@ describe('trouble', () => {
   });
 
   it('with entries after the end counts them as lost, and is said once', async () => {
-    const path = join(folder(), 'evidence.ndjson');
+    const path = join(openedFolder(), 'evidence.ndjson');
     const warned = troubles();
     const evidence = await evidenceFile(path);
     evidence(RUN);
@@ -330,7 +323,7 @@ describe('trouble', () => {
 
 describe('a process', () => {
   it('that exits writes what waits, and the end', async () => {
-    const path = join(folder(), 'evidence.ndjson');
+    const path = join(openedFolder(), 'evidence.ndjson');
     const writer = startWorker(compiled(), [path, 'exit']);
     await writer.next().catch(() => undefined);
     await eventually(() => expect(entriesOf(path).at(-1)?.['type']).toBe('end'));
@@ -340,7 +333,7 @@ describe('a process', () => {
 
 describe('a function before the file', () => {
   it('may shorten URLs: what is written replays, after a rotation, too', async () => {
-    const path = join(folder(), 'evidence.ndjson');
+    const path = join(openedFolder(), 'evidence.ndjson');
     const evidence = await evidenceFile(path);
     const client = new RobotsClient({
       agent: 'ExampleBot',

@@ -1,12 +1,13 @@
 import { CheerioCrawler } from '@crawlee/cheerio';
 import { BasicCrawler, HttpCrawler } from '@crawlee/http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { withRobots } from '../../../src/guards/crawlee/crawlee.ts';
 import { RobotsClient } from '../../../src/index.ts';
 import { inMemory } from '../../support/crawlee.ts';
 import { Chance, playSchedules, SEED } from '../../support/random.ts';
-import { answer, type Site, startSite } from '../../support/site.ts';
+import { siteForAll } from '../../support/opened.ts';
+import { answer } from '../../support/site.ts';
 import { runs } from '../../support/thorough.ts';
 
 /** What the site, or the handler, does with a request, written into its path: `/<id>/<behaviour>`. */
@@ -40,7 +41,7 @@ function scheduleOf(chance: Chance): Schedule {
   };
 }
 
-let site: Site;
+const site = await siteForAll(serve);
 let inHand = 0;
 let most = 0;
 const seen: { readonly path: string; readonly at: number }[] = [];
@@ -160,11 +161,6 @@ async function play({ crawler: name, concurrency, delayMs, paths }: Schedule): P
 }
 
 const SCHEDULES = runs(5);
-
-beforeAll(async () => {
-  site = await startSite(serve);
-});
-afterAll(() => site.close());
 
 it(`random schedules over Crawlee: each request ends once, at the pace of the site (seed ${SEED})`, async () => {
   await playSchedules(SCHEDULES, (number) => scheduleOf(new Chance(number)), play);

@@ -1,11 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect, it } from 'vitest';
-import { opened } from '../../support/opened.ts';
+import { opened, openedFolder } from '../../support/opened.ts';
 import { answer, type Handler, type Site, startSite } from '../../support/site.ts';
 import { compileScript } from '../../support/workers.ts';
 
@@ -29,12 +26,6 @@ async function site(robots: {
   );
 }
 const closed = (): Promise<Site> => site({ status: 503, headers: { 'retry-after': '300' } });
-
-function folder(): string {
-  const made = mkdtempSync(join(tmpdir(), 'canfetch-program-'));
-  opened({ [Symbol.asyncDispose]: async () => rmSync(made, { recursive: true }) });
-  return made;
-}
 
 /** Runs a program. When it has printed `moment`, it gets `signal`. */
 async function run(
@@ -102,7 +93,7 @@ it('a container that is told to stop ends before it is killed, whatever it waits
 
 it('a cron job with a limit goes on where it was', async () => {
   const [well, slow] = [await site({ body: RULES }), await site({ body: `${RULES}Crawl-delay: 1` })];
-  const place = folder();
+  const place = openedFolder();
   const urls = [1, 2, 3]
     .flatMap((each) => [well.url(`/${each}`), slow.url(`/${each}`)])
     .concat(slow.url('/private'));
@@ -137,7 +128,7 @@ it('Ctrl-C ends a Crawlee crawl of which nothing is left but what waits', async 
 
 it('a crawl that is killed at any moment goes on where it was', async () => {
   const well = await site({ body: RULES });
-  const place = folder();
+  const place = openedFolder();
   const urls = Array.from({ length: 6 }, (_, each) => well.url(`/${each}`));
   const first = await run('killed-and-started-again', [place, ...urls], 'page', 'SIGKILL');
   const second = await run('killed-and-started-again', [place, ...urls]);
