@@ -162,8 +162,6 @@ export function crc32OfText(text: string, before = 0): number {
   return ~remainder >>> 0;
 }
 
-/** The one description of a record from a store or an evidence file. Loaded with one of them only. */
-
 /** A stored record, with the settings of its writer that a reader must know. */
 export interface StoredRecord {
   readonly record: OriginRecord;
