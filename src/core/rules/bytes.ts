@@ -102,32 +102,13 @@ export function table(value: (byte: number) => number): Uint8Array {
   return values;
 }
 
-/** `.`, relative to the digit 0. */
-const POINT = -2;
-
-/** Of longer numbers neither the beginning nor the rest matters. */
-const MAX_SECONDS = 1e12;
-const MAX_DIVISOR = 1e9;
+const SECONDS = /^(?=\.?\d)\d*\.?\d*$/;
+const YEAR_MS = 31_536_000_000;
 
 /** Converts decimal seconds, such as those of `Crawl-delay`, to ms: at most one year; -1 for any other text. */
 export function secondsToMs(bytes: Uint8Array, start: number, end: number): number {
-  let number = 0;
-  /** What to divide the number by; 0 before the point. */
-  let divisor = 0;
-  for (let at = start; at < end; at++) {
-    const digit = bytes[at]! - 0x30;
-    if (digit === POINT && divisor === 0) divisor = 1;
-    else if (digit < 0 || digit > 9) return -1;
-    else if (divisor === 0) number = Math.min(number * 10 + digit, MAX_SECONDS);
-    else if (divisor < MAX_DIVISOR) {
-      number = number * 10 + digit;
-      divisor *= 10;
-    }
-  }
-  // No digit: nothing, or the point alone.
-  return end - start <= (divisor === 1 ? 1 : 0)
-    ? -1
-    : Math.min(Math.round((number / (divisor || 1)) * 1000), 31_536_000_000);
+  const text = asCharacters(bytes.subarray(start, end));
+  return SECONDS.test(text) ? Math.min(Math.round(Number(text) * 1_000), YEAR_MS) : -1;
 }
 
 /** Bytes in which UTF-16 without a mark is looked for. */

@@ -22,10 +22,9 @@ export function matchOnce(
   const search = new TargetSearch();
   let rule: WrittenRule | undefined;
   const tryPattern = (): void => {
-    const { kind, line, valueStart, valueEnd } = cursor;
-    const rank = rankOf(pattern.priority, kind === LINE_ALLOW, traits);
+    const rank = rankOf(pattern.priority, cursor.kind === LINE_ALLOW, traits);
     if (rank <= cursor.bestRank || (pattern.byteMask & ~byteMask) !== 0 || !search.matches(pattern)) return;
-    rule = { allow: kind === LINE_ALLOW, offset: valueStart, writtenLength: valueEnd - valueStart, line };
+    rule = cursor.rule;
     cursor.bestRank = rank;
   };
   search.begin(bytes, 0, length);

@@ -1,18 +1,7 @@
 import type { DialectTraits } from '../dialect.ts';
 import { LINE_ALLOW, LineCursor } from '../parse-line.ts';
-import {
-  BLANK,
-  DOLLAR,
-  ENCODED,
-  PERCENT,
-  STAR,
-  UNRESERVED,
-  URI_CLASS,
-  utf8,
-  asCharacters,
-  SLASH,
-} from '../bytes.ts';
-import { escapeAt } from '../normal-form/normal-form.ts';
+import { BLANK, DOLLAR, PERCENT, UNRESERVED, URI_CLASS, utf8, asCharacters, SLASH } from '../bytes.ts';
+import { escapeAt, hexDigit, PLAIN } from '../normal-form/normal-form.ts';
 import type { Pattern } from '../normal-form/pattern.ts';
 
 /** A rule in the file. */
@@ -105,8 +94,8 @@ const HASH = 0x23;
 const CR = 0x0d;
 
 /** 1 for bytes that match only themselves in every dialect, and end neither a pattern nor a line. */
-const LITERAL: Uint8Array = URI_CLASS.map((kind, byte) =>
-  kind === ENCODED || byte === STAR || byte === DOLLAR || byte === HASH || byte === PERCENT ? 0 : 1,
+const LITERAL: Uint8Array = PLAIN.rfc9309.map((plain, byte) =>
+  byte === HASH || byte === PERCENT ? 0 : plain,
 );
 
 /** Walks the lines that may matter to one agent and one target. */
@@ -126,6 +115,12 @@ export class RuleCursor extends LineCursor {
     this.target = target;
     this.#targetEnd = targetEnd;
     this.#isGoogle = traits.escapes === 'google';
+  }
+
+  /** The rule in this line. */
+  get rule(): WrittenRule {
+    const { kind, line, valueStart, valueEnd } = this;
+    return { allow: kind === LINE_ALLOW, offset: valueStart, writtenLength: valueEnd - valueStart, line };
   }
 
   /** Calls `use` for each pattern of the rule in this line, when `pattern` holds it. */
@@ -228,9 +223,7 @@ export class RuleCursor extends LineCursor {
   }
 }
 
-const DIGITS = utf8.encode('0123456789ABCDEF');
-
 /** Whether a normal form has the escape of a byte at `at`. */
 function isEscape(form: Uint8Array, at: number, byte: number): boolean {
-  return form[at] === PERCENT && form[at + 1] === DIGITS[byte >> 4] && form[at + 2] === DIGITS[byte & 15];
+  return form[at] === PERCENT && form[at + 1] === hexDigit(byte >> 4) && form[at + 2] === hexDigit(byte & 15);
 }

@@ -1,7 +1,7 @@
 import type { DialectTraits } from '../dialect.ts';
 import type { MatchedGroup, MatchedRule } from '../describe.ts';
 import { rankOf, type WrittenRule } from './rule-cursor.ts';
-import type { RuleTable } from './rule-table.ts';
+import type { RuleEntry, RuleTable } from './rule-table.ts';
 import type { Selection } from './select.ts';
 import { TargetSearch } from './target-search.ts';
 
@@ -16,7 +16,7 @@ const RULE_WORDS = 3;
 /** Words of the details of a rule: it has them when it does not fit three words. */
 const DETAIL_WORDS = 6;
 
-/* Flags, the lowest bits of word 2; up to `WILD` they are those of `RuleTable`. */
+/* Flags, the lowest bits of word 2. */
 const ALLOW = 1;
 const ANCHORED = 2;
 const REWRITTEN = 4;
@@ -76,9 +76,9 @@ const beginningOf = (first: number, second: number): number => (first * 5 + seco
 /** The rules of a table, in the order in which a ruleset has them. */
 export interface OrderedRules {
   /** Entries that are listed, best first. */
-  readonly listed: readonly number[];
+  readonly listed: readonly RuleEntry[];
   /** Entries of literal rules, sorted by bytes. */
-  readonly sorted: readonly number[];
+  readonly sorted: readonly RuleEntry[];
   /** For each of `sorted` the index there of the longest other rule that is its prefix and not anchored; -1 if there is none. */
   readonly parents: readonly number[];
 }
@@ -324,15 +324,21 @@ function wordsOf(table: RuleTable, { listed, sorted, parents }: OrderedRules): I
   const sieves = entries.length * RULE_WORDS;
   const sieveWords = listed.length <= UNSIEVED ? 0 : Math.ceil(listed.length / SIEVE) * SIEVE;
   let detail = sieves + sieveWords;
-  const details = entries.filter((entry) => needsDetails(table, entry)).length * DETAIL_WORDS;
+  const details = entries.filter(needsDetails).length * DETAIL_WORDS;
   const words = new Int32Array(detail + details + parents.length);
-  for (let rule = 0; rule < entries.length; rule++) {
-    const entry = entries[rule]!;
-    const literalLength = table.literalLengthOf(entry);
-    const head = headOf(table.bytesOf(entry), table.startOf(entry), literalLength);
-    if (writeRule(words, rule * RULE_WORDS, table, entry, head, detail)) {
-      table.writeDetails(entry, words, detail);
-      detail += DETAIL_WORDS;
+  for (const [rule, entry] of entries.entries()) {
+    const { start, length, literalLength, priority, writtenLength, offset, line } = entry;
+    const head = headOf(table.bytesOf(entry), start, literalLength);
+    const word = rule * RULE_WORDS;
+    words[word] = entry.wild ? entry.byteMask : head;
+    words[word + 2] = flagsOf(entry);
+    if (needsDetails(entry)) {
+      words[word + 1] = detail;
+      words[word + 2]! |= DETAILED;
+      for (const number of [start, length, priority, writtenLength, offset, line]) words[detail++] = number;
+    } else {
+      words[word + 1] = (offset << LOW_BITS) | length;
+      words[word + 2]! |= ((writtenLength - length) << TAIL_SHIFT) | (line << LOW_BITS);
     }
     if (rule < listed.length && sieveWords > 0) addToSieve(words, sieves, rule, head, literalLength);
   }
@@ -340,36 +346,20 @@ function wordsOf(table: RuleTable, { listed, sorted, parents }: OrderedRules): I
   return words;
 }
 
-/** The number of bytes of its pattern after what is compared. */
-const tailOf = (table: RuleTable, entry: number): number => table.writtenOf(entry) - table.lengthOf(entry);
-
-function needsDetails(table: RuleTable, entry: number): boolean {
+function flagsOf({ allow, anchored, rewritten, varies, wild, literalLength }: RuleEntry): number {
   return (
-    table.isRewritten(entry) ||
-    table.writtenOf(entry) > MAX_PLAIN_BYTES ||
-    tailOf(table, entry) > 1 ||
-    table.offsetOf(entry) >= HIGH_LIMIT
+    (allow ? ALLOW : 0) |
+    (anchored ? ANCHORED : 0) |
+    (rewritten ? REWRITTEN : 0) |
+    (varies ? VARIES : 0) |
+    (wild ? WILD : 0) |
+    (Math.min(literalLength, HEAD_BYTES) << HEAD_SHIFT)
   );
 }
 
-/** Returns whether the rule has details, at `detail`. */
-function writeRule(
-  words: Int32Array,
-  word: number,
-  table: RuleTable,
-  entry: number,
-  head: number,
-  detail: number,
-): boolean {
-  const wild = table.isWild(entry);
-  const detailed = needsDetails(table, entry);
-  const facts = table.factsOf(entry) | (Math.min(table.literalLengthOf(entry), HEAD_BYTES) << HEAD_SHIFT);
-  words[word] = wild ? table.byteMaskOf(entry) : head;
-  words[word + 1] = detailed ? detail : (table.offsetOf(entry) << LOW_BITS) | table.lengthOf(entry);
-  words[word + 2] = detailed
-    ? facts | DETAILED
-    : facts | (tailOf(table, entry) << TAIL_SHIFT) | (table.lineOf(entry) << LOW_BITS);
-  return detailed;
+/** Whether a rule does not fit three words: behind what is compared these have one byte at most. */
+function needsDetails({ rewritten, writtenLength, length, offset }: RuleEntry): boolean {
+  return rewritten || writtenLength > MAX_PLAIN_BYTES || writtenLength - length > 1 || offset >= HIGH_LIMIT;
 }
 
 /**

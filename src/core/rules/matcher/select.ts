@@ -32,24 +32,6 @@ export interface Selection {
 /** The most lines listed in a verdict, so that it is bounded. */
 const MAX_LINES = 100;
 
-/** The user-agent lines that make the groups apply. */
-class ApplyingLines {
-  readonly agentLines: number[] = [];
-  omitted = 0;
-  nameStart = 0;
-  nameEnd = 0;
-
-  /** Adds the line of `cursor`. */
-  add({ line, valueStart, valueEnd }: RuleCursor): void {
-    if (this.agentLines.length === 0) {
-      this.nameStart = valueStart;
-      this.nameEnd = valueEnd;
-    }
-    if (this.agentLines.length < MAX_LINES) this.agentLines.push(line);
-    else this.omitted++;
-  }
-}
-
 /**
  * Reads a file once, and calls `onPattern` for each pattern of a rule that applies to `agent`, when `pattern` holds it.
  *
@@ -69,7 +51,10 @@ export function selectRules(
   onNamed: () => void,
 ): Selection {
   let wanted = NAMES_ALL;
-  let applying = new ApplyingLines();
+  let agentLines: number[] = [];
+  let applying = 0;
+  let nameStart = 0;
+  let nameEnd = 0;
   let crawlDelayMs = -1;
   const tracker = new GroupTracker(traits);
   /** What the user-agent lines of the group name, and those of the block. */
@@ -83,21 +68,24 @@ export function selectRules(
     if (cursor.target === undefined && (blockNames & wanted) !== 0)
       kinds |= tracker.blockAcceptsAgents ? HAS_TEXT : MAY_BE_DELAY;
     if (!cursor.nextOf(kinds, acceptsAgents)) break;
-    const { kind, valueStart, valueEnd } = cursor;
+    const { kind, line, valueStart, valueEnd } = cursor;
     tracker.enter(kind);
     if (tracker.startsGroup || tracker.group < 0) names = NAMES_NONE;
     if (tracker.startsBlock || tracker.block < 0) blockNames = NAMES_NONE;
     if (kind === LINE_USER_AGENT) {
-      const line = agentLineNames(cursor.bytes, valueStart, valueEnd, agent, traits);
-      names |= line;
-      blockNames |= line;
-      if ((line & NAMES_AGENT) !== 0 && wanted === NAMES_ALL) {
+      const named = agentLineNames(cursor.bytes, valueStart, valueEnd, agent, traits);
+      names |= named;
+      blockNames |= named;
+      if ((named & NAMES_AGENT) !== 0 && wanted === NAMES_ALL) {
         wanted = NAMES_AGENT;
-        applying = new ApplyingLines();
+        agentLines = [];
+        applying = 0;
         crawlDelayMs = -1;
         onNamed();
       }
-      if ((line & wanted) !== 0) applying.add(cursor);
+      if ((named & wanted) === 0) continue;
+      if (applying === 0) [nameStart, nameEnd] = [valueStart, valueEnd];
+      if (applying++ < MAX_LINES) agentLines.push(line);
     } else if (kind === LINE_ALLOW || kind === LINE_DISALLOW) {
       // "Crawlers ignore the rule without a path."
       if ((names & wanted) !== 0 && valueStart < valueEnd && (!acceptsAgents || cursor.mayDecide))
@@ -106,7 +94,7 @@ export function selectRules(
       crawlDelayMs = Math.max(crawlDelayMs, secondsToMs(cursor.bytes, valueStart, valueEnd));
     }
   }
-  const { agentLines, omitted, nameStart, nameEnd } = applying;
-  const scope = agentLines.length === 0 ? 'none' : wanted === NAMES_AGENT ? 'named' : 'all';
+  const scope = applying === 0 ? 'none' : wanted === NAMES_AGENT ? 'named' : 'all';
+  const omitted = applying - agentLines.length;
   return { scope, crawlDelayMs, agentLines, omitted, nameStart, nameEnd };
 }

@@ -75,12 +75,9 @@ export class TargetSearch {
       if (other !== byte && !(byte === ANY_PERCENT && isPercent(other))) return false;
     }
     for (;;) {
-      if (this.#index !== undefined && !varies)
-        return this.#index.piecesMatch(position, pieces, at, last, anchored);
       while (at < last && pieces[at] === STAR) at++;
       if (at === last) return true;
-      let pieceEnd = at + 1;
-      while (pieceEnd < last && pieces[pieceEnd] !== STAR) pieceEnd++;
+      const pieceEnd = indexOrEnd(pieces, STAR, at + 1, last);
       if (pieceEnd === last && anchored) {
         return varies
           ? this.#endsWithVariant(position, pieces, at, last)
@@ -139,12 +136,9 @@ export class TargetSearch {
    * target, and only raw bytes in it, because a normal form has raw bytes there. A piece has at most one `%` of any kind.
    */
   #findVariants(from: number, piece: Uint8Array, start: number, end: number): number {
+    const open = indexOrEnd(piece, ANY_PERCENT, start, end);
     let varies = false;
-    let open = end;
-    for (let at = start; at < end; at++) {
-      if (piece[at] === ANY_PERCENT) open = at;
-      else if (piece[at]! >= QUERY_ESCAPE) varies = true;
-    }
+    for (let at = start; at < end; at++) if (piece[at]! >= QUERY_ESCAPE && at !== open) varies = true;
     if (!varies && open > start) {
       // What is before the `%` has one form. It is searched first, because most pieces do not occur.
       const found = this.#find(from, this.#targetEnd, piece, start, open);
@@ -209,8 +203,7 @@ export class TargetSearch {
     const form = this.#form;
     const targetEnd = this.#targetEnd;
     const query = this.#queryStart();
-    let question = start;
-    while (question < end && piece[question] !== QUESTION) question++;
+    const question = indexOrEnd(piece, QUESTION, start, end);
     if (question === end || query >= targetEnd) return -1;
     this.#writeVariant(piece, start, question, false, percent);
     if (!this.#endsWith(from, query, form.bytes, 0, form.length)) return -1;
@@ -223,31 +216,25 @@ export class TargetSearch {
   #writeVariant(piece: Uint8Array, start: number, end: number, raw: boolean, percent: number): void {
     const form = this.#form;
     form.length = 0;
-    // An escape takes three bytes.
-    form.reserve((end - start) * 3);
-    const { bytes } = form;
-    let length = 0;
     for (let at = start; at < end; at++) {
       const byte = piece[at]!;
-      if (byte < QUERY_ESCAPE) bytes[length++] = byte;
-      else if (byte === ANY_PERCENT) bytes[length++] = percent;
-      else if (raw) bytes[length++] = queryByteOf(byte);
-      else {
-        form.length = length;
-        form.pushEscape(queryByteOf(byte));
-        length += 3;
-      }
+      if (byte < QUERY_ESCAPE) form.push(byte);
+      else if (byte === ANY_PERCENT) form.push(percent);
+      else if (raw) form.push(queryByteOf(byte));
+      else form.pushEscape(queryByteOf(byte));
     }
-    form.length = length;
   }
 
   #queryStart(): number {
-    if (this.#query < 0) {
-      this.#query = this.#start;
-      while (this.#query < this.#targetEnd && this.#target[this.#query] !== QUESTION) this.#query++;
-    }
+    if (this.#query < 0) this.#query = indexOrEnd(this.#target, QUESTION, this.#start, this.#targetEnd);
     return this.#query;
   }
+}
+
+/** The index of the first such byte in `bytes[start, end)`; `end` if there is none. */
+function indexOrEnd(bytes: Uint8Array, byte: number, start: number, end: number): number {
+  while (start < end && bytes[start] !== byte) start++;
+  return start;
 }
 
 const isPercent = (byte: number): boolean => byte === PERCENT || byte === LITERAL_PERCENT;

@@ -8,6 +8,7 @@ import {
   QUESTION,
   SLASH,
   STAR,
+  table,
   UNRESERVED,
   URI_CLASS,
   utf8,
@@ -51,13 +52,11 @@ const LITERAL_DOLLAR = 2;
 /** A `%` that starts no escape, but has two hex digits after it once the following escapes are decoded. */
 export const LITERAL_PERCENT = 3;
 
-/** 1 where an ASCII character of a target is its own normal form. */
+/** 1 where a byte is its own normal form. */
 export const PLAIN: Readonly<Record<DialectTraits['escapes'], Uint8Array>> = {
-  rfc9309: new Uint8Array(128).map((_, byte) =>
-    URI_CLASS[byte] === ENCODED || byte === STAR || byte === DOLLAR ? 0 : 1,
-  ),
-  google: new Uint8Array(128).fill(1),
-  decoded: new Uint8Array(128).map((_, byte) => (byte === PERCENT ? 0 : 1)),
+  rfc9309: table((byte) => Number(URI_CLASS[byte] !== ENCODED && byte !== STAR && byte !== DOLLAR)),
+  google: table((byte) => Number(byte < 0x80)),
+  decoded: table((byte) => Number(byte !== PERCENT)),
 };
 
 const NO_QUERY = 0x7fff_ffff;
@@ -122,7 +121,8 @@ export class NormalForm {
   }
 }
 
-const hexDigit = (digit: number): number => (digit < 10 ? 0x30 : 0x37) + digit;
+/** In upper case. */
+export const hexDigit = (digit: number): number => (digit < 10 ? 0x30 : 0x37) + digit;
 
 /** The byte of two digits as {@link HEX} gives them; -1 when one of them is no hex digit. */
 const byteOf: (high: number, low: number) => number = (high, low) =>

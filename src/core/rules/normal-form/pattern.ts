@@ -1,6 +1,6 @@
 import { BYTE_MASK } from '../../url/index.ts';
 import type { DialectTraits } from '../dialect.ts';
-import { DOLLAR, ENCODED, PERCENT, QUESTION, SLASH, STAR, table, UNRESERVED, URI_CLASS } from '../bytes.ts';
+import { DOLLAR, ENCODED, PERCENT, QUESTION, SLASH, STAR, UNRESERVED, URI_CLASS } from '../bytes.ts';
 import {
   SAME_IN_QUERY,
   QUERY_ESCAPE,
@@ -21,13 +21,15 @@ const SHAPE_STAR = 1;
 /** A byte that the normal form writes differently. */
 const SHAPE_OTHER = 2;
 const SHAPE: Readonly<Record<DialectTraits['escapes'], Uint8Array>> = {
-  rfc9309: shapes((byte) => byte < 0x80 && PLAIN.rfc9309[byte] === 1 && byte !== PERCENT),
-  google: shapes((byte) => byte < 0x80 && byte !== PERCENT),
-  decoded: shapes((byte) => byte !== PERCENT),
+  rfc9309: shapes(PLAIN.rfc9309),
+  google: shapes(PLAIN.google),
+  decoded: shapes(PLAIN.decoded),
 };
 
-function shapes(isPlain: (byte: number) => boolean): Uint8Array {
-  return table((byte) => (byte === STAR ? SHAPE_STAR : isPlain(byte) ? SHAPE_PLAIN : SHAPE_OTHER));
+function shapes(plain: Uint8Array): Uint8Array {
+  return plain.map((isPlain, byte) =>
+    byte === STAR ? SHAPE_STAR : isPlain === 1 && byte !== PERCENT ? SHAPE_PLAIN : SHAPE_OTHER,
+  );
 }
 
 /**
