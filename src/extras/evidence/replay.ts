@@ -117,20 +117,13 @@ export async function replay(
   lines: Iterable<string> | AsyncIterable<string>,
   options: ReplayOptions = {},
 ): Promise<ReplayReport> {
-  if (
-    typeof lines !== 'object' ||
-    lines === null ||
-    !(Symbol.iterator in lines || Symbol.asyncIterator in lines)
-  ) {
+  if (typeof lines !== 'object' || lines === null)
     throw invalid('`lines`', 'the lines of evidence, as an iterable of texts', lines);
-  }
   const running = new Replay(options);
-  const take = (text: string): void => {
+  for await (const text of lines) {
     const read = running.read(text);
     if (read !== undefined) running.take(read);
-  };
-  if (Symbol.iterator in lines) for (const line of lines) take(line);
-  else for await (const line of lines) take(line);
+  }
   return running.report();
 }
 
