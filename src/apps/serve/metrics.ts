@@ -1,7 +1,7 @@
 import type { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { RobotsClient } from '../../core/client/index.ts';
 import type { EvidenceFile } from '../../extras/evidence/index.ts';
-import { assertServed, BUCKETS, type PromClient } from '../../extras/prometheus/prom-client.ts';
+import { BUCKETS, type PromClient } from '../../extras/prometheus/prom-client.ts';
 import { robotsMetrics } from '../../extras/prometheus/prometheus.ts';
 
 export type { PromClient } from '../../extras/prometheus/prom-client.ts';
@@ -9,9 +9,7 @@ export type { PromClient } from '../../extras/prometheus/prom-client.ts';
 /** Loads `prom-client`, an optional peer dependency; `undefined` when it is not installed. */
 export async function loadPromClient(): Promise<PromClient | undefined> {
   try {
-    const { default: prom } = await import('prom-client');
-    assertServed(prom);
-    return prom;
+    return (await import('prom-client')).default;
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND') return undefined;
     throw error;

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { loadPeer, RobotsInvalidOptionsError } from '../../core/base/index.ts';
+import { loadPeer } from '../../core/base/index.ts';
 
 /** The part of the module `prom-client` that metrics use. */
 export type PromClient = Pick<typeof import('prom-client'), 'Registry' | 'Counter' | 'Gauge' | 'Histogram'>;
@@ -14,19 +14,5 @@ export const BUCKETS: number[] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2
  */
 export function loadPromClient(): PromClient {
   const load = (): PromClient => createRequire(import.meta.url)('prom-client');
-  const prom = loadPeer('prom-client', 'canfetch/prometheus', load);
-  assertServed(prom);
-  return prom;
-}
-
-/**
- * Before version 13, metrics are not collected when they are read, so that gauges would stay 0.
- *
- * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`)
- */
-export function assertServed(prom: Pick<PromClient, 'Registry'>): void {
-  if (new prom.Registry().metrics() instanceof Promise) return;
-  throw new RobotsInvalidOptionsError(
-    'Expected prom-client 13 or later for the metrics, got an earlier one; update the package `prom-client`',
-  );
+  return loadPeer('prom-client', 'canfetch/prometheus', load);
 }

@@ -1,6 +1,6 @@
 /** `canfetch/prometheus`: metrics of a client in a registry of `prom-client`. */
 import type { Counter, Gauge, Registry } from 'prom-client';
-import { invalid, isFunction, listenTo, RobotsInvalidOptionsError } from '../../core/base/index.ts';
+import { invalid, isFunction, listenTo } from '../../core/base/index.ts';
 import type { CacheMessage, PolicyChangeMessage } from '../../core/cache/cache-events.ts';
 import type { RobotsClient, RobotsStats } from '../../core/client/index.ts';
 import type { FetchMessage } from '../../core/fetch/index.ts';
@@ -37,8 +37,8 @@ export interface RobotsMetrics extends Disposable {
  * All are of this client alone: another client of the process needs a registry of its own. No label has a URL. While
  * metrics are counted, `permits` is `undefined`, as with every subscriber to decisions.
  *
- * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) if an argument is not a client or a registry, the
- *   registry has the metrics of a client, or `prom-client` is not installed.
+ * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) if an argument is not a client or a registry, or
+ *   `prom-client` is not installed. What `prom-client` throws when the registry has the metrics of a client already.
  *
  * @example
  * ```ts
@@ -54,7 +54,7 @@ export function robotsMetrics(client: RobotsClient, registry: Registry): RobotsM
   const registers = [registry];
   const counter = (name: string, help: string, ...labelNames: string[]): Counter =>
     new Counter({ name, help, labelNames, registers });
-  const requests = counter(REQUESTS, 'Requests that were sent.', 'status');
+  const requests = counter('canfetch_requests_total', 'Requests that were sent.', 'status');
   const refusals = counter('canfetch_refusals_total', 'Requests that were refused.', 'reason');
   const decisions = counter('canfetch_decisions_total', 'Decisions.', 'allowed', 'reason', 'state');
   const deferrals = counter('canfetch_deferrals_total', 'Requests that were deferred.', 'delay_from');
@@ -101,8 +101,6 @@ export function robotsMetrics(client: RobotsClient, registry: Registry): RobotsM
   return { close, [Symbol.dispose]: close };
 }
 
-const REQUESTS = 'canfetch_requests_total';
-
 /** @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`) */
 function assertUsable(client: RobotsClient, registry: Registry): void {
   if (!isFunction(Reflect.get(Object(client), 'stats')))
@@ -110,11 +108,6 @@ function assertUsable(client: RobotsClient, registry: Registry): void {
   if (!isFunction(Reflect.get(Object(registry), 'registerMetric'))) {
     throw invalid('the registry', 'a Registry of prom-client', registry);
   }
-  if (registry.getSingleMetric(REQUESTS) === undefined) return;
-  throw new RobotsInvalidOptionsError(
-    `Expected a registry without the metrics of a client, got one that has \`${REQUESTS}\`: give each client a ` +
-      '`new Registry()`, or call `clear()` on a registry whose metrics were closed',
-  );
 }
 
 const GAUGES: readonly (readonly [name: string, help: string, read: (stats: RobotsStats) => number])[] = [
