@@ -14,12 +14,6 @@ export interface UrlExplanation extends Omit<Explanation, 'verdict'> {
   readonly policy?: OriginPolicy;
 }
 
-/** An explanation of what a client decides. */
-export interface ClientExplanation extends UrlExplanation {
-  readonly decision: Decision;
-  readonly policy: OriginPolicy;
-}
-
 interface Asking {
   readonly agent: Agent | undefined;
   readonly purpose?: Purpose | undefined;
@@ -31,7 +25,7 @@ export async function explainUrl(
   client: Pick<RobotsClient, 'check' | 'policy'>,
   url: string,
   { agent, purpose, signal }: Asking,
-): Promise<ClientExplanation> {
+): Promise<UrlExplanation & { readonly decision: Decision }> {
   const policy = await client.policy(url, omitUndefined({ signal, agent }));
   const decision = await client.check(url, agent, omitUndefined({ signal, purpose }));
   const held = decision.state === 'rules' || decision.state === 'last-good' ? policy.rules : undefined;

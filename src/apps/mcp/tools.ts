@@ -192,18 +192,8 @@ const MAX_RULES = 500;
 const MAX_SITEMAPS = 100;
 const MAX_TEXT_LENGTH = 120;
 
-/** A group with its names on one list. */
-interface ListedGroup {
-  readonly agents: string[];
-  readonly rules: Group['rules'][number][];
-}
-
-function shortened({ groups, sitemaps }: OriginPolicy): {
-  readonly groups: ListedGroup[];
-  readonly sitemaps: { readonly url: string; readonly line: number }[];
-  readonly omitted?: { readonly groups: number; readonly rules: number; readonly sitemaps: number };
-} {
-  const listed: ListedGroup[] = [];
+function shortened({ groups, sitemaps }: OriginPolicy) {
+  const listed: { readonly agents: string[]; readonly rules: Group['rules'] }[] = [];
   let room = MAX_RULES;
   let rules = 0;
   for (const group of groups) {

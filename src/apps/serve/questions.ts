@@ -13,7 +13,7 @@ import {
 } from '../../core/base/index.ts';
 import { decideUrl } from '../answers/decide-online.ts';
 import { tooLongError, type Target, targetLines } from '../answers/input/targets.ts';
-import { renderRecord, policyRecord } from '../answers/text/json.ts';
+import { explanationRecord, renderRecord, policyRecord } from '../answers/text/json.ts';
 import { write, writeLines } from '../answers/session.ts';
 import type { Exchange, Service } from './exchange.ts';
 import { agentsSchema, assertPlain, onlyKnown, onlyOne, readAgents, readAs, readPurpose } from './request.ts';
@@ -202,8 +202,6 @@ export const explain: Handler = async (exchange) => {
   const url = onlyOne(query, 'url', 'https://example.com/page');
   const agent = agentOf(query.getAll('agent'), service);
   const explained = await explainUrl(service.client, url, { agent, purpose: readPurpose(query), signal });
-  const { decision, policy: known, file: _, ...circumstances } = explained;
-  exchange.decision = decision;
-  const answer = { input: url, ...decision, ...circumstances, policy: policyRecord(known) };
-  return { type: JSON_TYPE, body: jsonLine(answer) };
+  exchange.decision = explained.decision;
+  return { type: JSON_TYPE, body: jsonLine(explanationRecord(url, explained)) };
 };

@@ -156,12 +156,7 @@ export async function openList(
 ): Promise<Readable> {
   if (list === '-') return stdin;
   try {
-    const file = await open(list);
-    if ((await file.stat()).isDirectory()) {
-      await file.close();
-      throw Object.assign(new Error('A directory'), { code: 'EISDIR' });
-    }
-    return file.createReadStream({ signal });
+    return (await open(list)).createReadStream({ signal });
   } catch (error) {
     throw unreadable(what, list, error);
   }

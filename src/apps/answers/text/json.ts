@@ -1,5 +1,6 @@
 import { omitUndefined, escapeForTerminal, SCHEMA_VERSION } from '../../../core/base/index.ts';
 import type { OriginPolicy } from '../../../core/decision/index.ts';
+import type { UrlExplanation } from '../explanation.ts';
 import type { PolicyData } from '../schema/answers.ts';
 import type { TargetResult } from '../input/targets.ts';
 
@@ -47,6 +48,12 @@ export function policyRecord({ rules, file, ...policy }: OriginPolicy): PolicyDa
   if (file === undefined) return { ...policy, ...dialect };
   const { body: _, ...described } = file;
   return { ...policy, ...dialect, file: described };
+}
+
+/** Converts an explanation to plain data. */
+export function explanationRecord(input: string, explanation: UrlExplanation): object {
+  const { decision, policy, file: _, ...circumstances } = explanation;
+  return { input, ...decision, ...circumstances, policy: policy && policyRecord(policy) };
 }
 
 /** Text that needs no escape in JSON or for a terminal. */

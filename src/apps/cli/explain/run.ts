@@ -13,7 +13,7 @@ import {
 import { explanationFields } from '../../answers/fields.ts';
 import { isUndecided, isUnwanted, type ReportedDecision } from '../../answers/verdict.ts';
 import { type Session, UsageError, write } from '../../answers/session.ts';
-import { policyRecord } from '../../answers/text/json.ts';
+import { explanationRecord } from '../../answers/text/json.ts';
 import {
   definitions,
   type Field,
@@ -97,17 +97,9 @@ async function readAndExplain(
 }
 
 /** The line of JSON. */
-function explanationJson(input: string, { page, ...explanation }: PageExplanation): string {
-  const { decision, policy, runnerUp, star, runsOn, nearMiss } = explanation;
-  const circumstances = { runnerUp, star, runsOn, nearMiss };
-  if (!('origin' in decision)) return jsonLine({ input, ...decision, ...circumstances });
-  return jsonLine({
-    input,
-    ...decision,
-    ...circumstances,
-    policy: policy && policyRecord(policy),
-    page,
-  });
+function explanationJson(input: string, explanation: PageExplanation): string {
+  const { page, pageFields: _, redirected: __, turnedAway: ___, ...plain } = explanation;
+  return jsonLine({ ...explanationRecord(input, plain), page });
 }
 
 /** An explanation; with `--page` also what the page states about its use. */

@@ -67,49 +67,32 @@ function usageIn({ entry, again }: RequestRow, purpose: Purpose | undefined): De
   return usageOf(again.decision, again.file, purpose);
 }
 
-/** A decision, or a request without a check, and what became of it. */
-interface Data extends Partial<
-  Pick<DecisionEntry, 'requested' | 'agent' | 'profile' | 'allowed' | 'reason' | 'rule' | 'usage' | 'sha256'>
-> {
-  readonly kind: 'listed';
-  readonly file: string;
-  readonly line: number;
-  /** Epoch milliseconds. */
-  readonly at: number;
-  readonly url: string;
-  /** In words, as `why` and `outcome`. */
-  readonly decision: string;
-  readonly why: string;
-  readonly outcome: string;
-  /** The entry of the request, or of its deferral. */
-  readonly request?: object;
-  /** The code of the error that cut the body of its response. */
-  readonly cut?: string;
-}
-
-function dataOf(row: Row): Data {
+/** A decision, or a request without a check, and what became of it: texts are in words. */
+function dataOf(row: Row) {
   const { entry, file, line, usage, again, outcome, cut } = row;
-  const decision = kindOf(row).title.toLowerCase();
-  const base = { kind: 'listed', file, line, at: entry.at, url: entry.url, decision } as const;
   const sent = outcome ?? (entry.type === 'request' || entry.type === 'deferred' ? entry : undefined);
-  const became = {
-    ...omitUndefined({ usage }),
-    outcome: outcomeText(row),
-    ...omitUndefined({ request: sent && factsOf(sent), cut: cut?.error }),
-  };
-  if (entry.type !== 'decision') return { ...base, why: whyUnchecked(row), ...became };
-  const { agent, profile, allowed, reason, rule, sha256, requested } = entry;
-  return {
-    ...base,
-    ...omitUndefined({ requested }),
+  const decided: Partial<DecisionEntry> = entry.type === 'decision' ? entry : {};
+  const { requested, agent, profile, allowed, reason, rule, sha256 } = decided;
+  return omitUndefined({
+    kind: 'listed',
+    file,
+    line,
+    at: entry.at,
+    url: entry.url,
+    decision: kindOf(row).title.toLowerCase(),
+    requested,
     agent,
     profile,
     allowed,
     reason,
-    why: whyText(entry, again),
-    ...omitUndefined({ rule, sha256 }),
-    ...became,
-  };
+    why: entry.type === 'decision' ? whyText(entry, again) : whyUnchecked(row),
+    rule,
+    sha256,
+    usage,
+    outcome: outcomeText(row),
+    request: sent && factsOf(sent),
+    cut: cut?.error,
+  });
 }
 
 function factsOf(outcome: RequestOutcome): object {
@@ -117,7 +100,8 @@ function factsOf(outcome: RequestOutcome): object {
   return facts;
 }
 
-function cellsOf({ at, url, agent, profile, decision, allowed, why, rule, usage, sha256, outcome }: Data) {
+function cellsOf(data: ReturnType<typeof dataOf>) {
+  const { at, url, agent, profile, decision, allowed, why, rule, usage, sha256, outcome } = data;
   return {
     time: instant(at),
     url: printable(url),
@@ -149,24 +133,17 @@ function csvLine(cells: readonly string[]): string {
   return `${written.join(',')}\n`;
 }
 
-const COLUMNS = {
-  allowed: 'allowed',
-  refused: 'refused',
-  notWanted: 'not wanted',
-  deferred: 'deferred',
-  requested: 'requested',
-  requestedAlthoughRefused: 'although refused',
-};
+const NONE = { allowed: 0, refused: 0, notWanted: 0, deferred: 0, requested: 0, requestedAlthoughRefused: 0 };
 
-type Counts = Record<keyof typeof COLUMNS, number>;
+const COUNTED = ['allowed', 'refused', 'not wanted', 'deferred', 'requested', 'although refused'];
 
 /** How many were allowed, refused and requested, by agent and origin. */
 export function summaryView(format: Format): View {
   const outcomes = new RequestOutcomes();
-  const rows = new Map<string, { agent: string; origin: string; counts: Counts }>();
+  const rows = new Map<string, { agent: string; origin: string; counts: typeof NONE }>();
   /** For requests without a decision. */
   const agents = new Map<string, string>();
-  const countsOf = ({ entry: { origin, run, ...entry } }: RequestRow): Counts => {
+  const countsOf = ({ entry: { origin, run, ...entry } }: RequestRow): typeof NONE => {
     const agent = entry.type === 'decision' ? entry.agent : (agents.get(run) ?? '');
     const key = `${agent} ${origin}`;
     const known = rows.get(key);
@@ -211,7 +188,7 @@ export function summaryView(format: Format): View {
         printable(origin),
         ...Object.values(counts).map(String),
       ]);
-      const table = [['agent', 'origin', ...Object.values(COLUMNS)], ...cells];
+      const table = [['agent', 'origin', ...COUNTED], ...cells];
       if (format === 'csv') return table.map(csvLine).join('');
       return grid(table)
         .map((line) => `${line.trim()}\n`)
@@ -219,15 +196,6 @@ export function summaryView(format: Format): View {
     },
   };
 }
-
-const NONE: Readonly<Counts> = {
-  allowed: 0,
-  refused: 0,
-  notWanted: 0,
-  deferred: 0,
-  requested: 0,
-  requestedAlthoughRefused: 0,
-};
 
 function compare(one: string, other: string): number {
   return one < other ? -1 : one > other ? 1 : 0;
