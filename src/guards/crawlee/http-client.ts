@@ -4,7 +4,7 @@ import { exchange, type LibraryCall } from '../shared/exchange.ts';
 import { type ResponseHead, redirects } from '../shared/headers.ts';
 import type { RequestOptions } from '../shared/admission.ts';
 import type { GuardedRequest } from '../shared/guarded-request.ts';
-import { type HopRequest, isStream, redirectedRequest } from '../shared/redirect.ts';
+import { bareUrl, type HopRequest, isStream, redirectedRequest } from '../shared/redirect.ts';
 import { isNodeStream, observeNodeStream } from '../shared/response-body.ts';
 import type { Refusal } from '../../core/client/refusal-errors.ts';
 import type { Guard } from '../shared/guard.ts';
@@ -203,13 +203,7 @@ function firstRequest({ url, method = 'GET', headers = {}, body }: HttpRequest):
 }
 
 function hasFollowed({ url, redirectUrls = [] }: HttpResponse, requested: URL): boolean {
-  return (
-    redirectUrls.length > 0 || (url !== undefined && withoutFragment(url) !== withoutFragment(requested))
-  );
-}
-
-function withoutFragment(url: string | URL): string {
-  return new URL(url).href.split('#', 1)[0] ?? '';
+  return redirectUrls.length > 0 || (url !== undefined && bareUrl(url) !== bareUrl(requested));
 }
 
 function followsUnchecked(what: string): RobotsInvalidOptionsError {

@@ -1,7 +1,7 @@
 import { type Clock, RobotsInvalidOptionsError, urlWithoutUserinfo } from '../../core/base/index.ts';
 import { answeringFor, type Refusal, refusalOf } from '../../core/client/refusal-errors.ts';
 import type { Fields } from '../shared/headers.ts';
-import type { HopRequest } from '../shared/redirect.ts';
+import { bareUrl, type HopRequest } from '../shared/redirect.ts';
 import { isRedirect } from '../../core/fetch/location.ts';
 import { dropBody, isNodeStream, isWebStream } from '../shared/response-body.ts';
 
@@ -112,13 +112,7 @@ function hasFollowed({ redirected, url }: ResponseLike, requested: string): bool
   if (redirected) return true;
   // Of a Response that was made by hand it is empty.
   if (url === requested || !URL.canParse(url)) return false;
-  return bare(url) !== bare(requested);
-}
-
-function bare(text: string): string {
-  const url = new URL(text);
-  url.hash = url.username = url.password = '';
-  return url.href;
+  return bareUrl(url) !== bareUrl(requested);
 }
 
 /** The error of a hop; for a function that takes no init of a `fetch`, one that says so. */

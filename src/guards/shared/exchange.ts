@@ -54,17 +54,13 @@ export async function exchange<Hop extends Redirected, Response extends Response
     let response: Response;
     let follows: boolean;
     let refusedByResponse: Refusal | undefined;
-    let isStarted = false;
+    request.start();
     try {
-      request.start();
-      isStarted = true;
       response = await call.send(hop, request);
       follows = call.follows(response, hop);
       refusedByResponse = request.onResponseHeaders(response.status, response.headers);
     } catch (error) {
-      if (isStarted) throw call.failed(error, request);
-      request.finish();
-      throw error;
+      throw call.failed(error, request);
     }
     if (refusedByResponse !== undefined) {
       call.discard(response);

@@ -180,7 +180,6 @@ function identityOf(
   { agent = client.agent, identify }: GuardSettings<unknown>,
   choosesUserAgent: boolean,
 ): Identity | undefined {
-  if (agent === undefined) return undefined;
   const fills = choosesUserAgent ? identify === true : identify !== false;
   const identity = new Identity(agent, fills, choosesUserAgent && identify === undefined);
   return identity.isIdle ? undefined : identity;

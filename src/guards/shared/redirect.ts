@@ -152,3 +152,10 @@ export function parseUrl(text: string): URL {
     throw new TypeError(`Failed to parse URL from ${urlWithoutUserinfo(text)}`, { cause });
   }
 }
+
+/** A URL as the response to its request shows it, without fragment and userinfo. */
+export function bareUrl(text: string | URL): string {
+  const url = new URL(text);
+  url.hash = url.username = url.password = '';
+  return url.href;
+}
