@@ -42,6 +42,14 @@ describeWith('redis-server')('--store redis://HOST:PORT', () => {
     expect(site.requests).toHaveLength(1);
   });
 
+  it('says at the end that a store takes no records, and not how many: it is left out while it fails', async () => {
+    await redis.command('CONFIG', 'SET', 'min-replicas-to-write', '1');
+    const { code, stderr } = await cli(['check', '-a', 'ExampleBot', '--store', redis.url, site.url('/')]);
+    await redis.command('CONFIG', 'SET', 'min-replicas-to-write', '0');
+    expect(code).toBe(SUCCESS);
+    expect(stderr).toMatch(/^canfetch: the store failed \(.*NOREPLICAS.*\); records were not written\n$/);
+  });
+
   it('is closed when the client cannot be made, so that the command ends', async () => {
     const refused = await cli(['check', '-a', 'ExampleBot/1.0 (€)', '--store', redis.url, site.url('/')]);
     expect([refused.code, refused.stderr]).toEqual([USAGE, expect.stringContaining('Expected')]);

@@ -137,7 +137,7 @@ export const deadlineOption: CommandOption = {
 export const proxyOption: CommandOption = {
   name: 'proxy',
   value: 'URL',
-  help: 'http or https proxy for all requests; by default as in curl: HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY',
+  help: 'http or https proxy for all requests but those of NO_PROXY; by default as in curl: HTTP_PROXY, HTTPS_PROXY, ALL_PROXY',
 };
 
 export const robotsOption: CommandOption = {

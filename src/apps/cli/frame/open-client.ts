@@ -4,7 +4,6 @@ import {
   ignore,
   omitUndefined,
   printable,
-  count,
 } from '../../../core/base/index.ts';
 import { platform } from '#platform';
 import type { Response } from 'undici';
@@ -150,16 +149,17 @@ export async function loadRobots(
 /** Notes store errors, and warns of them at the end. They do not stop the command: the client can work without its store. */
 function storeTroubles(): { note(event: StoreEvent): void; report({ stderr }: Session): void } {
   let cause: string | undefined;
-  let lost = 0;
+  let hasLost = false;
   return {
     note(event) {
       if (event.type !== 'timeout' && event.type !== 'failed') return;
       cause ??= event.type === 'timeout' ? 'it is slow' : String(event.error);
-      if (event.operation === 'set') lost++;
+      if (event.operation === 'set') hasLost = true;
     },
     report({ stderr }) {
       if (cause === undefined) return;
-      const unwritten = lost === 0 ? '' : `; ${count(lost, 'record')} were not written`;
+      // How many is not known: a store that fails is left out for some seconds.
+      const unwritten = hasLost ? '; records were not written' : '';
       stderr.write(`canfetch: the store failed (${printable(cause)})${unwritten}\n`);
     },
   };
