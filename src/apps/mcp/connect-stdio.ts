@@ -7,18 +7,17 @@ import type { Tool } from './tool.ts';
 /** The parts of `@modelcontextprotocol/server` that are used. */
 export interface Sdk
   extends
-    Pick<typeof import('@modelcontextprotocol/server'), 'ProtocolError' | 'ProtocolErrorCode' | 'Server'>,
+    Pick<typeof import('@modelcontextprotocol/server'), 'McpServer'>,
     Pick<typeof import('@modelcontextprotocol/server/stdio'), 'serveStdio' | 'StdioServerTransport'> {}
 
 /** Loads the SDK, an optional peer dependency; `undefined` when it is not installed. */
 export async function loadSdk(): Promise<Sdk | undefined> {
   try {
-    const [{ ProtocolError, ProtocolErrorCode, Server }, { serveStdio, StdioServerTransport }] =
-      await Promise.all([
-        import('@modelcontextprotocol/server'),
-        import('@modelcontextprotocol/server/stdio'),
-      ]);
-    return { ProtocolError, ProtocolErrorCode, Server, serveStdio, StdioServerTransport };
+    const [{ McpServer }, { serveStdio, StdioServerTransport }] = await Promise.all([
+      import('@modelcontextprotocol/server'),
+      import('@modelcontextprotocol/server/stdio'),
+    ]);
+    return { McpServer, serveStdio, StdioServerTransport };
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND') return undefined;
     throw error;
@@ -88,29 +87,24 @@ export function connectStdio(
 }
 
 /** A server for one connection. */
-function makeServer({ sdk, tools, agent, onError }: StdioOptions, calls: Calls): InstanceType<Sdk['Server']> {
-  const server = new sdk.Server(
+function makeServer(
+  { sdk, tools, agent, onError }: StdioOptions,
+  calls: Calls,
+): InstanceType<Sdk['McpServer']> {
+  const server = new sdk.McpServer(
     { name: 'canfetch', title: 'canfetch: robots.txt for agents', version: VERSION },
-    { capabilities: { tools: {} }, instructions: INSTRUCTIONS(agent) },
+    { instructions: INSTRUCTIONS(agent) },
   );
-  const byName = new Map(tools.map((tool) => [tool.description.name, tool]));
-  server.setRequestHandler('tools/list', () => ({ tools: tools.map(({ description }) => description) }));
-  server.setRequestHandler('tools/call', ({ params }, { mcpReq: { signal } }) => {
-    const tool = byName.get(params.name);
-    if (tool === undefined) {
-      const names = [...byName.keys()].join(', ');
-      throw new sdk.ProtocolError(
-        sdk.ProtocolErrorCode.InvalidParams,
-        `Expected one of the tools ${names}, got another`,
-      );
-    }
-    return calls.add(
-      tool.call(params.arguments, signal).catch((error: unknown) => {
-        if (!signal.aborted) onError(error);
-        throw error;
-      }),
+  for (const tool of tools) {
+    tool.register(server, (call, signal) =>
+      calls.add(
+        call.catch((error: unknown) => {
+          if (!signal.aborted) onError(error);
+          throw error;
+        }),
+      ),
     );
-  });
+  }
   return server;
 }
 

@@ -1,11 +1,11 @@
 /** Schemas of fields that several tools have, and of refusals. Their descriptions are for the model. */
 import { z } from 'zod';
 import { type Decision, describeDecision, PURPOSES } from '../../core/decision/index.ts';
-import { whySentence, inputSentence } from '../answers/text/sentences.ts';
+import { whySentence } from '../answers/text/sentences.ts';
 import * as schema from '../answers/schema/answers.ts';
-import { causesOf, isRobotsError, printable, withoutUserinfo, omitUndefined } from '../../core/base/index.ts';
+import { causesOf, isRobotsError, printable, withoutUserinfo } from '../../core/base/index.ts';
 import { refusalIn } from '../../core/client/refusal-errors.ts';
-import type { CallToolResult, Tool as ToolDescription } from '@modelcontextprotocol/server';
+import type { CallToolResult, McpServer } from '@modelcontextprotocol/server';
 
 /** Longer than any URL that servers accept. */
 const MAX_URL_LENGTH = 8_192;
@@ -133,44 +133,46 @@ interface ToolParts<Input> {
   answer(input: Input, signal: AbortSignal): Promise<ToolAnswer>;
 }
 
-/** A tool as the protocol describes and calls it. */
-export interface Tool {
-  readonly description: ToolDescription;
-  /**
-   * Refusals, failures and malformed arguments are results with `isError`, so that the model sees them.
-   *
-   * @throws the reason of `signal`, or an unexpected error.
-   */
-  call(given: unknown, signal: AbortSignal): Promise<CallToolResult>;
+/** A tool, which is called with what its schema has checked. */
+export interface Tool<Input = never> {
+  call(given: Input, signal: AbortSignal): Promise<CallToolResult>;
+  /** @param track Called with each call. */
+  register(server: McpServer, track: TrackCall): void;
 }
 
-export function makeTool<Input>(parts: ToolParts<Input>): Tool {
+type TrackCall = <Result>(call: Promise<Result>, signal: AbortSignal) => Promise<Result>;
+
+/** Refusals and failures are results with `isError`, so that the model sees them. So are malformed arguments, by the SDK. */
+export function makeTool<Input>(parts: ToolParts<Input>): Tool<Input> {
   const { name, title, description, input, output, asIs } = parts;
+  const call = async (given: Input, signal: AbortSignal): Promise<CallToolResult> => {
+    try {
+      const { data, text } = await parts.answer(given, signal);
+      const chosen = output.parse(data);
+      const fields = { ...fieldsOf(chosen), ...(asIs !== undefined && { [asIs]: chosen[asIs] }) };
+      return { content: blocks(text ?? [JSON.stringify(fields)]), structuredContent: fields };
+    } catch (error) {
+      signal.throwIfAborted();
+      const refused = refusalFieldsOf(error);
+      if (refused === undefined) throw error;
+      const fields = fieldsOf(refused);
+      return { content: blocks([JSON.stringify(fields)]), structuredContent: fields, isError: true };
+    }
+  };
+  const config = {
+    title,
+    description,
+    inputSchema: input,
+    // Of results and of refusals: many hosts read no more than the properties of an object.
+    outputSchema: refusalFields.partial().extend(output.partial().shape),
+    annotations: { title, readOnlyHint: true, idempotentHint: true, openWorldHint: true },
+  };
   return {
-    description: {
-      name,
-      title,
-      description,
-      inputSchema: inputSchema(input),
-      outputSchema: outputSchema(output),
-      annotations: { title, readOnlyHint: true, idempotentHint: true, openWorldHint: true },
-    },
-    async call(given, signal) {
-      try {
-        const { data, text } = await parts.answer(readArguments(name, input, given), signal);
-        const chosen = output.parse(data);
-        const fields = { ...fieldsOf(chosen), ...(asIs !== undefined && { [asIs]: chosen[asIs] }) };
-        return { content: blocks(text ?? [JSON.stringify(fields)]), structuredContent: fields };
-      } catch (error) {
-        signal.throwIfAborted();
-        const refused = refusalFieldsOf(error);
-        if (refused === undefined) throw error;
-        return {
-          content: blocks([JSON.stringify(fieldsOf(refused))]),
-          structuredContent: fieldsOf(refused),
-          isError: true,
-        };
-      }
+    call,
+    register(server, track) {
+      server.registerTool(name, config, (given, { mcpReq: { signal } }) =>
+        track(call(given, signal), signal),
+      );
     },
   };
 }
@@ -193,49 +195,4 @@ function readable(value: unknown): unknown {
   if (typeof value === 'string') return printable(value, MAX_URL_LENGTH);
   if (Array.isArray(value)) return value.map(readable);
   return typeof value === 'object' && value !== null ? fieldsOf(value) : value;
-}
-
-function readArguments<Input>(name: string, schema: z.ZodType<Input>, given: unknown): Input {
-  const read = schema.safeParse(given ?? {});
-  if (read.success) return read.data;
-  const why = inputSentence(read.error);
-  throw new ToolError('ERR_ROBOTS_INVALID_REQUEST', `${why}. These are arguments of ${name}`);
-}
-
-/** The validator of the SDK's client reads this draft. */
-const DRAFT = {
-  target: 'draft-7',
-  unrepresentable: 'any',
-} as const;
-
-function inputSchema(input: z.ZodType): ToolDescription['inputSchema'] {
-  const { properties, required } = z.toJSONSchema(input, { ...DRAFT, io: 'input' });
-  return { ...objectSchema(properties), ...omitUndefined({ required }) };
-}
-
-/**
- * One schema for results and for refusals. It has the properties of both, because many hosts read no more than
- * `properties`; `anyOf` says which of them come together.
- */
-function outputSchema(output: z.ZodType): NonNullable<ToolDescription['outputSchema']> {
-  const answer = z.toJSONSchema(output, DRAFT);
-  const refusal = z.toJSONSchema(refusalFields, DRAFT);
-  return {
-    ...objectSchema({ ...refusal.properties, ...answer.properties }),
-    anyOf: [{ required: answer.required }, { required: refusal.required }],
-  };
-}
-
-function objectSchema(
-  properties: z.core.JSONSchema.BaseSchema['properties'] = {},
-): ToolDescription['inputSchema'] {
-  return {
-    $schema: 'http://json-schema.org/draft-07/schema#',
-    type: 'object',
-    // A schema may also be `true` or `false`. Those of properties here are objects.
-    properties: Object.fromEntries(
-      Object.entries(properties).map(([name, schema]) => [name, Object(schema)]),
-    ),
-    additionalProperties: false,
-  };
 }

@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { quote } from '../../core/base/index.ts';
 import { agentTokens } from '../../core/decision/agent-tokens.ts';
 import { isPurpose, type Purpose, PURPOSES } from '../../core/decision/index.ts';
-import { inputSentence } from '../answers/text/sentences.ts';
 import { invalid, Problem, type ProblemCode } from './reply.ts';
 
 /** What a request asks: its query, and its body. */
@@ -59,6 +58,9 @@ export function purposeOf(purpose: string): Purpose {
   throw invalid(`Expected the purpose to be one of ${PURPOSES.join(', ')}, got ${quote(purpose)}`);
 }
 
+/** More would not help: the first ones often cause the others. */
+const MAX_TOLD = 3;
+
 /**
  * Checks JSON from a request.
  *
@@ -67,7 +69,10 @@ export function purposeOf(purpose: string): Purpose {
 export function readAs<Value>(schema: z.ZodType<Value>, given: unknown): Value {
   const read = schema.safeParse(given);
   if (read.success) return read.data;
-  throw invalid(inputSentence(read.error));
+  const told = read.error.issues
+    .slice(0, MAX_TOLD)
+    .map(({ path, message }) => `${path.join('.') || 'the whole'}: ${message}`);
+  throw invalid(`Expected other input; ${told.join('; ')}`);
 }
 
 /** Deadline for a body of bounded length to arrive. */

@@ -21,7 +21,7 @@ describe('the tools', () => {
       expect(annotations).toMatchObject({ title, readOnlyHint: true, openWorldHint: true });
       expect(description?.length).toBeGreaterThan(100);
       expect(inputSchema).toMatchObject({ type: 'object', required: ['url'], additionalProperties: false });
-      expect(outputSchema).toMatchObject({ type: 'object', anyOf: [{}, { required: ['code', 'why'] }] });
+      expect(outputSchema).toMatchObject({ type: 'object', properties: { code: {}, why: {}, retryAt: {} } });
       for (const schema of Object.values(inputSchema.properties ?? {})) {
         expect(schema).toHaveProperty('description');
       }
@@ -42,34 +42,29 @@ describe('the tools', () => {
     ]);
     await using site = await startSite({ '/robots.txt': ROBOTS, '/private': { body: 'secret' } });
     for (const more of [{ ignoreRobotsTxt: true }, { robots: { ignore: true } }, { agent: 'Other' }]) {
-      const { isError, structuredContent } = await host.call('fetch_page', {
-        url: site.url('/private'),
-        ...more,
-      });
-      expect([isError, structuredContent?.['code']]).toEqual([true, 'ERR_ROBOTS_INVALID_REQUEST']);
+      const result = await host.call('fetch_page', { url: site.url('/private'), ...more });
+      expect(result.isError).toBe(true);
+      expect(textsOf(result).join()).toContain('Unrecognized key');
     }
     expect(site.requests).toEqual([]);
   });
 
   it.each([
-    [{}, 'url: Invalid input: expected string, received undefined'],
+    [{}, ['url', 'expected string, received undefined']],
     [
       { url: `https://a.example/${'a'.repeat(9_000)}` },
-      'url: Too big: expected string to have <=8192 characters',
+      ['url', 'Too big: expected string to have <=8192 characters'],
     ],
-    [{ url: 'https://example.com/', x: 1 }, 'the whole: Unrecognized key: "x"'],
+    [{ url: 'https://example.com/', x: 1 }, ['Unrecognized key: "x"']],
     [
       { url: 7, start: 'next' },
-      'url: Invalid input: expected string, received number; start: Invalid input: expected number, received string',
+      ['url', 'expected string, received number', 'start', 'expected number, received string'],
     ],
   ])('tell the model what is wrong with the arguments %j', async (args, expected) => {
     await using host = await startHost(LOCAL);
-    const { isError, structuredContent } = await host.call('fetch_page', args);
-    expect(isError).toBe(true);
-    expect(structuredContent).toEqual({
-      code: 'ERR_ROBOTS_INVALID_REQUEST',
-      why: `Expected other input; ${expected}. These are arguments of fetch_page`,
-    });
+    const result = await host.call('fetch_page', args);
+    expect(result.isError).toBe(true);
+    for (const part of [...expected, 'fetch_page']) expect(textsOf(result).join()).toContain(part);
   });
 
   it('fetch no other URLs, and none with credentials', async () => {
@@ -88,9 +83,7 @@ describe('the tools', () => {
 
   it('an unknown tool is an error of the protocol', async () => {
     await using host = await startHost(LOCAL);
-    await expect(host.call('fetch_everything', {})).rejects.toThrow(
-      /check_url, explain_url, site_policy, fetch_page/,
-    );
+    await expect(host.call('fetch_everything', {})).rejects.toThrow(/fetch_everything not found/);
   });
 
   it('an agent without a product token is told to the model', async () => {

@@ -11,7 +11,6 @@ import type { ReportedDecision } from '../verdict.ts';
 import { ahead, truncateToWidth, duration } from './layout.ts';
 import { printable, count, someOf } from '../../../core/base/index.ts';
 import { describeOutcome, reasons } from '../../../core/decision/describe-decision.ts';
-import type { z } from 'zod';
 
 /** Names the agent and the group that applies. `hasNoGroup`: there is a file, but no group of it applies. */
 export function agentSentence(agent: string, group: MatchedGroup | undefined, hasNoGroup: boolean): string {
@@ -241,15 +240,4 @@ export function becauseSentences(decision: ReportedDecision, now: number): strin
     retrySentence(decision, now),
     robots.suspect && `The response looks ${looksSentence(robots.suspect)}`,
   ].filter((sentence) => typeof sentence === 'string');
-}
-
-/** More would not help: the first ones often cause the others. */
-const MAX_TOLD = 3;
-
-/** What a schema expected, and what came. */
-export function inputSentence({ issues }: z.ZodError): string {
-  const told = issues
-    .slice(0, MAX_TOLD)
-    .map(({ path, message }) => `${path.join('.') || 'the whole'}: ${message}`);
-  return `Expected other input; ${told.join('; ')}`;
 }
