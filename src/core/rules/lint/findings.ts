@@ -96,10 +96,7 @@ const ORIGINS: Readonly<Record<string, string>> = {
   'request-rate':
     'documents per time, from a proposal of 1996; few crawlers obey it; guards of canfetch with `pacing` keep it',
   'visit-time': 'hours (UTC) for visits, from a proposal of 1996; hardly any crawler obeys it',
-  'cache-delay': 'a pause between requests for cached copies; no known crawler uses it',
-  'revisit-after': 'a wish borrowed from an HTML meta element; no crawler obeys it',
   host: 'the preferred mirror of a site for Yandex, which dropped it in 2018',
-  domain: 'the preferred domain of a site; no known crawler uses it',
   'clean-param':
     'query parameters that do not change a page, for Yandex; it merges URLs and disallows nothing',
   noindex: 'a directive that was never part of any standard; Google stopped reading it in 2019',
@@ -112,8 +109,6 @@ const ORIGINS: Readonly<Record<string, string>> = {
   disallowaitraining:
     "from an expired Internet draft; Google's parser reads it as `Disallow`, which blocks its search crawler too",
   allowaitraining: "from an expired Internet draft; Google's parser reads it as `Allow`",
-  'user-agent-purpose': 'from an expired Internet draft about purposes of crawling',
-  'signature-agent': 'from a dropped Internet draft about signed agents',
   schemamap: 'the URL of a map of structured data; no known crawler uses it',
   'llms-txt': 'the URL of an `llms.txt` file; no specification says what it means here',
   'llm-policy': 'the URL of an `llms.txt` file; no specification says what it means here',
@@ -158,12 +153,6 @@ const findings: Readonly<Record<DiagnosticCode, Finding>> = {
       `Put an \`Allow\` or \`Disallow\` line before the next \`User-agent\` after ${lineOf(diagnostic)} (an empty \`Disallow:\` will do).`,
     explanation:
       'Only `Allow` and `Disallow` end a run of user-agent lines. A group that has nothing but, say, a `Crawl-delay` therefore shares the rules of the next one: `User-agent: *`, `Crawl-delay: 5`, `User-agent: a`, `Disallow: /` closes the site to all.',
-  },
-  'byte-order-mark': {
-    message: () => 'The file starts with a UTF-8 byte order mark.',
-    hint: () => 'Save the file without one.',
-    explanation:
-      'In UTF-8 the mark has no use. Most crawlers skip it. One that does not loses the first line, usually the first `User-agent`.',
   },
   'utf-16': {
     message: ({ kind, severity }) =>
@@ -297,12 +286,6 @@ const findings: Readonly<Record<DiagnosticCode, Finding>> = {
     explanation:
       'The sitemaps protocol requires a full URL, and Google a "fully qualified" one. Few crawlers resolve a relative URL.',
   },
-  'sitemap-host': {
-    message: ({ text }) => `The sitemap ${quote(text)} is on a host that crawlers cannot reach.`,
-    hint: () => 'Write the public host of the site.',
-    explanation:
-      'Hosts such as `localhost` and `undefined` come from a setting that is missing in production.',
-  },
   'record-outside-group': {
     message: ({ text }) => `${quote(text)} is outside any group, so it applies to no agent.`,
     hint: () =>
@@ -356,27 +339,12 @@ const findings: Readonly<Record<DiagnosticCode, Finding>> = {
     explanation:
       'RFC 9309 §2.2.1: "If there is more than one group matching the user-agent, the matching groups\' rules MUST be combined into one group". Some crawlers use only the first group, or only the last.',
   },
-  'mixed-group': {
-    message: (diagnostic) =>
-      `The group that starts on ${lineOf(diagnostic)} names all agents and others by name. They share its rules.`,
-    hint: () => 'If the named agents should have rules of their own, or none, give them a group with a rule.',
-    explanation:
-      'User-agent lines without a rule between them form one group: `User-agent: a`, an empty line, `User-agent: *`, `Disallow: /` disallows `a` too. This may be intended, because a named agent follows only the groups that name it.',
-  },
   'directive-between-agents': {
     message: (diagnostic) =>
       `This user-agent line belongs to the group before it: the directive on ${lineOf(diagnostic)} does not end a group.`,
     hint: () => 'Put an `Allow` or `Disallow` line into the first group (an empty `Disallow:` will do).',
     explanation:
       'Only `Allow` and `Disallow` end a run of user-agent lines. RFC 9309 §2.2.4: other records "MUST NOT interfere". So `User-agent: a`, `Crawl-delay: 5`, `User-agent: b`, `Disallow: /` disallows both `a` and `b`. The delay is for `a` alone: such records apply to the user-agent lines directly above them. One file in twenty has this, and crawlers differ on it.',
-  },
-  'blank-line-between-agents': {
-    message: (diagnostic) =>
-      `This user-agent line belongs to the group before it: a blank line (${lineOf(diagnostic)}) does not end a group.`,
-    hint: () =>
-      'Put an `Allow` or `Disallow` line into the first group (an empty `Disallow:` will do), or remove the blank line.',
-    explanation:
-      'Blank lines ended a record in the convention of 1994. RFC 9309 ignores them, so user-agent lines without a rule between them form one group.',
   },
   'empty-group': {
     message: (diagnostic) =>
@@ -456,16 +424,6 @@ const findings: Readonly<Record<DiagnosticCode, Finding>> = {
     hint: ({ meant = '' }) => `Write ${quote(meant)}.`,
     explanation:
       'RFC 9309 §2.2.2 has crawlers encode such letters. Google recommends to write them percent-encoded (since 23 October 2026): then every crawler compares the same bytes.',
-  },
-  'empty-rule': {
-    message: () => 'A rule without a path has no effect beside the other rules of the group.',
-    hint: () => 'Remove the line, or write `Disallow: /` if you meant everything.',
-    explanation: 'An empty `Disallow:` allows everything only if it is the only rule of its group.',
-  },
-  'trailing-star': {
-    message: ({ text }) => `The \`$\` after the \`*\` of ${quote(text)} has no effect.`,
-    hint: () => 'Remove both, or the `*` if the path should end there.',
-    explanation: '`/fish*$` matches whatever starts with `/fish`, as `/fish` does.',
   },
   'literal-wildcard': {
     message: ({ text }) => `In ${quote(text)} \`*\` and \`$\` are ordinary characters.`,

@@ -50,9 +50,7 @@ export class GroupLint {
       agentLine,
       agents: [],
       rules: this.#groups === undefined ? NONE : [],
-      ruleLines: 0,
-      voidLines: 0,
-      voidRule: undefined,
+      isRuled: false,
       runsOn: undefined,
     };
     this.#relate();
@@ -76,7 +74,6 @@ export class GroupLint {
   /** Adds an agent named by a user-agent line of the last group. */
   addAgent(written: string, span: Span): void {
     const group = this.last;
-    const { agents, agentLine } = group;
     const name = written.toLowerCase();
     let agent = this.#agents.get(name);
     if (agent === undefined) {
@@ -90,14 +87,10 @@ export class GroupLint {
       return;
     } else this.#report.add('duplicate-group', span, { agent: written, otherLine: agent.span.line });
     agent.group = group;
-    agents.push(agent);
+    group.agents.push(agent);
     this.#block.add(agent);
     this.#relate();
     if (this.#groups !== undefined) agent.groups.push(group);
-    // Reported once: at a star after other names, or at the first name after a star.
-    if (agents.length > 1 && (name === '*' || (agents.length === 2 && agents[0]!.name === '*'))) {
-      this.#report.add('mixed-group', span, { agent: written, otherLine: agentLine.line });
-    }
   }
 
   /** Adds a rule of the last group that can match something. */
@@ -111,11 +104,7 @@ export class GroupLint {
   }
 
   #end(): void {
-    const group = this.#last;
-    if (group === undefined) return;
-    const { agents, ruleLines, voidLines, voidRule } = group;
-    if (voidRule !== undefined && ruleLines > voidLines) this.#report.add('empty-rule', voidRule);
-    if (ruleLines > 0) for (const agent of agents) agent.isRuled = true;
+    if (this.#last?.isRuled === true) for (const agent of this.#last.agents) agent.isRuled = true;
   }
 
   /**

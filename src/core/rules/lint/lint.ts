@@ -52,8 +52,6 @@ const SIGNALS: readonly string[] = ['content-signal', 'content-signals'];
 const MAX_ESCAPED = 200;
 /** Preferences beyond these are not looked at, and taken for readable ones. */
 const MAX_PREFERENCES = 1_000;
-/** Hosts that only the machine of a developer has. */
-const PRIVATE_HOST = /^https?:\/\/(?:127\.|0\.0\.0\.0|\$|(?:localhost|undefined|null)(?=[:/]|$))/i;
 
 /**
  * Finds problems in a file. What the file comes to is first, then all else by line and column, at most 100 of a code; the
@@ -102,8 +100,7 @@ class Linter {
   #firstText: Span | undefined;
   #hasEffect = false;
   #preferences = 0;
-  /** Whether the value of this line has a control byte, and an invisible character. */
-  #hasControl = false;
+  /** Whether this line has an invisible character. */
   #hasInvisible = false;
   /** Where the next invisible character is. */
   #invisible = -1;
@@ -123,7 +120,6 @@ class Linter {
     const { bytes, utf16 } = this.#file;
     const report = this.#report;
     if (!utf16 && isUnmarkedUtf16(bytes)) return this.#only('utf-16', TOP, { kind: 'unmarked' });
-    if (this.#start > 0) report.add('byte-order-mark', TOP);
     if (utf16) report.add('utf-16', TOP, this.#traits.transcodesUtf16 ? { severity: 'warning' } : {});
     const longest = dialects.google.maxLineBytes;
     const isAscii = !/[^\0-\x7f]/.test(this.#characters);
@@ -155,7 +151,7 @@ class Linter {
         this.#afterBlank = true;
         continue;
       }
-      this.#hasControl = kind >= LINE_USER_AGENT && this.#controlByte(end);
+      if (kind >= LINE_USER_AGENT) this.#controlByte(end);
       this.#firstText ??= this.#span(cursor.keyStart, end);
       this.#line(end);
     }
@@ -236,9 +232,8 @@ class Linter {
 
   #sitemapLine(value: Span): void {
     this.#hasEffect = true;
-    const url = this.#text(value.start, value.end);
-    if (!/^https?:\/\/./i.test(url)) this.#report.add('relative-sitemap', value);
-    else if (PRIVATE_HOST.test(url)) this.#report.add('sitemap-host', value);
+    if (!/^https?:\/\/./i.test(this.#text(value.start, value.end)))
+      this.#report.add('relative-sitemap', value);
   }
 
   /** Handles a line with a key that affects no decision, or without a key. */
@@ -304,22 +299,21 @@ class Linter {
     return statesPreference(kind, text);
   }
 
-  /** Reports the first control byte of the value, on a line that ends at `lineEnd`. @returns whether there is one. */
-  #controlByte(lineEnd: number): boolean {
+  /** Reports the first control byte of the value, on a line that ends at `lineEnd`. */
+  #controlByte(lineEnd: number): void {
     const { bytes } = this.#file;
     const { valueStart } = this.#cursor;
     let at = valueStart;
     while (at < lineEnd && CONTROL[bytes[at]!] === 0 && bytes[at] !== HASH) at++;
-    if (at === lineEnd || bytes[at] === HASH) return false;
+    if (at === lineEnd || bytes[at] === HASH) return;
     let end = at;
     while (end < lineEnd && bytes[end] !== HASH) end++;
     while (end > at && BLANK[bytes[end - 1]!] === 1) end--;
-    if (end === at) return false;
+    if (end === at) return;
     const { controlEndsValue, nulEndsLine } = this.#traits;
     const severity = controlEndsValue || (nulEndsLine && bytes[at] === 0) ? 'error' : 'warning';
     const isVoid = controlEndsValue && this.#cursor.kind === LINE_ALLOW;
     this.#report.add('control-byte', this.#span(at, end), isVoid ? { severity, meant: '' } : { severity });
-    return true;
   }
 
   #agentLine(value: Span): void {
@@ -329,9 +323,7 @@ class Linter {
     else if (this.#between !== undefined) {
       const { directive, line: otherLine } = this.#between;
       this.#groups.runOn(otherLine, directive);
-      report.add(directive === '' ? 'blank-line-between-agents' : 'directive-between-agents', value, {
-        otherLine,
-      });
+      if (directive !== '') report.add('directive-between-agents', value, { otherLine });
     }
     if (this.#walk.startsBlock) this.#groups.startBlock();
     this.#between = undefined;
@@ -355,13 +347,8 @@ class Linter {
       return;
     }
     this.#hasEffect = true;
-    const group = this.#groups.last;
-    group.ruleLines++;
-    if (start === end) {
-      group.voidLines++;
-      if (!this.#hasControl) group.voidRule ??= value;
-      return;
-    }
+    this.#groups.last.isRuled = true;
+    if (start === end) return;
     const pattern = this.#text(start, end);
     if (bytes[end] === HASH) {
       const written = this.#text(start, lineEnd).trimEnd();

@@ -77,7 +77,6 @@ export function patternProblems(
     return found;
   }
   if (!wildcards && /\*|\$$/.test(pattern)) add('literal-wildcard', pattern, ALL_OF_IT);
-  if (wildcards && pattern.endsWith('*$')) add('trailing-star', pattern, ALL_OF_IT);
   const searched = pattern.length > MAX_SEARCHED ? '' : pattern;
   const hasBlank = BLANK.test(pattern);
   if (hasBlank) add('blank-in-path', pattern, ALL_OF_IT);

@@ -25,10 +25,8 @@ export interface LintedGroup {
   readonly agents: LintedAgent[];
   /** Its rules that can match something. */
   readonly rules: LintedRule[];
-  ruleLines: number;
-  /** The number of rules without a path, and the first of them. */
-  voidLines: number;
-  voidRule: Span | undefined;
+  /** Whether it has rules, with or without a path. */
+  isRuled: boolean;
   /** What its author probably took for its end, the first time, and the agents that only lines before that name. */
   runsOn:
     | { readonly line: number; readonly directive: string; readonly before: Set<LintedAgent> }

@@ -89,6 +89,6 @@ describe('what a finding says is so, and is no more when what it names is undone
     expect(judged({ ...at, code: 'site-closed', otherLine: 2, agents: ['b'] })).toBe(false);
     expect(judged({ ...at, code: 'shadowed-rule', otherLine: 4 })).toBe(false);
     expect(judged({ ...at, code: 'not-inherited', line: 3, agents: ['a'], otherLines: [2] })).toBe(false);
-    expect(judged({ ...at, code: 'empty-rule' })).toBe(false);
+    expect(judged({ ...at, code: 'rule-outside-group' })).toBe(false);
   });
 });

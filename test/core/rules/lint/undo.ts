@@ -195,8 +195,6 @@ export const oracles: Partial<Record<Diagnostic['code'], (asked: Asked, finding:
       agents.some((agent) => pathsAt(all, line).some((path) => decidingLine(all.file, path, agent) === by));
     return !decides(line) && (decides(otherLine) || agents.length === 0) && isIdleRule(all, finding);
   },
-  'empty-rule': (all, finding) =>
-    /:[ \t]*(?:#.*)?$/.test(all.edited.at(finding.line)) && isUseless(all, finding),
   'empty-group': ({ file, paths }, { agent = '*' }) => paths.every((path) => !refuses(file, path, agent)),
   'rule-never-matches': isIdleRule,
   'rule-outside-group': isUseless,
