@@ -110,7 +110,8 @@ class GuardedFetch {
 
   constructor(fetch: Send, guard: Guard, options: GuardFetchOptions) {
     this.#guard = guard;
-    this.#send = fetch;
+    // Browsers and Workers refuse to call theirs as the method of another object.
+    this.#send = (input, init) => fetch(input, init);
     this.#addressesOf = addressChecks(options);
     const { identity } = guard;
     this.#plainInit =

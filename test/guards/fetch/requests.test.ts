@@ -211,6 +211,19 @@ describe.each(realms)('requests, guarded around %s', (_, fetch, OwnRequest) => {
 });
 
 describe('guardFetch', () => {
+  it('calls the fetch without `this`, as browsers and Workers want of theirs', async () => {
+    const owners: unknown[] = [];
+    const native = async function (this: unknown, _url: string, _init?: object): Promise<Response> {
+      owners.push(this);
+      return new Response('a page');
+    };
+    const guarded = guardFetch(native, scriptedClient());
+    await guarded('https://a.example/');
+    await guarded('https://a.example/', { method: 'POST' });
+    await guarded('https://a.example/');
+    expect(owners).toEqual([undefined, undefined, undefined]);
+  });
+
   it('of a URL alone, whose origin is known, is one question, and knows the pause that the site asks for', async () => {
     const server = await site((_, response) =>
       answer(response, { status: 503, headers: { 'retry-after': '60' } }),
