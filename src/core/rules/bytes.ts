@@ -111,17 +111,6 @@ export function secondsToMs(bytes: Uint8Array, start: number, end: number): numb
   return SECONDS.test(text) ? Math.min(Math.round(Number(text) * 1_000), YEAR_MS) : -1;
 }
 
-/** Bytes in which UTF-16 without a mark is looked for. */
-const SAMPLE_BYTES = 32;
-
-/** Whether every second byte is NUL, as of Latin letters in UTF-16. */
-export function isUnmarkedUtf16(bytes: Uint8Array): boolean {
-  const sample = bytes.subarray(0, SAMPLE_BYTES & ~1);
-  const nulAt = (remainder: number): boolean =>
-    sample.every((byte, at) => (byte === 0) === (at % 2 === remainder));
-  return sample.length >= 8 && (nulAt(0) || nulAt(1));
-}
-
 /** Bytes checked at a time, so that a file that is not UTF-8 is not decoded as a whole. */
 const CHECKED_BYTES = 8_192;
 

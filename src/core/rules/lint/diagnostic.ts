@@ -40,7 +40,7 @@ const SEVERITIES = {
   'rule-never-matches': 'error',
   'hash-in-path': 'warning',
   'blank-in-path': 'warning',
-  'foreign-pattern': 'warning',
+  'host-in-path': 'warning',
   'raw-letters': 'info',
   'literal-wildcard': 'warning',
   'rewritten-in-urls': 'warning',

@@ -73,22 +73,6 @@ function characterOf({ text }: Diagnostic): string {
   return `U+${code}${name === undefined ? '' : ` (${name})`}`;
 }
 
-/** What patterns of other languages mean, by kind: what is wrong with them, and what to write. */
-const FOREIGN: Readonly<Record<string, readonly [problem: string, remedy: string]>> = {
-  'regular-expression': [
-    'looks like a regular expression, which is compared character by character',
-    'Write `*` for any characters and a final `$` for the end; there is nothing else.',
-  ],
-  quotes: ['has quotes, which are part of the path', 'Remove them.'],
-  entity: ['has an HTML entity, which is compared as it stands', 'Write the character itself.'],
-  'inner-dollar': [
-    'has a `$` before its end, where it is an ordinary character',
-    'Remove what follows it, or the `$`.',
-  ],
-  host: ['has a host in its path', 'Write only the path: the rules are for the host that serves the file.'],
-  'double-slash': ['has `//`, which matches only URLs with two slashes', 'Write one slash.'],
-};
-
 /** Directives outside RFC 9309 that occur in real files: their origin and status. */
 const ORIGINS: Readonly<Record<string, string>> = {
   'crawl-delay':
@@ -155,12 +139,10 @@ const findings: Readonly<Record<DiagnosticCode, Finding>> = {
       'Only `Allow` and `Disallow` end a run of user-agent lines. A group that has nothing but, say, a `Crawl-delay` therefore shares the rules of the next one: `User-agent: *`, `Crawl-delay: 5`, `User-agent: a`, `Disallow: /` closes the site to all.',
   },
   'utf-16': {
-    message: ({ kind, severity }) =>
-      kind === 'unmarked'
-        ? 'The file is UTF-16 without a byte order mark, so no line can be understood.'
-        : severity === 'error'
-          ? 'The file is UTF-16 but is read as UTF-8, so no line can be understood.'
-          : 'The file is UTF-16. It was converted to UTF-8 before it was read.',
+    message: ({ severity }) =>
+      severity === 'error'
+        ? 'The file is UTF-16 but is read as UTF-8, so no line can be understood.'
+        : 'The file is UTF-16. It was converted to UTF-8 before it was read.',
     hint: () => 'Save the file as UTF-8.',
     explanation:
       'RFC 9309 §2.3: the file MUST be "UTF-8 encoded". Google and most other crawlers do not convert it. They find no rules, so everything is allowed.',
@@ -205,15 +187,11 @@ const findings: Readonly<Record<DiagnosticCode, Finding>> = {
       'Unknown lines are ignored and do not affect the lines around them. Without its `Disallow` line a path is allowed; without its `User-agent` line a group belongs to the agents before it.',
   },
   'missing-colon': {
-    message: ({ kind, meant, severity }) => {
-      if (kind === 'full-width')
-        return `The colon is a full-width one, so the line (probably "${meant ?? ''}") is ignored.`;
-      return severity === 'error'
+    message: ({ meant, severity }) =>
+      severity === 'error'
         ? `The key has no colon, so the line (probably "${meant ?? ''}") is ignored.`
-        : `The key has no colon. The line is read as "${meant ?? ''}" anyway.`;
-    },
-    hint: ({ kind }) =>
-      kind === 'full-width' ? 'Write ":" (U+003A) instead of "：" (U+FF1A).' : 'Put a colon after the key.',
+        : `The key has no colon. The line is read as "${meant ?? ''}" anyway.`,
+    hint: () => 'Put a colon (U+003A) after the key.',
     explanation:
       "Google's parser and canfetch accept a missing colon if the line is exactly two words. Most crawlers do not.",
   },
@@ -412,9 +390,9 @@ const findings: Readonly<Record<DiagnosticCode, Finding>> = {
     explanation:
       'A rule has one path. RFC 9309 §2.2.2 has crawlers compare a blank as `%20`; those that take the path as it is written, such as Google, find it in no URL.',
   },
-  'foreign-pattern': {
-    message: ({ kind = '', text }) => `${quote(text)} ${FOREIGN[kind]?.[0] ?? ''}.`,
-    hint: ({ kind = '' }) => FOREIGN[kind]?.[1] ?? '',
+  'host-in-path': {
+    message: ({ text }) => `${quote(text)} has a host in its path.`,
+    hint: () => 'Write only the path: the rules are for the host that serves the file.',
     explanation:
       'Patterns are paths: `*` stands for any characters, `$` at the end for the end of the URL, and everything else for itself (RFC 9309 §2.2.3).',
   },

@@ -56,28 +56,21 @@ export interface ReadKey {
   readonly meant: string | undefined;
   /** Whether the word before a blank is that key: the colon was left out. */
   readonly lacksColon: boolean;
-  /** Whether the colon is a full-width one. */
-  readonly isFullWidth: boolean;
   readonly record: KnownRecord | undefined;
 }
 
 export function keyOf(text: string, kind: number): ReadKey {
   const word = text.toLowerCase();
-  const colon = kind === LINE_JUNK ? word.indexOf(FULL_WIDTH_COLON) : -1;
-  const before = colon < 0 ? undefined : nearestKey(word.slice(0, colon).trim());
-  const visible = word.replaceAll(INVISIBLE, ' ').trim().replace(LIST_MARK, '');
+  // A full-width colon is none.
+  const visible = word
+    .replaceAll(FULL_WIDTH_COLON, ' ')
+    .replaceAll(INVISIBLE, ' ')
+    .trim()
+    .replace(LIST_MARK, '');
   const [first = ''] = visible.split(/[ \t]/, 1);
   const lacksColon = kind === LINE_JUNK || (first !== visible && NEAR_KEYS.includes(first));
-  const meant = before ?? nearestKey(lacksColon ? first : visible);
-  return {
-    text,
-    kind,
-    word,
-    meant,
-    lacksColon,
-    isFullWidth: before !== undefined,
-    record: RECORDS.get(word),
-  };
+  const meant = nearestKey(lacksColon ? first : visible);
+  return { text, kind, word, meant, lacksColon, record: RECORDS.get(word) };
 }
 
 /** The key that `word` (lower case) is, or is one edit away from; two edits for long keys. */

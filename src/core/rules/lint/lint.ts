@@ -14,16 +14,7 @@ import {
   LINE_USER_AGENT,
   type LineCursor,
 } from '../parse-line.ts';
-import {
-  asCharacters,
-  BLANK,
-  CONTROL,
-  escapeBytes,
-  firstInvalidByte,
-  isUnmarkedUtf16,
-  secondsToMs,
-  utf8,
-} from '../bytes.ts';
+import { asCharacters, BLANK, CONTROL, escapeBytes, firstInvalidByte, secondsToMs, utf8 } from '../bytes.ts';
 import { recordsFor } from '../other-records.ts';
 import {
   ABSOLUTE_URL,
@@ -32,7 +23,7 @@ import {
   type UsageDirective,
 } from '../usage/usage-source.ts';
 import { agentLineProblem, INVISIBLE, keyOf, KEYS, type ReadKey, TOKEN_OR_STAR } from './keys.ts';
-import { type Diagnostic, type DiagnosticCode, Report, type Span } from './diagnostic.ts';
+import { type Diagnostic, Report, type Span } from './diagnostic.ts';
 import { GroupLint } from './groups.ts';
 import { patternProblems } from './patterns.ts';
 
@@ -119,7 +110,6 @@ class Linter {
   run(maxBodyBytes: number): readonly Diagnostic[] {
     const { bytes, utf16 } = this.#file;
     const report = this.#report;
-    if (!utf16 && isUnmarkedUtf16(bytes)) return this.#only('utf-16', TOP, { kind: 'unmarked' });
     if (utf16) report.add('utf-16', TOP, this.#traits.transcodesUtf16 ? { severity: 'warning' } : {});
     const longest = dialects.google.maxLineBytes;
     const isAscii = !/[^\0-\x7f]/.test(this.#characters);
@@ -155,7 +145,12 @@ class Linter {
       this.#firstText ??= this.#span(cursor.keyStart, end);
       this.#line(end);
     }
-    if (this.#firstText !== undefined && this.#isPage()) return this.#only('html', this.#firstText);
+    if (this.#firstText !== undefined && this.#isPage()) {
+      // One diagnostic, not one for each line.
+      const page = new Report(bytes);
+      page.add('html', this.#firstText);
+      return page.diagnostics;
+    }
     if (this.#firstText !== undefined && !this.#hasEffect) report.add('nothing-in-effect', this.#firstText);
     if (this.#apart !== undefined && !this.#groups.isForAll) {
       const { line: otherLine } = this.#groups.last.agentLine;
@@ -170,15 +165,9 @@ class Linter {
     return report.diagnostics;
   }
 
-  /** Whether it is a page instead of a robots.txt: that gives one diagnostic, not one for each line. */
+  /** Whether it is a page instead of a robots.txt. */
   #isPage(): boolean {
     return !this.#groups.hasAgents && this.#characters[this.#firstText?.start ?? -1] === '<';
-  }
-
-  #only(code: DiagnosticCode, span: Span, more: Partial<Diagnostic> = {}): readonly Diagnostic[] {
-    const report = new Report(this.#file.bytes);
-    report.add(code, span, more);
-    return report.diagnostics;
   }
 
   #line(end: number): void {
@@ -243,19 +232,12 @@ class Linter {
     const key = this.#span(keyStart, keyEnd);
     const text = this.#text(keyStart, Math.min(keyEnd, keyStart + 50));
     if (text !== this.#lastKey.text || kind !== this.#lastKey.kind) this.#lastKey = keyOf(text, kind);
-    const { isFullWidth, lacksColon, meant, record, word } = this.#lastKey;
+    const { lacksColon, meant, record, word } = this.#lastKey;
     const isRead = kind === LINE_OTHER && record?.isRead === true;
     if (kind === LINE_JUNK || lacksColon || (missingColon && !isRead)) {
       if (meant === undefined)
         report.add('unreadable-line', valueEnd > keyEnd ? this.#span(keyStart, valueEnd) : key);
-      else {
-        const severity = 'error';
-        report.add(
-          'missing-colon',
-          key,
-          isFullWidth ? { severity, meant, kind: 'full-width' } : { severity, meant },
-        );
-      }
+      else report.add('missing-colon', key, { severity: 'error', meant });
     } else if (missingColon) report.add('missing-colon', key, { meant: word });
     else if (meant === undefined || meant === word) report.add('unsupported-directive', key, undefined, word);
     else report.add('misspelt-key', key, { meant });

@@ -7,7 +7,6 @@ interface PatternProblem {
   /** Its range in the pattern. */
   readonly start: number;
   readonly end: number;
-  readonly kind?: string;
   readonly meant?: string;
 }
 
@@ -33,19 +32,8 @@ const ALL_OF_IT = /^.*$/s;
 /** "The matching MUST start with the first byte of the path" (RFC 9309 §2.2.2): that is a slash. */
 const STARTS = /^[/*]/;
 const STARTS_LITERALLY = /^\//;
-/** Patterns of other languages, by kind. The first that matches is reported. */
-const FOREIGN: readonly (readonly [kind: string, pattern: RegExp])[] = [
-  ['regular-expression', /\[[^\]]*\][+*?{]|\\[dws.]|\([.?][^)]*\)|\.\+|\)[+?]/],
-  ['quotes', /"|^\/?'.*'$/],
-  ['entity', /&(?:amp|lt|gt|quot);/],
-  [
-    'host',
-    /^\/+(?:https?:\/\/|www\.)|^\/\/[\w-]+(?:\.[\w-]+)+|^\/[\w-]+(?:\.[\w-]+)*\.(?:com|org|net)(?:\/|$)/i,
-  ],
-  ['double-slash', /^\/\//],
-];
-/** Not that of names such as `/$metadata`. */
-const INNER_DOLLAR = /[\w.-]\$(?!$)|\$(?![\w{(]|$)/;
+const HOST =
+  /^\/+(?:https?:\/\/|www\.)|^\/\/[\w-]+(?:\.[\w-]+)+|^\/[\w-]+(?:\.[\w-]+)*\.(?:com|org|net)(?:\/|$)/i;
 const RAW_LETTER = /[^\0-\x7f]/;
 
 /**
@@ -77,13 +65,9 @@ export function patternProblems(
     return found;
   }
   if (!wildcards && /\*|\$$/.test(pattern)) add('literal-wildcard', pattern, ALL_OF_IT);
-  const searched = pattern.length > MAX_SEARCHED ? '' : pattern;
   const hasBlank = BLANK.test(pattern);
   if (hasBlank) add('blank-in-path', pattern, ALL_OF_IT);
-  const kind = FOREIGN.find(([, piece]) => piece.test(searched))?.[0];
-  if (kind !== undefined) add('foreign-pattern', pattern, ALL_OF_IT, { kind });
-  else if (wildcards && INNER_DOLLAR.test(searched))
-    add('foreign-pattern', pattern, ALL_OF_IT, { kind: 'inner-dollar' });
+  if (pattern.length <= MAX_SEARCHED && HOST.test(pattern)) add('host-in-path', pattern, ALL_OF_IT);
   if (RAW_LETTER.test(pattern)) add('raw-letters', pattern, ALL_OF_IT);
   const rewritten = (text: string, piece: RegExp, meant: (written: string) => string): boolean =>
     add('rewritten-in-urls', text, piece, { meant: meant(piece.exec(text)?.[0] ?? '') });
@@ -95,6 +79,6 @@ export function patternProblems(
     rewritten(pattern, ESCAPED, encodeURIComponent);
   }
   // In dialects that decode both sides a bracket equals its escape.
-  if (escapes !== 'decoded' && kind === undefined) add('bracket', pattern, BRACKET);
+  if (escapes !== 'decoded') add('bracket', pattern, BRACKET);
   return found;
 }
