@@ -5,9 +5,10 @@ import { gotHooks } from '../../src/guards/got/got.ts';
 import { publicOnlyAgent, robotsInterceptor } from '../../src/guards/undici/undici.ts';
 import { guardFetch, refusalIn, RobotsAddressRefusedError, RobotsClient } from '../../src/index.ts';
 import { lookupIn, PUBLIC } from '../support/internet.ts';
+import { Moment } from '../support/moment.ts';
 import { opened } from '../support/opened.ts';
 import { answer, type Site } from '../support/site.ts';
-import { Moment, pagesOf, realms, redirecting, reportsTo, scriptedClient, site } from './support.ts';
+import { pagesOf, realms, redirecting, reportsTo, scriptedClient, site } from './support.ts';
 
 const REFUSED = expect.objectContaining({ code: 'ERR_ROBOTS_ADDRESS_REFUSED' });
 const NAMES = { 'intranet.example': ['127.0.0.1'], 'intranet2.example': ['127.0.0.1', '::1'] };

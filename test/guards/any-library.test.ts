@@ -64,13 +64,9 @@ const wrapped: Wrapped[] = [
     (url, { headers }) =>
       new Promise((resolve, reject) => {
         const asked = http.get(url, { headers }, (response) => {
-          const fields = response.headers as Record<string, string>;
-          resolve(
-            new Response(Readable.toWeb(response) as ReadableStream, {
-              status: response.statusCode!,
-              headers: fields,
-            }),
-          );
+          const { statusCode: status, headers: fields } = response;
+          const init = { status: status!, headers: fields as Record<string, string> };
+          resolve(new Response(Readable.toWeb(response) as ReadableStream, init));
         });
         asked.on('error', reject);
       }),
@@ -78,65 +74,34 @@ const wrapped: Wrapped[] = [
   [
     'undici.request',
     async (url, { headers }) => {
-      const { statusCode, headers: fields, body } = await request(url, { headers });
-      return new Response(await buffer(body), {
-        status: statusCode,
-        headers: fields as Record<string, string>,
-      });
+      const { statusCode: status, headers: fields, body } = await request(url, { headers });
+      return new Response(await buffer(body), { status, headers: fields as Record<string, string> });
     },
   ],
 ];
 
-const needle = await otherMajor<{ default: (...args: unknown[]) => Promise<never> }>('needle');
-if (needle !== undefined)
-  wrapped.push([
-    'needle',
-    async (url, { headers }) => {
-      const options = { headers, follow_max: 0, parse: false };
-      const {
-        statusCode,
-        headers: fields,
-        raw,
-      }: { statusCode: number; headers: Record<string, string>; raw: Buffer } = await needle.default(
-        'get',
-        url,
-        null,
-        options,
-      );
-      return new Response(new Uint8Array(raw), { status: statusCode, headers: fields });
-    },
-  ]);
-const superagent = await otherMajor<{ default: { get(url: string): never } }>('superagent');
-if (superagent !== undefined)
-  wrapped.push([
-    'superagent',
-    async (url, { headers }) => {
-      const {
-        status,
-        headers: fields,
-        text,
-      }: { status: number; headers: Record<string, string>; text: string } = await (
-        superagent.default.get(url) as { redirects(n: number): any }
-      )
-        .redirects(0)
-        .ok(() => true)
-        .set(headers);
-      return new Response(text, { status, headers: fields });
-    },
-  ]);
-const phin = await otherMajor<{ default: (options: object) => Promise<any> }>('phin');
-if (phin !== undefined)
-  wrapped.push([
-    'phin',
-    async (url, { headers }) => {
-      const {
-        statusCode,
-        headers: fields,
-        body,
-      } = await phin.default({ url, headers, followRedirects: false });
-      return new Response(body, { status: statusCode, headers: fields });
-    },
-  ]);
+/** What other libraries answer, of those that are installed. */
+const others: Record<string, (library: any, url: string, headers: object) => Promise<Response>> = {
+  needle: async ({ default: needle }, url, headers) => {
+    const options = { headers, follow_max: 0, parse: false };
+    const { statusCode: status, headers: fields, raw } = await needle('get', url, null, options);
+    return new Response(raw, { status, headers: fields });
+  },
+  superagent: async ({ default: superagent }, url, headers) => {
+    const asked = superagent.get(url).redirects(0).set(headers);
+    const { status, headers: fields, text } = await asked.ok(() => true);
+    return new Response(text, { status, headers: fields });
+  },
+  phin: async ({ default: phin }, url, headers) => {
+    const asked = phin({ url, headers, followRedirects: false });
+    const { statusCode: status, headers: fields, body } = await asked;
+    return new Response(body, { status, headers: fields });
+  },
+};
+for (const [name, send] of Object.entries(others)) {
+  const library = await otherMajor(name);
+  if (library !== undefined) wrapped.push([name, (url, { headers }) => send(library, url, headers)]);
+}
 
 /** Others than those of `contract-libraries.ts`, which have the whole contract. */
 const libraries: (readonly [name: string, make: (options: Pacing) => GetPage])[] = [

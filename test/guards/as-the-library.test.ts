@@ -52,12 +52,8 @@ async function outcome(call: () => Promise<unknown>): Promise<object> {
   return { result, seen: seen.filter((request) => (request as unknown[])[2] !== '/robots.txt') };
 }
 
-interface Case<Init> {
-  readonly what: string;
-  /** Relative to the first site; `{other}` is the origin of the second. */
-  readonly url: string;
-  readonly init?: () => Init;
-}
+/** The URL is relative to the first site; `{other}` is the origin of the second. */
+type Case<Init> = readonly [what: string, url: string, init?: () => Init];
 
 /** Runs each case in the library alone and in the guarded one, of two sites. */
 function sameAsAlone<Init>(
@@ -65,15 +61,16 @@ function sameAsAlone<Init>(
   alone: (url: string, init: Init | undefined) => Promise<unknown>,
   guarded: () => (url: string, init: Init | undefined) => Promise<unknown>,
 ): void {
-  it.each(cases)('$what', async ({ url, init }) => {
-    const [first, other]: Site[] = [await site(pages), await site(pages)];
-    const start =
-      first!.origin + url.replaceAll('{other}', other!.origin).replaceAll('{first}', first!.origin);
-    const byGuard = guarded();
-    const expected = await outcome(() => alone(start, init?.()));
-    expect(await outcome(() => byGuard(start, init?.()))).toEqual(expected);
-    expect(seen).not.toEqual([]);
-  });
+  for (const [what, url, init] of cases)
+    it(what, async () => {
+      const [first, other]: Site[] = [await site(pages), await site(pages)];
+      const start =
+        first!.origin + url.replaceAll('{other}', other!.origin).replaceAll('{first}', first!.origin);
+      const byGuard = guarded();
+      const expected = await outcome(() => alone(start, init?.()));
+      expect(await outcome(() => byGuard(start, init?.()))).toEqual(expected);
+      expect(seen).not.toEqual([]);
+    });
 }
 
 const credentials = {
@@ -83,18 +80,24 @@ const credentials = {
   'x-key': 'k',
 };
 const redirectStatuses = [301, 302, 303, 307, 308];
+const ofEach: Case<{ headers: Record<string, string> }>[] = [
+  ['credentials within an origin', '/302?/page', () => ({ headers: credentials })],
+  ['credentials across origins', '/302?{other}/page', () => ({ headers: credentials })],
+  ['no Location', '/302'],
+  ['a missing page', '/302?/404'],
+];
 
 describe('fetch', () => {
   const methods: Case<RequestInit>[] = redirectStatuses.flatMap((status) =>
-    ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'].map((method) => ({
-      what: `${method} after ${status}`,
-      url: `/${status}?/page`,
-      init: () => ({
+    ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'].map((method): Case<RequestInit> => [
+      `${method} after ${status}`,
+      `/${status}?/page`,
+      () => ({
         method,
         headers: { 'content-language': 'en' },
         ...(method === 'POST' || method === 'PUT' ? { body: 'text' } : {}),
       }),
-    })),
+    ]),
   );
   const view = (send: typeof fetch) => async (url: string, init?: RequestInit) => {
     const response = await send(url, init);
@@ -110,23 +113,12 @@ describe('fetch', () => {
   };
   sameAsAlone<RequestInit>(
     [
+      ...ofEach,
       ...methods,
-      { what: 'credentials within an origin', url: '/302?/page', init: () => ({ headers: credentials }) },
-      {
-        what: 'credentials across origins',
-        url: '/302?{other}/page',
-        init: () => ({ headers: credentials }),
-      },
-      {
-        what: 'credentials there and back',
-        url: '/302?{other}/307?{first}/page',
-        init: () => ({ headers: credentials }),
-      },
-      { what: 'a fragment', url: '/302?/302?/page%23x#part' },
-      { what: 'no Location', url: '/302' },
-      { what: '300 with Location', url: '/300?/page' },
-      { what: "redirect: 'manual'", url: '/302?/page', init: () => ({ redirect: 'manual' }) },
-      { what: 'a missing page', url: '/302?/404' },
+      ['credentials there and back', '/302?{other}/307?{first}/page', () => ({ headers: credentials })],
+      ['a fragment', '/302?/302?/page%23x#part'],
+      ['300 with Location', '/300?/page'],
+      ["redirect: 'manual'", '/302?/page', () => ({ redirect: 'manual' })],
     ],
     view(fetch),
     () => view(guardFetch(fetch, robots())),
@@ -176,53 +168,46 @@ for (const [version, load] of [
       } as never;
     };
     const cases: Case<OptionsInit>[] = [
+      ...ofEach,
       ...redirectStatuses.flatMap((status) =>
         ['GET', 'POST', 'PUT', 'DELETE'].flatMap((method) =>
-          [true, false].map((methodRewriting) => ({
-            what: `${method} after ${status}${methodRewriting ? '' : ', not rewritten'}`,
-            url: `/${status}?/page`,
-            init: () =>
+          [true, false].map((methodRewriting): Case<OptionsInit> => [
+            `${method} after ${status}${methodRewriting ? '' : ', not rewritten'}`,
+            `/${status}?/page`,
+            () =>
               ({
                 method,
                 methodRewriting,
                 ...(method === 'POST' || method === 'PUT' ? { body: 'text' } : {}),
               }) as OptionsInit,
-          })),
+          ]),
         ),
       ),
-      { what: 'credentials within an origin', url: '/302?/page', init: () => ({ headers: credentials }) },
-      {
-        what: 'credentials across origins',
-        url: '/302?{other}/page',
-        init: () => ({ headers: credentials }),
-      },
-      { what: 'a password', url: '/302?/302?{other}/page', init: () => ({ username: 'x', password: 'y' }) },
-      { what: 'maxRedirects', url: '/302?/302?/page', init: () => ({ maxRedirects: 1 }) },
-      { what: 'maxRedirects: 0', url: '/302?/page', init: () => ({ maxRedirects: 0 }) },
-      { what: 'followRedirect: false', url: '/302?/page', init: () => ({ followRedirect: false }) },
-      {
-        what: 'followRedirect: a function',
-        url: '/302?/307?/page',
-        init: () => ({ followRedirect: ({ statusCode }) => statusCode === 302 }),
-      },
-      { what: 'a cookie jar', url: '/302?{other}/307?/page', init: () => ({ cookieJar: jar() }) },
-      {
-        what: 'beforeRedirect',
-        url: '/302?/307?/page',
-        init: () => ({
+      ['a password', '/302?/302?{other}/page', () => ({ username: 'x', password: 'y' })],
+      ['maxRedirects', '/302?/302?/page', () => ({ maxRedirects: 1 })],
+      ['maxRedirects: 0', '/302?/page', () => ({ maxRedirects: 0 })],
+      ['followRedirect: false', '/302?/page', () => ({ followRedirect: false })],
+      [
+        'followRedirect: a function',
+        '/302?/307?/page',
+        () => ({ followRedirect: ({ statusCode }) => statusCode === 302 }),
+      ],
+      ['a cookie jar', '/302?{other}/307?/page', () => ({ cookieJar: jar() })],
+      [
+        'beforeRedirect',
+        '/302?/307?/page',
+        () => ({
           hooks: {
             beforeRedirect: [(options) => void (options.headers['x-hop'] = String(options.url?.pathname))],
           },
         }),
-      },
-      { what: 'a missing page', url: '/302?/404' },
-      { what: 'no Location', url: '/302' },
+      ],
     ];
     describe('promises', () => {
       sameAsAlone(cases, view(got), () => view(got.extend(gotHooks(robots()))));
     });
     describe('streams', () => {
-      const ofStreams = cases.filter(({ what }) => !/^(?:POST|PUT|DELETE)/.test(what));
+      const ofStreams = cases.filter(([what]) => !/^(?:POST|PUT|DELETE)/.test(what));
       sameAsAlone(ofStreams, stream(got), () => stream(got.extend(gotHooks(robots()))));
     });
   });
@@ -243,101 +228,76 @@ describe('axios over Node', () => {
   };
   sameAsAlone<AxiosRequestConfig>(
     [
+      ...ofEach,
       ...redirectStatuses.flatMap((status) =>
-        ['get', 'head', 'post', 'put', 'delete'].map((method) => ({
-          what: `${method} after ${status}`,
-          url: `/${status}?/page`,
-          init: () => ({ method, ...(method === 'post' || method === 'put' ? { data: { a: 1 } } : {}) }),
-        })),
+        ['get', 'head', 'post', 'put', 'delete'].map((method): Case<AxiosRequestConfig> => [
+          `${method} after ${status}`,
+          `/${status}?/page`,
+          () => ({ method, ...(method === 'post' || method === 'put' ? { data: { a: 1 } } : {}) }),
+        ]),
       ),
-      {
-        what: 'a stream after 307',
-        url: '/307?/307?/page',
-        init: () => ({ method: 'post', data: Readable.from(['a', 'b']) }),
-      },
-      {
-        what: 'a form after 308',
-        url: '/308?/page',
-        init: () => ({ method: 'post', data: new URLSearchParams({ a: '1' }) }),
-      },
-      { what: 'credentials within an origin', url: '/302?/page', init: () => ({ headers: credentials }) },
-      {
-        what: 'credentials across origins',
-        url: '/302?{other}/page',
-        init: () => ({ headers: credentials }),
-      },
-      {
-        what: 'auth there and back',
-        url: '/302?{other}/307?{first}/307?/page',
-        init: () => ({ auth: { username: 'x', password: 'y' } }),
-      },
-      {
-        what: 'auth',
-        url: '/302?/302?{other}/page',
-        init: () => ({ auth: { username: 'x', password: 'y:z' } }),
-      },
-      {
-        what: 'fields that are sensitive',
-        url: '/302?{other}/page',
-        init: () => ({ headers: credentials, sensitiveHeaders: ['x-key'] }),
-      },
-      {
-        what: 'a field that is off',
-        url: '/302?/page',
-        init: () => ({ headers: { 'accept-encoding': false } as never }),
-      },
-      { what: 'params', url: '/302?/page', init: () => ({ params: { q: "it's" } }) },
-      { what: 'maxRedirects', url: '/302?/302?/page', init: () => ({ maxRedirects: 1 }) },
-      { what: 'maxRedirects: 0', url: '/302?/page', init: () => ({ maxRedirects: 0 }) },
-      { what: '300 with Location', url: '/300?/page' },
-      { what: 'no Location', url: '/302' },
-      { what: 'an invalid Location', url: '/302?http://%5B' },
-      ...['data:text/plain,hi', 'file:///x', 'mailto:a', 'ftp://127.0.0.1:9/'].map((location) => ({
-        what: `a redirect to ${location}`,
-        url: `/302?${location}`,
-      })),
-      { what: 'a missing page', url: '/302?/404' },
-      { what: 'a missing page that is accepted', url: '/302?/404', init: () => ({ validateStatus: null }) },
-      { what: 'a stream as the response', url: '/302?/page', init: () => ({ responseType: 'stream' }) },
-      {
-        what: 'beforeRedirect',
-        url: '/302?/307?{other}/page',
-        init: () => ({
+      ['a stream after 307', '/307?/307?/page', () => ({ method: 'post', data: Readable.from(['a', 'b']) })],
+      ['a form after 308', '/308?/page', () => ({ method: 'post', data: new URLSearchParams({ a: '1' }) })],
+      [
+        'auth there and back',
+        '/302?{other}/307?{first}/307?/page',
+        () => ({ auth: { username: 'x', password: 'y' } }),
+      ],
+      ['auth', '/302?/302?{other}/page', () => ({ auth: { username: 'x', password: 'y:z' } })],
+      [
+        'fields that are sensitive',
+        '/302?{other}/page',
+        () => ({ headers: credentials, sensitiveHeaders: ['x-key'] }),
+      ],
+      ['a field that is off', '/302?/page', () => ({ headers: { 'accept-encoding': false } as never })],
+      ['params', '/302?/page', () => ({ params: { q: "it's" } })],
+      ['maxRedirects', '/302?/302?/page', () => ({ maxRedirects: 1 })],
+      ['maxRedirects: 0', '/302?/page', () => ({ maxRedirects: 0 })],
+      ['300 with Location', '/300?/page'],
+      ['an invalid Location', '/302?http://%5B'],
+      ...['data:text/plain,hi', 'file:///x', 'mailto:a', 'ftp://127.0.0.1:9/'].map(
+        (location): Case<AxiosRequestConfig> => [`a redirect to ${location}`, `/302?${location}`],
+      ),
+      ['a missing page that is accepted', '/302?/404', () => ({ validateStatus: null })],
+      ['a stream as the response', '/302?/page', () => ({ responseType: 'stream' })],
+      [
+        'beforeRedirect',
+        '/302?/307?{other}/page',
+        () => ({
           beforeRedirect: (options, { statusCode }) => {
             options['headers']['x-hop'] = `${statusCode} ${options['path']}`;
             options['auth'] = 'hop:word';
           },
         }),
-      },
-      {
-        what: 'beforeRedirect to another path',
-        url: '/302?/page',
-        // `responseUrl` is made of `search`.
-        init: () => ({
+      ],
+      [
+        'beforeRedirect to another path',
+        '/302?/page', // `responseUrl` is made of `search`.
+        () => ({
           beforeRedirect: (options) =>
             void Object.assign(options, { path: '/page?another', search: '?another' }),
         }),
-      },
-      { what: 'a fragment of Location', url: '/302?/page~part' },
-      {
-        what: 'beforeRedirect that throws',
-        url: '/302?/page',
-        init: () => ({
+      ],
+      ['a fragment of Location', '/302?/page~part'],
+      [
+        'beforeRedirect that throws',
+        '/302?/page',
+        () => ({
           beforeRedirect: () => {
             throw new Error('not this one');
           },
         }),
-      },
-      {
-        what: 'transforms run once',
-        url: '/307?/page',
-        init: () => ({
+      ],
+      [
+        'transforms run once',
+        '/307?/page',
+        () => ({
           method: 'post',
           data: 'x',
           transformRequest: (data: string) => `${data}!`,
           transformResponse: (data: string) => `${data}?`,
         }),
-      },
+      ],
     ],
     view(axios.create()),
     () => view(guardAxios(axios.create(), robots())),

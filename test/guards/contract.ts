@@ -6,6 +6,7 @@ import { crawlReport, type PacingOptions, type Purpose, refusalIn, RobotsClient 
 import { testClient } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
 import { lateClock } from '../support/late-clock.ts';
+import { Moment } from '../support/moment.ts';
 import { answer, type Handler, type Site, startSite } from '../support/site.ts';
 
 /** A request as every client can make it. */
@@ -90,13 +91,6 @@ const pages: Handler = (request, response) => {
 
 /** Where undici and `node:http` tell that the header of an answer has come. */
 const HEADER_CHANNELS = ['undici:request:headers', 'http.client.response.finish'];
-
-/** A thing that happens once, and can be waited for. */
-function moment(): { readonly come: Promise<void>; readonly now: () => void } {
-  let now = (): void => undefined;
-  const come = new Promise<void>((resolve) => (now = resolve));
-  return { come, now };
-}
 
 /** Turns of the event loop. */
 async function turns(count: number): Promise<void> {
@@ -250,8 +244,8 @@ export function guardContract(guarded: GuardedClient): void {
     });
 
     it('robots slow: the page is not asked for before the answer', async () => {
-      const asked = moment();
-      const mayAnswer = moment();
+      const asked = new Moment();
+      const mayAnswer = new Moment();
       const server = await site((_, response) => {
         asked.now();
         void mayAnswer.come.then(() => answer(response, { body: RULES }));
@@ -267,8 +261,8 @@ export function guardContract(guarded: GuardedClient): void {
     const unless = guarded.unabortable === undefined ? '' : ` (not here: ${guarded.unabortable})`;
 
     abortable(`abort while deciding: rejects at once, and nothing is sent${unless}`, async () => {
-      const asked = moment();
-      const server = await site(asked.now);
+      const asked = new Moment();
+      const server = await site(() => asked.now());
       const leaving = new AbortController();
       const pending = failure(get(server.url('/page'), { signal: leaving.signal }));
       await asked.come;
@@ -493,7 +487,7 @@ export function guardContract(guarded: GuardedClient): void {
       });
 
       abortable(`an aborted request under way lets the next one go${unless}`, async () => {
-        const arrived = moment();
+        const arrived = new Moment();
         const server = await startSite((request, response) => {
           if (request.url === '/robots.txt') return answer(response, { body: RULES });
           // Never answered.
@@ -518,7 +512,7 @@ export function guardContract(guarded: GuardedClient): void {
       (holdsItself || guarded.readsBodyFirst !== undefined ? it.skip : it)(
         'a body of which nothing more comes holds its permit for 30 s',
         async () => {
-          const headerCame = moment();
+          const headerCame = new Moment();
           const note = (message: unknown): void => {
             const { request } = message as { readonly request: { readonly path: string } };
             if (request.path === '/endless') headerCame.now();
@@ -735,7 +729,7 @@ export function guardContract(guarded: GuardedClient): void {
 
       it('refused before its body is read: the connection of an endless one is closed', async (test) => {
         if (guarded.readsBodyFirst !== undefined) test.skip(guarded.readsBodyFirst);
-        const closed = moment();
+        const closed = new Moment();
         const server = await signalling((_, response) => {
           response.on('close', closed.now);
           response.writeHead(200, SIGNAL);

@@ -5,9 +5,9 @@ import { guardAxios } from '../../src/guards/axios/axios.ts';
 import { gotHooks } from '../../src/guards/got/got.ts';
 import { crawlReport, guardFetch, RobotsClient } from '../../src/index.ts';
 import { virtualClock } from '../../src/extras/testing/index.ts';
+import { Moment } from '../support/moment.ts';
 import { opened, openedSite } from '../support/opened.ts';
 import { answer } from '../support/site.ts';
-import { Moment } from './support.ts';
 
 const pacing = { defaultDelayMs: 0, maxDelayMs: 1_000_000 };
 

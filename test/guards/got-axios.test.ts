@@ -6,6 +6,7 @@ import { guardAxios } from '../../src/guards/axios/axios.ts';
 import { gotHooks } from '../../src/guards/got/got.ts';
 import { crawlReport, type Decision, type RobotsClient } from '../../src/index.ts';
 import { answer, type Site, startSite } from '../support/site.ts';
+import { Moment } from '../support/moment.ts';
 import { opened, openedClient, openedSite } from '../support/opened.ts';
 import { sentUnchecked } from './support.ts';
 
@@ -177,16 +178,14 @@ describe('guardAxios', () => {
   });
 
   it('an abort while deciding is one of axios', async () => {
-    let asked = (): void => undefined;
-    const waiting = new Promise<void>((resolve) => (asked = resolve));
-    const server = await startSite(() => asked());
-    opened(server);
+    const asked = new Moment();
+    const server = opened(await startSite(() => asked.now()));
     const guarded = guardAxios(axios.create(), client());
     const leaving = new AbortController();
     const pending = guarded
       .get(server.url('/'), { signal: leaving.signal })
       .catch((reason: unknown) => reason);
-    await waiting;
+    await asked.come;
     leaving.abort();
     expect(axios.isCancel(await pending)).toBe(true);
     expect(pagesOf(server)).toEqual([]);

@@ -3,6 +3,7 @@ import { fetch as undiciFetch, Request as UndiciRequest } from 'undici';
 import { vi } from 'vitest';
 import { engineOf } from '../../src/core/client/client-engine.ts';
 import type { DecisionMessage, IgnoredMessage, RobotsClient, RobotsClientOptions } from '../../src/index.ts';
+import { Moment } from '../support/moment.ts';
 import { answer, type Handler, type Site, startSite } from '../support/site.ts';
 import { opened, openedClient } from '../support/opened.ts';
 
@@ -42,20 +43,6 @@ export function sentUnchecked(): { readonly url: string; readonly because: strin
 export function reportsTo(robots: RobotsClient): () => [origin: string, reachable: boolean][] {
   const { mock } = vi.spyOn(engineOf(robots), 'reportOrigin');
   return () => mock.calls.map(([origin, reachable]) => [origin, reachable]);
-}
-
-/** Says when something has happened; tests wait for it instead of for time. */
-export class Moment {
-  readonly come: Promise<void>;
-  private settle: () => void = () => undefined;
-
-  constructor() {
-    this.come = new Promise((resolve) => {
-      this.settle = resolve;
-    });
-  }
-
-  readonly now = (): void => this.settle();
 }
 
 /** A response that never comes. */

@@ -14,7 +14,7 @@ import { opened, openedClient, openedSite } from '../support/opened.ts';
 import { compileScript, startWorker } from '../support/workers.ts';
 import { otherMajor } from '../support/other-major.ts';
 import { startProxy } from '../support/proxy.ts';
-import { REFUSING_HOST, type Site, startRawSite } from '../support/site.ts';
+import { movedTo, REFUSING_HOST, type Site, startRawSite } from '../support/site.ts';
 
 const RULES = 'User-agent: *\nDisallow: /private\n';
 const SECRETS = { authorization: 'Bearer secret', cookie: 'id=secret', 'x-crawl': 'night' };
@@ -86,8 +86,8 @@ describe.each(BUSY)('the transport over an instance of %s with settings of its o
   it('sends who asks and the other fields, and follows redirects as the client does', async () => {
     const site = await openedSite({
       '/robots.txt': { status: 302, headers: { location: '/a?x=%20&y', 'set-cookie': 'a=b' } },
-      '/a?x=%20&y': { status: 307, headers: { location: '/b' } },
-      '/b': { status: 301, headers: { location: '/c' } },
+      '/a?x=%20&y': movedTo('/b', 307),
+      '/b': movedTo('/c', 301),
       '/c': name === 'axios by fetch' ? { body: RULES } : coded('gzip'),
     });
     const robots = client({ agent: 'ExampleBot/1.0', transport: make() });
@@ -311,11 +311,11 @@ describe('an instance that is guarded for the client whose transport it is', () 
   /** A robots.txt that a guard which waits for it would wait for without end: at another path, and on another site. */
   async function sites(): Promise<Site> {
     const rules = await openedSite({
-      '/robots.txt': { status: 302, headers: { location: '/rules' } },
+      '/robots.txt': movedTo('/rules'),
       '/rules': { body: RULES },
     });
     return openedSite({
-      '/robots.txt': { status: 302, headers: { location: rules.url('/rules') } },
+      '/robots.txt': movedTo(rules.url('/rules')),
       '/page': { body: 'a page' },
     });
   }

@@ -40,6 +40,9 @@ export interface Answer {
   readonly body?: string | Uint8Array;
 }
 
+/** A redirect. */
+export const movedTo = (location: string, status = 302): Answer => ({ status, headers: { location } });
+
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** Answers by path and query; of a list each request takes the next, the last stays. Any other path is a 404. */

@@ -1,12 +1,12 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { sqliteStore } from '../../../src/stores/sqlite/sqlite.ts';
 import { RobotsClient } from '../../../src/index.ts';
 import { fakeOrigin, type FakeOrigin } from '../../../src/extras/testing/index.ts';
 import { RecordCodec } from '../../../src/core/store/record-codec.ts';
 import { describeWith } from '../../support/installed.ts';
+import { opened, openedFolder } from '../../support/opened.ts';
 import { startRedis } from '../../support/redis-server.ts';
 import { cli, type CliInput, type CliResult, records } from './session.ts';
 
@@ -17,14 +17,12 @@ let path: string;
 let sites: FakeOrigin[];
 
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'canfetch-cache-'));
+  folder = openedFolder();
   path = join(folder, 'store');
-  sites = [await fakeOrigin({ robots: RULES }), await fakeOrigin({ robots: { status: 404 } })];
-});
-
-afterEach(async () => {
-  for (const site of sites) await site.close();
-  rmSync(folder, { recursive: true });
+  sites = [
+    opened(await fakeOrigin({ robots: RULES })),
+    opened(await fakeOrigin({ robots: { status: 404 } })),
+  ];
 });
 
 const origins = (): string[] => sites.map((site) => new URL(site.url('/')).origin);
@@ -57,7 +55,7 @@ describe('cache ls', () => {
   });
 
   it('prints a table on a terminal, and JSON there too when told to', async () => {
-    sites.push(await fakeOrigin({ robots: { status: 503 } }));
+    sites.push(opened(await fakeOrigin({ robots: { status: 503 } })));
     await crawl();
     const { stdout, stderr } = await cache('ls', [], { stdoutIsTTY: true, env: { NO_COLOR: '1' } });
     expect(stderr).toBe('');

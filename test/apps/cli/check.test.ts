@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { afterEachTest } from '../../support/after-each-test.ts';
 import { siteForAll } from '../../support/opened.ts';
-import { startSite } from '../../support/site.ts';
+import { movedTo, startSite } from '../../support/site.ts';
 import { cli, records } from './session.ts';
 
 const ROBOTS = `User-agent: *
@@ -14,9 +14,7 @@ Disallow: /only-example
 `;
 
 const site = await siteForAll({ '/robots.txt': { body: ROBOTS } });
-const moved = await siteForAll({
-  '/robots.txt': { status: 301, headers: { location: site.url('/robots.txt') } },
-});
+const moved = await siteForAll({ '/robots.txt': movedTo(site.url('/robots.txt'), 301) });
 const missing = await siteForAll({});
 const broken = await siteForAll({ '/robots.txt': { status: 503, headers: { 'retry-after': '120' } } });
 const hanging = await siteForAll(() => undefined);

@@ -1,13 +1,10 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { SeenRequest } from '../../extras/evidence/recorded-crawl.ts';
-import { type CompiledScript, compileScript, startWorker } from '../../support/workers.ts';
+import { folderForAll, openedForAll, siteForAll } from '../../support/opened.ts';
+import { compileScript, startWorker } from '../../support/workers.ts';
 import { cli, records } from './session.ts';
 
 /** A request as its server saw it. */
@@ -22,48 +19,24 @@ interface ServedRequest {
 }
 
 /** A site with its own log. */
-class LoggingSite implements AsyncDisposable {
-  readonly log: ServedRequest[] = [];
-  readonly #robots: { readonly status: number; readonly text: string };
-  readonly #server = createServer((request, response) => this.#answer(request, response));
-  origin = '';
+interface LoggingSite {
+  readonly origin: string;
+  readonly log: readonly ServedRequest[];
+}
 
-  constructor(status: number, text = '') {
-    this.#robots = { status, text };
-  }
-
-  async start(): Promise<this> {
-    this.#server.listen(0, '127.0.0.1');
-    await once(this.#server, 'listening');
-    this.origin = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
-    return this;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#server.closeAllConnections();
-    this.#server.close();
-    await once(this.#server, 'close');
-  }
-
-  get pages(): readonly ServedRequest[] {
-    return this.log.filter(({ url }) => !url.endsWith('/robots.txt'));
-  }
-
-  #answer(request: IncomingMessage, response: ServerResponse): void {
+async function loggingSite(robotsStatus: number, robotsTxt = ''): Promise<LoggingSite> {
+  const log: ServedRequest[] = [];
+  const { origin } = await siteForAll((request, response) => {
     const { url: path = '', headers } = request;
-    const entry: ServedRequest = {
-      url: this.origin + path,
-      agent: String(headers['user-agent']),
-      purpose: String(headers['x-purpose'] ?? ''),
-      status: 200,
-      isCut: false,
-    };
-    this.log.push(entry);
+    const agent = String(headers['user-agent']);
+    const purpose = String(headers['x-purpose'] ?? '');
+    const entry: ServedRequest = { url: origin + path, agent, purpose, status: 200, isCut: false };
+    log.push(entry);
     if (path === '/lost') {
       entry.status = 0;
       return void request.socket.destroy();
     }
-    if (path === '/robots.txt') entry.status = this.#robots.status;
+    if (path === '/robots.txt') entry.status = robotsStatus;
     else if (path === '/missing') entry.status = 404;
     else if (path === '/old') entry.status = 302;
     const location = path === '/old' ? { location: '/new' } : {};
@@ -74,8 +47,9 @@ class LoggingSite implements AsyncDisposable {
       response.write('the beginning');
       return void setTimeout(() => request.socket.destroy(), 50);
     }
-    response.end(path === '/robots.txt' ? this.#robots.text : 'a page');
-  }
+    response.end(path === '/robots.txt' ? robotsTxt : 'a page');
+  });
+  return { origin, log };
 }
 
 const FORBIDS = 'User-agent: *\nDisallow: /private\nContent-Usage: /art train-ai=n\n';
@@ -88,32 +62,24 @@ const tally = (texts: Iterable<string>): Record<string, number> => {
   return counts;
 };
 
+const folder = folderForAll();
+const file = join(folder, 'evidence.ndjson');
+const script = openedForAll(
+  compileScript(new URL('../../extras/evidence/recorded-crawl.ts', import.meta.url)),
+);
+const open = await loggingSite(200, FORBIDS);
+const slow = await loggingSite(200, 'User-agent: *\nCrawl-delay: 60\n');
+const broken = await loggingSite(503);
+// One for each process: they share no schedule.
+const polite = await Promise.all(AGENTS.map(() => loggingSite(200, 'User-agent: *\nCrawl-delay: 0.5\n')));
+
 describe('the evidence of a crawl by two processes, beside the logs of the servers', () => {
-  let folder: string;
-  let file: string;
-  let script: CompiledScript;
-  let open: LoggingSite;
-  let slow: LoggingSite;
-  let broken: LoggingSite;
-  let polite: LoggingSite[];
-  let sites: LoggingSite[];
   let served: ServedRequest[];
   const seen: (SeenRequest & { readonly agent: string })[] = [];
   type Row = Record<string, unknown> & { url: string; outcome: string; request?: Record<string, unknown> };
   let rows: Row[];
 
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'canfetch-oracle-'));
-    file = join(folder, 'evidence.ndjson');
-    script = compileScript(new URL('../../extras/evidence/recorded-crawl.ts', import.meta.url));
-    open = await new LoggingSite(200, FORBIDS).start();
-    slow = await new LoggingSite(200, 'User-agent: *\nCrawl-delay: 60\n').start();
-    broken = await new LoggingSite(503).start();
-    // One for each process: they share no schedule.
-    polite = await Promise.all(
-      AGENTS.map(() => new LoggingSite(200, 'User-agent: *\nCrawl-delay: 0.5\n').start()),
-    );
-    sites = [open, slow, broken, ...polite];
     const workers = AGENTS.map((agent, at) => {
       const origins = [open, slow, broken, polite[at]!].map(({ origin }) => origin);
       return startWorker(script, [file, ...origins, agent]);
@@ -123,16 +89,13 @@ describe('the evidence of a crawl by two processes, beside the logs of the serve
       for (const one of (await worker.next()) as SeenRequest[]) seen.push({ ...one, agent });
       expect(await worker.ended()).toEqual({ code: 0, stderr: expect.any(String) });
     }
-    served = sites.flatMap(({ pages }) => pages);
+    served = [open, slow, broken, ...polite].flatMap(({ log }) =>
+      log.filter(({ url }) => !url.endsWith('/robots.txt')),
+    );
     const listed = await cli(['replay', '--list', '--json', file]);
     expect([listed.code, listed.stderr]).toEqual([0, '']);
     rows = records(listed.stdout) as Row[];
   }, 60_000);
-  afterAll(async () => {
-    await Promise.all(sites.map((site) => site[Symbol.asyncDispose]()));
-    script[Symbol.dispose]();
-    rmSync(folder, { recursive: true });
-  });
 
   it('replays as recorded, unzipped or not', async () => {
     const zipped = join(folder, 'evidence.ndjson.gz');

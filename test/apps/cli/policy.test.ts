@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { attemptFields } from '../../../src/apps/answers/fields.ts';
 import { testClient } from '../../support/client.ts';
 import { siteForAll } from '../../support/opened.ts';
-import { startSite } from '../../support/site.ts';
+import { movedTo, startSite } from '../../support/site.ts';
 import { cli, masked, records } from './session.ts';
 import { DEFAULT_MAX_BODY_BYTES } from '../../../src/core/base/index.ts';
 
@@ -19,7 +19,7 @@ Sitemap: https://example.com/sitemap.xml
 `;
 
 const site = await siteForAll({
-  '/robots.txt': { status: 301, headers: { location: '/r.txt' } },
+  '/robots.txt': movedTo('/r.txt', 301),
   '/r.txt': {
     body: ROBOTS,
     headers: { 'content-type': 'text/plain', 'cache-control': 'max-age=60', etag: '"1"' },

@@ -1,7 +1,7 @@
 import { eventually } from '../../support/eventually.ts';
 import { folderForAll, siteForAll } from '../../support/opened.ts';
 import { settled } from '../../support/settled.ts';
-import { type Site, startSite } from '../../support/site.ts';
+import { movedTo, type Site, startSite } from '../../support/site.ts';
 import { cli, records } from './session.ts';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -12,9 +12,7 @@ const folder = folderForAll();
 const site = await siteForAll({ '/robots.txt': { body: 'User-agent: *\nDisallow: /\n' } });
 const missing = await siteForAll({});
 const broken = await siteForAll({ '/robots.txt': { status: 503 } });
-const moved = await siteForAll({
-  '/robots.txt': { status: 301, headers: { location: missing.url('/gone') } },
-});
+const moved = await siteForAll({ '/robots.txt': movedTo(missing.url('/gone'), 301) });
 
 const robotsRequests = ({ requests }: Site): number =>
   requests.filter(({ url }) => url === '/robots.txt').length;

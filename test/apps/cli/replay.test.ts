@@ -9,6 +9,7 @@ import { type EvidenceFile, evidenceFile } from '../../../src/extras/evidence/in
 import { evidenceLines } from '../../../src/apps/cli/replay/evidence-source.ts';
 import { Replay } from '../../../src/extras/evidence/replay.ts';
 import { HOUR, START } from '../../support/client.ts';
+import { Moment } from '../../support/moment.ts';
 import { folderForAll, siteForAll } from '../../support/opened.ts';
 import { startService } from '../serve/service.ts';
 import { cli, records } from './session.ts';
@@ -494,9 +495,9 @@ describe('replay --conduct', () => {
     let now = START;
     const options = { clock: { now: () => now }, transport: { fetch: async () => new Response(SLOW) } };
     await evidenceOf('rotated', options, async (client, evidence) => {
-      let respond = (): void => undefined;
+      const responded = new Moment();
       const page = async (url: string): Promise<Response> => {
-        if (url.endsWith('/private')) await new Promise<void>((resolve) => (respond = resolve));
+        if (url.endsWith('/private')) await responded.come;
         return new Response('a page');
       };
       const get = guardFetch(page, client, { mode: 'report' });
@@ -506,7 +507,7 @@ describe('replay --conduct', () => {
       await setImmediate();
       renameSync(path, `${path}.1`);
       evidence.reopen();
-      respond();
+      responded.now();
       await refused;
       now += 4_000;
       await get('https://a.example/second');

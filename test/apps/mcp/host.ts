@@ -1,6 +1,8 @@
 import { PassThrough } from 'node:stream';
 import { type CallToolResult, Client } from '@modelcontextprotocol/client';
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
+import { opened, openedSite } from '../../support/opened.ts';
+import type { Handler, Script, Site } from '../../support/site.ts';
 import { cli, type CliResult } from '../cli/session.ts';
 
 /** A host of the official SDK, which talks to `canfetch mcp` in this process over two streams. */
@@ -57,4 +59,23 @@ export type ToolResult = CallToolResult & { readonly structuredContent?: Record<
 /** The text blocks of a result. */
 export function textsOf({ content }: CallToolResult): string[] {
   return content.map((block) => (block.type === 'text' ? block.text : `(${block.type})`));
+}
+
+/** Who the servers of these tests are. */
+export const AGENT = 'ExampleAgent/1.0 (+https://example.com/agent)';
+/** How they start, so that they may ask the sites of tests. */
+export const LOCAL: readonly string[] = ['-a', AGENT, '--allow-private'];
+
+/** A site, and a host of a server that may ask it, for one test. */
+export async function served(plan: Handler | Script, ...argv: readonly string[]): Promise<Served> {
+  const site = await openedSite(plan);
+  const host = opened(await startHost([...LOCAL, ...argv]));
+  return { site, host, call: (tool, path, args = {}) => host.call(tool, { url: site.url(path), ...args }) };
+}
+
+export interface Served {
+  readonly site: Site;
+  readonly host: Host;
+  /** Calls a tool for a URL of the site. */
+  call(tool: string, path: string, args?: object): Promise<ToolResult>;
 }

@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { answer, startSite } from '../../support/site.ts';
-import { startHost, textsOf } from './host.ts';
+import { AGENT, LOCAL, served, startHost, textsOf } from './host.ts';
 
-const AGENT = 'ExampleAgent/1.0 (+https://example.com/agent)';
-const LOCAL = ['-a', AGENT, '--allow-private'];
 const ROBOTS = {
   headers: { 'content-type': 'text/plain' },
   body: 'User-agent: *\nDisallow: /private\nAllow: /private/open\nSitemap: https://example.com/map.xml\n',
@@ -98,11 +96,8 @@ describe('the tools', () => {
 
 describe('check_url', () => {
   it('gives the decision with the rule, and requests robots.txt alone', async () => {
-    await using site = await startSite({ '/robots.txt': ROBOTS });
-    await using host = await startHost(LOCAL);
-    const { isError, structuredContent, ...result } = await host.call('check_url', {
-      url: site.url('/private/a'),
-    });
+    const { site, call } = await served({ '/robots.txt': ROBOTS });
+    const { isError, structuredContent, ...result } = await call('check_url', '/private/a');
     expect(isError).toBeUndefined();
     expect(structuredContent).toEqual({
       allowed: false,
@@ -119,12 +114,11 @@ describe('check_url', () => {
   });
 
   it('answers for another crawler', async () => {
-    await using site = await startSite({
+    const { call } = await served({
       '/robots.txt': { body: 'User-agent: OtherBot\nDisallow: /\nCrawl-delay: 2\n' },
     });
-    await using host = await startHost(LOCAL);
-    const own = await host.call('check_url', { url: site.url('/') });
-    const others = await host.call('check_url', { url: site.url('/'), agent: 'OtherBot' });
+    const own = await call('check_url', '/');
+    const others = await call('check_url', '/', { agent: 'OtherBot' });
     expect(own.structuredContent).toMatchObject({ allowed: true, reason: 'no-group' });
     expect(others.structuredContent).toMatchObject({
       allowed: false,
@@ -134,13 +128,10 @@ describe('check_url', () => {
   });
 
   it('makes one request for robots.txt of 50 concurrent calls about an unknown origin', async () => {
-    await using site = await startSite((_, response) => {
+    const { site, call } = await served((_, response) => {
       setImmediate(() => answer(response, ROBOTS));
     });
-    await using host = await startHost(LOCAL);
-    const results = await Promise.all(
-      Array.from({ length: 50 }, (_, page) => host.call('check_url', { url: site.url(`/${page}`) })),
-    );
+    const results = await Promise.all(Array.from({ length: 50 }, (_, page) => call('check_url', `/${page}`)));
     expect(results.filter(({ structuredContent }) => structuredContent?.['allowed'] === true)).toHaveLength(
       50,
     );
@@ -148,8 +139,7 @@ describe('check_url', () => {
   });
 
   it.each(['check_url', 'explain_url'])('%s repeats no password of a URL', async (tool) => {
-    await using site = await startSite({ '/robots.txt': ROBOTS });
-    await using host = await startHost(LOCAL);
+    const { site, host } = await served({ '/robots.txt': ROBOTS });
     const url = site.url('/private').replace('//', '//user:secret@');
     const checked = await host.call(tool, { url });
     expect(checked.structuredContent).toMatchObject({ allowed: false, url: site.url('/private') });
@@ -170,18 +160,21 @@ describe('check_url', () => {
   });
 
   it('tells what the site wants for the purpose of the agent', async () => {
-    await using site = await startSite({
-      '/robots.txt': { body: 'User-agent: *\nContent-Usage: train-ai=n\nAllow: /\n' },
-      '/page': { body: 'a page', headers: { 'content-type': 'text/plain' } },
-    });
-    await using host = await startHost([...LOCAL, '--purpose', 'train-ai']);
-    const checked = await host.call('check_url', { url: site.url('/page') });
+    const { site, call } = await served(
+      {
+        '/robots.txt': { body: 'User-agent: *\nContent-Usage: train-ai=n\nAllow: /\n' },
+        '/page': { body: 'a page', headers: { 'content-type': 'text/plain' } },
+      },
+      '--purpose',
+      'train-ai',
+    );
+    const checked = await call('check_url', '/page');
     expect(checked.structuredContent).toMatchObject({
       allowed: true,
       purpose: 'train-ai',
       preference: 'disallow',
     });
-    const fetched = await host.call('fetch_page', { url: site.url('/page') });
+    const fetched = await call('fetch_page', '/page');
     expect([fetched.isError, fetched.structuredContent?.['code']]).toEqual([true, 'ERR_ROBOTS_USAGE']);
     expect(fetched.structuredContent).not.toHaveProperty('rule');
     expect(robotsCount(site)).toBe(site.requests.length);
@@ -190,9 +183,8 @@ describe('check_url', () => {
 
 describe('explain_url', () => {
   it('gives the group, the rules that compete, the lines and what other standards say', async () => {
-    await using site = await startSite({ '/robots.txt': ROBOTS });
-    await using host = await startHost(LOCAL);
-    const { isError, structuredContent } = await host.call('explain_url', { url: site.url('/private/open') });
+    const { site, call } = await served({ '/robots.txt': ROBOTS });
+    const { isError, structuredContent } = await call('explain_url', '/private/open');
     expect(isError).toBeUndefined();
     expect(structuredContent).toMatchObject({
       allowed: true,
@@ -210,31 +202,29 @@ describe('explain_url', () => {
 
   it('is bounded, however long the lines are', async () => {
     const long = `Disallow: /${'x'.repeat(100_000)}\n`;
-    await using site = await startSite({
+    const { call } = await served({
       '/robots.txt': {
         body: `User-agent: *\nDisallow: /a\n${long.repeat(4)}License: https://example.com/${'l'.repeat(9_000)}\n`,
       },
     });
-    await using host = await startHost(LOCAL);
-    const { structuredContent } = await host.call('explain_url', { url: site.url('/a') });
+    const { structuredContent } = await call('explain_url', '/a');
     expect(structuredContent).toMatchObject({ allowed: false, rule: { line: 2 } });
     expect(JSON.stringify(structuredContent).length).toBeLessThan(10_000);
   });
 
   it('shows no control, bidi or tag characters of a file', async () => {
     const hidden = '\u001b[31m\u202e\u{e0041}';
-    await using site = await startSite({
+    const { call } = await served({
       '/robots.txt': {
         body: `User-agent: *\nDisallow: /a*${hidden}\nAllow: /\nLicense: https://x/${hidden}\n`,
       },
     });
-    await using host = await startHost(LOCAL);
     for (const tool of ['check_url', 'explain_url', 'site_policy']) {
-      const { structuredContent, ...result } = await host.call(tool, { url: site.url('/a') });
+      const { structuredContent, ...result } = await call(tool, '/a');
       const texts = [JSON.stringify(structuredContent), ...textsOf(result)];
       for (const each of texts) expect(each).not.toMatch(/\\u001b|[\p{Cc}\p{Cf}]/u);
     }
-    const { structuredContent } = await host.call('explain_url', { url: site.url('/a') });
+    const { structuredContent } = await call('explain_url', '/a');
     expect(structuredContent?.['lines']).toContainEqual({
       line: 2,
       role: 'decides',
@@ -245,9 +235,8 @@ describe('explain_url', () => {
 
 describe('site_policy', () => {
   it('lists the groups and the sitemaps', async () => {
-    await using site = await startSite({ '/robots.txt': ROBOTS });
-    await using host = await startHost(LOCAL);
-    const { structuredContent } = await host.call('site_policy', { url: site.url('/any') });
+    const { site, call } = await served({ '/robots.txt': ROBOTS });
+    const { structuredContent } = await call('site_policy', '/any');
     expect(structuredContent).toMatchObject({
       state: 'rules',
       origin: site.origin,
@@ -262,12 +251,11 @@ describe('site_policy', () => {
   });
 
   it('says what the site prefers for each purpose, for the agent asked about', async () => {
-    await using site = await startSite({
+    const { site, host } = await served({
       '/robots.txt': {
         body: 'User-agent: *\nContent-Usage: train-ai=n\n\nUser-agent: OtherBot\nContent-Signal: search=yes, ai-input=no\n',
       },
     });
-    await using host = await startHost(LOCAL);
     const policyOf = async (args: object) =>
       (await host.call('site_policy', { url: site.url('/any'), ...args })).structuredContent;
     const silent = { 'train-ai': 'unknown', 'ai-use': 'unknown', 'ai-input': 'unknown', search: 'unknown' };
@@ -286,17 +274,15 @@ describe('site_policy', () => {
       (_, n) => `User-agent: Bot-${n}\nDisallow: /${n}\nDisallow: /x\n`,
     );
     const sitemaps = Array.from({ length: 300 }, (_, n) => `Sitemap: https://example.com/${n}.xml\n`);
-    await using site = await startSite({ '/robots.txt': { body: groups.join('') + sitemaps.join('') } });
-    await using host = await startHost(LOCAL);
-    const { structuredContent } = await host.call('site_policy', { url: site.url('/') });
+    const { call } = await served({ '/robots.txt': { body: groups.join('') + sitemaps.join('') } });
+    const { structuredContent } = await call('site_policy', '/');
     expect(structuredContent).toMatchObject({ omitted: { groups: 1_800, rules: 3_600, sitemaps: 200 } });
     expect(JSON.stringify(structuredContent).length).toBeLessThan(100_000);
   });
 
   it('says why nothing may be fetched', async () => {
-    await using site = await startSite({ '/robots.txt': { status: 500 } });
-    await using host = await startHost(LOCAL);
-    const { isError, structuredContent } = await host.call('site_policy', { url: site.url('/') });
+    const { call } = await served({ '/robots.txt': { status: 500 } });
+    const { isError, structuredContent } = await call('site_policy', '/');
     expect(isError).toBeUndefined();
     expect(structuredContent).toMatchObject({
       state: 'disallow-all',

@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { request as send } from 'node:http';
 import { Readable, Writable } from 'node:stream';
+import { Moment } from '../../support/moment.ts';
 import { Collector } from '../cli/session.ts';
 import { serve } from '../../../src/apps/cli/serve/run.ts';
 import { DEFAULT_LIMITS, type ServiceLimits } from '../../../src/apps/serve/exchange.ts';
@@ -30,11 +31,11 @@ export async function startService(
   loadPromClient?: () => Promise<PromClient | undefined>,
   limits?: Partial<ServiceLimits>,
 ): Promise<TestService> {
-  const { promise: firstOutput, resolve: resolveOutput } = deferred<string>();
+  const firstOutput = new Moment<string>();
   const stdout = new Writable({
     decodeStrings: false,
     write(chunk, _encoding, done) {
-      resolveOutput(String(chunk));
+      firstOutput.now(String(chunk));
       done();
     },
   });
@@ -61,7 +62,7 @@ export async function startService(
           ...limits,
         });
   const text = await Promise.race([
-    firstOutput,
+    firstOutput.come,
     ended.then((code) => Promise.reject(new Error(`exit ${code}: ${stderr.text}`))),
   ]);
   const url = /^canfetch serves at (http:\S+)\/\n$/.exec(text)?.[1];
@@ -119,15 +120,4 @@ export function ask(
     request.on('error', reject);
     request.end(body);
   });
-}
-
-export function deferred<T>(): {
-  promise: Promise<T>;
-  resolve: (value: T) => void;
-} {
-  let resolve: (value: T) => void = () => {};
-  const promise = new Promise<T>((settle) => {
-    resolve = settle;
-  });
-  return { promise, resolve };
 }

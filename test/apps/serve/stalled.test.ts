@@ -1,8 +1,9 @@
 import { createConnection, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { afterEach, expect, it } from 'vitest';
+import { Moment } from '../../support/moment.ts';
 import { answer, type Site, startSite } from '../../support/site.ts';
-import { ask, deferred, startService, type TestService } from './service.ts';
+import { ask, startService, type TestService } from './service.ts';
 
 /** Long enough for a machine with much to do, short enough to be waited for. */
 const STALLED_MS = 300;
@@ -72,8 +73,8 @@ const SMALL = { method: 'POST', headers: FORM, body: 'robots=' };
 
 it('explanations are bounded in number: more are told to come back, and others are answered', async () => {
   const service = await started({ largeAnswers: 3 });
-  const { promise, resolve } = deferred<void>();
-  const slow = await site((_, response) => void promise.then(() => answer(response, { status: 404 })));
+  const released = new Moment();
+  const slow = await site((_, response) => void released.come.then(() => answer(response, { status: 404 })));
   const url = encodeURIComponent(slow.url('/a'));
   const held = [
     ask(service.origin, `/v1/explain?url=${url}`),
@@ -86,7 +87,7 @@ it('explanations are bounded in number: more are told to come back, and others a
   const { text } = await ask(service.origin, `/v1/policy?origin=${url}`);
   expect(JSON.parse(text).code).toBe('ERR_ROBOTS_BUSY');
   expect((await ask(service.origin, '/healthz')).status).toBe(200);
-  resolve();
+  released.now();
   expect((await Promise.all(held)).map(({ status }) => status)).toEqual([200, 200, 200]);
   expect((await small()).status).toBe(200);
 });

@@ -2,30 +2,29 @@ import { once } from 'node:events';
 import { request as send, type ClientRequest, type IncomingMessage } from 'node:http';
 import { createConnection } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Moment } from '../../support/moment.ts';
+import { openedSite } from '../../support/opened.ts';
 import { settled } from '../../support/settled.ts';
-import { answer, type Site, startSite } from '../../support/site.ts';
+import { answer, type Site } from '../../support/site.ts';
 import { records } from '../cli/session.ts';
-import { ask, deferred, startService, type TestService } from './service.ts';
+import { ask, startService, type TestService } from './service.ts';
 
 let service: TestService;
 let site: Site;
+/** Answers once it is released. */
 let slow: Site;
-let release: () => void;
+let released: Moment;
 
 beforeEach(async () => {
-  const { promise, resolve } = deferred<void>();
-  release = resolve;
-  site = await startSite({
-    '/robots.txt': { body: 'User-agent: *\nDisallow: /private\n' },
-  });
-  slow = await startSite((_, response) => void promise.then(() => answer(response, { status: 404 })));
+  released = new Moment();
+  site = await openedSite({ '/robots.txt': { body: 'User-agent: *\nDisallow: /private\n' } });
+  slow = await openedSite((_, response) => void released.come.then(() => answer(response, { status: 404 })));
   service = await startService();
 });
 
 afterEach(async () => {
-  release();
+  released.now();
   await service.terminate();
-  await Promise.all([site.close(), slow.close()]);
 });
 
 /** A stream of questions that is still open. */
@@ -34,10 +33,7 @@ async function open(): Promise<{
   response: IncomingMessage;
   lines: AsyncIterator<string>;
 }> {
-  const request = send(`${service.origin}/v1/check`, {
-    method: 'POST',
-    agent: false,
-  });
+  const request = send(`${service.origin}/v1/check`, { method: 'POST', agent: false });
   request.flushHeaders();
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     request.on('response', resolve);
@@ -114,7 +110,7 @@ describe('POST /v1/check', () => {
     expect(JSON.parse(single.text)).toMatchObject({ allowed: false });
     expect(await post(site.url('/b'))).toMatchObject([{ allowed: true }]);
     await expect.poll(() => slow.requests.length).toBe(1);
-    release();
+    released.now();
     expect(await take(lines)).toMatchObject({ line: 1, reason: 'unavailable' });
     expect(await take(lines)).toMatchObject({ line: 2, reason: 'rule' });
   });
@@ -151,10 +147,7 @@ describe('POST /v1/check', () => {
 
   it('takes 16 streams at a time; one more is told to come back', async () => {
     const streams = await Promise.all(Array.from({ length: 16 }, open));
-    const { status, headers, text } = await ask(service.origin, '/v1/check', {
-      method: 'POST',
-      body: 'foo',
-    });
+    const { status, headers, text } = await ask(service.origin, '/v1/check', { method: 'POST', body: 'foo' });
     expect([status, headers['retry-after'], JSON.parse(text).code]).toEqual([503, '1', 'ERR_ROBOTS_BUSY']);
     for (const { request, lines } of streams) {
       request.end();
@@ -172,14 +165,10 @@ describe('the end', () => {
     await take(lines);
     await expect.poll(() => slow.requests.length).toBe(1);
     const ended = service.terminate();
-    release();
-    expect(JSON.parse((await single).text)).toMatchObject({
-      reason: 'unavailable',
-    });
+    released.now();
+    expect(JSON.parse((await single).text)).toMatchObject({ reason: 'unavailable' });
     // The stream ends too, and says that it is not complete.
-    expect(await take(lines)).toMatchObject({
-      error: { code: 'ERR_ROBOTS_CLOSED' },
-    });
+    expect(await take(lines)).toMatchObject({ error: { code: 'ERR_ROBOTS_CLOSED' } });
     expect((await lines.next()).done).toBe(true);
     expect(await ended).toBe(0);
   });

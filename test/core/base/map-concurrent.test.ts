@@ -1,18 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { mapBatches, mapConcurrent } from '../../../src/core/base/index.ts';
+import { Moment } from '../../support/moment.ts';
 import fc from '../../support/fast-check.ts';
-
-/** What one item waits for: settled by the test, in the order it likes. */
-class Gate {
-  readonly passed: Promise<void>;
-  open: () => void = () => undefined;
-
-  constructor() {
-    this.passed = new Promise((resolve) => {
-      this.open = resolve;
-    });
-  }
-}
 
 const numbers = (count: number): number[] => Array.from({ length: count }, (_, number) => number);
 
@@ -55,17 +44,17 @@ describe.each([true, false])('mapConcurrent, ordered %s', (ordered) => {
   });
 
   it('works on as many at a time as allowed', async () => {
-    const gates = numbers(9).map(() => new Gate());
+    const gates = numbers(9).map(() => new Moment());
     const started: number[] = [];
     const all = collect(
       mapConcurrent(numbers(9), { concurrency: 5, ordered }, async (number) => {
         started.push(number);
-        await gates[number]?.passed;
+        await gates[number]?.come;
       }),
     );
     await settled();
     expect(started).toEqual([0, 1, 2, 3, 4]);
-    for (const gate of gates) gate.open();
+    for (const gate of gates) gate.now();
     await expect(all).resolves.toHaveLength(9);
   });
 
@@ -142,13 +131,13 @@ describe('mapBatches', () => {
 
   it('yields and starts no more at a time than its bound, for a batch of any length', async () => {
     let started = 0;
-    const gate = new Gate();
+    const gate = new Moment();
     const results = mapBatches(
       batchesOf(numbers(100)),
       { concurrency: 8, ordered: true },
       (number): number | Promise<number> => {
         started++;
-        return number === 10 ? gate.passed.then(() => number) : number;
+        return number === 10 ? gate.come.then(() => number) : number;
       },
     );
     expect((await results.next()).value).toEqual(numbers(8));
@@ -156,7 +145,7 @@ describe('mapBatches', () => {
     const stuck = results.next();
     await settled();
     expect(started).toBe(18);
-    gate.open();
+    gate.now();
     expect((await stuck).value).toEqual([10, 11, 12, 13, 14, 15, 16, 17]);
     await results.return();
   });

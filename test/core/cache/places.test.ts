@@ -56,12 +56,6 @@ describe('places', () => {
     expect(begun).toHaveLength(3 + 8 * 2);
   });
 
-  it('are passed on when work fails, with its error', async () => {
-    const places = new Places(1);
-    await expect(places.run(() => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
-    expect(await places.run(async () => 'next')).toBe('next');
-  });
-
   it('start nothing that waited when they were cleared', async () => {
     const { places, begun, run, end } = scene(1);
     void run('a');

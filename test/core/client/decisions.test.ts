@@ -9,7 +9,7 @@ import {
   type RobotsClientOptions,
 } from '../../../src/index.ts';
 import { DAY, HOUR, MINUTE, START } from '../../support/client.ts';
-import { type Script, type Site } from '../../support/site.ts';
+import { movedTo, type Script, type Site } from '../../support/site.ts';
 import { answering, openedSite as site, openedClient as client } from '../../support/opened.ts';
 import { eventually } from '../../support/eventually.ts';
 
@@ -124,9 +124,7 @@ describe('a decision', () => {
 });
 
 describe('redirects under google', () => {
-  const moved = (to: Site): Script => ({
-    '/robots.txt': { status: 301, headers: { location: to.url('/files/robots.txt') } },
-  });
+  const moved = (to: Site): Script => ({ '/robots.txt': movedTo(to.url('/files/robots.txt'), 301) });
 
   it('a hop of an origin that is unreachable is no disallowed one', async () => {
     const { robots } = client({ profile: 'google' });
@@ -142,7 +140,7 @@ describe('redirects under google', () => {
   it('a file moved into a folder it disallows itself stays in force when it is asked for again', async () => {
     const { robots, clock } = client({ profile: 'google' });
     const server = await site({
-      '/robots.txt': { status: 301, headers: { location: '/static/robots.txt' } },
+      '/robots.txt': movedTo('/static/robots.txt', 301),
       '/static/robots.txt': { body: 'User-agent: *\nDisallow: /static\nDisallow: /secret\n' },
     });
     expect(await robots.canFetch(server.url('/secret'))).toBe(false);
@@ -159,9 +157,7 @@ describe('an answer that a redirect led to', () => {
     const other = await site({
       '/robots.txt': [{ status: 503, headers: { 'retry-after': '3600' } }, { body: RULES }],
     });
-    const server = await site({
-      '/robots.txt': { status: 301, headers: { location: other.url('/robots.txt') } },
-    });
+    const server = await site({ '/robots.txt': movedTo(other.url('/robots.txt'), 301) });
     expect(await robots.canFetch(other.url('/'))).toBe(false);
     expect(await robots.canFetch(server.url('/'))).toBe(true);
     expect(robots.peek(other.url('/'))).toMatchObject({ allowed: true, state: 'rules' });
@@ -174,7 +170,7 @@ describe('an answer that a redirect led to', () => {
     const fetch = async (url: string, init: RequestInit): Promise<Response> =>
       url === `${SHARED}/robots.txt`
         ? respond(init)
-        : new Response(null, { status: 301, headers: { location: `${SHARED}/robots.txt` } });
+        : new Response(null, movedTo(`${SHARED}/robots.txt`, 301));
     const { robots } = client({ ...options, transport: { fetch } });
     await robots.check('https://moved.example/');
     return robots;
@@ -426,9 +422,7 @@ describe('overrides', () => {
 
   it('with a text decide about redirects of robots.txt, while they hold', async () => {
     const target = await site({ '/rules/robots.txt': { body: 'User-agent: *\nDisallow: /x\n' } });
-    const moved = await site({
-      '/robots.txt': { status: 302, headers: { location: target.url('/rules/robots.txt') } },
-    });
+    const moved = await site({ '/robots.txt': movedTo(target.url('/rules/robots.txt')) });
     const { robots, clock } = client({
       profile: 'google',
       overrides: { [target.origin]: { text: 'User-agent: *\nDisallow: /rules\n', until: START + DAY } },

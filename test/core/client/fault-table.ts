@@ -32,9 +32,9 @@ export interface Fault {
 
 export const RULES = 'User-agent: *\nDisallow: /x\n';
 
-const rules = (status = 200): Expected => ({ state: 'rules', reason: 'rule', status });
+export const rules = (status = 200): Expected => ({ state: 'rules', reason: 'rule', status });
 const empty = (status = 200): Expected => ({ state: 'rules', reason: 'no-group', status });
-const broken = (error: string | RegExp, status?: number): Expected => ({
+export const broken = (error: string | RegExp, status?: number): Expected => ({
   state: 'disallow-all',
   reason: 'unreachable',
   error,

@@ -7,7 +7,7 @@ import { gotTransport } from '../../../src/guards/got/got.ts';
 import type { RobotsClientOptions } from '../../../src/index.ts';
 import { DAY } from '../../support/client.ts';
 import { startProxy } from '../../support/proxy.ts';
-import { answer, type Site } from '../../support/site.ts';
+import { answer, movedTo, type Site } from '../../support/site.ts';
 import { opened, openedSite as site, openedClient as client } from '../../support/opened.ts';
 
 const RULES = { body: 'User-agent: *\nDisallow: /x\n' };
@@ -102,9 +102,9 @@ describe.each(OVER)('the header section of a robots.txt request over %s', (name,
     const server = await site({
       '/robots.txt': [
         { status: 302, headers: { location: other.url('/robots.txt'), etag: '"mine"' } },
-        { status: 302, headers: { location: other.url('/robots.txt') } },
+        movedTo(other.url('/robots.txt')),
         { ...RULES, headers: { etag: '"mine"' } },
-        { status: 302, headers: { location: other.url('/robots.txt') } },
+        movedTo(other.url('/robots.txt')),
       ],
     });
     const { robots, clock } = client({
@@ -137,11 +137,9 @@ describe.each(OVER)('the header section of a robots.txt request over %s', (name,
     ['got', { transport: gotTransport(got) }],
     ['axios', { transport: axiosTransport(axios.create()) }],
   ])('has the result of headersForRobots for the origin of each redirect, over %s', async (_, transport) => {
-    const other = await site((_request, response) =>
-      answer(response, { status: 302, headers: { location: server.url('/rules.txt') } }),
-    );
+    const other = await site((_request, response) => answer(response, movedTo(server.url('/rules.txt'))));
     const server: Site = await site({
-      '/robots.txt': { status: 302, headers: { location: other.url('/there') } },
+      '/robots.txt': movedTo(other.url('/there')),
       '/rules.txt': RULES,
     });
     const keys = new Map([

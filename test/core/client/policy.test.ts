@@ -4,6 +4,7 @@ import { DAY, HOUR, MINUTE, SECOND, START, testClient, VirtualClock } from '../.
 import { ScriptedStore } from '../../support/store.ts';
 import { answering, openedSite as site, openedClient as client } from '../../support/opened.ts';
 import { DEFAULT_MAX_BODY_BYTES } from '../../../src/core/base/index.ts';
+import { movedTo } from '../../support/site.ts';
 
 const RULES = 'User-agent: *\nDisallow: /private\nCrawl-delay: 2\n\nUser-agent: OtherBot\nDisallow: /other\n';
 
@@ -62,7 +63,7 @@ describe('policy', () => {
   it('has the hops, the fields and the reason for the lifetime', async () => {
     const { robots } = client({ random: () => 0.5 });
     const server = await site({
-      '/robots.txt': { status: 301, headers: { location: '/r.txt' } },
+      '/robots.txt': movedTo('/r.txt', 301),
       '/r.txt': { body: RULES, headers: { 'cache-control': 'max-age=60', etag: '"1"' } },
     });
     const policy = await robots.policy(server.origin);
@@ -109,7 +110,7 @@ describe('policy', () => {
 
   it('has the reason why an origin is unavailable, where it is not the status', async () => {
     const { robots } = client();
-    const looping = await site({ '/robots.txt': { status: 302, headers: { location: '/robots.txt' } } });
+    const looping = await site({ '/robots.txt': movedTo('/robots.txt') });
     expect((await robots.policy(looping.origin)).attempt).toMatchObject({
       kind: 'unavailable',
       unavailable: 'redirect-loop',

@@ -31,7 +31,7 @@ import { testClient } from '../../support/client.ts';
 import { lookupIn } from '../../support/internet.ts';
 import { type Proxy, type ProxyOptions, startProxy } from '../../support/proxy.ts';
 import { opened, openedSite as site } from '../../support/opened.ts';
-import { REFUSING_HOST, type Site } from '../../support/site.ts';
+import { movedTo, REFUSING_HOST, type Site } from '../../support/site.ts';
 
 let before: Dispatcher;
 beforeEach(() => {
@@ -141,7 +141,7 @@ describe('without `dispatcher`, robots.txt is requested through the global dispa
 
   it('each redirect is followed here, even if an interceptor would follow it', async () => {
     const server = await site({
-      '/robots.txt': { status: 302, headers: { location: '/moved.txt' } },
+      '/robots.txt': movedTo('/moved.txt'),
       '/moved.txt': RULES,
     });
     setGlobalDispatcher(dispatcher(new Agent()).compose(interceptors.redirect({ maxRedirections: 5 })));
@@ -167,9 +167,7 @@ describe('without `dispatcher`, robots.txt is requested through the global dispa
 describe('the address policy over a global dispatcher', () => {
   it('refuses literal private addresses that a public name redirects to', async () => {
     const [proxy, secret] = [await startedProxy(), await site({ '/robots.txt': RULES })];
-    const server = await site({
-      '/robots.txt': { status: 302, headers: { location: secret.url('/robots.txt') } },
-    });
+    const server = await site({ '/robots.txt': movedTo(secret.url('/robots.txt')) });
     setGlobalDispatcher(dispatcher(new ProxyAgent(proxy.url)));
     expect(await client().check(`${named(server)}/x`)).toMatchObject({
       reason: 'unreachable',
@@ -407,7 +405,7 @@ describe('a dispatcher for each URL', () => {
   it('sends the request, for redirects too; without one the client connects by itself', async () => {
     const target = await site({ '/robots.txt': RULES });
     const location = named(target).concat('/robots.txt');
-    const first = await site({ '/robots.txt': { status: 302, headers: { location } } });
+    const first = await site({ '/robots.txt': movedTo(location) });
     const proxy = await startedProxy();
     const agent = dispatcher(new ProxyAgent(proxy.url));
     const asked: string[] = [];

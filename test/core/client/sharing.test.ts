@@ -4,6 +4,7 @@ import { DAY, HOUR, MINUTE } from '../../support/client.ts';
 import { eventually } from '../../support/eventually.ts';
 import { Recording, replayed } from '../../support/evidence.ts';
 import { answer, type Handler, type Site } from '../../support/site.ts';
+import { Moment } from '../../support/moment.ts';
 import { answering, openedSite as site, openedClient as client } from '../../support/opened.ts';
 
 const RULES = 'User-agent: *\nDisallow: /private\n';
@@ -211,7 +212,7 @@ describe('prefetch, interrupted', () => {
 describe('a 304 after whose request memory received another file', () => {
   /** A site that has changed its file, and of which a redirect tells while its 304 for the old file is on its way. */
   async function crossed(options: RobotsClientOptions = {}) {
-    let confirm = (): void => undefined;
+    const confirmed = new Moment();
     const asked: (string | null)[] = [];
     let body = 'User-agent: *\nDisallow: /old\n';
     let etag = '"old"';
@@ -221,7 +222,7 @@ describe('a 304 after whose request memory received another file', () => {
       const condition = new Headers(headers).get('if-none-match');
       asked.push(condition);
       if (condition !== null && asked.length === 2) {
-        await new Promise<void>((resolve) => (confirm = resolve));
+        await confirmed.come;
         return new Response(null, { status: 304, headers: { etag: '"old"' } });
       }
       return condition === etag
@@ -237,7 +238,7 @@ describe('a 304 after whose request memory received another file', () => {
     await robots.check('https://moved.example/');
     expect(robots.peek('https://site.example/new')).toMatchObject({ allowed: false });
     clock.advance(MINUTE);
-    return { robots, clock, asked, renewed, confirm: () => confirm() };
+    return { robots, clock, asked, renewed, confirm: confirmed.now };
   }
 
   it('renews the file that its request named', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { context, DECODED, UNDECODED } from './context.ts';
+import { movedTo } from '../../support/site.ts';
 
 const RULES = { body: 'User-agent: *\nDisallow: /\n' };
 
@@ -10,7 +11,7 @@ describe.each([UNDECODED[0]!, DECODED[0]!])(
     const { site, fetch } = context(make());
 
     it('include a Location that was not followed', async () => {
-      const { origin } = await site({ '/robots.txt': { status: 302, headers: { location: 'gopher://x/' } } });
+      const { origin } = await site({ '/robots.txt': movedTo('gopher://x/') });
       const outcome = await fetch(origin);
       expect(outcome).toMatchObject({
         kind: 'unreachable',
@@ -42,7 +43,7 @@ describe.each([UNDECODED[0]!, DECODED[0]!])(
     it('are bounded in size', async () => {
       const long = `/${'x'.repeat(4_000)}`;
       const { origin } = await site({
-        '/robots.txt': { status: 302, headers: { location: long } },
+        '/robots.txt': movedTo(long),
         [long]: { ...RULES, headers: { etag: `"${'y'.repeat(4_000)}"` } },
       });
       const outcome = await fetch(origin);

@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { bodyOf, context, LIMIT, lines, occurrence, RULES, TRANSPORTS } from './context.ts';
+import { Moment } from '../../support/moment.ts';
+import { bodyOf, context, LIMIT, lines, RULES, TRANSPORTS } from './context.ts';
 
 describe.each(TRANSPORTS)('the body limit over %s', (_name, make) => {
   const { site, rawSite, fetch } = context(make());
@@ -31,13 +32,13 @@ describe.each(TRANSPORTS)('the body limit over %s', (_name, make) => {
   });
 
   it('ignores what follows the limit, and releases the socket', async () => {
-    const closed = occurrence();
+    const closed = new Moment();
     const { origin } = await rawSite((socket) => {
-      socket.once('close', () => closed.happens());
+      socket.once('close', closed.now);
       socket.write(`HTTP/1.1 200 OK\r\ncontent-length: 9999999\r\n\r\n${lines(LIMIT)}\nmore`);
     });
     expect(await fetch(origin)).toMatchObject({ kind: 'success', truncated: true });
-    await closed.happened;
+    await closed.come;
   });
 });
 

@@ -1,7 +1,8 @@
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { Moment } from '../../support/moment.ts';
 import { runSteps, type Steps } from '../../support/socket-steps.ts';
-import { context, DECODED, occurrence, PROFILE, UNDECODED } from './context.ts';
+import { context, DECODED, PROFILE, UNDECODED } from './context.ts';
 
 const CHALLENGE = '<!DOCTYPE html><html><head><title>Just a moment...</title><script>_cf_chl_opt={}</script>';
 const HTML = { 'content-type': 'text/html; charset=UTF-8' };
@@ -87,13 +88,13 @@ describe.each([UNDECODED[0]!, DECODED[0]!])('gatekeepers over %s', (_name, make)
   );
 
   it('are recognised by the bytes that arrived before the deadline', async () => {
-    const closed = occurrence();
+    const closed = new Moment();
     const { origin } = await rawSite((socket) => {
-      socket.once('close', () => closed.happens());
+      socket.once('close', closed.now);
       socket.write(`HTTP/1.1 403 Forbidden\r\ncontent-type: text/html\r\n\r\n${CHALLENGE}`);
     });
     expect(await fetch(origin)).toMatchObject({ kind: 'unavailable', suspect: 'challenge' });
-    await closed.happened;
+    await closed.come;
   });
 
   it('do not turn an error into a failure at the deadline, unless the profile has to know', async () => {

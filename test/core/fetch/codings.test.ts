@@ -1,8 +1,9 @@
 import { brotliCompressSync, constants, createGzip, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import type { Outcome } from '../../../src/core/lifecycle/outcome.ts';
+import { Moment } from '../../support/moment.ts';
 import { runSteps } from '../../support/socket-steps.ts';
-import { bodyOf, context, DECODED, LIMIT, lines, occurrence, RULES, UNDECODED } from './context.ts';
+import { bodyOf, context, DECODED, LIMIT, lines, RULES, UNDECODED } from './context.ts';
 
 const CODINGS: readonly (readonly [field: string, encode: (text: string) => Uint8Array])[] = [
   ['gzip', (text) => gzipSync(text)],
@@ -31,10 +32,10 @@ describe.each(UNDECODED)('content codings decoded here, over %s', (_name, make) 
   it('reads no more of a decompression bomb than the limit', async () => {
     const comment = Buffer.alloc(1 << 20, '#');
     let sent = 0;
-    const closed = occurrence();
+    const closed = new Moment();
     const { origin } = await site((_request, response) => {
       response.writeHead(200, { 'content-encoding': 'gzip' });
-      response.on('close', () => closed.happens());
+      response.on('close', closed.now);
       const gzip = createGzip();
       gzip.on('data', (chunk: Buffer) => (sent += chunk.byteLength));
       gzip.pipe(response);
@@ -44,7 +45,7 @@ describe.each(UNDECODED)('content codings decoded here, over %s', (_name, make) 
       more();
     });
     expect(await fetch(origin)).toMatchObject({ kind: 'success', truncated: true, body: new Uint8Array(0) });
-    await closed.happened;
+    await closed.come;
     // A comment of 512,000 bytes is some 500 bytes; what a few buffers on the way hold comes on top.
     expect(sent).toBeLessThan(200_000);
   });
@@ -80,9 +81,9 @@ describe.each(UNDECODED)('content codings decoded here, over %s', (_name, make) 
   ])(
     'releases a body in %s with the status %i whose decoder waits for more input',
     async (coding, status, page) => {
-      const closed = occurrence();
+      const closed = new Moment();
       const { origin } = await rawSite((socket) => {
-        socket.once('close', () => closed.happens());
+        socket.once('close', closed.now);
         socket.write(
           `HTTP/1.1 ${status} Status\r\ncontent-type: text/html\r\ncontent-encoding: ${coding}\r\n`,
         );
@@ -96,7 +97,7 @@ describe.each(UNDECODED)('content codings decoded here, over %s', (_name, make) 
       expect(await fetch(origin)).toMatchObject(
         status === 200 ? { kind: 'success', truncated: true } : { kind: 'unavailable', status },
       );
-      await closed.happened;
+      await closed.come;
     },
   );
 

@@ -81,15 +81,6 @@ export const DECODED: readonly NamedTransport[] = [
 /** Suites of what transports do run over each of these. */
 export const TRANSPORTS: readonly NamedTransport[] = [...UNDECODED, ...DECODED];
 
-/** Something to wait for that a server will tell. */
-export function occurrence(): { readonly happened: Promise<void>; happens(): void } {
-  const events = new EventTarget();
-  return {
-    happened: new Promise((resolve) => events.addEventListener('it', () => resolve(), { once: true })),
-    happens: () => void events.dispatchEvent(new Event('it')),
-  };
-}
-
 export const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString('utf8');
 
 export const bodyOf = (outcome: Outcome): string =>

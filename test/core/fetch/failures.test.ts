@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { fetchTransport, type FetchedResponse } from '../../../src/core/fetch/fetch-transport.ts';
-import { context, occurrence, TRANSPORTS } from './context.ts';
+import { Moment } from '../../support/moment.ts';
+import { context, TRANSPORTS } from './context.ts';
+import { movedTo } from '../../support/site.ts';
 
 describe.each(TRANSPORTS)('failures over %s', (name, make) => {
   const { site, fetch, transport } = context(make());
@@ -34,14 +36,14 @@ describe.each(TRANSPORTS)('failures over %s', (name, make) => {
   });
 
   it('does not wait for discarded bodies that never end', async () => {
-    const closed = occurrence();
+    const closed = new Moment();
     const { origin } = await site((_request, response) => {
       response.writeHead(404);
       response.write('…');
-      response.on('close', () => closed.happens());
+      response.on('close', closed.now);
     });
     expect(await fetch(origin)).toMatchObject({ kind: 'unavailable', status: 404 });
-    await closed.happened;
+    await closed.come;
   });
 
   it('complete many attempts at one redirect target although its first response hangs', async () => {
@@ -49,9 +51,7 @@ describe.each(TRANSPORTS)('failures over %s', (name, make) => {
       if (target.requests.length > 1) response.end('Allow: /\n');
     });
     const origins = await Promise.all(
-      [1, 2, 3].map(() =>
-        site({ '/robots.txt': { status: 301, headers: { location: target.url('/robots.txt') } } }),
-      ),
+      [1, 2, 3].map(() => site({ '/robots.txt': movedTo(target.url('/robots.txt'), 301) })),
     );
     // The first caller waits until it is aborted, which happens when the others are served.
     const leaving = new AbortController();

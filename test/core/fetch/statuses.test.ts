@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { context, PROFILE, TRANSPORTS } from './context.ts';
+import { movedTo } from '../../support/site.ts';
 
 describe.each(TRANSPORTS)('conditional requests over %s', (_name, make) => {
   const { site, fetch } = context(make());
@@ -25,9 +26,7 @@ describe.each(TRANSPORTS)('conditional requests over %s', (_name, make) => {
 
   it('sends validators to their issuer alone, even past a redirect', async () => {
     const issuer = await site({ '/rules.txt': { status: 304 } });
-    const first = await site({
-      '/robots.txt': { status: 301, headers: { location: issuer.url('/rules.txt') } },
-    });
+    const first = await site({ '/robots.txt': movedTo(issuer.url('/rules.txt'), 301) });
     const copy = { finalUrl: issuer.url('/rules.txt'), etag: '"v1"' };
     expect(await fetch(first.origin, { copy })).toMatchObject({ kind: 'not-modified', hops: 1 });
     expect(first.requests[0]?.headers).not.toHaveProperty('if-none-match');

@@ -6,8 +6,9 @@ import { fetchTransport } from '../../../src/core/fetch/fetch-transport.ts';
 import type { Transport } from '../../../src/core/fetch/transport.ts';
 import { undiciTransport } from '../../../src/core/fetch/undici-transport.ts';
 import { internet, lookupIn, PUBLIC, type Row } from '../../support/internet.ts';
+import { Moment } from '../../support/moment.ts';
 import type { Site } from '../../support/site.ts';
-import { context, occurrence, RULES } from '../fetch/context.ts';
+import { context, RULES } from '../fetch/context.ts';
 
 const { site, fetch } = context(fetchTransport(globalThis.fetch));
 
@@ -83,19 +84,6 @@ describe('a private site', () => {
     expect(await fetch(first.origin, { transport })).toMatchObject({ kind: 'success', hops: 1 });
     expect(last.requests.length).toBe(2);
   });
-
-  it('is not connected to, with the connector of undici either', async () => {
-    const inside = await rules();
-    const lookup = lookupIn({ 'here.example': ['127.0.0.1', '::1'], 'nowhere.example': [] });
-    const transport = undiciTransport({ lookup });
-    open.push(transport);
-    const addressPolicy = 'public-only';
-    expect(await fetch(as('here.example', inside), { transport, addressPolicy })).toMatchObject(REFUSED);
-    const nowhere = await fetch(as('nowhere.example', inside), { transport, addressPolicy });
-    expect(nowhere).toMatchObject({ kind: 'unreachable', error: 'ENOTFOUND' });
-    expect(inside.connections()).toBe(0);
-    expect(lookup.asked).toEqual(['here.example', 'nowhere.example']);
-  });
 });
 
 describe('between the check and the connection', () => {
@@ -111,13 +99,13 @@ describe('between the check and the connection', () => {
   });
 
   it('a socket that is still opening, or one of many, does not serve it either', async () => {
-    const { happened, happens } = occurrence();
-    const inside = await site((_request, response) => void happened.then(() => response.end(RULES)));
+    const told = new Moment();
+    const inside = await site((_request, response) => void told.come.then(() => response.end(RULES)));
     const outside = await redirecting(() => `${as('intranet.example', inside)}/robots.txt`);
     const { ask, dialled } = on();
     const first = [1, 2, 3].map(() => ask(as('intranet.example', inside)));
     expect(await ask(as('public.example', outside))).toMatchObject(REFUSED);
-    happens();
+    told.now();
     expect((await Promise.all(first)).map(({ kind }) => kind)).toEqual(['success', 'success', 'success']);
     expect(dialled.filter((address) => address === PRIVATE).length).toBe(3);
     expect(inside.requests.length).toBe(3);
@@ -125,10 +113,10 @@ describe('between the check and the connection', () => {
 
   it('an origin with sockets to both kinds of address counts as public', async () => {
     const inside = await rules();
-    const { happened, happens } = occurrence();
+    const told = new Moment();
     const both = await site((_request, response) => {
-      void happened.then(() => response.writeHead(302, { location: `${inside.origin}/robots.txt` }).end());
-      if (both.requests.length === 2) happens();
+      void told.come.then(() => response.writeHead(302, { location: `${inside.origin}/robots.txt` }).end());
+      if (both.requests.length === 2) told.now();
     });
     const lookup = lookupIn({ 'both.example': (before) => (before === 0 ? [PUBLIC] : [PRIVATE]) });
     const { ask, dialled } = on(lookup);
@@ -136,33 +124,5 @@ describe('between the check and the connection', () => {
     expect(outcomes).toEqual([expect.objectContaining(REFUSED), expect.objectContaining(REFUSED)]);
     expect(dialled).toEqual([PUBLIC, PRIVATE]);
     expect(inside.connections()).toBe(0);
-  });
-});
-
-describe('a transport that shows no addresses', () => {
-  it('counts names as public over a fetch, and checks none', async () => {
-    const asked: string[] = [];
-    const redirects = (to: string): Transport =>
-      fetchTransport(async (url) => {
-        asked.push(url);
-        return asked.length === 1
-          ? new Response(null, { status: 302, headers: { location: to } })
-          : new Response(RULES);
-      });
-    const literal = redirects('http://10.0.0.1/robots.txt');
-    expect(await fetch('http://intranet.example', { transport: literal })).toMatchObject({
-      ...REFUSED,
-      hops: 1,
-    });
-    expect(asked.splice(0)).toEqual(['http://intranet.example/robots.txt']);
-    const addressPolicy = 'any';
-    expect(await fetch('http://intranet.example', { transport: literal, addressPolicy })).toMatchObject({
-      kind: 'success',
-    });
-    asked.splice(0);
-    const named = redirects('http://intranet.example/robots.txt');
-    expect(await fetch('http://public.example', { transport: named })).toMatchObject({ kind: 'success' });
-    asked.splice(0);
-    expect(await fetch('http://10.0.0.2', { transport: literal })).toMatchObject({ kind: 'success' });
   });
 });

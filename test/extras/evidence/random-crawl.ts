@@ -4,6 +4,7 @@ import type { ProfileName } from '../../../src/core/lifecycle/index.ts';
 import type { EvidenceEntry } from '../../../src/core/client/evidence/entry.ts';
 import fc from '../../support/fast-check.ts';
 import { DAY, HOUR, MINUTE, SECOND, START } from '../../support/client.ts';
+import { Moment } from '../../support/moment.ts';
 import { ScriptedStore } from '../../support/store.ts';
 
 /** The length of pauses that another process of the fleet learns of. */
@@ -244,12 +245,12 @@ export class Crawl {
   /** Midway: while its robots.txt is on its way. */
   async #invalidate(origin: string, midway: boolean): Promise<void> {
     if (!midway) return this.#client.invalidate(origin);
-    let proceed = (): void => undefined;
-    this.#held = new Promise((resolve) => (proceed = resolve));
+    const proceeding = new Moment();
+    this.#held = proceeding.come;
     const waiting = [this.#client.check(`${origin}/private/x`), this.#client.check(`${origin}/page`)];
     for (let turn = 0; turn < 20; turn++) await Promise.resolve();
     await this.#client.invalidate(origin);
-    proceed();
+    proceeding.now();
     await Promise.all(waiting);
   }
 

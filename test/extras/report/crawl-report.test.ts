@@ -207,26 +207,6 @@ describe('crawlReport', () => {
     },
   );
 
-  it('has a row for each origin and rule, with an example that the rule decided', async () => {
-    const { client, report } = reported({
-      answers: () => new Response('User-agent: *\nDisallow: /a\nDisallow: /b\nDisallow: /c\n'),
-      onFirstRefused: false,
-    });
-    for (const path of ['/a/1', '/b/1', '/b/2', '/c']) await client.canFetch(`https://a.example${path}`);
-    const rows = report
-      .refusals()
-      .map(({ questionsRefused, example }) => [
-        questionsRefused,
-        new URL(example.url).pathname,
-        example.rule?.line,
-      ]);
-    expect(rows).toEqual([
-      [2, '/b/1', 3],
-      [1, '/a/1', 2],
-      [1, '/c', 4],
-    ]);
-  });
-
   it('counts a paced request once, however often it waited', async () => {
     const clock = lateClock();
     const { client, report } = reported({ clock });
@@ -605,17 +585,6 @@ describe('crawlReport', () => {
       { schemaVersion: 1, ...report.refusals()[0] },
       { schemaVersion: 1, ...report.origins()[0] },
     ]);
-  });
-
-  it('takes a challenge with a status of success for no page', async () => {
-    const { client, report } = reported();
-    const challenge = async (): Promise<Response> =>
-      new Response('', { status: 202, headers: { 'x-amzn-waf-action': 'challenge' } });
-    await guardFetch(challenge as typeof fetch, client)('https://a.example/1');
-    expect(report.origins()).toMatchObject([
-      { pages: { success: 0, page_error: 1 }, refusedAtEdge: { 'aws-waf': 1 } },
-    ]);
-    expect(report.totals().challenged).toBe(1);
   });
 
   it('counts pages whose address a guard refused', async () => {

@@ -5,9 +5,10 @@ import { guardContext as guardPuppeteer } from '../../../src/guards/browser/pupp
 import type { Decision } from '../../../src/index.ts';
 import { describeWithChromium, launchChromium, launchPuppeteer } from '../../support/chromium.ts';
 import { eventually } from '../../support/eventually.ts';
+import { Moment } from '../../support/moment.ts';
 import { opened } from '../../support/opened.ts';
 import { answer, type Site } from '../../support/site.ts';
-import { decidedBy, Moment, never, scriptedClient, sentUnchecked, site as plainSite } from '../support.ts';
+import { decidedBy, never, scriptedClient, sentUnchecked, site as plainSite } from '../support.ts';
 import {
   type GuardedContext,
   type Guarding,

@@ -219,13 +219,6 @@ describe('withRobots', () => {
     expect(skipped.map(({ decision }) => decision?.agent)).toEqual(['OtherBot']);
   });
 
-  it('keeps no session cookies back at redirects', async () => {
-    const server = await site();
-    const crawler = new (withRobots(HttpCrawler, client()))(record().options, inMemory());
-    await crawler.run([server.url('/to?/page')]);
-    expect(server.requests.at(-1)).toMatchObject({ url: '/page', headers: { cookie: 'a=1' } });
-  });
-
   it('asks about where the hooks of got lead a redirect', async () => {
     const server = await site();
     const { options, skipped } = record();

@@ -1,8 +1,9 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { guardFetch } from '../../../src/index.ts';
+import { Moment } from '../../support/moment.ts';
 import { answer } from '../../support/site.ts';
-import { echo, Moment, never, realms, reportsTo, scriptedClient, site } from '../support.ts';
+import { echo, never, realms, reportsTo, scriptedClient, site } from '../support.ts';
 
 describe.each(realms)('aborts, guarded around %s', (_, fetch, OwnRequest) => {
   it('an abort reaches the second hop of a Request', async () => {

@@ -1,13 +1,13 @@
 import nodeFetch from 'node-fetch';
 import { describe, expect, it } from 'vitest';
 import { guardFetch } from '../../../src/index.ts';
+import { Moment } from '../../support/moment.ts';
 import { answer } from '../../support/site.ts';
 import {
   clientThatWaits,
   decidedBy,
   echo,
   endlessRedirect,
-  Moment,
   pagesOf,
   realms,
   recording,

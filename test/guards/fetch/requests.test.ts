@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { crawlReport, guardFetch } from '../../../src/index.ts';
+import { Moment } from '../../support/moment.ts';
 import { opened, openedClient } from '../../support/opened.ts';
 import { answer } from '../../support/site.ts';
 import {
   clientThatWaits,
   decidedBy,
   echo,
-  Moment,
   pagesOf,
   realms,
   recording,
