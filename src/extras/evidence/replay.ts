@@ -117,7 +117,11 @@ export async function replay(
   lines: Iterable<string> | AsyncIterable<string>,
   options: ReplayOptions = {},
 ): Promise<ReplayReport> {
-  if (typeof lines !== 'object' || lines === null)
+  if (
+    typeof lines !== 'object' ||
+    lines === null ||
+    !(Symbol.iterator in lines || Symbol.asyncIterator in lines)
+  )
     throw invalid('`lines`', 'the lines of evidence, as an iterable of texts', lines);
   const running = new Replay(options);
   for await (const text of lines) {
