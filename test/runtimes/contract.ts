@@ -208,6 +208,25 @@ const behaviours: Readonly<Record<string, Behaviour>> = {
     same((await requests('/private')).length, 0);
   },
 
+  'guards fetch: the next page waits for no body that was read, whatever read it': async ({
+    site,
+    client,
+  }) => {
+    const { origin } = bound(await site({ '/robots.txt': ROBOTS, '/page': { body: 'a page' } }));
+    const robots = client();
+    const polite = guardFetch(fetch, robots, { pacing: { defaultDelayMs: 1 } });
+    const reads: readonly ((response: Response) => Promise<unknown>)[] = [
+      (response) => response.text(),
+      (response) => new Response(response.body).arrayBuffer(),
+      (response) => response.clone().text(),
+    ];
+    for (const read of reads) {
+      await read(await polite(`${origin}/page`));
+      const { pacing } = await robots.policy(origin);
+      same(pacing?.inFlight ?? [], []);
+    }
+  },
+
   'lets one caller leave, and the others have the answer': async ({ site, client }) => {
     const { origin, requests } = bound(await site({ '/robots.txt': { ...ROBOTS, afterMs: 100 } }));
     const robots = client();

@@ -13,7 +13,7 @@ import type { GuardedRequest } from '../shared/guarded-request.ts';
 import { parseUrl, reachesSite, type HopRequest, redirectedRequest } from '../shared/redirect.ts';
 import { dropBody, isNodeStream, isWebStream, observeNodeStream } from '../shared/response-body.ts';
 import { sendUntilArrived } from '../shared/enclosing-request.ts';
-import { observeWebStream } from './page-body.ts';
+import { observeWebStream, showsReading } from './page-body.ts';
 import { redirects } from '../shared/headers.ts';
 import { addressChecks } from './page-addresses.ts';
 import type { PageHops } from './page-hops.ts';
@@ -288,7 +288,7 @@ function untilBodyEnds<Response extends ResponseLike>(request: GuardedRequest, r
   if (!request.watchesBody) return response;
   const { body } = response;
   if (isNodeStream(body)) observeNodeStream(body, request);
-  else if (isWebStream(body)) observeWebStream(body, request);
+  else if (isWebStream(body) && showsReading(response)) observeWebStream(body, request);
   else {
     request.finish();
     return response;

@@ -1,3 +1,4 @@
+import { ignore } from '../../core/base/index.ts';
 import type { BodyObserver } from '../shared/response-body.ts';
 
 /** On a stream: the request whose body it is. */
@@ -5,6 +6,34 @@ const OBSERVER: unique symbol = Symbol('canfetch.observer');
 
 interface ObservedStream extends ReadableStream<unknown> {
   [OBSERVER]: BodyObserver;
+}
+
+/** Classes of responses, and whether reading one is seen. */
+const seen = new WeakMap<object, boolean>();
+
+/**
+ * Whether a response reads its body by the methods of the stream, as `text()` does in Node. Workers and browsers take the
+ * bytes past them.
+ */
+export function showsReading({ constructor: ResponseOf }: object): boolean {
+  const known = seen.get(ResponseOf);
+  if (known !== undefined) return known;
+  let isSeen = false;
+  const stream = new ReadableStream({ start: (controller) => controller.close() });
+  const getReader = stream.getReader.bind(stream);
+  stream.getReader = (...args: []) => {
+    isSeen = true;
+    return getReader(...args);
+  };
+  try {
+    const response: Response = Reflect.construct(ResponseOf, [stream]);
+    response.text().catch(ignore);
+  } catch {
+    // It is no class of a runtime, which may have a way of its own.
+    isSeen = true;
+  }
+  seen.set(ResponseOf, isSeen);
+  return isSeen;
 }
 
 type Read = (...args: unknown[]) => Promise<{ readonly done?: boolean | undefined }>;

@@ -156,7 +156,12 @@ export async function openList(
 ): Promise<Readable> {
   if (list === '-') return stdin;
   try {
-    return (await open(list)).createReadStream({ signal });
+    const file = await open(list);
+    if ((await file.stat()).isDirectory()) {
+      await file.close();
+      throw Object.assign(new Error('A directory'), { code: 'EISDIR' });
+    }
+    return file.createReadStream({ signal });
   } catch (error) {
     throw unreadable(what, list, error);
   }
