@@ -179,13 +179,10 @@ export class TargetIndex {
 
   /** The end of the leftmost `piece[start, end)` in the target from `from` on; past the target if there is none. */
   endOf(from: number, piece: Uint8Array, start: number, end: number): number {
-    const columns = this.#columns;
-    const table = this.#table;
     const targetStart = this.#targetStart;
     let state = 0;
     for (let at = start; at < end; at++) {
-      const byte = piece[at]!;
-      state = table.length > 0 ? table[columns[byte]! + state]! : this.#next(state, byte);
+      state = this.#next(state, piece[at]!);
       if (state === 0) return targetStart + this.#length + 1;
     }
     return targetStart + this.#placeFrom(state, from - targetStart + end - start);
