@@ -3,12 +3,12 @@ import type { DialectTraits } from './dialect.ts';
 import { GroupWalk, LINE_ALLOW, LINE_OTHER, LINE_SITEMAP, LINE_USER_AGENT } from './parse-line.ts';
 import { asCharacters, fromUtf8 } from './bytes.ts';
 
-/** The rule that decided. */
+/** A rule as written in the file: the one that decided, or one of a group. */
 export interface MatchedRule {
   readonly directive: 'allow' | 'disallow';
   /**
-   * The pattern as written, at most its first 2,000 bytes, so that a verdict is bounded. `file.groups` has the whole
-   * pattern. Invalid UTF-8 shows as U+FFFD.
+   * The pattern as written. That of a verdict has at most its first 2,000 bytes, so that a verdict is bounded. Invalid
+   * UTF-8 shows as U+FFFD.
    */
   readonly pattern: string;
   /** 1-based. */
@@ -62,15 +62,6 @@ export type RuleVerdict =
       readonly group?: never;
     };
 
-/** A rule as written in the file. */
-export interface Rule {
-  readonly directive: 'allow' | 'disallow';
-  /** As written; invalid UTF-8 shows as U+FFFD. */
-  readonly pattern: string;
-  /** 1-based. */
-  readonly line: number;
-}
-
 /** A user-agent line. */
 export interface AgentLine {
   /** The names on it, as the dialect compares them; `*` for all agents. Empty when it names no agent. */
@@ -87,7 +78,7 @@ export interface AgentLine {
 export interface Group {
   /** The user-agent lines at its start. */
   readonly agentLines: readonly AgentLine[];
-  readonly rules: readonly Rule[];
+  readonly rules: readonly MatchedRule[];
 }
 
 export interface Sitemap {
@@ -123,7 +114,7 @@ export interface Description {
 /** Describes the whole file as objects, for display. Decisions do not use it. */
 export function describe(bytes: Uint8Array, traits: DialectTraits): Description {
   let agentLines: AgentLine[] = [];
-  let rules: Rule[] = [];
+  let rules: MatchedRule[] = [];
   const groups: Group[] = [];
   let writtenKey = '';
   let key = '';

@@ -11,7 +11,6 @@ export type {
   MatchedGroup,
   MatchedRule,
   OtherRecord,
-  Rule,
   RuleVerdict,
   Sitemap,
   Verdict,

@@ -28,7 +28,6 @@ const SEVERITIES = {
   'license-in-last-group': 'warning',
   // User-agent lines and groups.
   'agent-not-token': 'warning',
-  'ignored-name': 'warning',
   'duplicate-group': 'warning',
   'directive-between-agents': 'warning',
   'empty-group': 'warning',

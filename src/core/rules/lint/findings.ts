@@ -299,16 +299,7 @@ const findings: Readonly<Record<DiagnosticCode, Finding>> = {
         ? 'Write the name as the documentation of the crawler does. If that has digits or dots, leave them.'
         : 'Write one product token a line, without version, URL, list or wildcard.',
     explanation:
-      'RFC 9309 §2.2.1: a product token "MUST contain only uppercase and lowercase letters ("a-z" and "A-Z"), underscores ("_"), and hyphens ("-")". A fifth of the names in real files have other characters. Google reads a name up to the first of them: `MJ12bot` as `MJ`.',
-  },
-  'ignored-name': {
-    message: (diagnostic) =>
-      diagnostic.meant === ''
-        ? `This line does not name ${agentOf(diagnostic)}: it is read as no name.`
-        : `This line does not name ${agentOf(diagnostic)}: it is read as ${quote(diagnostic.meant ?? '')} alone.`,
-    hint: ({ agent }) => `Give it a line of its own: \`User-agent: ${agent ?? ''}\`.`,
-    explanation:
-      'A user-agent line has one product token (RFC 9309 §2.2.1). What follows it is ignored, as Google does: `A B`, `A; B` and a whole User-Agent string name their first token only, which for many crawlers is "Mozilla".',
+      'RFC 9309 §2.2.1: a product token "MUST contain only uppercase and lowercase letters ("a-z" and "A-Z"), underscores ("_"), and hyphens ("-")". A fifth of the names in real files have other characters. Google reads a name up to the first of them: `MJ12bot` as `MJ`. `A B`, `A; B` and a whole User-Agent string name their first token only, which for many crawlers is "Mozilla".',
   },
   'duplicate-group': {
     message: (diagnostic) =>

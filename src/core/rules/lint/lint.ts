@@ -315,8 +315,7 @@ class Linter {
       return;
     }
     const names = agentNames(written, this.#traits);
-    const { code, ...more } = agentLineProblem(written, names);
-    report.add(code, value, more);
+    report.add('agent-not-token', value, agentLineProblem(written, names));
     for (const name of names) this.#groups.addAgent(name, value);
   }
 

@@ -256,33 +256,17 @@ const examples: Readonly<Record<DiagnosticCode, Example>> = {
     body: lines('User-agent: *', 'Disallow: /*?f[a]', 'Disallow: /b%5Dc'),
     reported: [info(2, 15, '['), info(3, 13, '%5D')],
   },
-  'ignored-name': {
-    body: lines(
-      'User-agent: Foo BarBot\nUser-agent: foo; ClaudeBot, baz',
-      'User-agent: Mozilla/5.0 (compatible; ExampleBot/1.0; +https://example.com)',
-      'User-agent: ExampleBot/1.0 (+https://example.com)\nUser-agent: Google Search',
-      'User-agent: Yandex bot\nUser-agent: Baidu spider\nUser-agent: * Disallow',
-      'User-agent: WebCopier v3.2a\nDisallow: /',
-    ),
-    reported: [
-      warning(1, 13, 'Foo BarBot', { agent: 'BarBot', meant: 'Foo' }),
-      warning(2, 13, 'foo; ClaudeBot, baz', { agent: 'ClaudeBot', meant: 'foo, baz' }),
-      warning(3, 13, 'Mozilla/5.0 (compatible; ExampleBot/1.0; +https://example.com)', {
-        agent: 'ExampleBot',
-        meant: 'Mozilla',
-      }),
-    ],
-  },
   'agent-not-token': {
     body: lines(
       'User-agent: MJ12bot\nUser-agent: Foo/1.0, Bar\nUser-agent: "Foo"',
-      'User-agent: GPTBot, ClaudeBot\nUser-agent: Foo BarBot\nDisallow: /',
+      'User-agent: GPTBot, ClaudeBot\nUser-agent: Foo BarBot; baz\nDisallow: /',
     ),
     reported: [
       info(1, 13, 'MJ12bot', { meant: 'MJ12bot' }),
       warning(2, 13, 'Foo/1.0, Bar', { meant: 'Foo, Bar' }),
       error(3, 13, '"Foo"', { meant: '' }),
       warning(4, 13, 'GPTBot, ClaudeBot', { meant: 'GPTBot, ClaudeBot', kind: 'list' }),
+      warning(5, 13, 'Foo BarBot; baz', { meant: 'Foo' }),
     ],
   },
   'duplicate-group': {
