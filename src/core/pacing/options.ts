@@ -75,9 +75,9 @@ export interface PacingOptions {
   readonly concurrency?: number;
   /**
    * The longest wait that a site may impose, in milliseconds: the wait of a request that is first in the queue of its
-   * origin. Waiting for earlier requests of the same client does not count, nor for replies of the store; 0 never waits. A request that would wait
-   * longer is not sent: a guard rejects with `RobotsDeferredError` (`ERR_ROBOTS_DEFERRED`), `reserve` returns
-   * `status: 'deferred'`, both with `retryAt`. No delay is ever shortened.
+   * origin. Waiting for earlier requests of the same client does not count, nor for replies of the store; 0 never waits. A
+   * request that would wait longer is not sent: a guard rejects with `RobotsDeferredError` (`ERR_ROBOTS_DEFERRED`), `reserve`
+   * returns `status: 'deferred'`, both with `retryAt`. No delay is ever shortened.
    * @default 300_000 for guards, no bound for `reserve`
    */
   readonly maxDelayMs?: number;
@@ -99,7 +99,8 @@ export interface PacingOptions {
 export interface BookingOptions extends PacingOptions {
   /**
    * How many bookings may exist whose time has not come, whatever `concurrency` is. Without it a booking holds one of the
-   * `concurrency` permits until `done` is called.
+   * `concurrency` permits until `done` is called, or for 30 s from its start: behind a longer gap the next one is booked all
+   * the same. `maxDelayMs` bounds how far ahead.
    */
   readonly ahead?: number;
   /**
