@@ -292,6 +292,10 @@ describe('replay --list', () => {
     });
   });
 
+  it('has no decision before its time, though a request was made without one', async () => {
+    expect(await cli(['replay', '--until', '2020-01-01', listed])).toMatchObject({ code: 2, stdout: '' });
+  });
+
   it('says each decision in words, and what became of the request', async () => {
     const { code, stdout } = await cli(['replay', '--list', listed]);
     expect(code).toBe(0);

@@ -44,7 +44,7 @@ test robots.txt                   | Expected --expect with the file of expectati
 test robots.txt -e /nowhere       | Expected a file of expectations, got "/nowhere" (no such file)
 prefetch                          | Expected a file of URLs, or "-" for standard input, got nothing
 prefetch --concurrency 0 -        | whole number from 1 to 1024, got "0"
-replay --since yesterday -        | to be epoch milliseconds, a Date, or an ISO 8601 date, got "yesterday"
+replay --since yesterday log      | --since to be a date, got "yesterday"; write 2026-11-23
 replay --origin example log       | Expected an absolute http, https or ftp URL, got "example"
 replay --versions --conduct log   | Expected one of
 replay --purpose search log       | Expected --list or --url

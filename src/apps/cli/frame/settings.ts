@@ -71,6 +71,15 @@ export function readWholeNumber(
   );
 }
 
+/** @throws UsageError when the value is no date. */
+export function readDate({ values }: ParsedArguments, option: string): string | undefined {
+  const text = values.get(option)?.[0];
+  if (text === undefined || !Number.isNaN(Date.parse(text))) return text;
+  throw new UsageError(
+    `Expected --${option} to be a date, got ${quoted(text)}; write 2026-11-23, or with a time 2026-11-23T08:00Z`,
+  );
+}
+
 /** Settings of the commands that fetch from origins. */
 export interface OnlineSettings {
   /** Product tokens in order of preference. When empty, the client uses its own name. */

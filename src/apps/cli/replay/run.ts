@@ -15,7 +15,7 @@ import { type Session, UsageError, write } from '../../answers/session.ts';
 import { openList, readOrigin, readUrl } from '../../answers/input/load-robots.ts';
 import { paletteFor } from '../../answers/text/layout.ts';
 import { type ParsedArguments, type ExitCode, exitCode } from '../frame/command.ts';
-import { readAgents, readFormat, readProfile, readPurpose } from '../frame/settings.ts';
+import { readAgents, readDate, readFormat, readProfile, readPurpose } from '../frame/settings.ts';
 import { evidenceLines, type EvidenceSource, ofFile } from './evidence-source.ts';
 import { listView, summaryView } from './lists.ts';
 import {
@@ -45,8 +45,8 @@ export async function replayFiles(given: ParsedArguments, session: Session): Pro
     profile: values.has('profile') ? readProfile(given) : undefined,
     agent,
     origin: originIn(given),
-    since: values.get('since')?.[0],
-    until: values.get('until')?.[0],
+    since: readDate(given, 'since'),
+    until: readDate(given, 'until'),
   });
   const { signal } = session;
   // `logs/*.ndjson logs/today.ndjson` names one file twice.

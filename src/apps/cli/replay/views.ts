@@ -48,8 +48,8 @@ export function differencesView({ format }: Style, override: string): View {
     subject: 'decisions',
     differing: override === '' ? 'all' : 'flips',
     judged: () => judged,
-    took(_file, { again }) {
-      if (again !== undefined) judged++;
+    took(_file, { entry, again }) {
+      if (entry.type === 'decision' && again !== undefined) judged++;
       return '';
     },
     finish: (report) =>
