@@ -181,9 +181,10 @@ export function attemptFields(policy: OriginPolicy, now: number): Field[] {
 }
 
 /** The pause of page requests in force. */
-function pauseSentence({ status, incident, until }: Pause, now: number): string {
+function pauseSentence({ status, incident, until, delayFrom }: Pause, now: number): string {
   const who = status === undefined ? 'the site' : String(status);
-  return `${who} asked for a pause (incident ${incident}) that ends ${ahead(until, now)}`;
+  const did = delayFrom === 'retry-after' ? 'asked for a pause' : 'named no time: a guessed pause';
+  return `${who} ${did} (incident ${incident}) that ends ${ahead(until, now)}`;
 }
 
 /** The page requests of this process, if it has any. */

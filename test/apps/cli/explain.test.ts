@@ -59,6 +59,21 @@ describe('explain', () => {
     for (const each of [member, other, store]) await each.close();
   });
 
+  it('says that the length of a pause is a guess where the site named no time', async () => {
+    const path = join(folder, 'guessed.sqlite');
+    const store = sqliteStore({ path });
+    const member = new RobotsClient({ agent: 'canfetch', store });
+    const url = site.url('/page');
+    const booking = await member.reserve(url);
+    if (booking.status === 'booked') booking.done({ status: 503 });
+    await eventually(async () =>
+      expect((await cli(['explain', '--store', path, url])).stdout).toMatch(
+        /^ {2}paused +the site named no time: a guessed pause \(incident 1\) that ends in /m,
+      ),
+    );
+    for (const each of [member, store]) await each.close();
+  });
+
   it('shows the file with the group, the deciding line and the one that lost', async () => {
     const { code, stdout, stderr } = await cli(['explain', site.url('/private/a')]);
     expect([code, stderr]).toEqual([1, '']);
