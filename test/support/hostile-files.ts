@@ -135,6 +135,10 @@ export const hostileFamilies: Readonly<Record<string, HostileFamily>> = {
     path: A_PATH,
   },
   'one short rule that matches': { file: (bytes) => linesOf(bytes, () => 'allow:/'), path: A_PATH },
+  'a number that is none': {
+    file: (bytes) => encoder.encode(`User-agent: *\nCrawl-delay: ${'1'.repeat(bytes)}x\nDisallow: /a\n`),
+    path: A_PATH,
+  },
   'lines of one letter': { file: (bytes) => linesOf(bytes, () => 'a'), path: A_PATH },
   'lines of a short key': { file: (bytes) => linesOf(bytes, () => 'd:'), path: A_PATH },
   'empty lines': { file: (bytes) => linesOf(bytes, () => ''), path: A_PATH },

@@ -102,7 +102,8 @@ export function table(value: (byte: number) => number): Uint8Array {
   return values;
 }
 
-const SECONDS = /^(?=\.?\d)\d*\.?\d*$/;
+/** Digits stand in one place each: in two a long number that is none would take time by the square of its length. */
+const SECONDS = /^(?:\d+(?:\.\d*)?|\.\d+)$/;
 const YEAR_MS = 31_536_000_000;
 
 /** Converts decimal seconds, such as those of `Crawl-delay`, to ms: at most one year; -1 for any other text. */

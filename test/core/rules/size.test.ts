@@ -73,6 +73,22 @@ describe('the size of descriptions is linear in the size of the file', () => {
     expect(file.check('/', 'a9999').allowed).toBe(false);
   });
 
+  it.each([
+    ['digits', '1'.repeat(100_000), 31_536_000_000],
+    ['digits, and no digit at the end', `${'1'.repeat(100_000)}x`, undefined],
+    ['digits behind a point, and no digit at the end', `.${'1'.repeat(100_000)}x`, undefined],
+  ])(
+    'a Crawl-delay of 100,000 %s takes no time by the square of them',
+    { timeout: 5_000 },
+    (_, delay, expected) => {
+      const file = parseRobots(`User-agent: *\nCrawl-delay: ${delay}\nDisallow: /a`);
+      expect(file.check('/a', 'a').allowed).toBe(false);
+      expect(file.crawlDelay('a')).toBe(expected);
+      const codes = lint(file).map(({ code }) => code);
+      expect(codes.includes('invalid-crawl-delay')).toBe(expected === undefined);
+    },
+  );
+
   it('an answer about one URL is bounded', () => {
     const stars = '*'.repeat(400_000);
     const file = parseRobots(
