@@ -13,7 +13,7 @@ import { falseFindings } from '../core/rules/lint/undo.ts';
 
 /**
  * Extra runs over cases and real files that lie beside a development checkout. They are read from there and are not
- * part of the project; where they are missing the runs are skipped, which says so. `cases.test.ts` stands alone.
+ * part of the project; where they are missing the runs are skipped, which says so.
  */
 interface Case {
   readonly id: string;

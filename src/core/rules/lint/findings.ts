@@ -382,7 +382,7 @@ const findings: Readonly<Record<DiagnosticCode, Finding>> = {
       'A rule has one path. RFC 9309 §2.2.2 has crawlers compare a blank as `%20`; those that take the path as it is written, such as Google, find it in no URL.',
   },
   'host-in-path': {
-    message: ({ text }) => `${quote(text)} has a host in its path.`,
+    message: ({ text }) => `${quote(text)} looks like a URL with a host.`,
     hint: () => 'Write only the path: the rules are for the host that serves the file.',
     explanation:
       'Patterns are paths: `*` stands for any characters, `$` at the end for the end of the URL, and everything else for itself (RFC 9309 §2.2.3).',
