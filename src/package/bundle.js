@@ -84,6 +84,16 @@ await bundle({ ...entryPoints, ...platforms, cli: 'src/apps/cli/main.ts' }, isIn
   entryFileNames: '[name].js',
   codeSplitting: {
     groups: [
+      // What the first question and modules that are loaded later both need: in a Worker one chunk weighs less than ten.
+      {
+        name: 'core',
+        includeDependenciesRecursively: false,
+        test: new RegExp(
+          'core/(?:base/(?:abort|builtin|clock)|fetch/transport|' +
+            'decision/(?:agent-tokens|channels|decide|describe-decision|refused-request|robots-source)|' +
+            'lifecycle/(?:gatekeepers|origin-record|outcome|profile|state))\\.ts$',
+        ),
+      },
       // Its tables stay out of bundles that only decide.
       { name: 'lint', includeDependenciesRecursively: false, test: /core\/rules\/lint\// },
     ],
