@@ -128,6 +128,11 @@ export function textOf(value: unknown): string {
   }
 }
 
+/** What an error says. Anything may be thrown. */
+export function messageOf(error: unknown): string {
+  return textOf(error instanceof Error ? error.message : error);
+}
+
 /** Longer than any real chain of wrappers. The limit also ends a circular chain. */
 const MAX_ERRORS = 32;
 

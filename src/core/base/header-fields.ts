@@ -28,7 +28,8 @@ export function headerField(headers: HeaderFields | undefined, name: string): st
   return lines.length > 1 ? lines.join(', ') : lines[0];
 }
 
-function pairsIn(headers: Iterable<unknown>): readonly (readonly unknown[])[] {
+/** Names with their values, of pairs or of a list in which they alternate. */
+export function pairsIn(headers: Iterable<unknown>): readonly (readonly unknown[])[] {
   const items = [...headers];
   if (typeof items[0] !== 'string') return items.map((item) => (Array.isArray(item) ? item : []));
   return items.flatMap((name, at) => (at % 2 === 0 ? [[name, items[at + 1]]] : []));
@@ -40,6 +41,7 @@ function linesOf(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.flatMap(linesOf) : [];
 }
 
-function isNamed(given: unknown, name: string): boolean {
+/** @param name In lower case. */
+export function isNamed(given: unknown, name: string): boolean {
   return typeof given === 'string' && given.length === name.length && given.toLowerCase() === name;
 }

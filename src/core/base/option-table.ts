@@ -220,10 +220,28 @@ export function fields(table: Readonly<Record<string, Check>>, expected = 'an ob
 }
 
 /** Like {@link fields}, with every field optional. */
-export function optionTable(table: Readonly<Record<string, Check>>, expected = 'an object'): Check {
-  return fields(
-    Object.fromEntries(Object.entries(table).map(([name, check]) => [name, optional(check)])),
-    expected,
+export function optionTable<Name extends string>(
+  table: Readonly<Record<Name, Check | OptionRow<unknown>>>,
+  expected = 'an object',
+): Check {
+  const rows = Object.entries<Check | OptionRow<unknown>>(table);
+  const checks = rows.map(([name, row]) => [name, optional(typeof row === 'function' ? row : row.check)]);
+  return fields(Object.fromEntries(checks), expected);
+}
+
+interface OptionRow<Value> {
+  readonly check: Check;
+  readonly default: Value;
+}
+
+/** Of each option, what it must be, and what it is when it is left out. */
+export type OptionRows<Options> = { readonly [Name in keyof Options]: OptionRow<Options[Name]> };
+
+/** The options with the defaults of a table. */
+export function withDefaults<Options>(options: object, table: OptionRows<Options>): Options;
+export function withDefaults(options: object, table: Readonly<Record<string, OptionRow<unknown>>>): object {
+  return Object.fromEntries(
+    Object.entries(table).map(([name, row]) => [name, Reflect.get(options, name) ?? row.default]),
   );
 }
 

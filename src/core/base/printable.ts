@@ -89,8 +89,8 @@ export function escapeForTerminal(json: string): string {
 }
 
 /** Formats a number with its noun: `1 redirect`, `2 redirects`. */
-export function count(many: number, one: string): string {
-  return `${many.toLocaleString('en')} ${one}${many === 1 ? '' : 's'}`;
+export function count(many: number, one: string, several = `${one}s`): string {
+  return `${many.toLocaleString('en')} ${many === 1 ? one : several}`;
 }
 
 /** The first items of a list, and how many more there are: `a, b and 3 more`. */

@@ -79,10 +79,10 @@ export async function prefetch(
   return { origins: origins.count, states, invalid, invalidCount };
 }
 
-const prefetchOptions: Check = optionTable({
+const prefetchOptions: Check = optionTable<keyof PrefetchOptions>({
   signal: abortSignal,
   onProgress: func(),
-} satisfies Readonly<Record<keyof PrefetchOptions, Check>>);
+});
 
 /**
  * Checks the arguments of `prefetch`.

@@ -14,6 +14,7 @@ import {
   isText,
   listOf,
   oneOf,
+  type OptionRows,
   optionTable,
   predicate,
   RobotsInvalidOptionsError,
@@ -21,6 +22,7 @@ import {
   textMatching,
   warnOnce,
   wholeNumber,
+  withDefaults,
   quote,
 } from '../base/index.ts';
 import { platform } from '#platform';
@@ -56,8 +58,8 @@ const askedList = listOf(askedString, 'at least one agent', 1);
 const askedAgent: Check = (value, path) => (Array.isArray(value) ? askedList : askedString)(value, path);
 
 /** The second argument of `policy`. */
-export const policyOptions: Check = optionTable(
-  { agent: askedAgent, signal: abortSignal } satisfies Readonly<Record<keyof PolicyOptions, Check>>,
+export const policyOptions: Check = optionTable<keyof PolicyOptions>(
+  { agent: askedAgent, signal: abortSignal },
   'an object, such as { agent, signal }',
 );
 
@@ -98,11 +100,7 @@ type WithDefaults = {
   readonly [Key in Name]: Key extends WithoutDefault ? Given[Key] | undefined : Given[Key];
 };
 
-const OPTIONS: {
-  readonly [Key in Name]: Key extends WithoutDefault
-    ? { readonly check: Check }
-    : { readonly check: Check; readonly default: Given[Key] };
-} = {
+const OPTIONS: OptionRows<WithDefaults> = {
   agent: { check: agent, default: DEFAULT_AGENT },
   profile: { check: profileOrName, default: 'rfc9309' },
   deadlineMs: {
@@ -119,15 +117,19 @@ const OPTIONS: {
   },
   concurrency: { check: wholeNumber(1, 100_000, 'a whole number, at least 1'), default: DEFAULT_CONCURRENCY },
   addressPolicy: { check: oneOf(ADDRESS_POLICIES), default: DEFAULT_ADDRESS_POLICY },
-  lookup: { check: func('like dns.lookup') },
+  lookup: { check: func('like dns.lookup'), default: undefined },
   dispatcher: {
     check: predicate(
       'an undici Dispatcher, or a function from a URL to one',
       (value) => isFunction(value) || isFunction(Reflect.get(Object(value), 'dispatch')),
     ),
+    default: undefined,
   },
-  transport: { check: transportCheck },
-  ftp: { check: hasMethod('request', 'an FTP transport, made by `ftpTransport()` of canfetch/ftp') },
+  transport: { check: transportCheck, default: undefined },
+  ftp: {
+    check: hasMethod('request', 'an FTP transport, made by `ftpTransport()` of canfetch/ftp'),
+    default: undefined,
+  },
   clock: {
     check: hasMethod('now', 'an object whose `now()` returns epoch milliseconds'),
     default: systemClock,
@@ -145,31 +147,19 @@ const OPTIONS: {
       'a store with `get`, `set` and `delete`, and optionally `lease`, `reserve` and `pause`',
       isStore,
     ),
+    default: undefined,
   },
   storeDeadlineMs: {
     check: wholeNumber(1, 60_000, 'a whole number of milliseconds from 1 to 60000'),
     default: 150,
   },
   onStoreEvent: { check: func('that takes an event'), default: ignore },
-  evidence: { check: func('that takes an entry, such as `evidenceFile(path)`') },
-  headersForRobots: { check: func('from an origin to header fields') },
+  evidence: { check: func('that takes an entry, such as `evidenceFile(path)`'), default: undefined },
+  headersForRobots: { check: func('from an origin to header fields'), default: undefined },
   overrides: { check: overridesCheck, default: {} },
 };
 
-const clientOptions: Check = optionTable(
-  Object.fromEntries(Object.entries(OPTIONS).map(([name, { check }]) => [name, check])),
-);
-
-function withDefaults(options: RobotsClientOptions): WithDefaults;
-function withDefaults(options: object): object {
-  const given = (name: string): unknown => Reflect.get(options, name);
-  return Object.fromEntries(
-    Object.entries(OPTIONS).map(([name, option]) => [
-      name,
-      given(name) ?? ('default' in option ? option.default : undefined),
-    ]),
-  );
-}
+const clientOptions: Check = optionTable<Name>(OPTIONS);
 
 /** The options with all defaults, as the modules below read them. */
 export type Settings = Omit<WithDefaults, 'cache' | 'profile' | 'transport'> & {
@@ -199,7 +189,7 @@ export function readOptions(options: RobotsClientOptions): Settings {
   // RFC 9309 §2.2.1: "The product token SHOULD be a substring of the identification string that the crawler sends to
   // the service." Without one, sites can neither name this crawler nor reach its operator.
   if (options.agent === undefined) warnOnce(NO_AGENT, 'CANFETCH_NO_AGENT');
-  const { cache, ...settings } = withDefaults(options);
+  const { cache, ...settings } = withDefaults<WithDefaults>(options, OPTIONS);
   const { maxOrigins = 100_000, maxBytes = 128 * 1_048_576 } = cache;
   const { agent, maxBodyBytes, profile, transport } = settings;
   if (maxBytes < 2 * maxBodyBytes) {

@@ -1,12 +1,15 @@
 import {
   abortSignal,
-  invalid,
+  listOf,
+  omitUndefined,
+  type OptionRows,
   type Check,
   predicate,
   milliseconds,
   optionTable,
   RobotsInvalidOptionsError,
   wholeNumber,
+  withDefaults,
 } from '../base/index.ts';
 import type { Decision } from '../decision/index.ts';
 import { BUSY_STATUSES } from '../lifecycle/index.ts';
@@ -120,17 +123,19 @@ export interface Pace extends Required<PacingOptions>, Pick<BookingOptions, 'ahe
 }
 
 const pauseMs: Check = wholeNumber(1, Number.MAX_SAFE_INTEGER, 'a whole number of milliseconds above 0');
-const statusCode: Check = wholeNumber(200, 599, 'an HTTP status from 200 to 599');
-const statusCodes: Check = (value, path) => {
-  if (!Array.isArray(value)) throw invalid(`\`${path}\``, 'a list of HTTP statuses', value);
-  for (const [index, status] of value.entries()) statusCode(status, `${path}[${index}]`);
+const BACK_OFF: OptionRows<Required<BackOffOptions>> = {
+  firstMs: { check: pauseMs, default: 30_000 },
+  maxMs: { check: pauseMs, default: 3_600_000 },
+  statuses: {
+    check: listOf(wholeNumber(200, 599, 'an HTTP status from 200 to 599'), 'a list of HTTP statuses', 0),
+    default: BUSY_STATUSES,
+  },
 };
 const backOffTable: Check = optionTable(
-  { firstMs: pauseMs, maxMs: pauseMs, statuses: statusCodes } satisfies Readonly<
-    Record<keyof BackOffOptions, Check>
-  >,
+  BACK_OFF,
   'false or an object with `firstMs`, `maxMs` and `statuses`',
 );
+const backOffOf = (given: object): Required<BackOffOptions> => withDefaults(given, BACK_OFF);
 
 const backOffOptions: Check = (value, path) => {
   if (value === false) return;
@@ -145,24 +150,29 @@ const backOffOptions: Check = (value, path) => {
 const trueOrFalse: Check = predicate('true or false', (value) => typeof value === 'boolean');
 const aboveZero: Check = wholeNumber(1, Number.MAX_SAFE_INTEGER, 'a whole number above 0');
 
-/** The checks of {@link PacingOptions}. */
-const PACING = {
-  defaultDelayMs: milliseconds,
-  minDelayMs: milliseconds,
-  concurrency: aboveZero,
-  maxDelayMs: milliseconds,
-  backOff: backOffOptions,
-  pauseOnRefusal: trueOrFalse,
-  learn: trueOrFalse,
-  latencyFactor: predicate(
-    'a number, 0 or above',
-    (value) => typeof value === 'number' && value >= 0 && value < Infinity,
-  ),
-  scope: predicate(
-    "'host', 'origin' or a function",
-    (value) => value === 'host' || value === 'origin' || typeof value === 'function',
-  ),
-} satisfies Readonly<Record<keyof PacingOptions, Check>>;
+const PACING: OptionRows<Required<PacingOptions>> = {
+  defaultDelayMs: { check: milliseconds, default: 500 },
+  minDelayMs: { check: milliseconds, default: 0 },
+  concurrency: { check: aboveZero, default: 1 },
+  maxDelayMs: { check: milliseconds, default: Infinity },
+  backOff: { check: backOffOptions, default: {} },
+  pauseOnRefusal: { check: trueOrFalse, default: false },
+  learn: { check: trueOrFalse, default: false },
+  latencyFactor: {
+    check: predicate(
+      'a number, 0 or above',
+      (value) => typeof value === 'number' && value >= 0 && value < Infinity,
+    ),
+    default: 0,
+  },
+  scope: {
+    check: predicate(
+      "'host', 'origin' or a function",
+      (value) => value === 'host' || value === 'origin' || typeof value === 'function',
+    ),
+    default: 'host',
+  },
+};
 
 /** Checks the `pacing` of a guard when it is neither a boolean nor a function. */
 export const pacingOptions: Check = optionTable(
@@ -229,26 +239,11 @@ export class SitePaces {
 
 /** Adds the defaults. */
 export function paceOf(given: BookingOptions, defaultMaxDelayMs: number): Pace {
-  const { backOff = {}, ahead } = given;
-  return {
-    ...(ahead === undefined ? undefined : { ahead }),
-    defaultDelayMs: given.defaultDelayMs ?? 500,
-    minDelayMs: given.minDelayMs ?? 0,
-    concurrency: given.concurrency ?? 1,
-    maxDelayMs: given.maxDelayMs ?? defaultMaxDelayMs,
-    backOff: backOff && backOffOf(backOff),
-    statuses: (backOff && backOff.statuses) || BUSY_STATUSES,
-    pauseOnRefusal: given.pauseOnRefusal ?? false,
-    latencyFactor: given.latencyFactor ?? 0,
-    learn: given.learn ?? false,
-    scope: given.scope ?? 'host',
-    maxTotalWaitMs: given.maxTotalWaitMs ?? Infinity,
-  };
-}
-
-function backOffOf(given: BackOffOptions): Required<BackOffOptions> {
-  const { firstMs = 30_000, maxMs = 3_600_000, statuses = BUSY_STATUSES } = given;
-  return { firstMs, maxMs, statuses };
+  const { maxDelayMs = defaultMaxDelayMs, maxTotalWaitMs = Infinity, ahead } = given;
+  const options = withDefaults<Required<PacingOptions>>(given, PACING);
+  const backOff = options.backOff && backOffOf(options.backOff);
+  const statuses = backOff ? backOff.statuses : BUSY_STATUSES;
+  return { ...options, maxDelayMs, backOff, statuses, maxTotalWaitMs, ...omitUndefined({ ahead }) };
 }
 
 /**

@@ -10,6 +10,7 @@ import {
   invalid,
   isFunction,
   loadPeer,
+  omitUndefined,
   optionTable,
   predicate,
 } from '../../core/base/index.ts';
@@ -51,9 +52,9 @@ interface Traced extends ClientMessage {
   readonly error?: unknown;
 }
 
-const checkOptions: Check = optionTable({
+const checkOptions: Check = optionTable<keyof TraceRobotsOptions>({
   client: predicate('a RobotsClient', (value) => isFunction(Reflect.get(Object(value), 'check'))),
-} satisfies Readonly<Record<keyof TraceRobotsOptions, Check>>);
+});
 
 /**
  * Makes OpenTelemetry spans for all clients of the process, or for one (`client`):
@@ -107,27 +108,17 @@ class RobotsSpans {
     this.#api = api;
     this.#tracer = tracer;
     this.#client = client;
-    this.#trace<CheckMessage>(
-      'check',
-      (message) => this.#start(message, 'canfetch.check', { attributes: checkStart(message) }),
-      checkEnd,
-    );
-    this.#trace<AttemptMessage>(
-      'attempt',
-      (message) => this.#start(message, 'canfetch.attempt', { attributes: attemptStart(message) }),
-      attemptEnd,
-    );
-    const kind = api.SpanKind.CLIENT;
+    this.#trace<CheckMessage>('check', () => 'canfetch.check', checkStart, checkEnd);
+    this.#trace<AttemptMessage>('attempt', () => 'canfetch.attempt', attemptStart, attemptEnd);
+    const { CLIENT } = api.SpanKind;
     this.#trace<RobotsRequestMessage>(
       'robots-request',
-      (message) => this.#start(message, message.method, { kind, attributes: requestStart(message) }),
+      ({ method }) => method,
+      requestStart,
       requestEnd,
+      CLIENT,
     );
-    this.#trace<PermitMessage>(
-      'permit',
-      (message) => this.#start(message, 'canfetch.permit', { attributes: permitStart(message) }),
-      permitEnd,
-    );
+    this.#trace<PermitMessage>('permit', () => 'canfetch.permit', permitStart, permitEnd);
   }
 
   close(): void {
@@ -137,16 +128,19 @@ class RobotsSpans {
   /** Starts a span with the work that is published on `canfetch:<name>`, and ends it with that work. */
   #trace<Message extends Traced>(
     name: string,
-    startWork: (message: Message) => Frame,
+    spanName: (message: Message) => string,
+    attributesAtStart: (message: Message) => Attributes,
     attributesAtEnd: (message: Message) => Attributes,
+    kind?: OpenTelemetry.SpanKind,
   ): void {
     const { start, asyncEnd } = tracingChannel<unknown, object>(`canfetch:${name}`);
     const onEnd = (message: unknown): void =>
       this.#end(message as Message, attributesAtEnd(message as Message));
-    start.bindStore(this.#frames, (message) => {
-      const { client } = message as Message;
-      const isOurs = this.#client === undefined || client === this.#client;
-      return isOurs ? startWork(message as Message) : this.#frames.getStore();
+    start.bindStore(this.#frames, (given) => {
+      const message = given as Message;
+      if (this.#client !== undefined && message.client !== this.#client) return this.#frames.getStore();
+      const options = { attributes: attributesAtStart(message), ...omitUndefined({ kind }) };
+      return this.#start(message, spanName(message), options);
     });
     asyncEnd.subscribe(onEnd);
     this.#ends.push(() => {

@@ -91,11 +91,11 @@ export function crawlReport(client: RobotsClient, options: CrawlReportOptions = 
   return new ChannelReport(engineOf(client), options);
 }
 
-const checkOptions: Check = optionTable({
+const checkOptions: Check = optionTable<keyof CrawlReportOptions>({
   onFirstRefused: predicate('false or a function', (value) => value === false || isFunction(value)),
   every: wholeNumber(1_000, MAX_EVERY_MS, 'a whole number of milliseconds, at least 1,000'),
   write: func(),
-} satisfies Readonly<Record<keyof CrawlReportOptions, Check>>);
+});
 
 type Mutable<Row> = { -readonly [Name in keyof Row]: Row[Name] };
 

@@ -166,7 +166,7 @@ export interface GuardSettings<Result> extends Omit<
 /** The longest wait when the caller sets none. */
 const MAX_DELAY_MS = 5 * 60 * 1000;
 
-const guardOptions: Check = optionTable({
+const guardOptions: Check = optionTable<keyof GuardOptions>({
   // `agentTokens` checks its content.
   agent: predicate(
     'a string or a list of strings',
@@ -190,7 +190,7 @@ const guardOptions: Check = optionTable({
   },
   addressPolicy: oneOf(ADDRESS_POLICIES),
   lookup: func('like dns.lookup'),
-} satisfies Readonly<Record<keyof GuardOptions, Check>>);
+});
 
 /**
  * Checks the options of a guard and adds the defaults.
