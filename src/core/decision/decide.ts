@@ -129,9 +129,7 @@ export function decideByOverride(override: OverriddenOrigin, tokens: Tokens, loc
     state: override.state,
     reason: 'override',
     allowed: verdict.allowed,
-    ...('group' in verdict ? { group: verdict.group } : {}),
-    ...('rule' in verdict ? { rule: verdict.rule } : {}),
-    ...omitUndefined({ crawlDelayMs }),
+    ...omitUndefined({ group: verdict.group, rule: verdict.rule, crawlDelayMs }),
   };
 }
 

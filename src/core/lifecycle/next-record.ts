@@ -34,16 +34,9 @@ export function nextRecord(attempt: EndedAttempt): OriginRecord {
     case 'unavailable':
       return afterUnavailable(attempt, outcome);
     case 'restricted': {
-      const { status, finalUrl, hops, suspect } = outcome;
-      return withResponse(attempt, {
-        kind: 'restricted',
-        status,
-        finalUrl,
-        hops,
-        ...lifetimeOf(attempt, outcome.headers),
-        ...attemptDetails(outcome),
-        ...omitUndefined({ suspect }),
-      });
+      const { status, suspect } = outcome;
+      const answer = { kind: 'restricted', ...answered(attempt, outcome, status) } as const;
+      return withResponse(attempt, { ...answer, ...omitUndefined({ suspect }) });
     }
     case 'unreachable':
       return afterFailure(attempt, outcome);
@@ -58,14 +51,7 @@ type OutcomeOf<Kind extends Outcome['kind']> = Extract<Outcome, { readonly kind:
  */
 function afterSuccess(attempt: EndedAttempt, outcome: OutcomeOf<'success'>): OriginRecord {
   const { status, finalUrl, hops, body, sha256, truncated, headers, suspect } = outcome;
-  const answer: ConclusiveResponse = {
-    kind: 'rules',
-    status,
-    finalUrl,
-    hops,
-    ...lifetimeOf(attempt, headers, suspect),
-    ...attemptDetails(outcome),
-  };
+  const answer: ConclusiveResponse = { kind: 'rules', ...answered(attempt, outcome, status, suspect) };
   return withResponse(attempt, answer, {
     body,
     truncated,
@@ -98,12 +84,8 @@ function afterNotModified(attempt: EndedAttempt, outcome: OutcomeOf<'not-modifie
   }
   const answer: ConclusiveResponse = {
     kind: 'rules',
-    status: held.status,
     notModified: true,
-    finalUrl,
-    hops,
-    ...lifetimeOf(attempt, headers, held.suspect),
-    ...attemptDetails(outcome),
+    ...answered(attempt, outcome, held.status, held.suspect),
   };
   return withResponse(attempt, answer, { ...held, fetchedAt: attempt.now, ...validatorsOf(headers) });
 }
@@ -115,16 +97,12 @@ function afterNotModified(attempt: EndedAttempt, outcome: OutcomeOf<'not-modifie
  */
 function afterUnavailable(attempt: EndedAttempt, outcome: OutcomeOf<'unavailable'>): OriginRecord {
   const { previous, profile, now } = attempt;
-  const { status, finalUrl, hops, reason, suspect } = outcome;
+  const { status, reason, suspect } = outcome;
   const since = previous?.answer?.kind === 'unavailable' ? previous.answer.since : now;
   const answer: ConclusiveResponse = {
     kind: 'unavailable',
-    status,
-    finalUrl,
-    hops,
-    ...lifetimeOf(attempt, outcome.headers),
+    ...answered(attempt, outcome, status),
     since,
-    ...attemptDetails(outcome),
     ...omitUndefined({ reason, suspect }),
   };
   const keepsCopy = now - since < profile.keepCopyOnUnavailableMs;
@@ -168,13 +146,17 @@ function withResponse(
   return { origin, answer, ...omitUndefined({ copy, site: previous?.site }) };
 }
 
-function lifetimeOf(
+/** What every conclusive response has. */
+function answered(
   { profile, now, random }: EndedAttempt,
-  headers: RobotsResponseHeaders,
+  outcome: Exclude<Outcome, { readonly kind: 'unreachable' }>,
+  status: number,
   suspect?: Suspect,
-): Pick<ConclusiveResponse, 'fetchedAt' | 'staleAt'> {
+): Omit<Extract<ConclusiveResponse, { readonly kind: 'restricted' }>, 'kind'> {
+  const { finalUrl, hops, headers } = outcome;
   const { lifetimeMs } = freshness(headers, profile, now, suspect);
-  return { fetchedAt: now, staleAt: now + jittered(lifetimeMs, random) };
+  const staleAt = now + jittered(lifetimeMs, random);
+  return { status, finalUrl, hops, fetchedAt: now, staleAt, ...attemptDetails(outcome) };
 }
 
 /** The maximum share that jitter takes off, so that origins fetched together do not expire together. */

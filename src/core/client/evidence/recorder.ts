@@ -90,12 +90,7 @@ export class Recorder implements ClientListener {
       case 'backoff-restarted':
         return this.#restarted(change.before.failure, change.after.failure);
       case 'removed':
-        return this.#write({
-          type: 'forgotten',
-          ...this.#stamp(),
-          origin: change.origin,
-          reason: change.reason,
-        });
+        return this.#write({ ...change, type: 'forgotten', ...this.#stamp() });
     }
   }
 
@@ -184,42 +179,26 @@ export class Recorder implements ClientListener {
 
   /** A guard sends a request without a check. */
   ignored({ url, because }: ClientEvent<'ignored'>): void {
-    const { origin } = new URL(url);
-    this.#write({ type: 'ignored', ...this.#stamp(), origin, url: urlWithoutUserinfo(url), because });
+    this.#write({ type: 'ignored', ...this.#about(new URL(url).origin, url), because });
   }
 
   request(request: ClientEvent<'request'>): void {
     const { gatekeeper: _, origin, url, ...sent } = request;
-    this.#write({ type: 'request', ...this.#stamp(), origin, url: urlWithoutUserinfo(url), ...sent });
+    this.#write({ type: 'request', ...this.#about(origin, url), ...sent });
   }
 
   body({ origin, url, status, error }: ClientEvent<'body'>): void {
     if (error === BODY_UNREAD) return;
-    this.#write({ type: 'cut', ...this.#stamp(), origin, url: urlWithoutUserinfo(url), status, error });
+    this.#write({ type: 'cut', ...this.#about(origin, url), status, error });
   }
 
   deferred({ decision: { origin, url }, retryAt, delayFrom }: ClientEvent<'deferred'>): void {
-    this.#write({
-      type: 'deferred',
-      ...this.#stamp(),
-      origin,
-      url: urlWithoutUserinfo(url),
-      retryAt,
-      delayFrom,
-    });
+    this.#write({ type: 'deferred', ...this.#about(origin, url), retryAt, delayFrom });
   }
 
-  pause({ scope, origin, from, until, delayFrom, status }: ClientEvent<'pause'>): void {
-    this.#write({
-      type: 'pause',
-      ...this.#stamp(),
-      origin,
-      scope,
-      from,
-      until,
-      delayFrom,
-      ...omitUndefined({ status }),
-    });
+  pause(event: ClientEvent<'pause'>): void {
+    const { incident: _, ...pause } = event;
+    this.#write({ type: 'pause', ...this.#stamp(), ...pause });
   }
 
   #overridden({ origin, state, robots, because, profile, file }: OverriddenOrigin, at: number): void {
@@ -235,6 +214,10 @@ export class Recorder implements ClientListener {
 
   #stamp(at: number = this.#clock.now()): Stamp {
     return { at, run: this.#run, n: this.#entries };
+  }
+
+  #about(origin: string, url: string): Stamp & Pick<DecisionEntry, 'origin' | 'url'> {
+    return { ...this.#stamp(), origin, url: urlWithoutUserinfo(url) };
   }
 
   #writeBasis(basis: Basis | RobotsSource, entry: BasisEntry): void {
