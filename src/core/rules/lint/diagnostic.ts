@@ -41,7 +41,6 @@ const SEVERITIES = {
   'blank-in-path': 'warning',
   'host-in-path': 'warning',
   'raw-letters': 'info',
-  'literal-wildcard': 'warning',
   'rewritten-in-urls': 'warning',
   bracket: 'info',
   'shadowed-rule': 'warning',

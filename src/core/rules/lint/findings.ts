@@ -394,11 +394,6 @@ const findings: Readonly<Record<DiagnosticCode, Finding>> = {
     explanation:
       'RFC 9309 §2.2.2 has crawlers encode such letters. Google recommends to write them percent-encoded (since 23 October 2026): then every crawler compares the same bytes.',
   },
-  'literal-wildcard': {
-    message: ({ text }) => `In ${quote(text)} \`*\` and \`$\` are ordinary characters.`,
-    hint: () => 'Write prefixes, or read the file in a dialect with wildcards.',
-    explanation: 'The conventions of 1994 and 1996 have no wildcards. In RFC 9309 `*` and `$` are special.',
-  },
   'rewritten-in-urls': {
     message: ({ meant, text }) =>
       meant === ''

@@ -47,7 +47,7 @@ export function patternProblems(
   pattern: string,
   { escapes, wildcards }: DialectTraits,
 ): readonly PatternProblem[] {
-  if (PLAIN.test(pattern) && (wildcards || !pattern.includes('*'))) return [];
+  if (PLAIN.test(pattern) && (wildcards || !pattern.startsWith('*'))) return [];
   const found: PatternProblem[] = [];
   const add = (
     code: DiagnosticCode,
@@ -64,7 +64,6 @@ export function patternProblems(
     add('rule-never-matches', pattern, ALL_OF_IT);
     return found;
   }
-  if (!wildcards && /\*|\$$/.test(pattern)) add('literal-wildcard', pattern, ALL_OF_IT);
   const hasBlank = BLANK.test(pattern);
   if (hasBlank) add('blank-in-path', pattern, ALL_OF_IT);
   if (pattern.length <= MAX_SEARCHED && HOST.test(pattern)) add('host-in-path', pattern, ALL_OF_IT);

@@ -301,11 +301,6 @@ const examples: Readonly<Record<DiagnosticCode, Example>> = {
       error(6, 10, '\u00a0/q'),
     ],
   },
-  'literal-wildcard': {
-    body: lines('User-agent: *', 'Disallow: /*.gif', 'Disallow: /b$', 'Disallow: /c'),
-    dialect: 'koster-1996',
-    reported: [warning(2, 11, '/*.gif'), warning(3, 11, '/b$')],
-  },
   'shadowed-rule': {
     body: 'User-agent: *\nDisallow: /a\nAllow: /b\nDisallow: /a\nDisallow: /a*\nDisallow: /b',
     reported: [
