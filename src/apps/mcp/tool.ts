@@ -43,17 +43,7 @@ export const purposeFields: Readonly<Record<'purpose' | 'preference', z.ZodType>
 };
 
 /** The fields of a decision that `check_url` and `explain_url` give. */
-export const decisionFields: z.ZodObject = schema.decision
-  .pick({
-    allowed: true,
-    reason: true,
-    rule: true,
-    retryAt: true,
-    url: true,
-    agent: true,
-    crawlDelayMs: true,
-  })
-  .extend({ why: whyField });
+export const decisionFields: z.ZodObject = schema.decision.extend({ why: whyField });
 
 /** A decision with its reason as a sentence. */
 export function withReason(decision: Decision): object {

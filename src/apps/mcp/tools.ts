@@ -82,7 +82,7 @@ function explainTool(client: RobotsClient): Tool {
     output: decisionFields.extend({
       group: schema.group.optional(),
       runnerUp: schema.runnerUp.optional(),
-      usage: usageField,
+      usage: schema.usage.optional(),
       robots: schema.robots,
       lines: z
         .array(
@@ -128,11 +128,6 @@ function linesOf({ file, ...explanation }: UrlExplanation): Pick<AnnotatedLine, 
 
 const MAX_LICENSES = 10;
 
-/** What a file states about the use of a page, or with the target `/` of a site. */
-const usageField = schema.usage
-  .pick({ 'train-ai': true, 'ai-use': true, 'ai-input': true, search: true, licenses: true })
-  .optional();
-
 /** `undefined` when the file states nothing. */
 function statedUsage(file: RobotsFile | undefined, target: string, agent: string): Usage | undefined {
   if (file === undefined) return undefined;
@@ -154,29 +149,15 @@ function sitePolicy(client: RobotsClient): Tool {
       'groups with their rules, its sitemaps, the delay it asks for between requests, and what it states about the use ' +
       'of its pages by AI and search. Use it before you fetch many pages of a site, or to find its sitemaps.',
     input: z.strictObject({ url: urlField.describe('A URL of the site, of any page'), agent: agentField }),
-    output: schema.policyData
-      .pick({
-        state: true,
-        reason: true,
-        origin: true,
-        profile: true,
-        retryAt: true,
-        agent: true,
-        sitemaps: true,
-        crawlDelayMs: true,
-        requestRateMs: true,
-      })
-      .extend({
-        why: whyField.optional(),
-        robots: schema.robots,
-        group: schema.group.optional(),
-        usage: usageField,
-        groups: z.array(z.object({ agents: z.array(z.string()), rules: z.array(schema.rule) })),
-        omitted: z
-          .object({ groups: z.number(), rules: z.number(), sitemaps: z.number() })
-          .optional()
-          .describe('How many more the file has. They count too'),
-      }),
+    output: schema.policy.extend({
+      why: whyField.optional(),
+      usage: schema.usage.optional(),
+      groups: z.array(z.object({ agents: z.array(z.string()), rules: z.array(schema.rule) })),
+      omitted: z
+        .object({ groups: z.number(), rules: z.number(), sitemaps: z.number() })
+        .optional()
+        .describe('How many more the file has. They count too'),
+    }),
     async answer({ url, agent }, signal) {
       const policy = await client.policy(url, { signal, ...omitUndefined({ agent }) });
       const stated = statedUsage(policy.rules, '/', policy.agent);

@@ -1,7 +1,6 @@
 import { omitUndefined, escapeForTerminal, SCHEMA_VERSION } from '../../../core/base/index.ts';
-import type { OriginPolicy } from '../../../core/decision/index.ts';
+import type { OriginPolicy, PolicyFile } from '../../../core/decision/index.ts';
 import type { UrlExplanation } from '../explanation.ts';
-import type { PolicyData } from '../schema/answers.ts';
 import type { TargetResult } from '../input/targets.ts';
 
 /**
@@ -42,7 +41,13 @@ function fieldsJson<Fields extends object>(record: Fields, known: string, knownJ
   return json;
 }
 
-/** Converts a policy to plain data, without the parsed file and its bytes. */
+/** A policy as plain data: without the parsed file and its bytes. */
+type PolicyData = Omit<OriginPolicy, 'rules' | 'file'> & {
+  readonly dialect?: string;
+  readonly file?: Omit<PolicyFile, 'body'>;
+};
+
+/** Converts a policy to plain data. */
 export function policyRecord({ rules, file, ...policy }: OriginPolicy): PolicyData {
   const dialect = omitUndefined({ dialect: rules?.dialect });
   if (file === undefined) return { ...policy, ...dialect };
