@@ -1,5 +1,6 @@
 import { fileName, printable, quoted, count, someOf } from '../../core/base/index.ts';
 import { reasons } from '../../core/decision/describe-decision.ts';
+import { delayName } from '../../core/pacing/index.ts';
 import { type RobotsFile, usage } from '../../core/rules/index.ts';
 import { familyNote } from './crawler-families.ts';
 import type { UrlExplanation } from './explanation.ts';
@@ -194,7 +195,7 @@ function queueSentence(
 ): string | undefined {
   if (waiting + inFlight.length === 0) return undefined;
   const last = waiting > 1 ? `, the last about ${ahead(drainsAt, now)}` : '';
-  return `${printable(scope)}: ${waiting} waiting, ${inFlight.length} in flight; the next may start ${ahead(nextAt, now)} (${delayFrom})${last}`;
+  return `${printable(scope)}: ${waiting} waiting, ${inFlight.length} in flight; the next may start ${ahead(nextAt, now)} (${delayName(delayFrom)})${last}`;
 }
 
 function freshness(staleAt: number, now: number): string {

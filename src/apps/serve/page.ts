@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Readable } from 'node:stream';
-import { omitUndefined, TimeSlice } from '../../core/base/index.ts';
+import { messageOf, omitUndefined, TimeSlice } from '../../core/base/index.ts';
 import type { Decision, Purpose } from '../../core/decision/index.ts';
 import { profiles } from '../../core/lifecycle/index.ts';
 import { lint, parseRobots } from '../../core/rules/index.ts';
@@ -95,7 +95,7 @@ async function answerPasted(fields: Fields, { service, signal }: Exchange): Prom
   const { profile } = service;
   const { body, truncated } = await readRobots('-', Readable.from([Buffer.from(robots)]), 'robots').catch(
     (error: unknown) => {
-      throw new FieldFault('robots', invalid(error instanceof Error ? error.message : String(error)));
+      throw new FieldFault('robots', invalid(messageOf(error)));
     },
   );
   const file = parseRobots(body, { dialect: profiles[profile].dialect });

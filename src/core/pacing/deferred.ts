@@ -17,10 +17,12 @@ const DELAYS: Readonly<Record<DelayFrom, readonly [name: string, why: (length: s
   'back-off': ['the back-off', (length) => `it refused requests, which asks for a pause${length}`],
 };
 
-/** The name of a delay: `Crawl-delay`. */
-export function delayName(delayFrom: DelayFrom): string {
-  return DELAYS[delayFrom][0];
+/** The name of a delay: `Crawl-delay`. One of a later version, in a log, is its own name. */
+export function delayName(delayFrom: string): string {
+  return isKnown(delayFrom) ? DELAYS[delayFrom][0] : delayFrom;
 }
+
+const isKnown = (delayFrom: string): delayFrom is DelayFrom => Object.hasOwn(DELAYS, delayFrom);
 
 /** Why a request is deferred, in words that complete "because of the site: …". */
 export function describeDelay({

@@ -38,7 +38,9 @@ export function reportText(report: CrawlReport): string {
     ...originLines(report, ORIGIN_LINES),
     ...(totals.unread === 0
       ? []
-      : [`NOT READ, so that the next request waited: ${bodies(totals.unread)}; read or cancel each body`]),
+      : [
+          `NOT READ, so that the next request waited: ${count(totals.unread, 'body', 'bodies')}; read or cancel each body`,
+        ]),
   ]
     .map((line) => `${line}\n`)
     .join('');
@@ -161,8 +163,7 @@ function totalsLine(totals: CrawlTotals, rateOf: (count: Count) => string = () =
 
 function detailsOf(name: Count, totals: CrawlTotals): string {
   const { refused, refusedUrls, ignoredBecause } = totals;
-  if (name === 'refused' && refusedUrls < refused)
-    return ` (${number(refusedUrls)} ${refusedUrls === 1 ? 'URL' : 'URLs'})`;
+  if (name === 'refused' && refusedUrls < refused) return ` (${count(refusedUrls, 'URL')})`;
   if (name !== 'ignored') return '';
   const named = Object.entries(ignoredBecause).map(
     ([because, times]) => `${printable(because)}: ${number(times)}`,
@@ -186,8 +187,6 @@ const number = (count: number): string => count.toLocaleString('en');
 const minute = (at: number): string => `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')}Z`;
 
 const seconds = (ms: number): string => `${number(Math.round(ms / 100) / 10)} s`;
-
-const bodies = (many: number): string => `${number(many)} ${many === 1 ? 'body' : 'bodies'}`;
 
 /** Says which URL was refused, and why. */
 export function whyRefused(refused: ReportedRefusal): string {

@@ -1,4 +1,4 @@
-import { isRobotsError, urlWithoutUserinfo } from '../../core/base/index.ts';
+import { count, isRobotsError, urlWithoutUserinfo } from '../../core/base/index.ts';
 import { refusalIn, type Refusal } from '../../core/client/refusal-errors.ts';
 import type { LongWait } from '../shared/site-waits.ts';
 import type { CrawlGuard } from './crawl-guard.ts';
@@ -208,13 +208,9 @@ class CrawlLog {
     const total = all.reduce((sum, [, count]) => sum + count, 0);
     const named = all.slice(0, MAX_NAMED).map(([what, count]) => `${count} of ${what}`);
     if (all.length > MAX_NAMED) named.push(`${all.length - MAX_NAMED} further sites`);
-    if (total > 0) this.#log.info(`Skipped ${counted(total)}: ${named.join(', ')}`);
+    if (total > 0) this.#log.info(`Skipped ${count(total, 'request')}: ${named.join(', ')}`);
     for (const each of [this.#announced, this.#skipped, this.#counts]) each.clear();
   }
-}
-
-function counted(requests: number): string {
-  return requests === 1 ? '1 request' : `${requests} requests`;
 }
 
 function reasonOf({ code, retryAt, decision }: Refusal): string {

@@ -1,5 +1,5 @@
 /** The headers of requests and responses, in the forms of all libraries. */
-import { headerField, headerLines } from '../../core/base/index.ts';
+import { headerField, headerLines, isNamed, pairsIn } from '../../core/base/index.ts';
 import { asksForPause } from '../../core/lifecycle/index.ts';
 import { isRedirect } from '../../core/fetch/location.ts';
 
@@ -80,22 +80,12 @@ export function headerOf(headers: unknown, name: string): unknown {
   return undefined;
 }
 
-type HeaderField = readonly [name: unknown, value: unknown];
-
-function fieldsIn(headers: object | null | undefined): HeaderField[] {
-  if (headers === undefined || headers === null) return [];
-  if (!(Symbol.iterator in headers)) return Object.entries(headers);
-  const items: unknown[] = [...(headers as Iterable<unknown>)];
-  if (!isFlat(items)) return items as HeaderField[];
-  return items.flatMap((name, at): HeaderField[] => (at % 2 === 0 ? [[name, items[at + 1]]] : []));
+function fieldsIn(headers: object | null | undefined): (readonly unknown[])[] {
+  const list = headers ?? {};
+  return Symbol.iterator in list ? [...pairsIn(list as Iterable<unknown>)] : Object.entries(list);
 }
 
 /** Whether names and values follow each other in one list, as undici takes them. */
 function isFlat(items: readonly unknown[]): boolean {
   return typeof items[0] === 'string';
-}
-
-function isNamed(given: unknown, name: string): boolean {
-  const text = String(given);
-  return text.length === name.length && text.toLowerCase() === name;
 }

@@ -1,7 +1,13 @@
 import { closeSync, mkdirSync, openSync, readSync, renameSync, rmSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, resolve } from 'node:path';
-import { builtin, isRobotsError, quote, RobotsInvalidOptionsError } from '../../core/base/index.ts';
+import {
+  builtin,
+  isRobotsError,
+  messageOf,
+  quote,
+  RobotsInvalidOptionsError,
+} from '../../core/base/index.ts';
 import { type DamagedDatabase, storeChannels } from '../../core/store/store.ts';
 
 /** A connection of `node:sqlite`, `bun:sqlite`, `better-sqlite3` or `libsql`: the part that they have in common. */
@@ -260,5 +266,3 @@ function loadSqlite(): OpenSqlite {
     { cause: new AggregateError(causes) },
   );
 }
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

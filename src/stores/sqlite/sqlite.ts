@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import {
   assertKnownOptions,
   type Clock,
+  messageOf,
   omitUndefined,
   quote,
   RobotsClosedError,
@@ -77,7 +78,7 @@ export function sqliteStore(source: SqliteStoreOptions | SqliteDatabase): Sqlite
   } catch (cause) {
     if (cause instanceof RobotsInvalidOptionsError) throw cause;
     throw new RobotsInvalidOptionsError(
-      `Expected an open database of SQLite that can be written: ${cause instanceof Error ? cause.message : String(cause)}`,
+      `Expected an open database of SQLite that can be written: ${messageOf(cause)}`,
       { cause },
     );
   }

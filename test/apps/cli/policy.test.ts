@@ -155,6 +155,6 @@ it('tells what the page requests of this process wait for, and until when', asyn
     delayFrom: 'crawl-delay',
   } as const;
   expect(new Map(attemptFields({ ...policy, pacing }, now)).get('queue')).toMatch(
-    /^example\.com: 180 waiting, 0 in flight; the next may start in 10 s \([^)]+\) \(crawl-delay\), the last about in 30 min \(/,
+    /^example\.com: 180 waiting, 0 in flight; the next may start in 10 s \([^)]+\) \(Crawl-delay\), the last about in 30 min \(/,
   );
 });

@@ -304,8 +304,8 @@ describe('replay --list', () => {
       `${agent('ALLOWED', '/own')}no rule matches; ${sent}, 200, refused by its header fields (ERR_ROBOTS_USAGE)`,
       `${agent('ALLOWED', '/lost')}no rule matches; ${sent}, failed: ECONNRESET`,
       `${agent('ALLOWED', '/=1+1,%22x%22')}no rule matches; ${sent}, 200`,
-      expect.stringMatching(/^ALLOWED .*\/first .*deferred until .* \(crawl-delay\)$/),
-      expect.stringMatching(/^ALLOWED .*\/second .*deferred until .* \(crawl-delay\)$/),
+      expect.stringMatching(/^ALLOWED .*\/first .*deferred until .* \(Crawl-delay\)$/),
+      expect.stringMatching(/^ALLOWED .*\/second .*deferred until .* \(Crawl-delay\)$/),
       expect.stringMatching(/^NOT CHECKED .*b\.example\/x {2}because: ours; requested .*, 200$/),
       '',
     ]);

@@ -6,6 +6,7 @@ import {
   ignore,
   isRobotsError,
   loadPeer,
+  messageOf,
   printable,
   quoted,
   RobotsInvalidOptionsError,
@@ -105,7 +106,7 @@ export async function openRedisStore(url: string): Promise<OpenedStore> {
     close();
     // Without a cause: `TypeError: Invalid URL` holds the password.
     throw new RobotsInvalidOptionsError(
-      `Expected a Redis or Valkey server at ${shown}: ${messageOf(error)}; check that it runs, and the URL`,
+      `Expected a Redis or Valkey server at ${shown}: ${messageOf(error instanceof AggregateError ? error.errors[0] : error)}; check that it runs, and the URL`,
     );
   }
 }
@@ -115,11 +116,6 @@ async function withinConnectTimeout(connecting: Promise<unknown>): Promise<void>
   const late = setTimeout(CONNECT_TIMEOUT_MS, 'late', { ref: false });
   if ((await Promise.race([connecting, late])) === 'late')
     throw new Error(`no answer within ${CONNECT_TIMEOUT_MS / 1000} seconds`);
-}
-
-function messageOf(error: unknown): string {
-  if (error instanceof AggregateError && error.errors.length > 0) return messageOf(error.errors[0]);
-  return error instanceof Error ? error.message : String(error);
 }
 
 /**

@@ -119,18 +119,14 @@ function reportText(report: ReplayReport, override: string): string {
   const under = override === '' ? '' : `, ${override}`;
   const of = `${count(decisions, 'decision')} of ${count(runs, 'run')}${under}`;
   const notes = [
-    ...(faults === 0 ? [] : [`${entries(faults)} do not fit`.replace(/^(1 entry) do/, '$1 does')]),
+    ...(faults === 0 ? [] : [`${count(faults, 'entry does', 'entries do')} not fit`]),
     ...(unfinished === 0 ? [] : [`${count(unfinished, 'run')} without an end: still running, or cut off`]),
-    ...(skipped === 0 ? [] : [`${entries(skipped)} of an unknown type skipped`]),
+    ...(skipped === 0 ? [] : [`${count(skipped, 'entry', 'entries')} of an unknown type skipped`]),
   ].map((note) => `; ${note}`);
   if (changed === 0) return `${of}: all as recorded${notes.join('')}\n`;
   const flips = `${flipped.toLocaleString('en')} ${override === '' ? 'different' : 'would be different'}`;
   const others = `${(changed - flipped).toLocaleString('en')} for another reason`;
   return `${of}: ${flips}, ${others}${notes.join('')}\n`;
-}
-
-function entries(many: number): string {
-  return many === 1 ? '1 entry' : `${many.toLocaleString('en')} entries`;
 }
 
 /** One version of an origin's robots.txt, or the time in which it had none. */

@@ -1,5 +1,6 @@
 import { printable } from '../../../core/base/index.ts';
 import { type DecisionUsage, reasons } from '../../../core/decision/index.ts';
+import { delayName } from '../../../core/pacing/index.ts';
 import type { DecisionEntry } from '../../../core/client/evidence/entry.ts';
 import type { ReplayedAgain } from '../../../extras/evidence/recorded-run.ts';
 import type { ReplayedDecision } from '../../../extras/evidence/replay.ts';
@@ -84,7 +85,7 @@ export function outcomeText({ entry, outcome, cut }: RequestRow): string {
 
 function entryText(entry: RequestOutcome, cutBy: string | undefined): string {
   if (entry.type === 'deferred')
-    return `deferred until ${instant(entry.retryAt)} (${printable(entry.delayFrom)})`;
+    return `deferred until ${instant(entry.retryAt)} (${printable(delayName(entry.delayFrom))})`;
   const { startedAt, status, error, refused } = entry;
   if (!wasSent(entry)) return `not requested: its address was refused (${error})`;
   const parts = [
