@@ -1,5 +1,5 @@
 import { chromium } from 'playwright-core';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { guardFetch } from '../../../src/index.ts';
 import { guardContext } from '../../../src/guards/browser/playwright.ts';
 import { guardContext as guardPuppeteer } from '../../../src/guards/browser/puppeteer.ts';
@@ -11,7 +11,6 @@ import {
 } from '../../support/chromium.ts';
 import { opened } from '../../support/opened.ts';
 import { answer } from '../../support/site.ts';
-import { challenger, faultIn, signedBot, type SignedBot } from '../../support/signed-bot.ts';
 import { scriptedClient, site } from '../support.ts';
 
 const closing = (close: () => Promise<unknown>): void =>
@@ -61,45 +60,5 @@ describeWithChromium('`page.request` of Playwright', () => {
       code: 'ERR_ROBOTS_DISALLOWED',
     });
     expect(server.requests.map(({ url }) => url)).toEqual(['/private/1']);
-  });
-});
-
-describeWithChromium('the recipe for a signed bot in a guarded browser', () => {
-  let browser: Awaited<ReturnType<typeof launchChromium>>;
-  let recipe: SignedBot;
-  beforeAll(async () => {
-    [browser, recipe] = await Promise.all([launchChromium(), signedBot()]);
-  });
-  afterAll(() => browser.close());
-
-  async function signing(): Promise<Awaited<ReturnType<SignedBot['signedGoto']>>> {
-    const context = await browser.newContext();
-    closing(() => context.close());
-    await guardContext(context, scriptedClient());
-    return recipe.signedGoto(await context.newPage(), recipe.signatureFor);
-  }
-
-  it('signs each redirect for its own authority, and nothing that is refused', async () => {
-    const second = await site((_, response) => answer(response, { body: 'a page' }));
-    const first = await site(({ url }, response) => {
-      const location = { '/to': '/on', '/on': second.url('/page'), '/away': second.url('/private') }[
-        url ?? ''
-      ];
-      answer(response, { status: 302, headers: { location: location ?? '/' } });
-    });
-    const goto = await signing();
-    expect((await goto(first.url('/to')))?.status()).toBe(200);
-    await expect(goto(first.url('/away'))).rejects.toThrow('ERR_BLOCKED_BY_CLIENT');
-    const asked = [...first.requests, ...second.requests].filter(({ url }) => url !== '/favicon.ico');
-    expect(asked.map(({ url }) => url)).toEqual(['/to', '/on', '/away', '/page']);
-    expect(asked.map(({ headers }) => faultIn(headers, recipe.publicKey))).toEqual(Array(4).fill(undefined));
-  });
-
-  it('signs anew as a challenge asks', async () => {
-    const server = await site(challenger(recipe.publicKey));
-    const goto = await signing();
-    expect((await goto(server.url('/page?a=b')))?.status()).toBe(200);
-    // The site gives another nonce for each page.
-    expect((await goto(server.url('/next')))?.status()).toBe(200);
   });
 });
