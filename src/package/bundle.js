@@ -88,11 +88,7 @@ await bundle({ ...entryPoints, ...platforms, cli: 'src/apps/cli/main.ts' }, isIn
       {
         name: 'core',
         includeDependenciesRecursively: false,
-        test: new RegExp(
-          'core/(?:base/(?:abort|builtin|clock)|fetch/transport|' +
-            'decision/(?:agent-tokens|channels|decide|describe-decision|refused-request|robots-source)|' +
-            'lifecycle/(?:gatekeepers|origin-record|outcome|profile|state))\\.ts$',
-        ),
+        test: /core\/(?:base\/(?:abort|builtin|clock)|decision\/(?:agent-tokens|channels|decide|describe-decision|refused-request|robots-source)|fetch\/transport|lifecycle\/(?:gatekeepers|origin-record|outcome|profile|state))\.ts$/,
       },
       // Its tables stay out of bundles that only decide.
       { name: 'lint', includeDependenciesRecursively: false, test: /core\/rules\/lint\// },

@@ -229,10 +229,9 @@ export function optionTable<Name extends string>(
   return fields(Object.fromEntries(checks), expected);
 }
 
-interface OptionRow<Value> {
-  readonly check: Check;
-  readonly default: Value;
-}
+type OptionRow<Value> = { readonly check: Check } & (undefined extends Value
+  ? { readonly default?: Value }
+  : { readonly default: Value });
 
 /** Of each option, what it must be, and what it is when it is left out. */
 export type OptionRows<Options> = { readonly [Name in keyof Options]: OptionRow<Options[Name]> };

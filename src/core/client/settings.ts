@@ -117,18 +117,16 @@ const OPTIONS: OptionRows<WithDefaults> = {
   },
   concurrency: { check: wholeNumber(1, 100_000, 'a whole number, at least 1'), default: DEFAULT_CONCURRENCY },
   addressPolicy: { check: oneOf(ADDRESS_POLICIES), default: DEFAULT_ADDRESS_POLICY },
-  lookup: { check: func('like dns.lookup'), default: undefined },
+  lookup: { check: func('like dns.lookup') },
   dispatcher: {
     check: predicate(
       'an undici Dispatcher, or a function from a URL to one',
       (value) => isFunction(value) || isFunction(Reflect.get(Object(value), 'dispatch')),
     ),
-    default: undefined,
   },
-  transport: { check: transportCheck, default: undefined },
+  transport: { check: transportCheck },
   ftp: {
     check: hasMethod('request', 'an FTP transport, made by `ftpTransport()` of canfetch/ftp'),
-    default: undefined,
   },
   clock: {
     check: hasMethod('now', 'an object whose `now()` returns epoch milliseconds'),
@@ -147,15 +145,14 @@ const OPTIONS: OptionRows<WithDefaults> = {
       'a store with `get`, `set` and `delete`, and optionally `lease`, `reserve` and `pause`',
       isStore,
     ),
-    default: undefined,
   },
   storeDeadlineMs: {
     check: wholeNumber(1, 60_000, 'a whole number of milliseconds from 1 to 60000'),
     default: 150,
   },
   onStoreEvent: { check: func('that takes an event'), default: ignore },
-  evidence: { check: func('that takes an entry, such as `evidenceFile(path)`'), default: undefined },
-  headersForRobots: { check: func('from an origin to header fields'), default: undefined },
+  evidence: { check: func('that takes an entry, such as `evidenceFile(path)`') },
+  headersForRobots: { check: func('from an origin to header fields') },
   overrides: { check: overridesCheck, default: {} },
 };
 

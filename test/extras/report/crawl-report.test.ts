@@ -197,7 +197,7 @@ describe('crawlReport', () => {
     expect(ignoredBecause['ticket 7']).toBe(31);
   });
 
-  it.each([{ every: 999 }, { every: 2 ** 31 }, { every: '1 min' }, { write: 'stderr' }])(
+  it.each([{ every: 999 }, { every: 2 ** 31 }, { every: '1 min' }, { write: 'stderr' }, { onRefused: null }])(
     'refuses the options %j',
     (options) => {
       const { client } = scripted();
@@ -587,30 +587,19 @@ describe('crawlReport', () => {
     ]);
   });
 
-  it('counts pages whose address a guard refused', async () => {
-    const client = opened(
-      new RobotsClient({
-        agent: 'ExampleBot',
-        addressPolicy: 'public-only',
-        overrides: { 'http://127.0.0.1:9': { verdict: 'allow', because: 'ours' } },
-      }),
-    );
+  it('counts addresses that the policy refused, for robots.txt and for pages', async () => {
+    const overrides = { 'http://127.0.0.1:9': { verdict: 'allow', because: 'ours' } } as const;
+    const client = opened(new RobotsClient({ agent: 'ExampleBot', addressPolicy: 'public-only', overrides }));
     const report = opened(crawlReport(client, { onFirstRefused: false }));
+    await client.canFetch('http://127.0.0.2:9/');
+    expect(report.totals()).toMatchObject({ questionsRefused: 1, addressesRefused: 1 });
     const get = guardFetch(fetch, client, { addressPolicy: 'public-only' });
     await expect(get('http://127.0.0.1:9/')).rejects.toMatchObject({ code: 'ERR_ROBOTS_ADDRESS_REFUSED' });
-    expect(report.totals()).toMatchObject({ sent: 0, addressesRefused: 1 });
+    expect(report.totals()).toMatchObject({ sent: 0, addressesRefused: 2 });
+    expect(String(report)).toContain('2 refused for their address');
   });
 
-  it('counts addresses that the policy refused', async () => {
-    const client = opened(new RobotsClient({ agent: 'ExampleBot', addressPolicy: 'public-only' }));
-    const report = opened(crawlReport(client, { onFirstRefused: false }));
-    await client.canFetch('http://127.0.0.1:9/');
-    expect(report.totals()).toMatchObject({ questionsRefused: 1, addressesRefused: 1 });
-    expect(String(report)).toContain('1 refused for their address');
-  });
-
-  it('refuses invalid clients, and unknown options', () => {
+  it('refuses invalid clients', () => {
     expect(() => crawlReport(undefined as never)).toThrow(/RobotsClient/);
-    expect(() => crawlReport(scripted().client, { onRefused: () => {} } as never)).toThrow(/onRefused/);
   });
 });
