@@ -64,12 +64,10 @@ export class RunLines {
         this.#inFile.set(run, here);
         if (entry.type !== 'run') yield this.#lineOf({ ...known.entry, from: Math.max(known.next, 1) }, true);
       }
-      if (entry.type === 'decision' && entry.by !== undefined && !hasEntry(here, entry.by)) {
-        const basis = basisOf(entry);
-        if (basis !== undefined) {
-          toggleEntry(here, entry.by);
-          yield this.#lineOf(basis, true);
-        }
+      const basis = basisOf(entry);
+      if (basis !== undefined && !hasEntry(here, basis.n)) {
+        toggleEntry(here, basis.n);
+        yield this.#lineOf(basis, true);
       }
     }
     yield this.#lineOf(entry);

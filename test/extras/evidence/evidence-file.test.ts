@@ -9,9 +9,10 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { RobotsClient } from '../../../src/index.ts';
+import { guardFetch, RobotsClient } from '../../../src/index.ts';
 import type { EvidenceEntry } from '../../../src/core/client/evidence/entry.ts';
 import { type EvidenceFile, evidenceFile } from '../../../src/extras/evidence/index.ts';
+import { Replay } from '../../../src/extras/evidence/replay.ts';
 import { replayed } from '../../support/evidence.ts';
 import { isThorough } from '../../support/thorough.ts';
 import { smallDisk } from '../../support/small-disk.ts';
@@ -263,6 +264,25 @@ describe('a rotation', () => {
     await evidence.close();
     expect(warned()).toEqual(['ELOOP']);
     expect(entriesOf(`${path}.1`).map(({ type }) => type)).toEqual(['run', 'ignored', 'end']);
+  });
+
+  it('takes along what the log says of a page that is requested without a check', async () => {
+    const path = join(openedFolder(), 'evidence.ndjson');
+    const evidence = await evidenceFile(path);
+    const client = clientOf(evidence);
+    const get = guardFetch(async (_url: string) => new Response('a page'), client);
+    await get('https://a.example/');
+    renameSync(path, `${path}.1`);
+    evidence.reopen();
+    const asked = { robots: { ignore: true, because: 'ours' } } as never;
+    for (const page of [1, 2]) await get(`https://a.example/private/${page}`, asked);
+    await client.close();
+    await evidence.close();
+    const types = ['run', 'robots', 'ignored', 'request', 'ignored', 'request', 'end'];
+    expect(entriesOf(path).map(({ type }) => type)).toEqual(types);
+    const replay = new Replay({});
+    const again = linesOf(path).map((line) => replay.take(replay.read(line)!)?.again?.decision.allowed);
+    expect(again.filter((allowed) => allowed !== undefined)).toEqual([false, false]);
   });
 });
 

@@ -22,6 +22,7 @@ import type {
   AttemptEntry,
   DecisionEntry,
   EvidenceEntry,
+  IgnoredEntry,
   OverrideEntry,
   RobotsRequest,
   StoredEntry,
@@ -56,6 +57,8 @@ export class Recorder implements ClientListener {
   readonly #made = new WeakMap<Decision, Made>();
   /** The entry of a response, of a failure, or of an override. */
   readonly #entryOf = new WeakMap<Basis | RobotsSource, BasisEntry>();
+  /** By origin, the last of them: what the log says of a URL that is requested without a decision. */
+  readonly #latest = new Map<string, BasisEntry>();
 
   constructor(
     listener: (entry: EvidenceEntry) => void,
@@ -90,6 +93,7 @@ export class Recorder implements ClientListener {
       case 'backoff-restarted':
         return this.#restarted(change.before.failure, change.after.failure);
       case 'removed':
+        this.#latest.delete(change.origin);
         return this.#write({ ...change, type: 'forgotten', ...this.#stamp() });
     }
   }
@@ -148,7 +152,7 @@ export class Recorder implements ClientListener {
     const { rule, robots, because, usage: decided } = decision;
     const basis = record === undefined ? robots : basisIn(decision, record);
     const known = basis && this.#entryOf.get(basis);
-    const entry: { -readonly [Name in keyof RecordedDecision]: RecordedDecision[Name] } = {
+    const entry: { -readonly [Name in keyof Based<DecisionEntry>]: Based<DecisionEntry>[Name] } = {
       type: 'decision',
       at: at ?? this.#clock.now(),
       run: this.#run,
@@ -179,7 +183,14 @@ export class Recorder implements ClientListener {
 
   /** A guard sends a request without a check. */
   ignored({ url, because }: ClientEvent<'ignored'>): void {
-    this.#write({ type: 'ignored', ...this.#about(new URL(url).origin, url), because });
+    const { origin } = new URL(url);
+    const entry: Based<IgnoredEntry> = {
+      type: 'ignored',
+      ...this.#about(origin, url),
+      because,
+      [BASIS]: this.#latest.get(origin),
+    };
+    this.#write(entry);
   }
 
   request(request: ClientEvent<'request'>): void {
@@ -222,6 +233,7 @@ export class Recorder implements ClientListener {
 
   #writeBasis(basis: Basis | RobotsSource, entry: BasisEntry): void {
     this.#entryOf.set(basis, entry);
+    this.#latest.set(entry.origin, entry);
     this.#write(entry);
   }
 
@@ -236,13 +248,11 @@ type Stamp = Pick<EvidenceEntry, 'at' | 'run' | 'n'>;
 /** Copies of an entry have it, JSON does not. */
 const BASIS: unique symbol = Symbol.for('canfetch.evidence.basis');
 
-interface RecordedDecision extends DecisionEntry {
-  readonly [BASIS]?: BasisEntry | undefined;
-}
+type Based<Entry> = Entry & { readonly [BASIS]?: BasisEntry | undefined };
 
-/** The entry that a decision rests on, for a file that was begun after that entry. */
-export function basisOf(decision: RecordedDecision): BasisEntry | undefined {
-  return decision[BASIS];
+/** The entry that another one rests on, for a file that was begun after it. */
+export function basisOf(entry: Based<EvidenceEntry>): BasisEntry | undefined {
+  return entry[BASIS];
 }
 
 /** The part of a record that a decision rests on. */
