@@ -40,6 +40,13 @@ describe('retryLater', () => {
     expect(calls.map(([, afterMs]) => afterMs)).toEqual([90_000, 90_000, 90_000]);
   });
 
+  it('waits by the clock of the client', async () => {
+    const { client, fetch, calls } = crawler(503, 200);
+    const guarded = guardFetch(fetch, client);
+    expect((await retryLater(() => guarded(`${A}/1`))).status).toBe(200);
+    expect(calls.map(([, afterMs]) => afterMs)).toEqual([30_000]);
+  });
+
   it('does so for deferred requests, and for refusals that are responses', async () => {
     const { clock, client, fetch, calls } = crawler(200);
     const pacing = { defaultDelayMs: 1_000, maxDelayMs: 0 };

@@ -1,5 +1,6 @@
 import {
   type ClientMessage,
+  type Clock,
   type HeaderFields,
   invalid,
   Lazy,
@@ -265,6 +266,11 @@ export class ClientEngine {
 
   get #listener(): ClientListener | undefined {
     return this.#recorder;
+  }
+
+  /** The clock of the client. */
+  get clock(): Clock {
+    return this.#settings.clock;
   }
 
   /** When a request of a guard starts, in epoch ms; `undefined` when nothing subscribes to requests. */

@@ -1,4 +1,4 @@
-import { codeOf, setBackgroundTimeout, warnOnce } from '../../core/base/index.ts';
+import { type Clock, codeOf, setBackgroundTimeout, warnOnce } from '../../core/base/index.ts';
 import { BODY_UNREAD } from '../../core/decision/index.ts';
 import { RobotsDeferredError, type RequestPermit } from '../../core/pacing/index.ts';
 import type { Refusal } from '../../core/client/refusal-errors.ts';
@@ -63,6 +63,11 @@ export class GuardedRequest extends RequestAdmission {
 
   get patience(): SitePatience {
     return this.context.patience;
+  }
+
+  /** The client's. */
+  get clock(): Clock {
+    return this.context.engine.clock;
   }
 
   /** After a response that asks to try again later: epoch ms, the end of the pause. */

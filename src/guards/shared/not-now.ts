@@ -1,5 +1,5 @@
 /** What the end of a request says about trying again, in whatever form a library shows it. */
-import { causesOf, urlWithoutUserinfo } from '../../core/base/index.ts';
+import { causesOf, type Clock, urlWithoutUserinfo } from '../../core/base/index.ts';
 import { type Decision, describeOutcome } from '../../core/decision/index.ts';
 import { describeDelay } from '../../core/pacing/index.ts';
 import { endingOf, type Refusal, refusalIn } from '../../core/client/refusal-errors.ts';
@@ -16,6 +16,8 @@ interface EndedRequest {
   /** Aborted when the client closes. */
   readonly ending: AbortSignal;
   readonly patience: SitePatience;
+  /** The client's. */
+  readonly clock: Clock;
 }
 
 /** A wait for a site: what `onWait` of `retryLater` receives. */

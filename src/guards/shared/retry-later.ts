@@ -20,7 +20,8 @@ import { warnOfSiteWait } from './site-waits.ts';
 export interface RetryLaterOptions {
   /**
    * The longest time in milliseconds of all waits of the task together, and of all tasks for a site that gives no page
-   * meanwhile. Past it the last outcome is the result. @default 600_000
+   * meanwhile. Past it the last outcome is the result. What a request waits in the queue of its guard does not count:
+   * `pacing.maxDelayMs` bounds that. @default 600_000
    */
   readonly maxWaitMs?: number;
   /** The most retries. @default 10 */
@@ -32,7 +33,7 @@ export interface RetryLaterOptions {
    * dead, busy or broken (`CANFETCH_WAITING`).
    */
   readonly onWait?: (wait: SiteWait) => void;
-  /** For tests. @default the system's clock */
+  /** For waits of which no guard knows. @default the clock of the client whose guard was asked, else the system's */
   readonly clock?: Clock;
 }
 
@@ -69,7 +70,7 @@ export async function retryLater<Result>(
 ): Promise<Result> {
   if (typeof task !== 'function') throw invalid('the task', 'a function that returns a promise', task);
   checkOptions(options, '');
-  const { maxWaitMs = 600_000, maxRetries = 10, signal, clock = systemClock } = options;
+  const { maxWaitMs = 600_000, maxRetries = 10, signal } = options;
   let leftMs = maxWaitMs;
   for (let retries = 0; ; retries++) {
     signal?.throwIfAborted();
@@ -79,6 +80,7 @@ export async function retryLater<Result>(
     );
     const outcome = ended.isError ? ended.error : ended.value;
     const wait = retryWaitOf(outcome);
+    const clock = options.clock ?? wait?.request?.clock ?? systemClock;
     const waitMs = wait === undefined ? Infinity : Math.max(0, wait.until - clock.now());
     if (wait === undefined || retries >= maxRetries || waitMs > leftMs || isTooLong(wait, maxWaitMs, clock)) {
       if (ended.isError) throw ended.error;
