@@ -55,17 +55,18 @@ describe('cache ls', () => {
   });
 
   it('prints a table on a terminal, and JSON there too when told to', async () => {
-    sites.push(opened(await fakeOrigin({ robots: { status: 503 } })));
+    for (const status of [503, 403]) sites.push(opened(await fakeOrigin({ robots: { status } })));
     await crawl();
     const { stdout, stderr } = await cache('ls', [], { stdoutIsTTY: true, env: { NO_COLOR: '1' } });
     expect(stderr).toBe('');
     const [head, ...rows] = stdout.trimEnd().split('\n');
     expect(head).toMatch(/^ {2}origin +agent +answer +file +fetched +kept for$/);
-    expect(rows).toHaveLength(3);
+    expect(rows).toHaveLength(4);
     expect(stdout).toMatch(/ examplebot +rules \(200\) +33 bytes +(?:just now|\d+ s ago) +\d/);
-    for (const cell of ['unavailable (404)', 'failing (503)']) expect(stdout).toContain(cell);
+    for (const cell of ['unavailable (404)', 'failing (503)', 'unavailable (403)'])
+      expect(stdout).toContain(cell);
     const asJson = await cache('ls', ['--json'], { stdoutIsTTY: true });
-    expect(records(asJson.stdout)).toHaveLength(3);
+    expect(records(asJson.stdout).map(({ rejected }) => rejected)).toEqual(Array(4).fill(undefined));
   });
 
   it('shows the records that a client would reject, and why', async () => {

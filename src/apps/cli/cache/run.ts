@@ -3,6 +3,7 @@ import { DEFAULT_MAX_BODY_BYTES, jsonLine, printable, quoted, count } from '../.
 import { type Copy, type OriginRecord, profiles } from '../../../core/lifecycle/index.ts';
 import {
   type CacheNamespace,
+  type Decoded,
   readRecordKey,
   RecordCodec,
   type Rejection,
@@ -131,12 +132,11 @@ async function openNamedStore(given: ParsedArguments, onDamage: 'rename' | 'thro
   return openStore(named, onDamage);
 }
 
-/** The records of the origins; without any all. A record is judged by the profile with the longest lifetimes. */
+/** The records of the origins; without any all. A record is rejected when no built-in profile would take it. */
 async function* records({ store, origins, session }: ActionContext): AsyncGenerator<StoredItem> {
-  const codec = new RecordCodec({
-    maxBodyBytes: DEFAULT_MAX_BODY_BYTES,
-    profileOf: () => profiles['koster-1996'],
-  });
+  const codecs = Object.values(profiles).map(
+    (profile) => new RecordCodec({ maxBodyBytes: DEFAULT_MAX_BODY_BYTES, profileOf: () => profile }),
+  );
   const isWanted = (key: string): boolean => {
     const origin = readRecordKey(key)?.origin;
     return origin !== undefined && (origins.length === 0 || origins.includes(origin));
@@ -146,8 +146,10 @@ async function* records({ store, origins, session }: ActionContext): AsyncGenera
     const named = readRecordKey(key);
     if (named === undefined) continue;
     const { origin, ...namespace } = named;
-    const { record, rejected } = codec.decode(value, Date.now(), origin);
-    yield { key, namespace, origin, expiresAt, record, rejected };
+    let decoded: Decoded = { rejected: 'damaged' };
+    for (const codec of codecs)
+      if (decoded.record === undefined) decoded = codec.decode(value, Date.now(), origin);
+    yield { key, namespace, origin, expiresAt, record: decoded.record, rejected: decoded.rejected };
   }
 }
 
