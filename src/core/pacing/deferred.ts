@@ -14,7 +14,10 @@ const DELAYS: Readonly<Record<DelayFrom, readonly [name: string, why: (length: s
   latency: ['`latencyFactor`', (length) => `its slow responses, by \`latencyFactor\` a gap${length}`],
   concurrency: ['`concurrency`', () => 'as many requests as `concurrency` allows are in flight'],
   'retry-after': ['Retry-After', (length) => `it asked for a pause${length} (Retry-After)`],
-  'back-off': ['the back-off', (length) => `it refused requests, which asks for a pause${length}`],
+  'back-off': [
+    'the back-off',
+    (length) => `it refused requests, and named no time: a guessed pause${length}`,
+  ],
 };
 
 /** The name of a delay: `Crawl-delay`. One of a later version, in a log, is its own name. */
