@@ -387,5 +387,8 @@ function failureOf(error: string | undefined): 'timeout' | 'page_error' {
 
 /** The default of `onFirstRefused`. */
 function warn(refused: ReportedRefusal): void {
-  emitWarning(`The first URL of the crawl is refused: ${whyRefused(refused)}`, 'CANFETCH_FIRST_URL_REFUSED');
+  emitWarning(
+    `The first decision of the crawl is a refusal: ${whyRefused(refused)}`,
+    'CANFETCH_FIRST_URL_REFUSED',
+  );
 }

@@ -21,7 +21,7 @@ export function refusedIn({ refused, linksRefused, questionsRefused }: Refused):
   return refused + linksRefused + questionsRefused;
 }
 
-/** Renders a report as text. A refused first URL comes first. */
+/** Renders a report as text. A refusal by the first decision comes first. */
 export function reportText(report: CrawlReport): string {
   const totals = report.totals();
   const { firstRefused } = totals;
@@ -30,7 +30,7 @@ export function reportText(report: CrawlReport): string {
   const width = Math.max(0, ...rows.map(([refused]) => refused.length));
   const left = refusedIn(totals) - listed.reduce((sum, row) => sum + refusedIn(row), 0);
   return [
-    ...(firstRefused === undefined ? [] : [`THE FIRST URL WAS REFUSED: ${whyRefused(firstRefused)}`]),
+    ...(firstRefused === undefined ? [] : [`THE FIRST DECISION WAS A REFUSAL: ${whyRefused(firstRefused)}`]),
     totalsLine(totals),
     ...rows.map(([refused, why]) => `  ${refused.padStart(width)}  ${why}`),
     ...(left === 0 ? [] : [`  ${String(left).padStart(width)}  at other origins, or by other rules`]),
@@ -61,7 +61,11 @@ function slowedLine({ scope, delayFrom, delayMs, waiting, drainsAt }: ReportedSl
 /** What requests wait for, and until when. */
 function waitLines(report: CrawlReport): string[] {
   return [
-    ...report.slowed().slice(0, MAX_NAMED).map(slowedLine),
+    ...report
+      .slowed()
+      .filter(({ waiting }) => waiting > 0)
+      .slice(0, MAX_NAMED)
+      .map(slowedLine),
     ...originLines(report, [['ROBOTS.TXT UNREACHABLE:', unreachableText]]),
   ];
 }
@@ -69,7 +73,7 @@ function waitLines(report: CrawlReport): string[] {
 function unreachableText({ robots: { status, error, retryAt } }: ReportedOrigin): string {
   if (retryAt === undefined) return '';
   const cause = status ?? error;
-  return `${cause === undefined ? '' : `${cause}, `}next try ${minute(retryAt)}`;
+  return `${cause === undefined ? '' : `${cause}, `}no try before ${minute(retryAt)}`;
 }
 
 type OriginLines = readonly (readonly [heading: string, facts: (row: ReportedOrigin) => string])[];

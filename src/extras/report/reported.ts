@@ -140,7 +140,7 @@ export interface CrawlTotals {
   readonly questionsRefused: number;
   /** Decisions by the last good copy, because robots.txt was unreachable. */
   readonly lastGood: number;
-  /** The first URL, if it was refused. */
+  /** The URL of the first decision, if that is a refusal. */
   readonly firstRefused?: ReportedRefusal;
   /** Refusals beyond the first 1,000 pairs of origin and rule. They are counted only. */
   readonly unlisted: number;

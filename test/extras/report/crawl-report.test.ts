@@ -85,7 +85,7 @@ describe('crawlReport', () => {
       '5 questions, 4 of them refused\n' +
         '  3  https://a.example  rule at line 2 (disallow: /private), such as https://a.example/private/1\n' +
         '  1  https://down.example/  unreachable (503)\n' +
-        'ROBOTS.TXT UNREACHABLE: https://down.example (503, next try 2026-01-15 12:00Z)\n',
+        'ROBOTS.TXT UNREACHABLE: https://down.example (503, no try before 2026-01-15 12:00Z)\n',
     );
   });
 
@@ -315,7 +315,7 @@ describe('crawlReport', () => {
       [expect.objectContaining({ url: 'https://a.example/private' })],
     ]);
     expect(String(report).split('\n')[0]).toBe(
-      'THE FIRST URL WAS REFUSED: https://a.example/private  rule at line 2 (disallow: /private)',
+      'THE FIRST DECISION WAS A REFUSAL: https://a.example/private  rule at line 2 (disallow: /private)',
     );
     expect(report.totals().firstRefused).toMatchObject({ reason: 'rule' });
   });
@@ -340,7 +340,7 @@ describe('crawlReport', () => {
     await client.canFetch('https://a.example/private');
     expect(warned.mock.calls).toEqual([
       [
-        'The first URL of the crawl is refused: https://a.example/private  rule at line 2 (disallow: /private)',
+        'The first decision of the crawl is a refusal: https://a.example/private  rule at line 2 (disallow: /private)',
         { type: 'RobotsWarning', code: 'CANFETCH_FIRST_URL_REFUSED' },
       ],
     ]);
@@ -563,7 +563,7 @@ describe('crawlReport', () => {
     expect([...report.toNDJSON()].at(-1)).toContain('"waiting":3');
     await eventually(() => expect(lines.at(-1)).toContain('SLOWED'));
     expect(lines.at(-1)).toMatch(
-      /^\d.* 1 refused.*; SLOWED by Crawl-delay 10 s: a\.example, \d waiting, until about [\d-]+ [\d:]+Z; ROBOTS\.TXT UNREACHABLE: https:\/\/down\.example \(503, next try [\d-]+ [\d:]+Z\)$/,
+      /^\d.* 1 refused.*; SLOWED by Crawl-delay 10 s: a\.example, \d waiting, until about [\d-]+ [\d:]+Z; ROBOTS\.TXT UNREACHABLE: https:\/\/down\.example \(503, no try before [\d-]+ [\d:]+Z\)$/,
     );
     await client.close();
     await Promise.all(waiting);
