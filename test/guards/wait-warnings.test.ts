@@ -61,7 +61,9 @@ it('a request without a response for 10 s is named, with `timeoutMs`, when other
   expect(codes()).toEqual([]);
   await vi.advanceTimersByTimeAsync(10_000);
   expect(codes()).toEqual(['CANFETCH_NO_RESPONSE']);
-  expect(texts()[0]).toMatch(/https:\/\/a\.example\/1 has come for 10 s.*`timeoutMs: 30_000`/);
+  expect(texts()[0]).toMatch(
+    /For 10 s .* the request for https:\/\/a\.example\/1, and .*`timeoutMs: 30_000`/,
+  );
   await vi.advanceTimersByTimeAsync(60_000);
   expect(codes()).toHaveLength(1);
 });
@@ -91,7 +93,7 @@ it('a request that waits for 10 s while its site pauses is named, with the cause
   await vi.advanceTimersByTimeAsync(1_500);
   expect(codes()).toEqual(['CANFETCH_WAITING']);
   expect(texts()[0]).toMatch(
-    /^Waits for https:\/\/a\.example until \d.*: it refused requests, which asks for a pause of (?:2|3)\d\.?\d* s\. .*crawlReport/,
+    /^Waits for https:\/\/a\.example until \d.*: it refused requests, and named no time: a guessed pause of (?:2|3)\d\.?\d* s\. .*crawlReport/,
   );
 });
 

@@ -1,4 +1,4 @@
-import { completeSignal, omitUndefined, urlWithoutUserinfo } from '../../core/base/index.ts';
+import { codeOf, completeSignal, omitUndefined, urlWithoutUserinfo } from '../../core/base/index.ts';
 import type { ClientEngine } from '../../core/client/client-engine.ts';
 import type { Decision, DecisionContext, RedirectChain } from '../../core/decision/index.ts';
 import { type Pace, RobotsDeferredError, type RequestPermit } from '../../core/pacing/index.ts';
@@ -39,6 +39,9 @@ export interface RequestContext {
   /** Of all guards of the client, by their contexts. */
   readonly handled: ReadonlyMap<object, () => unknown>;
 }
+
+/** By its option `transitional.clarifyTimeoutError`. */
+const TIMEOUTS_OF_AXIOS: ReadonlySet<string> = new Set(['ECONNABORTED', 'ETIMEDOUT']);
 
 /** A request that is guarded twice takes one permit, and is published once. */
 const ONE_PERMIT = { waits: false, isPreliminary: true } as const;
@@ -237,7 +240,7 @@ export abstract class RequestAdmission {
     const { signal } = this.options;
     // Who limits the time of requests, too, limits the wait on purpose.
     if (this.context.settings.timeoutMs !== undefined || error !== signal?.reason) return;
-    if (isTimeout(error)) warnOfTimeoutInQueue(hrefOf(this.url));
+    if (isTimeout(error) || TIMEOUTS_OF_AXIOS.has(codeOf(error))) warnOfTimeoutInQueue(hrefOf(this.url));
   }
 
   /** Publishes the final decision, once for each request. */

@@ -112,9 +112,9 @@ export function watchPause(engine: ClientEngine, patience: SitePatience, origin:
 /** Warns of a request that holds up the others of its site. */
 export function warnOfNoResponse(url: string): void {
   warnOnce(
-    `No response to the request for ${urlWithoutUserinfo(url)} has come for ${LONG_WAIT_MS / 1_000} s, and other requests to its ` +
-      'site wait for its end; give the guard `timeoutMs: 30_000` (guardFetch, robotsInterceptor), or the library its own ' +
-      '`timeout` (got, axios)',
+    `For ${LONG_WAIT_MS / 1_000} s the library has shown no response to the request for ${urlWithoutUserinfo(url)}, and other requests ` +
+      'to its site wait for its end; give the guard `timeoutMs: 30_000` (guardFetch, robotsInterceptor, axios with ' +
+      "`adapter: 'fetch'`), or got its own `timeout`",
     'CANFETCH_NO_RESPONSE',
   );
 }
@@ -133,8 +133,8 @@ export function warnOfUnusedPace({ origin, crawlDelayMs = 0 }: Decision): void {
 export function warnOfTimeoutInQueue(url: string): void {
   warnOnce(
     `Expected a time limit of ${urlWithoutUserinfo(url)} that counts from the start of the request, but its ` +
-      '`AbortSignal.timeout()` ended while it waited for its turn or for robots.txt; give the guard `timeoutMs` instead ' +
-      '(guardFetch, robotsInterceptor), or the library its own `timeout` (got, axios)',
+      '`AbortSignal.timeout()`, or the `timeout` of axios over fetch, ended while it waited for its turn or for robots.txt; ' +
+      "give the guard `timeoutMs` instead (guardFetch, robotsInterceptor, axios with `adapter: 'fetch'`), or got its own `timeout`",
     'CANFETCH_TIMEOUT_IN_QUEUE',
   );
 }

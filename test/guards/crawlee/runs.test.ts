@@ -100,7 +100,9 @@ describe('a run of a guarded crawler', () => {
     expect(elapsedMs).toBeGreaterThan(80_000);
     expect(lines).toHaveLength(1);
     expect(lines[0]).toMatch(
-      new RegExp(`^Waits for ${busy.origin} until .*: it refused requests, which asks for a pause`),
+      new RegExp(
+        `^Waits for ${busy.origin} until .*: it refused requests, and named no time: a guessed pause`,
+      ),
     );
     expect(statistics).toMatchObject({ requestsFinished: 2, requestsFailed: 0 });
   });
