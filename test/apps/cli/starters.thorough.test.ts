@@ -150,7 +150,7 @@ for (const [name, argumentsFor] of Object.entries(programs)) {
       // The link, and the redirect.
       expect(output).toMatch(/refused .*\/private for ExampleBot \(line 2: \\?"disallow: \/private\\?"\)/);
       expect(output).toMatch(/refused .*\/moved redirects to .*\/private\/new/);
-      expect(output).toMatch(/\n\n(?:THE FIRST URL WAS REFUSED.*\n)?\d+ requests sent, \d refused\b/);
+      expect(output).toMatch(/\n\n(?:THE FIRST DECISION WAS A REFUSAL.*\n)?\d+ requests sent, \d refused\b/);
       const pages = new Set(site.requests.map(({ url }) => url));
       expect([...pages].filter((url) => url?.startsWith('/private'))).toEqual([]);
       expect(site.requests.filter(({ url }) => url === '/robots.txt')).toHaveLength(1);
