@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { VERSION } from '../../../src/core/base/index.ts';
 import { crawlReport, guardFetch, RobotsClient } from '../../../src/index.ts';
 import { DAY, testClient, VirtualClock } from '../../support/client.ts';
-import { opened } from '../../support/opened.ts';
+import { opened, openedClient } from '../../support/opened.ts';
 import { engineOf } from '../../../src/core/client/client-engine.ts';
 
 describe('rules past their lifetime', () => {
@@ -55,7 +55,7 @@ describe('rules past their lifetime', () => {
       },
     };
     const fetch = async (): Promise<Response> => new Response(RULES);
-    const client = opened(new RobotsClient({ agent: 'ExampleBot', clock, transport: { fetch } }));
+    const { robots: client } = openedClient({ clock, transport: { fetch } });
     const url = 'https://example.com/private';
     await client.check(url);
     client.report(url, { reachable: true, retryAfter: '3600' });

@@ -8,6 +8,7 @@ import { virtualClock } from '../../../src/extras/testing/index.ts';
 import { HOUR, SECOND } from '../../support/client.ts';
 import { ScriptedStore } from '../../support/store.ts';
 import { A, booked, closing, decisionFor, laidDown, noting, SLOW } from './support.ts';
+import { openedClient } from '../../support/opened.ts';
 
 const turns = async (): Promise<void> => {
   for (let count = 0; count < 5; count++) await new Promise((resolve) => setImmediate(resolve));
@@ -23,16 +24,14 @@ function scripted(respond: (count: number) => Response, options: RobotsClientOpt
       return respond(asked.length);
     },
   };
-  const client = new RobotsClient({ agent: 'ExampleBot', clock, random: () => 0, transport, ...options });
-  closing(client);
+  const { robots: client } = openedClient({ clock, transport, ...options });
   return { client, clock, asked };
 }
 
 describe('a deferral', () => {
   it('does not count the wait for earlier requests: 1,000 pages of one site all arrive', async () => {
     const clock = virtualClock({ autoAdvance: true });
-    const client = new RobotsClient({ agent: 'ExampleBot', clock, overrides: { [A]: { text: '' } } });
-    closing(client);
+    const { robots: client } = openedClient({ clock, overrides: { [A]: { text: '' } } });
     const { fetch, calls } = noting(clock);
     const guarded = guardFetch(fetch, client, { pacing: true });
     await Promise.all(Array.from({ length: 1_000 }, (_, page) => guarded(`${A}/${page}`)));

@@ -1,11 +1,12 @@
 // Loaded before any time is counted: a clock that moves on by itself would take the loading for idleness.
 import '../../../src/core/fetch/index.ts';
 import { describe, expect, it } from 'vitest';
-import { type Clock, guardFetch, RobotsClient, type RobotsStore } from '../../../src/index.ts';
+import { type Clock, guardFetch, type RobotsStore } from '../../../src/index.ts';
 import { virtualClock, type VirtualClock } from '../../../src/extras/testing/index.ts';
 import { Chance, SEED } from '../../support/random.ts';
 import { ScriptedStore } from '../../support/store.ts';
-import { A, closing } from './support.ts';
+import { A } from './support.ts';
+import { openedClient } from '../../support/opened.ts';
 
 interface Start {
   readonly member: number;
@@ -60,15 +61,12 @@ function startFleet(options: FleetOptions) {
       pause: (key, ms) => late(shared.pause!(key, ms)),
     };
     const text = `User-agent: *\nCrawl-delay: ${delayMs / 1_000}`;
-    const client = new RobotsClient({
-      agent: 'ExampleBot',
+    const { robots: client } = openedClient({
       clock: own,
-      random: () => 0,
       store,
       storeDeadlineMs: 60_000,
       overrides: { [A]: { text } },
     });
-    closing(client);
     let isCold = true;
     const page = async (): Promise<Response> => {
       if (isCold) await own.sleep(coldMs(member), never);

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { guardFetch, RobotsClient } from '../../../src/index.ts';
+import { guardFetch, type RobotsClient } from '../../../src/index.ts';
 import { virtualClock } from '../../../src/extras/testing/index.ts';
 import { HOUR } from '../../support/client.ts';
 import { ScriptedStore } from '../../support/store.ts';
 import { lateClock } from '../../support/late-clock.ts';
-import { A, booked, closing, noting, waitForStart } from './support.ts';
+import { A, booked, noting, waitForStart } from './support.ts';
+import { openedClient } from '../../support/opened.ts';
 
 const DELAY_MS = 2_500;
 const SLOW = 'User-agent: *\nCrawl-delay: 2.5\n';
@@ -15,14 +16,11 @@ function late(options: { readonly store?: boolean } = {}) {
   const clock = lateClock();
   const store = new ScriptedStore({ clock, reserves: true });
   const make = (): RobotsClient => {
-    const client = new RobotsClient({
-      agent: 'ExampleBot',
+    const { robots: client } = openedClient({
       clock,
-      random: () => 0,
       overrides: { [A]: { text: SLOW } },
       ...(options.store === true ? { store } : {}),
     });
-    closing(client);
     return client;
   };
   return { clock, make, ...noting(clock) };
@@ -106,8 +104,7 @@ describe('a process that wakes up late', () => {
         return new Response('User-agent: *\nCrawl-delay: 90000\n');
       },
     };
-    const client = new RobotsClient({ agent: 'ExampleBot', clock, random: () => 0, transport });
-    closing(client);
+    const { robots: client } = openedClient({ clock, transport });
     const { fetch, calls } = noting(clock);
     const guarded = guardFetch(fetch, client, { pacing: { maxDelayMs: 100_000_000 } });
     const first = guarded(`${A}/`);
@@ -142,13 +139,7 @@ describe('a clock that is set back by an hour', () => {
     const timers = virtualClock();
     let setMs = 0;
     const clock = { now: () => timers.now() + setMs, sleep: timers.sleep };
-    const client = new RobotsClient({
-      agent: 'ExampleBot',
-      clock,
-      random: () => 0,
-      overrides: { [A]: { text: SLOW } },
-    });
-    closing(client);
+    const { robots: client } = openedClient({ clock, overrides: { [A]: { text: SLOW } } });
     return { timers, client, set: (ms: number) => void (setMs += ms) };
   }
 
@@ -185,8 +176,7 @@ describe('a clock that is set back by an hour', () => {
     let setMs = 0;
     const clock = { now: () => timers.now() + setMs, sleep: timers.sleep };
     const transport = { fetch: async () => new Response(SLOW) };
-    const client = new RobotsClient({ agent: 'ExampleBot', clock, random: () => 0, transport });
-    closing(client);
+    const { robots: client } = openedClient({ clock, transport });
     await client.check(A);
     setMs = -HOUR;
     expect(booked(await client.reserve(A)).waitMs).toBeLessThanOrEqual(DELAY_MS);

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { RobotsClient } from '../../../src/index.ts';
 import { type Pace, paceOf, type RequestPermit } from '../../../src/core/pacing/index.ts';
 import { Pacer } from '../../../src/core/pacing/pacer.ts';
 import { virtualClock } from '../../../src/extras/testing/index.ts';
-import { booked, closing, decisionFor } from './support.ts';
+import { booked, decisionFor } from './support.ts';
+import { openedClient } from '../../support/opened.ts';
 
 const [A, B, C, D] = ['a', 'b', 'c', 'd'].map((name) => `https://${name}.example`) as [
   string,
@@ -115,8 +115,7 @@ describe('when there are more origins than queues', () => {
 it('a client paces 1,000 origins, however few files it keeps', async () => {
   const clock = virtualClock();
   const transport = { fetch: async () => new Response('') };
-  const client = new RobotsClient({ agent: 'ExampleBot', clock, transport, cache: { maxOrigins: 1 } });
-  closing(client);
+  const { robots: client } = openedClient({ clock, transport, cache: { maxOrigins: 1 } });
   for (let index = 0; index < 1_000; index++) booked(await client.reserve(`https://${index}.example/`));
   expect(await client.reserve(A)).toMatchObject({ status: 'deferred', delayFrom: 'concurrency' });
 });

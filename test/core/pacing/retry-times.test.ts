@@ -1,13 +1,14 @@
 // Loaded before any time is counted: a clock that moves on by itself would take the loading for idleness.
 import '../../../src/core/fetch/index.ts';
 import { describe, expect, it } from 'vitest';
-import { guardFetch, retryAtOf, RobotsClient } from '../../../src/index.ts';
+import { guardFetch, retryAtOf } from '../../../src/index.ts';
 import { RetryTimes } from '../../../src/core/pacing/starts.ts';
 import { virtualClock } from '../../../src/extras/testing/index.ts';
 import { HOUR, SECOND, START } from '../../support/client.ts';
 import { Chance, SEED } from '../../support/random.ts';
 import { ScriptedStore } from '../../support/store.ts';
-import { A, closing } from './support.ts';
+import { A } from './support.ts';
+import { openedClient } from '../../support/opened.ts';
 
 describe('the `retryAt` of a deferral', () => {
   const next = (times: RetryTimes, now: number, at: number): number[] =>
@@ -44,8 +45,7 @@ describe('jobs that never wait, and come back at `retryAt`', () => {
     };
     const members = Array.from({ length: processes }, () => {
       const overrides = { [A]: { text: `User-agent: *\nCrawl-delay: ${delayMs / 1_000}` } };
-      const client = new RobotsClient({ agent: 'ExampleBot', clock, random: () => 0, overrides, ...store });
-      closing(client);
+      const { robots: client } = openedClient({ clock, overrides, ...store });
       return guardFetch(page as typeof fetch, client, { pacing: { maxDelayMs: 0 } });
     });
     const job = async (number: number): Promise<void> => {

@@ -1,8 +1,9 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { describe, expect, it, vi } from 'vitest';
-import { guardFetch, type PacingOptions, type PacingScope, RobotsClient } from '../../../src/index.ts';
+import { guardFetch, type PacingOptions, type PacingScope } from '../../../src/index.ts';
 import { virtualClock } from '../../../src/extras/testing/index.ts';
 import { A, B, booked, closing, laidDown, noting, SLOW } from './support.ts';
+import { openedClient } from '../../support/opened.ts';
 
 const HTTP = 'http://a.example';
 const TEXTS = { [A]: 'User-agent: *\nCrawl-delay: 2\n', [HTTP]: '', 'https://a.example.': '', [B]: '' };
@@ -109,8 +110,7 @@ describe('a pause of one origin is one of its scope', () => {
     const clock = virtualClock();
     const asked: string[] = [];
     const transport = { fetch: async (url: string) => (asked.push(url), new Response(SLOW)) };
-    const client = new RobotsClient({ agent: 'ExampleBot', clock, random: () => 0, transport });
-    closing(client);
+    const { robots: client } = openedClient({ clock, transport });
     const scope = ({ hostname }: URL): string => hostname.slice(-'example'.length);
     for (const url of [A, B]) booked(await client.reserve(url, undefined, { scope })).done();
     await clock.advance(25 * 60 * 60 * 1_000);
@@ -143,8 +143,7 @@ describe('the statuses of `backOff`', () => {
       new Response(null, { status: 403, headers: { 'retry-after': '90' } }),
     ];
     const transport = { fetch: async () => responses.shift()! };
-    const client = new RobotsClient({ agent: 'ExampleBot', clock, random: () => 0, transport });
-    closing(client);
+    const { robots: client } = openedClient({ clock, transport });
     const pacing = { backOff: { statuses: [403] } };
     booked(await client.reserve(A, undefined, pacing)).done();
     await clock.advance(25 * 60 * 60 * 1_000);
@@ -257,8 +256,7 @@ describe('the first robots.txt of a site', () => {
             ? new Response(null, { status, headers: { 'retry-after': '30' } })
             : new Response(''),
       };
-      const client = new RobotsClient({ agent: 'ExampleBot', clock, random: () => 0, transport });
-      closing(client);
+      const { robots: client } = openedClient({ clock, transport });
       const { fetch, calls } = noting(clock);
       const pacing = { scope, backOff: { statuses: [503, 420] } };
       const guarded = guardFetch(fetch, client, { pacing });

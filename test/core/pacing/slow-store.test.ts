@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { guardFetch, type ReserveOptions, type RobotsStore, RobotsClient } from '../../../src/index.ts';
+import { guardFetch, type ReserveOptions, type RobotsStore, type RobotsClient } from '../../../src/index.ts';
 import { virtualClock, type VirtualClock } from '../../../src/extras/testing/index.ts';
 import { ScriptedStore } from '../../support/store.ts';
-import { A, booked, closing, noting } from './support.ts';
+import { A, booked, noting } from './support.ts';
+import { openedClient } from '../../support/opened.ts';
 
 /** A member of a fleet whose store replies so late. It counts its slots. */
 function slowFleet(robotsTxt: string, latencyMs: number) {
@@ -23,8 +24,7 @@ function slowFleet(robotsTxt: string, latencyMs: number) {
     pause: (key, pauseMs) => shared.pause!(key, pauseMs),
   };
   const overrides = { [A]: { text: robotsTxt } };
-  const client = new RobotsClient({ agent: 'ExampleBot', clock, random: () => 0, store, overrides });
-  closing(client);
+  const { robots: client } = openedClient({ clock, store, overrides });
   return { clock, client, shared };
 }
 

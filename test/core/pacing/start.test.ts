@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { type RequestPermit, type ReserveOptions, RobotsClient } from '../../../src/index.ts';
+import { type RequestPermit, type ReserveOptions } from '../../../src/index.ts';
 import { virtualClock } from '../../../src/extras/testing/index.ts';
 import { HOUR, SECOND } from '../../support/client.ts';
-import { opened } from '../../support/opened.ts';
 import { ScriptedStore } from '../../support/store.ts';
-import { A, booked, closing, laidDown } from './support.ts';
+import { A, booked, laidDown } from './support.ts';
+import { openedClient } from '../../support/opened.ts';
 
 const EVERY_SECOND = 'User-agent: *\nCrawl-delay: 1\n';
 
@@ -31,7 +31,7 @@ describe('a gap', () => {
       at += ms;
     };
     const clock = { now: () => (at += 3), sleep };
-    const client = opened(new RobotsClient({ agent: 'ExampleBot', clock, overrides: { [A]: { text: '' } } }));
+    const { robots: client } = openedClient({ clock, overrides: { [A]: { text: '' } } });
     for (let request = 0; request < 20; request++) {
       const permit = await client.acquirePermit(await client.check(A), { defaultDelayMs: request });
       permit.done();
@@ -131,14 +131,7 @@ describe('the first page of a site', () => {
     options?: ReserveOptions,
   ) {
     const transport = { fetch: async () => new Response('User-agent: *\nCrawl-delay: 600\n') };
-    const client = new RobotsClient({
-      agent: 'ExampleBot',
-      clock,
-      random: () => 0,
-      transport,
-      ...(store && { store }),
-    });
-    closing(client);
+    const { robots: client } = openedClient({ clock, transport, ...(store && { store }) });
     const pages: number[] = [];
     for (let page = 0; page < 2; page++) {
       const tried = await client.reserve(`${A}/${page}`, undefined, { maxDelayMs: 60_000, ...options });
@@ -168,16 +161,14 @@ describe('the first page of a site', () => {
 
   it('comes after a gap that is no longer than `defaultDelayMs`', async () => {
     const transport = { fetch: async () => new Response('User-agent: *\nCrawl-delay: 0.2\n') };
-    const client = new RobotsClient({ agent: 'ExampleBot', clock: virtualClock(), transport });
-    closing(client);
+    const { robots: client } = openedClient({ clock: virtualClock(), transport });
     expect(booked(await client.reserve(A)).waitMs).toBe(200);
   });
 
   it('is deferred for the true cause', async () => {
     const clock = virtualClock();
     const transport = { fetch: async () => new Response('User-agent: *\nCrawl-delay: 600\n') };
-    const client = new RobotsClient({ agent: 'ExampleBot', clock, transport });
-    closing(client);
+    const { robots: client } = openedClient({ clock, transport });
     const deferred = {
       code: 'ERR_ROBOTS_DEFERRED',
       delayFrom: 'default-delay',

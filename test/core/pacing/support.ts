@@ -1,6 +1,11 @@
-import { type Decision, type Reservation, type ReserveOptions, RobotsClient } from '../../../src/index.ts';
+import {
+  type Decision,
+  type Reservation,
+  type ReserveOptions,
+  type RobotsClient,
+} from '../../../src/index.ts';
 import { virtualClock, type VirtualClock } from '../../../src/extras/testing/index.ts';
-import { opened } from '../../support/opened.ts';
+import { opened, openedClient } from '../../support/opened.ts';
 
 /** Closes these after the test. */
 export function closing(...some: AsyncDisposable[]): void {
@@ -15,8 +20,7 @@ export const B = 'https://b.example';
 export function laidDown(texts: Record<string, string>) {
   const clock = virtualClock();
   const overrides = Object.fromEntries(Object.entries(texts).map(([origin, text]) => [origin, { text }]));
-  const client = new RobotsClient({ agent: 'ExampleBot', clock, random: () => 0, overrides });
-  opened(client);
+  const { robots: client } = openedClient({ clock, overrides });
   return { client, clock };
 }
 
