@@ -3,16 +3,14 @@ import { expect, it, onTestFinished } from 'vitest';
 import { type DecisionMessage, guardFetch, RobotsClient } from '../../src/index.ts';
 import { SECOND } from '../support/client.ts';
 import { lateClock } from '../support/late-clock.ts';
-import { opened } from '../support/opened.ts';
+import { opened, openedClient } from '../support/opened.ts';
 
 const A = 'https://a.example';
 
 it('a request that waited is decided by the rules that hold when its turn comes', async () => {
   let rules = 'User-agent: *\nCrawl-delay: 10\n';
   const clock = lateClock();
-  const robots = opened(
-    new RobotsClient({ agent: 'ExampleBot', clock, transport: { fetch: async () => new Response(rules) } }),
-  );
+  const { robots } = openedClient({ clock, transport: { fetch: async () => new Response(rules) } });
   const sent: string[] = [];
   const page = async (url: string): Promise<Response> => {
     sent.push(url);

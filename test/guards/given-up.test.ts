@@ -3,10 +3,10 @@ import got from 'got';
 import { describe, expect, it } from 'vitest';
 import { guardAxios } from '../../src/guards/axios/axios.ts';
 import { gotHooks } from '../../src/guards/got/got.ts';
-import { crawlReport, guardFetch, RobotsClient } from '../../src/index.ts';
+import { crawlReport, guardFetch, type RobotsClient } from '../../src/index.ts';
 import { virtualClock } from '../../src/extras/testing/index.ts';
 import { Moment } from '../support/moment.ts';
-import { opened, openedSite } from '../support/opened.ts';
+import { opened, openedSite, openedClient } from '../support/opened.ts';
 import { answer } from '../support/site.ts';
 
 const pacing = { defaultDelayMs: 0, maxDelayMs: 1_000_000 };
@@ -29,7 +29,7 @@ async function held() {
     } else answer(response, { body: 'a page' });
   });
   const clock = virtualClock();
-  const robots = opened(new RobotsClient({ agent: 'ExampleBot', clock, random: () => 0 }));
+  const { robots } = openedClient({ clock });
   const pages = (): string[] => server.requests.map(({ url }) => url).filter((url) => url !== '/robots.txt');
   /** `request` is sent after `ms`, and not before. */
   const isSentAfter = async (ms: number, request: () => Promise<unknown>, path: string): Promise<void> => {
@@ -130,7 +130,7 @@ it('a 403 pauses its origin for as long as `Retry-After` says, where the HTTP st
       : answer(response, { status: 403, headers: { 'retry-after': '2' } }),
   );
   const clock = virtualClock();
-  const robots = opened(new RobotsClient({ agent: 'ExampleBot', clock, random: () => 0 }));
+  const { robots } = openedClient({ clock });
   const guarded = guardFetch(fetch, robots, { pacing: { ...pacing, pauseOnRefusal: true } });
   await (await guarded(server.url('/page'))).text();
   expect((await robots.policy(server.url('/'))).pacing?.pause).toMatchObject({

@@ -10,7 +10,7 @@ import { guardAxios } from '../../src/guards/axios/axios.ts';
 import { gotHooks } from '../../src/guards/got/got.ts';
 import { robotsInterceptor } from '../../src/guards/undici/undici.ts';
 import { guardFetch, retryAtOf, retryLater, RobotsClient, type PacingOptions } from '../../src/index.ts';
-import { opened } from '../support/opened.ts';
+import { opened, openedClient } from '../support/opened.ts';
 import { type Answer, startSite } from '../support/site.ts';
 
 interface Guarding {
@@ -51,7 +51,7 @@ const libraries: Readonly<Record<string, (guarding: Guarding) => Get>> = {
 async function busySite(...answers: Answer[]) {
   const clock = virtualClock({ autoAdvance: true });
   const site = opened(await startSite({ '/robots.txt': { status: 404 }, '/page': answers }));
-  const robots = opened(new RobotsClient({ agent: 'ExampleBot', clock, random: () => 0 }));
+  const { robots } = openedClient({ clock });
   const pages = (): number => site.requests.filter(({ url }) => url === '/page').length;
   return { clock, site, robots, pages };
 }
@@ -116,7 +116,7 @@ describe('retryAtOf', () => {
     const clock = virtualClock();
     let status = 503;
     const respond = async (): Promise<Response> => new Response('User-agent: *\nDisallow: /no\n', { status });
-    const robots = opened(new RobotsClient({ agent: 'ExampleBot', clock, transport: { fetch: respond } }));
+    const { robots } = openedClient({ clock, transport: { fetch: respond } });
     const get = guardFetch(respond as typeof fetch, robots, { pacing: { maxDelayMs: 0 } });
     const unreachable = await outcomeOf(get('https://a.example/'));
     expect(retryAtOf(new Error('wrapped', { cause: unreachable }))).toBeGreaterThan(clock.now());

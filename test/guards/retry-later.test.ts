@@ -12,6 +12,7 @@ import {
 } from '../../src/index.ts';
 import { virtualClock } from '../../src/extras/testing/index.ts';
 import { A, closing, noting } from '../core/pacing/support.ts';
+import { openedClient } from '../support/opened.ts';
 
 /** A client whose robots.txt is answered by these statuses, the last of them again and again. */
 function crawler(...statuses: number[]) {
@@ -23,8 +24,7 @@ function crawler(...statuses: number[]) {
       return new Response(status === 200 ? 'User-agent: *\nDisallow: /private\n' : null, { status });
     },
   };
-  const client = new RobotsClient({ agent: 'ExampleBot', clock, random: () => 0, transport });
-  closing(client);
+  const { robots: client } = openedClient({ clock, transport });
   const { fetch, calls } = noting(clock);
   return { clock, client, fetch, calls, attempts: () => asked };
 }
@@ -128,8 +128,7 @@ function internet(sites: Readonly<Record<string, { readonly robots: Answers; rea
     return new Response(isRobots ? 'User-agent: *\nDisallow: /private\n' : 'a page', { status: answer });
   };
   const client = (options: RobotsClientOptions = {}) => {
-    const made = new RobotsClient({ agent: 'ExampleBot', clock, transport: { fetch }, ...options });
-    closing(made);
+    const { robots: made } = openedClient({ clock, transport: { fetch }, ...options });
     return made;
   };
   return { clock, fetch, client, asked, elapsedMs: () => clock.now() - startedAt };
