@@ -1,15 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import {
-  guardFetch,
-  type PacingOptions,
-  RobotsClient,
-  type RobotsClientOptions,
-} from '../../../src/index.ts';
+import { guardFetch, type PacingOptions, type RobotsClientOptions } from '../../../src/index.ts';
 import { virtualClock } from '../../../src/extras/testing/index.ts';
 import { earlyStarts, Recording, replayed } from '../../support/evidence.ts';
-import { opened } from '../../support/opened.ts';
 import { ScriptedStore } from '../../support/store.ts';
 import { eventually } from '../../support/eventually.ts';
+import { openedClient } from '../../support/opened.ts';
 
 const A = 'https://a.example';
 /** Pacing that waits for nothing, so that a test decides when requests start. */
@@ -19,14 +14,12 @@ const UNHURRIED = { defaultDelayMs: 0, concurrency: 100 };
 function recorded(text = 'User-agent: *\nDisallow:\n', options: RobotsClientOptions = {}) {
   const recording = new Recording();
   const clock = virtualClock();
-  const client = new RobotsClient({
-    agent: 'ExampleBot',
+  const { robots: client } = openedClient({
     clock,
     transport: { fetch: async () => new Response(text) },
     evidence: recording.listener,
     ...options,
   });
-  opened(client);
   const start = clock.now();
   const early = (): unknown[] =>
     earlyStarts(recording.lines()).map(({ url, reason, earliestAt }) => [
@@ -338,13 +331,11 @@ describe('a pause', () => {
     const clock = virtualClock();
     const store = new ScriptedStore({ clock, reserves: true });
     const made = recorded(undefined, { clock, store });
-    const other = new RobotsClient({
-      agent: 'ExampleBot',
+    const { robots: other } = openedClient({
       clock,
       store,
       transport: { fetch: async () => new Response('') },
     });
-    opened(other);
     await made.client.check(`${A}/`);
     other.report(A, { reachable: true, retryAfter: '600' });
     await eventually(() => expect(store.count('pause')).toBeGreaterThan(0));
