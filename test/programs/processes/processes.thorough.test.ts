@@ -111,7 +111,7 @@ it('a cron job with a limit goes on where it was', async () => {
     // Each, and robots.txt, once; and what was in flight when a limit came.
     expect(each.requests.length).toBeLessThanOrEqual(4 + jobs - 1);
   }
-});
+}, 240_000);
 
 it('Ctrl-C ends a Crawlee crawl of which nothing is left but what waits', async () => {
   const [well, busy] = [await site({ body: RULES }), await closed()];
