@@ -155,10 +155,7 @@ const koster1996: Profile = {
   name: 'koster-1996',
   dialect: 'koster-1996',
   status: {
-    '2xx': 'rules',
-    '4xx': 'unavailable',
-    '429': 'unreachable',
-    '5xx': 'unreachable',
+    ...rfc9309.status,
     // Draft of 1996 §3.1: "On server response indicating access restrictions (HTTP Status Code 401 or 403) a robot
     // should regard access to the site completely restricted."
     // NOTE(rfc9309): §2.3.1.3 opens the site on these two.
