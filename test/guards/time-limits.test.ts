@@ -270,10 +270,7 @@ describe('the time limit of the caller', () => {
   /** What the process is warned of, by modules that have not warned of anything yet. */
   async function warningsOf(
     run: (polite: typeof fetch, site: Site) => Promise<unknown>,
-    {
-      defaultDelayMs = 0,
-      ...options
-    }: { readonly defaultDelayMs?: number; readonly timeoutMs?: number } = {},
+    { defaultDelayMs = 0, ...options }: { defaultDelayMs?: number; timeoutMs?: number } = {},
   ) {
     const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
     vi.resetModules();
@@ -308,8 +305,15 @@ describe('the time limit of the caller', () => {
 
   it('is warned of where robots.txt does not come', async () => {
     const silent = await openedSite(() => undefined);
-    const { warnings } = await warningsOf((polite) => polite(silent.url('/page'), soon()));
-    expect(warnings).toMatchObject([[expect.stringContaining(silent.url('/page')), {}]]);
+    const url = silent.url('/page');
+    for (const get of [
+      (polite: typeof fetch) => polite(url, soon()),
+      (polite: typeof fetch) => axios.get(url, { adapter: 'fetch', timeout: 20, env: { fetch: polite } }),
+    ]) {
+      const { warnings } = await warningsOf(get);
+      expect(warnings).toMatchObject([[expect.stringContaining(url), {}]]);
+      vi.restoreAllMocks();
+    }
   });
 
   it('is warned of neither where it ends a request that was sent, nor where another abort ends the wait', async () => {
