@@ -87,7 +87,7 @@ function replayFailure(failure: Failure, profile: Profile): Outcome | undefined 
   const meaning = byStatus ? meaningOf(failure, status, profile) : undefined;
   if (meaning === 'rules') return undefined;
   if (status === undefined || meaning === undefined || meaning === 'unreachable') {
-    return { kind: 'unreachable', error, ...routeOf(failure) };
+    return { kind: 'unreachable', ...omitUndefined({ status }), error, ...routeOf(failure) };
   }
   return { kind: meaning, status, headers, ...routeOf(failure) };
 }

@@ -60,6 +60,11 @@ describe('the state under other profiles, of', () => {
     );
   });
 
+  it('a failure with a status, which it keeps', () => {
+    const known = recordUnderProfile(new Story().meets(failing(503)), profiles.google);
+    expect(known).toMatchObject({ failure: { status: 503 } });
+  });
+
   it('a challenge that one profile treats as unreachable', () => {
     const story = new Story({ ...profiles.rfc9309, challenge: 'unreachable' });
     story.meets({ ...failing(403, 'ERR_ROBOTS_CHALLENGE'), suspect: 'challenge' });
