@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
+import { Chance } from '../support/random.ts';
 
 export interface BenchFile {
   readonly host: string;
@@ -7,15 +8,6 @@ export interface BenchFile {
   readonly text: string;
   /** URLs of the host, in WHATWG form. */
   readonly urls: readonly string[];
-}
-
-/** A generator with a seed, so that every run measures the same. */
-export function random(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
-  };
 }
 
 const corpus = new URL('../../../../shared/corpus/robots-4231.ndjson.gz', import.meta.url);
@@ -31,24 +23,24 @@ export function benchFiles(): { readonly files: readonly BenchFile[]; readonly o
       origin: `${usable.length} real files`,
     };
   }
-  const next = random(7);
-  const files = Array.from({ length: 2_000 }, (_, index) => generated(`site${index}.example`, next));
+  const chance = new Chance(7);
+  const files = Array.from({ length: 2_000 }, (_, index) => generated(`site${index}.example`, chance));
   return { files, origin: `${files.length} generated files of the real shape` };
 }
 
 /** Half of all real files have up to 6 rules, one in a hundred 643 and more; a fifth of the rules has a `*`. */
-function generated(host: string, next: () => number): BenchFile {
-  const rules = Math.ceil(6 * (1 / (1 - next() * 0.999) - 1) ** 0.75) + 1;
+function generated(host: string, chance: Chance): BenchFile {
+  const rules = Math.ceil(6 * (1 / (1 - chance.next() * 0.999) - 1) ** 0.75) + 1;
   const lines = ['User-agent: *'];
   for (let index = 0; index < rules; index++) {
-    const path = `/${word(next)}${next() < 0.6 ? `/${word(next)}` : ''}${next() < 0.2 ? `*${word(next)}=` : '/'}`;
-    lines.push(`${next() < 0.13 ? 'Allow' : 'Disallow'}: ${path}`);
+    const path = `/${word(chance)}${chance.happens(0.6) ? `/${word(chance)}` : ''}${chance.happens(0.2) ? `*${word(chance)}=` : '/'}`;
+    lines.push(`${chance.happens(0.13) ? 'Allow' : 'Disallow'}: ${path}`);
   }
   lines.push(`Sitemap: https://${host}/sitemap.xml`, '');
   return benchFile(host, Uint8Array.from(Buffer.from(lines.join('\n'))));
 }
 
-const word = (next: () => number): string => Math.floor(next() * 36 ** 6).toString(36);
+const word = (chance: Chance): string => chance.below(36 ** 6).toString(36);
 
 const COMMON = [
   ...[

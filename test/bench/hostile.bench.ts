@@ -1,4 +1,5 @@
 import { lint, parseRobots, usage } from '../../src/core/rules/index.ts';
+import { cpuMs } from '../support/cpu-time.ts';
 import {
   generatedFamily,
   type HostileFamily,
@@ -14,14 +15,6 @@ const AGENT = 'ExampleBot';
 const FILE_BYTES = 500_000;
 /** Families made at random, of which growth is measured alone. */
 const GENERATED = 24;
-
-/** Processor time of `run` in ms. */
-function processorMs(run: () => unknown): number {
-  const before = process.cpuUsage();
-  run();
-  const { user, system } = process.cpuUsage(before);
-  return (user + system) / 1_000;
-}
 
 /** What is quick is measured so often that it takes so long, within {@link MAX_ROUNDS}. */
 const LEAST_MS = 60;
@@ -45,7 +38,7 @@ function plainFirstAnswer(): number {
   const text = new TextDecoder().decode(plainFile(FILE_BYTES));
   const url = 'https://example.com/products/shoes/red-sneakers-42?color=red&size=42';
   return least(UNIT_ROUNDS, () =>
-    processorMs(() => robotsParser('https://example.com/robots.txt', text).isAllowed(url, AGENT)),
+    cpuMs(() => robotsParser('https://example.com/robots.txt', text).isAllowed(url, AGENT)),
   );
 }
 
@@ -70,9 +63,9 @@ function answers({ file, path }: HostileFamily, rounds: number): Growth {
     let sum = 0;
     for (const each of measured) {
       const robots = parseRobots(each.bytes);
-      const first = processorMs(() => robots.check(urlOf(path, round), AGENT));
+      const first = cpuMs(() => robots.check(urlOf(path, round), AGENT));
       robots.check('/', AGENT);
-      const later = processorMs(() => robots.check(urlOf(path, round + 1), AGENT));
+      const later = cpuMs(() => robots.check(urlOf(path, round + 1), AGENT));
       each.first = Math.min(each.first, first);
       each.later = Math.min(each.later, later);
       sum += first + later;
@@ -87,7 +80,7 @@ function answers({ file, path }: HostileFamily, rounds: number): Growth {
 function describing({ file, path }: HostileFamily, rounds: number): number {
   const bytes = file(FILE_BYTES);
   return least(rounds, () =>
-    processorMs(() => {
+    cpuMs(() => {
       const robots = parseRobots(bytes);
       return [robots.groups, lint(robots), usage(robots, urlOf(path, 0), AGENT)];
     }),

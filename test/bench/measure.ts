@@ -1,5 +1,5 @@
 import { cpus } from 'node:os';
-import { setImmediate } from 'node:timers/promises';
+import { cpuMs } from '../support/cpu-time.ts';
 
 /**
  * Runs each body once a round, in turn, and returns the median processor time of each in milliseconds. Other processes of
@@ -14,10 +14,8 @@ export function interleave<Name extends string>(
   // Two rounds that are not counted let the compiler settle.
   for (let round = -2; round < rounds; round++) {
     for (const name of names) {
-      const before = process.cpuUsage();
-      bodies[name]();
-      const { user, system } = process.cpuUsage(before);
-      if (round >= 0) times.get(name)!.push((user + system) / 1_000);
+      const ms = cpuMs(bodies[name]);
+      if (round >= 0) times.get(name)!.push(ms);
     }
   }
   return Object.fromEntries(names.map((name) => [name, median(times.get(name)!)])) as Record<Name, number>;
@@ -41,17 +39,6 @@ export async function timed(work: () => Promise<unknown>): Promise<Took> {
   const ms = performance.now() - startedAt;
   const { user, system } = process.cpuUsage(before);
   return { ms, processorMs: (user + system) / 1_000 };
-}
-
-/** Heap and external memory, with `--expose-gc`. Some of what is gone is only let go of after a turn. */
-export async function usedBytes(): Promise<number> {
-  for (let turn = 0; turn < 5; turn++) {
-    globalThis.gc?.();
-    await setImmediate();
-  }
-  // `external` includes `arrayBuffers`.
-  const { heapUsed, external } = process.memoryUsage();
-  return heapUsed + external;
 }
 
 export interface Row {

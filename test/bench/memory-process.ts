@@ -1,6 +1,6 @@
 import { RobotsClient } from '../../src/index.ts';
+import { usedBytes } from '../support/garbage.ts';
 import { benchFiles } from './files.ts';
-import { usedBytes } from './measure.ts';
 
 /** What a client holds after each of these steps, in a process of its own. Needs `--expose-gc`. */
 export interface ClientMemory {

@@ -1,6 +1,7 @@
 import { robotsParser } from './peer.ts';
 import { parseRobots, type RobotsFile } from '../../src/core/rules/index.ts';
-import { type BenchFile, random } from './files.ts';
+import { Chance } from '../support/random.ts';
+import type { BenchFile } from './files.ts';
 import { interleave, type Row } from './measure.ts';
 
 const AGENT = 'ExampleBot';
@@ -38,14 +39,13 @@ export function checking(files: readonly BenchFile[], rounds: number): Row[] {
   ];
 }
 
+const randomPath = (chance: Chance): string =>
+  `/${chance.below(36 ** 4).toString(36)}/${chance.below(36 ** 8).toString(36)}`;
+
 export function ruleCounts(rounds: number): Row[] {
   const file = (count: number): string => {
-    const next = random(count);
-    const rules = Array.from(
-      { length: count },
-      () =>
-        `Disallow: /${Math.floor(next() * 36 ** 4).toString(36)}/${Math.floor(next() * 36 ** 8).toString(36)}\n`,
-    );
+    const chance = new Chance(count);
+    const rules = Array.from({ length: count }, () => `Disallow: ${randomPath(chance)}\n`);
     return `User-agent: *\n${rules.join('')}`;
   };
   const counts = [10, 16_000];
@@ -103,9 +103,8 @@ export function firstAnswers(files: readonly BenchFile[], rounds: number): Row[]
 
 /** Checks that hit 4,000 different rules of 16,000, against ones that hit 10 of 10. */
 export function manyHits(rounds: number): Row[] {
-  const next = random(11);
-  const path = (): string =>
-    `/${Math.floor(next() * 36 ** 4).toString(36)}/${Math.floor(next() * 36 ** 8).toString(36)}`;
+  const chance = new Chance(11);
+  const path = (): string => randomPath(chance);
   const file = (paths: readonly string[]): RobotsFile =>
     parseRobots(`User-agent: *\n${paths.map((each) => `Disallow: ${each}\n`).join('')}`);
   const few = Array.from({ length: 10 }, path);

@@ -12,6 +12,7 @@ export async function usedBytes(): Promise<number> {
     collect();
     await setImmediate();
   }
+  // `external` includes `arrayBuffers`.
   const { heapUsed, external } = process.memoryUsage();
   return heapUsed + external;
 }

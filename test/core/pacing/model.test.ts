@@ -6,7 +6,6 @@ import {
   RobotsDeferredError,
 } from '../../../src/core/pacing/index.ts';
 import { Pacer } from '../../../src/core/pacing/pacer.ts';
-import { random } from '../../bench/files.ts';
 import { START } from '../../support/client.ts';
 import { SEED } from '../../support/random.ts';
 import { runs } from '../../support/thorough.ts';
@@ -141,7 +140,8 @@ class Crawl {
   readonly failures: unknown[] = [];
 
   constructor(seed: number) {
-    this.#next = random(seed);
+    let state = seed;
+    this.#next = () => (state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0) / 2 ** 32;
     this.model = new Model(this.#one([1, 1, 2, 3]), this.#one([[429, 503], [429, 503], [420]]));
     this.#gaps = ORIGINS.map(() => this.#one([0, 100, 1_000]));
     this.#latencyFactor = this.#one([0, 0, 2]);
