@@ -1,8 +1,8 @@
-import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { CacheMessage, FetchFunction, RobotsClientOptions, RobotsStore } from '../../../src/index.ts';
 import { testClient } from '../../support/client.ts';
 import { settled } from './store-support.ts';
+import { listen } from '../../support/heard.ts';
 
 const A = 'https://a.example/';
 const B = 'https://b.example/';
@@ -96,11 +96,9 @@ describe('a closed client starts nothing', () => {
   it('for a question whose miss made a subscriber close it', async () => {
     const { client, calls } = noted();
     const closing: Promise<void>[] = [];
-    const onMessage = (message: unknown): void => {
-      if ((message as CacheMessage).event === 'miss') closing.push(client.close());
-    };
-    subscribe('canfetch:cache', onMessage);
-    onTestFinished(() => void unsubscribe('canfetch:cache', onMessage));
+    listen<CacheMessage>('canfetch:cache', ({ event }) => {
+      if (event === 'miss') closing.push(client.close());
+    });
     await expect(client.check(A)).rejects.toMatchObject(CLOSED);
     await Promise.all(closing);
     expect([closing.length, calls]).toEqual([1, []]);

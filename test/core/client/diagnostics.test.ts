@@ -1,5 +1,4 @@
-import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   type CacheMessage,
   type DecisionMessage,
@@ -10,22 +9,14 @@ import {
 } from '../../../src/index.ts';
 import { cacheChannels } from '../../../src/core/cache/cache-events.ts';
 import { decisionChannels } from '../../../src/core/decision/index.ts';
-import { DAY, HOUR, MINUTE, SECOND, testClient } from '../../support/client.ts';
-import { opened } from '../../support/opened.ts';
-
-/** What is published on a channel from now on. */
-function heard<Message>(name: string): Message[] {
-  const messages: Message[] = [];
-  const listener = (message: unknown): void => void messages.push(message as Message);
-  subscribe(name, listener);
-  onTestFinished(() => void unsubscribe(name, listener));
-  return messages;
-}
+import { DAY, HOUR, MINUTE, SECOND } from '../../support/client.ts';
+import { heard } from '../../support/heard.ts';
+import { openedClient } from '../../support/opened.ts';
 
 /** A client whose robots.txt answers come from a list; the last one stays. */
 function scripted(answers: (() => Response)[], options: RobotsClientOptions = {}) {
   const asked: string[] = [];
-  const made = testClient({
+  const { robots: client, clock } = openedClient({
     transport: {
       fetch: (url) => {
         asked.push(url);
@@ -34,8 +25,7 @@ function scripted(answers: (() => Response)[], options: RobotsClientOptions = {}
     },
     ...options,
   });
-  opened(made.client);
-  return { ...made, asked };
+  return { client, clock, asked };
 }
 
 const file = (text: string) => () => new Response(text);
@@ -87,7 +77,7 @@ describe('diagnostics channels', () => {
   it('an attempt whose callers have all aborted has no outcome', async () => {
     const messages = heard<FetchMessage>('canfetch:fetch');
     const leaving = new AbortController();
-    const { client } = testClient({
+    const { robots: client } = openedClient({
       transport: {
         fetch: (_, init) =>
           new Promise((__, reject) => {
@@ -96,7 +86,6 @@ describe('diagnostics channels', () => {
           }),
       },
     });
-    opened(client);
     await expect(client.check(URL_A, undefined, { signal: leaving.signal })).rejects.toThrow('aborted');
     await expect.poll(() => messages).toMatchObject([{ origin: 'https://a.example', outcome: undefined }]);
   });

@@ -28,8 +28,7 @@ describe('rules past their lifetime', () => {
   });
 
   it('are what `check`, `policy` and `prefetch` tell of an origin that pauses', async () => {
-    const { client, clock } = testClient({ transport: { fetch: async () => new Response(RULES) } });
-    opened(client);
+    const { robots: client, clock } = openedClient({ transport: { fetch: async () => new Response(RULES) } });
     const url = 'https://example.com/private';
     await client.check(url);
     client.report(url, { reachable: true, retryAfter: '80000' });

@@ -1,6 +1,5 @@
 // Loaded before any time is counted: a clock that moves on by itself would take the loading for idleness.
 import '../../../src/core/fetch/index.ts';
-import '../../../src/core/fetch/index.ts';
 import { describe, expect, it } from 'vitest';
 import { guardFetch, type RobotsClientOptions } from '../../../src/index.ts';
 import { virtualClock, type VirtualClock } from '../../../src/extras/testing/index.ts';

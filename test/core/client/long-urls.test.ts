@@ -1,7 +1,7 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { guardFetch } from '../../../src/index.ts';
 import { parseRobots } from '../../../src/core/rules/index.ts';
-import { testClient } from '../../support/client.ts';
+import { openedClient } from '../../support/opened.ts';
 
 const TOO_LONG = `https://example.com/${'a'.repeat(65_536)}`;
 const refused = expect.objectContaining({ code: 'ERR_ROBOTS_INVALID_URL' });
@@ -9,7 +9,7 @@ const refused = expect.objectContaining({ code: 'ERR_ROBOTS_INVALID_URL' });
 describe('a URL of more than 65,536 bytes', () => {
   it('is refused by every question, and nothing is fetched for it', async () => {
     const fetched: string[] = [];
-    const { client } = testClient({
+    const { robots: client } = openedClient({
       transport: {
         fetch: (url) => {
           fetched.push(url);
@@ -17,7 +17,6 @@ describe('a URL of more than 65,536 bytes', () => {
         },
       },
     });
-    onTestFinished(() => client.close());
     for (const url of [TOO_LONG, new URL(TOO_LONG)]) {
       await expect(client.canFetch(url)).rejects.toEqual(refused);
       await expect(client.check(url)).rejects.toEqual(refused);

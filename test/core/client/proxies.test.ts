@@ -153,13 +153,10 @@ describe('without `dispatcher`, robots.txt is requested through the global dispa
 
   it('not the plain agent that a copy of undici, or `fetch`, set by itself', async () => {
     const server = await site({ '/robots.txt': RULES });
-    const plain = new Agent();
-    {
-      dispatcher(plain);
-      plain.on('connect', () => expect.unreachable('the global agent was used'));
-      setGlobalDispatcher(plain);
-      expect(await client().canFetch(server.url('/x'))).toBe(false);
-    }
+    const plain = dispatcher(new Agent());
+    plain.on('connect', () => expect.unreachable('the global agent was used'));
+    setGlobalDispatcher(plain);
+    expect(await client().canFetch(server.url('/x'))).toBe(false);
     expect(server.requests).toHaveLength(1);
   });
 });

@@ -1,13 +1,14 @@
-import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type {
   CacheMessage,
   PolicyChangeMessage,
   RobotsClient,
   RobotsClientOptions,
 } from '../../../src/index.ts';
-import { START, testClient } from '../../support/client.ts';
+import { START } from '../../support/client.ts';
 import { Chance } from '../../support/random.ts';
+import { listen } from '../../support/heard.ts';
+import { openedClient } from '../../support/opened.ts';
 
 const ORIGINS = 12;
 const originOf = (number: number): string => `https://site-${number}.example`;
@@ -16,7 +17,7 @@ const isOpen = (origin: string): boolean => Number(/\d+/.exec(origin)?.[0]) % 2 
 
 /** A client with a cache for few origins, whose sites all respond. It is closed at the end of the test. */
 function crowded(options: RobotsClientOptions = {}): RobotsClient {
-  const { client } = testClient({
+  const { robots: client } = openedClient({
     cache: { maxOrigins: 3 },
     transport: {
       fetch: (url) =>
@@ -24,14 +25,7 @@ function crowded(options: RobotsClientOptions = {}): RobotsClient {
     },
     ...options,
   });
-  onTestFinished(() => client.close());
   return client;
-}
-
-function listen<Message>(name: string, listener: (message: Message) => void): void {
-  const heard = (message: unknown): void => listener(message as Message);
-  subscribe(name, heard);
-  onTestFinished(() => void unsubscribe(name, heard));
 }
 
 /** Calls random methods of the client, but not while such a call runs. */

@@ -1,4 +1,3 @@
-import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { guardFetch, RobotsClient, type RobotsClientOptions } from '../../../src/index.ts';
 import { paceOf, type RequestPermit } from '../../../src/core/pacing/index.ts';
@@ -7,8 +6,9 @@ import { Starts } from '../../../src/core/pacing/starts.ts';
 import { virtualClock } from '../../../src/extras/testing/index.ts';
 import { HOUR, SECOND } from '../../support/client.ts';
 import { ScriptedStore } from '../../support/store.ts';
-import { A, booked, closing, decisionFor, laidDown, noting, SLOW } from './support.ts';
-import { openedClient } from '../../support/opened.ts';
+import { A, booked, decisionFor, laidDown, noting, SLOW } from './support.ts';
+import { openedClient, opened } from '../../support/opened.ts';
+import { heard } from '../../support/heard.ts';
 
 const turns = async (): Promise<void> => {
   for (let count = 0; count < 5; count++) await new Promise((resolve) => setImmediate(resolve));
@@ -213,24 +213,18 @@ describe('robots.txt belongs to its origin', () => {
 describe('a pause', () => {
   it('is published once, though later responses lengthen it', async () => {
     const { client, clock } = laidDown({ [A]: 'User-agent: *\nCrawl-delay: 0\n' });
-    const published: unknown[] = [];
-    const note = (message: unknown): void => void published.push(message);
-    subscribe('canfetch:pause', note);
-    try {
-      const permits = await Promise.all(
-        [10, 30, 20].map(async (seconds) => {
-          const permit = await client.acquirePermit(await client.check(A), { concurrency: 3 });
-          return { permit, retryAfter: String(seconds) };
-        }),
-      );
-      for (const { permit, retryAfter } of permits) {
-        permit.done({ status: 429, headers: { 'retry-after': retryAfter } });
-      }
-      expect(published).toMatchObject([{ origin: A, status: 429, until: clock.now() + 10_000 }]);
-      expect((await client.policy(A)).pacing?.pause?.until).toBe(clock.now() + 30_000);
-    } finally {
-      unsubscribe('canfetch:pause', note);
+    const published = heard('canfetch:pause');
+    const permits = await Promise.all(
+      [10, 30, 20].map(async (seconds) => {
+        const permit = await client.acquirePermit(await client.check(A), { concurrency: 3 });
+        return { permit, retryAfter: String(seconds) };
+      }),
+    );
+    for (const { permit, retryAfter } of permits) {
+      permit.done({ status: 429, headers: { 'retry-after': retryAfter } });
     }
+    expect(published).toMatchObject([{ origin: A, status: 429, until: clock.now() + 10_000 }]);
+    expect((await client.policy(A)).pacing?.pause?.until).toBe(clock.now() + 30_000);
   });
 
   it.each([
@@ -362,11 +356,12 @@ describe('a `Date` that stands still', () => {
   it('holds nothing up longer than the wait that was computed', async () => {
     vi.useFakeTimers({ toFake: ['Date'], now: Date.UTC(2026, 0, 15, 12) });
     try {
-      const client = new RobotsClient({
-        agent: 'ExampleBot',
-        overrides: { [A]: { text: '' }, 'https://b.example': { text: '' } },
-      });
-      closing(client);
+      const client = opened(
+        new RobotsClient({
+          agent: 'ExampleBot',
+          overrides: { [A]: { text: '' }, 'https://b.example': { text: '' } },
+        }),
+      );
       const startedAt = performance.now();
       const fetch = async (): Promise<Response> => new Response(null);
       const guarded = guardFetch(fetch as typeof globalThis.fetch, client, {

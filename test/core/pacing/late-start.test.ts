@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { guardFetch, type RobotsClient } from '../../../src/index.ts';
+import { guardFetch, type RobotsClient, type RobotsClientOptions } from '../../../src/index.ts';
 import { virtualClock } from '../../../src/extras/testing/index.ts';
 import { HOUR } from '../../support/client.ts';
 import { ScriptedStore } from '../../support/store.ts';
@@ -135,11 +135,11 @@ describe('a permit', () => {
 
 describe('a clock that is set back by an hour', () => {
   /** A clock that can be set, over timers that do not care. */
-  function settable() {
+  function settable(source: RobotsClientOptions = { overrides: { [A]: { text: SLOW } } }) {
     const timers = virtualClock();
     let setMs = 0;
     const clock = { now: () => timers.now() + setMs, sleep: timers.sleep };
-    const { robots: client } = openedClient({ clock, overrides: { [A]: { text: SLOW } } });
+    const { robots: client } = openedClient({ clock, ...source });
     return { timers, client, set: (ms: number) => void (setMs += ms) };
   }
 
@@ -172,13 +172,9 @@ describe('a clock that is set back by an hour', () => {
   });
 
   it('keeps no first page waiting for a robots.txt that was fetched by the old time', async () => {
-    const timers = virtualClock();
-    let setMs = 0;
-    const clock = { now: () => timers.now() + setMs, sleep: timers.sleep };
-    const transport = { fetch: async () => new Response(SLOW) };
-    const { robots: client } = openedClient({ clock, transport });
+    const { client, set } = settable({ transport: { fetch: async () => new Response(SLOW) } });
     await client.check(A);
-    setMs = -HOUR;
+    set(-HOUR);
     expect(booked(await client.reserve(A)).waitMs).toBeLessThanOrEqual(DELAY_MS);
   });
 

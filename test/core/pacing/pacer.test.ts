@@ -2,6 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { guardFetch, RobotsClient } from '../../../src/index.ts';
 import { fakeOrigin, virtualClock } from '../../../src/extras/testing/index.ts';
 import { A, B, booked, closing, laidDown, noting, SLOW } from './support.ts';
+import { opened } from '../../support/opened.ts';
 
 describe('guardFetch with pacing', () => {
   it('a request that need not wait leaves synchronously', async () => {
@@ -122,8 +123,7 @@ describe('guardFetch with pacing', () => {
   it('waits by a timer of the system clock, and leaves none behind', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
     try {
-      const client = new RobotsClient({ agent: 'ExampleBot', overrides: { [A]: { text: '' } } });
-      closing(client);
+      const client = opened(new RobotsClient({ agent: 'ExampleBot', overrides: { [A]: { text: '' } } }));
       const { fetch, calls } = noting(virtualClock());
       const guarded = guardFetch(fetch, client, { pacing: { minDelayMs: 1_000 } });
       await (await guarded(A)).text();

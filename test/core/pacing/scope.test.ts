@@ -1,9 +1,9 @@
-import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { describe, expect, it, vi } from 'vitest';
 import { guardFetch, type PacingOptions, type PacingScope } from '../../../src/index.ts';
 import { virtualClock } from '../../../src/extras/testing/index.ts';
-import { A, B, booked, closing, laidDown, noting, SLOW } from './support.ts';
-import { openedClient } from '../../support/opened.ts';
+import { A, B, booked, laidDown, noting, SLOW } from './support.ts';
+import { openedClient, opened } from '../../support/opened.ts';
+import { heard } from '../../support/heard.ts';
 
 const HTTP = 'http://a.example';
 const TEXTS = { [A]: 'User-agent: *\nCrawl-delay: 2\n', [HTTP]: '', 'https://a.example.': '', [B]: '' };
@@ -85,25 +85,19 @@ describe('what shares a pace', () => {
 describe('a pause of one origin is one of its scope', () => {
   it('for pages, in messages and in `policy`', async () => {
     const { client, clock } = laidDown(TEXTS);
-    const published: unknown[] = [];
-    const note = (message: unknown): void => void published.push(message);
-    subscribe('canfetch:pause', note);
-    try {
-      booked(await client.reserve(A)).done({ status: 429, headers: { 'Retry-After': 60 } });
-      expect(await client.reserve(HTTP, undefined, { maxDelayMs: 0 })).toMatchObject({
-        status: 'deferred',
-        waitMs: 60_000,
-        delayFrom: 'retry-after',
-      });
-      expect(published).toMatchObject([{ origin: A, scope: 'a.example' }]);
-      expect((await client.policy(HTTP)).pacing).toMatchObject({
-        scope: 'a.example',
-        pause: { until: clock.now() + 60_000 },
-      });
-      expect(booked(await client.reserve(B)).waitMs).toBe(0);
-    } finally {
-      unsubscribe('canfetch:pause', note);
-    }
+    const published = heard('canfetch:pause');
+    booked(await client.reserve(A)).done({ status: 429, headers: { 'Retry-After': 60 } });
+    expect(await client.reserve(HTTP, undefined, { maxDelayMs: 0 })).toMatchObject({
+      status: 'deferred',
+      waitMs: 60_000,
+      delayFrom: 'retry-after',
+    });
+    expect(published).toMatchObject([{ origin: A, scope: 'a.example' }]);
+    expect((await client.policy(HTTP)).pacing).toMatchObject({
+      scope: 'a.example',
+      pause: { until: clock.now() + 60_000 },
+    });
+    expect(booked(await client.reserve(B)).waitMs).toBe(0);
   });
 
   it('for robots.txt: what is known serves, and is not requested', async () => {
@@ -297,8 +291,7 @@ describe('a permit of the caller', () => {
     const fresh = await import('../../../src/index.ts');
     const clock = virtualClock();
     const transport = { fetch: async () => new Response('User-agent: *\nCrawl-delay: 0\n') };
-    const client = new fresh.RobotsClient({ agent: 'ExampleBot', clock, transport });
-    closing(client);
+    const client = opened(new fresh.RobotsClient({ agent: 'ExampleBot', clock, transport }));
     const decision = await client.check(A);
     for (let count = 0; count < 2; count++) {
       await client.acquirePermit(decision);
