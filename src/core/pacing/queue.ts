@@ -88,7 +88,8 @@ export class PacingQueue {
    */
   nextStart(now: number, unknown: Gap): Pick<OriginPacing, 'nextAt' | 'drainsAt' | 'gapMs' | 'delayFrom'> {
     const { starts } = this;
-    const gap = starts.gapOf(now, { gap: this.#first?.permit.gap ?? starts.lastGap ?? unknown });
+    const first = this.#first?.permit;
+    const gap = starts.gapOf(now, { gap: first?.gap ?? starts.lastGap ?? unknown });
     const request = { gap, notBefore: -Infinity, gapToRobots: gap };
     const earliest = starts.earliestStart(now, request);
     let at = Math.max(now, earliest);
@@ -101,7 +102,8 @@ export class PacingQueue {
       last = own;
     }
     const nextAt = at + (last?.delayMs ?? 0);
-    const waitsForPermit = this.waiting > 0 && earliest <= now && starts.inFlightAt(now).length > 0;
+    const isDue = first !== undefined && earliest <= now && starts.inFlightAt(now).length > 0;
+    const waitsForPermit = isDue && !this.#waitsForHeader(first, now);
     const delayFrom = waitsForPermit ? 'concurrency' : starts.cause(now, request).delayFrom;
     return { nextAt, drainsAt, gapMs: gap.delayMs, delayFrom };
   }
@@ -221,7 +223,8 @@ export class PacingQueue {
     const latest = Math.min(firstAt + pace.maxDelayMs, deadline);
     if (earliest > now) return earliest > latest ? this.#defer(permit, now, turn) : earliest;
     if (this.starts.hasFreeStart(now, pace.concurrency)) return now;
-    if (now >= latest) return this.#defer(permit, now, now, 'concurrency');
+    if (now >= latest)
+      return this.#defer(permit, now, now, this.#waitsForHeader(permit, now) ? undefined : 'concurrency');
     return Math.min(this.starts.nextExpiry(now), latest);
   }
 
@@ -247,11 +250,17 @@ export class PacingQueue {
     // Without a gap, and with nothing else to wait for, it waits for the request before it: for its gap, or its permit.
     const isFree = gap.delayMs === 0 && this.starts.earliestStart(now, permit) <= now;
     const blocking = isFree ? (this.#first?.permit ?? permit) : permit;
-    const waitsForPermit = isFree && this.starts.earliestStart(now, blocking) <= now;
+    const isDue = isFree && this.starts.earliestStart(now, blocking) <= now;
+    const waitsForPermit = isDue && !this.#waitsForHeader(blocking, now);
     if (cause !== undefined || waitsForPermit)
       return { retryAt, delayFrom: 'concurrency', causeMs: undefined };
     const { delayFrom, delayMs } = this.starts.cause(now, blocking, retryAt);
     return { retryAt, delayFrom, causeMs: delayMs };
+  }
+
+  /** Whether there is a permit, but a cold request has no header yet: the gap has not begun. */
+  #waitsForHeader({ pace }: Permit, now: number): boolean {
+    return this.starts.awaitsHeader(now) && this.starts.hasFreePermit(now, now, pace.concurrency);
   }
 
   #grant(permit: Permit, at: number, now: number): void {

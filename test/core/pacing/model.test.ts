@@ -7,7 +7,7 @@ import {
 } from '../../../src/core/pacing/index.ts';
 import { Pacer } from '../../../src/core/pacing/pacer.ts';
 import { START } from '../../support/client.ts';
-import { SEED } from '../../support/random.ts';
+import { Chance, SEED } from '../../support/random.ts';
 import { runs } from '../../support/thorough.ts';
 import { decisionFor } from './support.ts';
 
@@ -140,8 +140,8 @@ class Crawl {
   readonly failures: unknown[] = [];
 
   constructor(seed: number) {
-    let state = seed;
-    this.#next = () => (state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0) / 2 ** 32;
+    const chance = new Chance(seed);
+    this.#next = () => chance.next();
     this.model = new Model(this.#one([1, 1, 2, 3]), this.#one([[429, 503], [429, 503], [420]]));
     this.#gaps = ORIGINS.map(() => this.#one([0, 100, 1_000]));
     this.#latencyFactor = this.#one([0, 0, 2]);
