@@ -22,7 +22,7 @@ import {
   firstRequest,
   type HeadersInput,
   membersOf,
-  NO_INIT,
+  plainInit,
   readCall,
   type RequestLike,
   type Send,
@@ -105,8 +105,8 @@ class GuardedFetch {
   readonly #guard: Guard;
   readonly #send: Send;
   readonly #addressesOf: ReturnType<typeof addressChecks>;
-  /** The `init` of a call without one. */
-  readonly #plainInit: Call['init'];
+  /** What a call without `init` sends. */
+  readonly #userAgent: string | undefined;
 
   constructor(fetch: Send, guard: Guard, options: GuardFetchOptions) {
     this.#guard = guard;
@@ -114,10 +114,7 @@ class GuardedFetch {
     this.#send = (input, init) => fetch(input, init);
     this.#addressesOf = addressChecks(options);
     const { identity } = guard;
-    this.#plainInit =
-      identity?.fills === true
-        ? Object.freeze({ ...NO_INIT, headers: Object.freeze({ 'user-agent': identity.userAgent }) })
-        : NO_INIT;
+    this.#userAgent = identity?.fills === true ? identity.userAgent : undefined;
   }
 
   /**
@@ -128,7 +125,7 @@ class GuardedFetch {
     const { reports, patience } = this.#guard;
     let response: ResponseLike;
     try {
-      response = await this.#send(url, this.#plainInit);
+      response = await this.#send(url, plainInit(this.#userAgent));
     } catch (error) {
       reports.failed(url, error, undefined, origin);
       throw hopError(error);
@@ -161,9 +158,9 @@ class GuardedFetch {
   }
 
   #read(input: unknown, init: unknown): Call {
-    const call = readCall(input, init, this.#plainInit);
+    const call = readCall(input, init, this.#userAgent);
     const { identity } = this.#guard;
-    if (identity === undefined || call.init === this.#plainInit) return call;
+    if (identity === undefined || (typeof input === 'string' && init === undefined)) return call;
     const given = call.init.headers ?? call.request?.headers;
     const headers = identity.identified(given);
     return headers === given ? call : { ...call, init: { ...call.init, headers } };

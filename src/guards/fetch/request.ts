@@ -70,10 +70,11 @@ const INIT_MEMBERS = [
  * Copies the text of a `URL`, `init` and its headers, so that changes while the decision is pending do not change the
  * request. A body is not copied.
  *
- * @param plainInit The `init` of a call without one.
+ * @param userAgent Sent by a call without `init`.
  */
-export function readCall(input: unknown, given: unknown, plainInit: Call['init'] = NO_INIT): Call {
-  if (typeof input === 'string' && given === undefined) return plainCall(sentUrl(input), plainInit);
+export function readCall(input: unknown, given: unknown, userAgent?: string): Call {
+  if (typeof input === 'string' && given === undefined)
+    return plainCall(sentUrl(input), plainInit(userAgent));
   const request = isRequest(input) ? input : undefined;
   const asGiven = request?.url ?? String(input);
   const text = sentUrl(asGiven);
@@ -93,8 +94,10 @@ export function readCall(input: unknown, given: unknown, plainInit: Call['init']
   };
 }
 
-/** The `init` of a call without one, as it is sent. */
-export const NO_INIT: Call['init'] = Object.freeze({ redirect: 'manual' });
+/** The `init` of a call without one, as it is sent. Each call has its own: the wrapped function may write to it. */
+export function plainInit(userAgent: string | undefined): Call['init'] {
+  return { redirect: 'manual', ...(userAgent !== undefined && { headers: { 'user-agent': userAgent } }) };
+}
 
 function plainCall(url: string, init: Call['init']): Call {
   return {

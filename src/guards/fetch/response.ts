@@ -118,9 +118,8 @@ function hasFollowed({ redirected, url }: ResponseLike, requested: string): bool
 /** The error of a hop; for a function that takes no init of a `fetch`, one that says so. */
 export function hopError(error: unknown): unknown {
   const { message, code }: { message?: unknown; code?: unknown } = Object(error);
-  // got says "Unexpected option: redirect". axios writes the URL into its config. To superagent the URL, which can be parsed, is a
-  // method. ky rejects statuses.
-  if (/\boption\b.*\bredirect\b|not extensible/.test(String(message)) || code === 'ERR_INVALID_URL')
+  // got says "Unexpected option: redirect". To superagent the URL, which can be parsed, is a method. ky rejects statuses.
+  if (/\boption\b.*\bredirect\b/.test(String(message)) || code === 'ERR_INVALID_URL')
     return noFetch("one that refuses the init `{ redirect: 'manual' }`", error);
   if (isRedirect(responseOf(error)?.status ?? 0)) return noFetch('one that rejects redirects', error);
   return error;
