@@ -106,7 +106,7 @@ export async function openRedisStore(url: string): Promise<OpenedStore> {
     close();
     // Without a cause: `TypeError: Invalid URL` holds the password.
     throw new RobotsInvalidOptionsError(
-      `Expected a Redis or Valkey server at ${shown}: ${messageOf(error instanceof AggregateError ? error.errors[0] : error)}; check that it runs, and the URL`,
+      `Expected a Redis or Valkey server at ${shown}: ${messageOf(error instanceof AggregateError ? (error.errors[0] ?? error) : error)}; check that it runs, and the URL`,
     );
   }
 }
