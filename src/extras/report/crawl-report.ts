@@ -44,7 +44,7 @@ export interface CrawlReportOptions {
    * Called once, when the first URL that the client decides on is refused: the crawl may find nothing at all. `false`: the
    * first URL is like any other, as in a list of sites. If it throws or rejects, the process is warned once
    * (`CANFETCH_LISTENER_FAILED`).
-   * @default a warning of the process (`process.emitWarning`) with the code `CANFETCH_FIRST_URL_REFUSED`
+   * @default a warning of the process (`process.emitWarning`) with the code `CANFETCH_FIRST_REFUSED`
    */
   readonly onFirstRefused?: false | ((refused: ReportedRefusal) => void);
   /**
@@ -74,7 +74,7 @@ const MAX_EVERY_MS = 2_147_483_647;
  * the client itself are counted separately. It listens to the diagnostics channels, in bounded memory. While a report is
  * open, each question makes a whole decision, and `permits` is `undefined`. Without a report this costs nothing.
  *
- * When the very first URL is refused the process is warned, because a crawl then often finds nothing.
+ * When the first decision is a refusal the process is warned, because a crawl then often finds nothing.
  *
  * @throws RobotsInvalidOptionsError (`ERR_ROBOTS_INVALID_OPTIONS`), also on platforms without
  *   `node:diagnostics_channel`.
@@ -389,6 +389,6 @@ function failureOf(error: string | undefined): 'timeout' | 'page_error' {
 function warn(refused: ReportedRefusal): void {
   emitWarning(
     `The first decision of the crawl is a refusal: ${whyRefused(refused)}`,
-    'CANFETCH_FIRST_URL_REFUSED',
+    'CANFETCH_FIRST_REFUSED',
   );
 }

@@ -341,7 +341,7 @@ describe('crawlReport', () => {
     expect(warned.mock.calls).toEqual([
       [
         'The first decision of the crawl is a refusal: https://a.example/private  rule at line 2 (disallow: /private)',
-        { type: 'RobotsWarning', code: 'CANFETCH_FIRST_URL_REFUSED' },
+        { type: 'RobotsWarning', code: 'CANFETCH_FIRST_REFUSED' },
       ],
     ]);
   });
