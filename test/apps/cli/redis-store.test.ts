@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { createServer, type Server, type Socket } from 'node:net';
+import { connect, createServer, type Server, type Socket } from 'node:net';
 import { inspect } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { isRobotsError } from '../../../src/core/base/index.ts';
@@ -40,6 +40,21 @@ describeWith('redis-server')('--store redis://HOST:PORT', () => {
     expect([first.code, next.code, first.stderr, next.stderr]).toEqual([SUCCESS, SUCCESS, '', '']);
     expect(records(next.stdout)).toMatchObject([{ allowed: true, robots: { source: 'store' } }]);
     expect(site.requests).toHaveLength(1);
+  });
+
+  it('waits for a server that is far away', async () => {
+    const relay = createServer((near) => {
+      const far = connect(redis.port, '127.0.0.1').on('data', (bytes) => {
+        setTimeout(() => near.write(bytes), 200);
+      });
+      near.pipe(far);
+    }).listen(0, '127.0.0.1');
+    await once(relay, 'listening');
+    const argv = ['-a', 'ExampleBot', '--json', `${site.origin}/page`];
+    await cli(['check', '--store', redis.url, ...argv]);
+    const asked = await cli(['check', '--store', `redis://127.0.0.1:${portOf(relay)}`, ...argv]);
+    relay.close();
+    expect([asked.stderr, records(asked.stdout)]).toMatchObject(['', [{ robots: { source: 'store' } }]]);
   });
 
   it('says at the end that a store takes no records, and not how many: it is left out while it fails', async () => {

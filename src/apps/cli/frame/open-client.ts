@@ -31,6 +31,9 @@ export interface OpenedClient extends AsyncDisposable {
   readonly evidence: EvidenceFile | undefined;
 }
 
+/** A person waits longer than a crawler: the server of a store may be far away, and the machine busy. */
+const STORE_DEADLINE_MS = 1_000;
+
 /**
  * Opens a client. This imports all libraries.
  *
@@ -82,6 +85,7 @@ export async function openClient(
       agent: names.length === 0 ? DEFAULT_AGENT : names,
       ...omitUndefined({ deadlineMs, dispatcher, evidence, store: opened?.store }),
       onStoreEvent: troubles.note,
+      storeDeadlineMs: STORE_DEADLINE_MS,
       ...more,
     });
     const closeAll = async (): Promise<void> => {

@@ -13,6 +13,8 @@ const DEFAULT_HOST = '127.0.0.1';
 const DEFAULT_PORT = 8309;
 /** Maximum number of concurrent fetches. */
 const CONCURRENCY = 320;
+/** The client's default: crawlers wait for the service. */
+const STORE_DEADLINE_MS = 150;
 
 /** Serves until Ctrl-C (exit code 130) or SIGTERM (0). It first responds to the requests in progress. */
 export async function serve(
@@ -28,6 +30,7 @@ export async function serve(
   const prom = await load();
   const opened = await openClient(settings, session, {
     concurrency: CONCURRENCY,
+    storeDeadlineMs: STORE_DEADLINE_MS,
     // Others may reach this service. It must not give them access to the private network of its host.
     addressPolicy: given.switches.has('allow-private') ? 'any' : 'public-only',
   });
