@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join, sep } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 import {
   ignore,
   isRobotsError,
@@ -113,7 +112,7 @@ export async function openRedisStore(url: string): Promise<OpenedStore> {
 
 /** The time-out of node-redis limits only the connection, not the first replies. */
 async function withinConnectTimeout(connecting: Promise<unknown>): Promise<void> {
-  const late = setTimeout(CONNECT_TIMEOUT_MS, 'late', { ref: false });
+  const late = new Promise((resolve) => void setTimeout(resolve, CONNECT_TIMEOUT_MS, 'late').unref());
   if ((await Promise.race([connecting, late])) === 'late')
     throw new Error(`no answer within ${CONNECT_TIMEOUT_MS / 1000} seconds`);
 }
