@@ -21,6 +21,13 @@ describe('the `retryAt` of a deferral', () => {
     expect(next(times, 1_000, 1_300)).toEqual([1_300, 2_310, 3_320]);
   });
 
+  it('is none that another request has, of a thousand', () => {
+    const times = new RetryTimes();
+    const given = Array.from({ length: 1_000 }, () => times.next(START, START + SECOND, SECOND));
+    const [now = 0, at = 0] = given.slice(900);
+    expect(given).not.toContain(times.next(now, at, SECOND));
+  });
+
   it('is not pushed further than an hour by a program that ignores it', () => {
     const times = new RetryTimes();
     for (let count = 0; count < 10_000; count++) times.next(START, START + SECOND, SECOND);
