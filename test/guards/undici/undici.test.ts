@@ -236,6 +236,18 @@ describe('a dispatcher that answers at once', () => {
 });
 
 const undiciSix = await otherMajor<typeof import('undici')>('undici-6');
+const undiciEight = await otherMajor<typeof import('undici')>('undici-8');
+
+it.each([undiciSix, undiciEight].filter((library) => library !== undefined))(
+  'a client sends robots.txt over a dispatcher of undici 6 and 8',
+  async ({ Agent: Other }) => {
+    const server = await site(page);
+    const dispatcher = ending(new Other(), (made) => made.close());
+    const dispatch = vi.spyOn(dispatcher, 'dispatch');
+    expect(await client({ dispatcher }).canFetch(server.url('/private'))).toBe(false);
+    expect([dispatch.mock.calls.length, server.requests.length]).toEqual([1, 1]);
+  },
+);
 
 (undiciSix === undefined ? describe.skip : describe)('a dispatcher of undici 6', () => {
   const message =
