@@ -329,9 +329,11 @@ describe('a file', () => {
     const holder = openSqlite(held);
     prepareDatabase(holder, held);
     holder.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; SELECT * FROM value');
+    using waiting = vi.spyOn(Atomics, 'wait').mockReturnValue('timed-out');
     expect(() => sqliteStore({ path: held })).toThrow(
       expect.objectContaining({ code: invalid, message: expect.stringContaining('database is locked') }),
     );
+    expect(waiting).toHaveBeenCalledTimes(39);
     holder.close();
   });
 
@@ -339,11 +341,10 @@ describe('a file', () => {
     const held = join(root, 'held-for-a-moment.sqlite');
     const holder = openSqlite(held);
     holder.exec('BEGIN EXCLUSIVE');
-    const waiting = vi.spyOn(Atomics, 'wait').mockImplementation(() => {
+    using waiting = vi.spyOn(Atomics, 'wait').mockImplementation(() => {
       holder.exec('COMMIT');
       return 'timed-out';
     });
-    onTestFinished(() => waiting.mockRestore());
     await using store = sqliteStore({ path: held });
     expect(waiting).toHaveBeenCalledTimes(1);
     expect(await store.get('k')).toBeUndefined();
