@@ -97,11 +97,11 @@ function answer(
   response.end(gzip === true ? gzipSync(body) : body);
 }
 
-/** A server that answers preflights of CORS, and lets every page read its answers. */
+/** A server that answers preflights of CORS, lets every page read its answers, and closes no idle connection. */
 async function listening(
   handle: (request: IncomingMessage, response: ServerResponse) => unknown,
 ): Promise<Server> {
-  const server = createServer((request, response) => {
+  const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
     response.setHeader('access-control-allow-origin', '*');
     response.setHeader('access-control-allow-methods', '*');
     response.setHeader(
