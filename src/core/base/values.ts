@@ -9,6 +9,9 @@ export const DEFAULT_AGENT: string = `canfetch/${VERSION}`;
 /** Milliseconds for a whole attempt: connecting, headers, body, all redirects. */
 export const DEFAULT_DEADLINE_MS = 10_000;
 
+/** Milliseconds for a call of the store that a question waits for. */
+export const DEFAULT_STORE_DEADLINE_MS = 150;
+
 /** Bytes. RFC 9309 §2.5: "The parsing limit MUST be at least 500 kibibytes". Also the smallest value allowed. */
 export const DEFAULT_MAX_BODY_BYTES = 512_000;
 

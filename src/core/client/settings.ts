@@ -5,6 +5,7 @@ import {
   DEFAULT_AGENT,
   DEFAULT_CONCURRENCY,
   DEFAULT_DEADLINE_MS,
+  DEFAULT_STORE_DEADLINE_MS,
   DEFAULT_MAX_BODY_BYTES,
   fields,
   func,
@@ -148,7 +149,7 @@ const OPTIONS: OptionRows<WithDefaults> = {
   },
   storeDeadlineMs: {
     check: wholeNumber(1, 60_000, 'a whole number of milliseconds from 1 to 60000'),
-    default: 150,
+    default: DEFAULT_STORE_DEADLINE_MS,
   },
   onStoreEvent: { check: func('that takes an event'), default: ignore },
   evidence: { check: func('that takes an entry, such as `evidenceFile(path)`') },

@@ -1,7 +1,7 @@
 import { type ParsedArguments, type ExitCode, exitCode, stackOf, waitForShutdown } from '../frame/command.ts';
 import { openClient } from '../frame/open-client.ts';
 import { assertNoOperand, readWholeNumber, onlineSettings } from '../frame/settings.ts';
-import { printable, quoted } from '../../../core/base/index.ts';
+import { DEFAULT_STORE_DEADLINE_MS, printable, quoted } from '../../../core/base/index.ts';
 import { write, type Session, UsageError } from '../../answers/session.ts';
 import { accessLog, DEFAULT_LIMITS, type Service, type ServiceLimits } from '../../serve/exchange.ts';
 import { AllowedHosts } from '../../serve/own-site.ts';
@@ -13,8 +13,6 @@ const DEFAULT_HOST = '127.0.0.1';
 const DEFAULT_PORT = 8309;
 /** Maximum number of concurrent fetches. */
 const CONCURRENCY = 320;
-/** The client's default: crawlers wait for the service. */
-const STORE_DEADLINE_MS = 150;
 
 /** Serves until Ctrl-C (exit code 130) or SIGTERM (0). It first responds to the requests in progress. */
 export async function serve(
@@ -30,7 +28,8 @@ export async function serve(
   const prom = await load();
   const opened = await openClient(settings, session, {
     concurrency: CONCURRENCY,
-    storeDeadlineMs: STORE_DEADLINE_MS,
+    // Crawlers wait for the service.
+    storeDeadlineMs: DEFAULT_STORE_DEADLINE_MS,
     // Others may reach this service. It must not give them access to the private network of its host.
     addressPolicy: given.switches.has('allow-private') ? 'any' : 'public-only',
   });
