@@ -48,6 +48,24 @@ async function fetching(
 const ignore = (): void => undefined;
 const never = new Promise<Response>(() => undefined);
 
+it('a body that nobody reads for 2 s is named, once, and no request is said to have waited', async () => {
+  const { guarded } = await fetching({ pacing: { defaultDelayMs: 0 } });
+  await guarded('https://a.example/1');
+  const ofBodies = () => warned.mock.calls.filter(([text]) => String(text).includes('https://a.example'));
+  await vi.advanceTimersByTimeAsync(1_999);
+  expect(ofBodies()).toEqual([]);
+  await vi.advanceTimersByTimeAsync(1);
+  await guarded('https://a.example/2');
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(ofBodies()).toEqual([
+    [
+      'Expected the body of https://a.example/1 to be read or cancelled (`await response.body?.cancel()`), ' +
+        'but it was neither for 2 s: for so long it held a permit of its site',
+      { type: 'RobotsWarning', code: 'CANFETCH_BODY_UNREAD' },
+    ],
+  ]);
+});
+
 it('a request without a response for 10 s is named, with `timeoutMs`, when others wait for its end', async () => {
   const { get } = await fetching({ pacing: { defaultDelayMs: 0 } }, (url) =>
     url.endsWith('/1') ? never : new Response(''),
