@@ -22,14 +22,17 @@ it('a library that poses as a browser is warned of, once, and not with `identify
   const server = await redirecting();
   const warn = vi.spyOn(process, 'emitWarning').mockReturnValue();
   const get = async (options: GuardFetchOptions<Response>, userAgent: string): Promise<void> => {
-    const robots = namedClient();
-    await guardFetch(fetch, robots, options)(server.url('/page'), { headers: { 'user-agent': userAgent } });
+    const guarded = guardFetch(fetch, namedClient(), options);
+    const response = await guarded(server.url('/page'), { headers: { 'user-agent': userAgent } });
+    await response.text();
   };
+  // A body of an earlier file, which nobody reads, is warned of after 2 s.
+  const ofNames = (): unknown[] => warn.mock.calls.filter(([text]) => !String(text).includes('the body'));
   await get({ identify: false }, JSDOM);
   await get({}, 'OtherBot/1.0');
-  expect(warn).not.toHaveBeenCalled();
+  expect(ofNames()).toEqual([]);
   for (let time = 0; time < 2; time++) await get({}, JSDOM);
-  expect(warn.mock.calls).toEqual([
+  expect(ofNames()).toEqual([
     [
       `robots.txt is checked for ExampleBot, but pages are requested as ${JSON.stringify(JSDOM)}: a header field ` +
         '`User-Agent` in the library that sends them sends the name of the client, `identify: false` silences this warning',
