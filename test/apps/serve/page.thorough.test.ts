@@ -120,7 +120,8 @@ describeWithChromium('the page in a browser', () => {
   it('goes to the field with a mistake, with the keyboard, too', async () => {
     await open.ask('https://a.example/', '!!');
     const { page } = open;
-    expect(await page.evaluate('document.activeElement.name')).toBe('agent');
+    // A browser moves to `autofocus` with its first frame, which may come after `load`.
+    await page.locator('#agent:focus').waitFor();
     expect(await open.text('#fault')).toContain('product token');
     const [field, fault] = [
       await page.locator('#agent').boundingBox(),
