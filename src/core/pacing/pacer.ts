@@ -405,7 +405,7 @@ export class Pacer {
 function warnOfPermit(url: string): void {
   warnOnce(
     `Expected \`done()\` or \`release()\` of the permit for ${urlWithoutUserinfo(url)}, but neither was called for ` +
-      `${PERMIT_TTL_MS / 1_000} s: for so long it held a permit of its site`,
+      `${PERMIT_TTL_MS / 1_000} s: it was held all that time`,
     'CANFETCH_PERMIT_NOT_ENDED',
   );
 }

@@ -302,7 +302,7 @@ describe('a permit of the caller', () => {
     }
     expect(warned.mock.calls).toEqual([
       [
-        `Expected \`done()\` or \`release()\` of the permit for ${A}/, but neither was called for 30 s: for so long it held a permit of its site`,
+        `Expected \`done()\` or \`release()\` of the permit for ${A}/, but neither was called for 30 s: it was held all that time`,
         expect.objectContaining({ code: 'CANFETCH_PERMIT_NOT_ENDED' }),
       ],
     ]);
