@@ -60,7 +60,7 @@ it('a body that nobody reads for 2 s is named, once, and no request is said to h
   expect(ofBodies()).toEqual([
     [
       'Expected the body of https://a.example/1 to be read or cancelled (`await response.body?.cancel()`), ' +
-        'but it was neither for 2 s: for so long it held a permit of its site',
+        'but it was neither for 2 s: its request held a permit of the site all that time',
       { type: 'RobotsWarning', code: 'CANFETCH_BODY_UNREAD' },
     ],
   ]);

@@ -181,7 +181,7 @@ export class GuardedRequest extends RequestAdmission {
       const url = shownUrl(this.url);
       warnOnce(
         `Expected the body of ${url} to be read or cancelled (\`await response.body?.cancel()\`), but it was neither for ` +
-          `${UNREAD_MS / 1_000} s: for so long it held a permit of its site`,
+          `${UNREAD_MS / 1_000} s: its request held a permit of the site all that time`,
         BODY_UNREAD,
       );
       this.#publishBodyTrouble(BODY_UNREAD);
